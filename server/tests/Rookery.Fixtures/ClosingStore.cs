@@ -2,7 +2,9 @@ using Rookery.Search.Segments.Store;
 
 namespace Rookery.Fixtures;
 
-/// <summary>Reports that it is being closed.</summary>
+/// <summary>A store of an index that calls <paramref name="closing"/> before it is closed.</summary>
+/// <param name="inner">The store.</param>
+/// <param name="closing">Called at the beginning of Dispose.</param>
 public sealed class ClosingStore(IIndexStore inner, Action closing) : IIndexStore
 {
     public long Watermark => inner.Watermark;

@@ -3,10 +3,14 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Fixtures;
 
-/// <summary>A token as a test compares it.</summary>
+/// <summary>A token of an analyzed text.</summary>
+/// <param name="Text">The token as it is compared, folded and stemmed.</param>
+/// <param name="Position">The number of words before it.</param>
+/// <param name="Start">The offset of its word in the text, in bytes.</param>
+/// <param name="Length">The length of its word in the text, in bytes.</param>
 public sealed record CollectedToken(string Text, int Position, int Start, int Length);
 
-/// <summary>Runs analyzers and collects their tokens.</summary>
+/// <summary>Collects the tokens of an analyzer, up to a limit.</summary>
 public readonly struct CollectedTokens(ICollection<CollectedToken> tokens, int limit = int.MaxValue) : ITokenSink
 {
     public bool Add(scoped in Token token)
@@ -15,6 +19,7 @@ public readonly struct CollectedTokens(ICollection<CollectedToken> tokens, int l
         return tokens.Count < limit;
     }
 
+    /// <summary>Returns the tokens of a text.</summary>
     public static IReadOnlyList<CollectedToken> Of(
         Analyzer analyzer,
         string text,
@@ -28,7 +33,7 @@ public readonly struct CollectedTokens(ICollection<CollectedToken> tokens, int l
         return tokens;
     }
 
-    /// <summary>Returns the tokens, separated by bars.</summary>
+    /// <summary>Returns the texts of the tokens of a text, separated by <c>|</c>.</summary>
     public static string Line(string analyzerName, string text, AnalysisPurpose purpose = AnalysisPurpose.Index)
     {
         using var analyzer = AnalyzerCatalog.Make(analyzerName);

@@ -8,9 +8,14 @@ using Rookery.Simulation;
 
 namespace Rookery.Fixtures;
 
-/// <summary>Everything that queries can read of a store, as text: the parts of each entry, by document.</summary>
+/// <summary>
+/// Everything that queries can read of an index's store, as text. An entry is a list of parts, separated by <c>|</c>:
+/// <c>t:FIELD:TERM</c> for a term, <c>w:FIELD:TERM@POSITIONS</c> for a word, <c>s:</c> for the sort key and <c>n:</c>
+/// for the length of a field, <c>e:</c> for the etag and <c>v:</c> for the stored row. Terms are in hexadecimal.
+/// </summary>
 public static class StoreContents
 {
+    /// <summary>Returns the context of stores on a disk, with their own memory.</summary>
     public static SegmentStoreContext ContextOf(IDisk disk, long cacheBytes = 1 << 20)
     {
         var budget = new MemoryBudget(64 << 20);
@@ -22,12 +27,14 @@ public static class StoreContents
         );
     }
 
+    /// <summary>Returns the entries of each live document, by lower-cased id.</summary>
     public static SortedDictionary<string, string[]> Of(IIndexStore store)
     {
         using var snapshot = store.OpenSnapshot();
         return Of(snapshot);
     }
 
+    /// <summary>Returns the entries of each live document, by lower-cased id.</summary>
     public static SortedDictionary<string, string[]> Of(IndexSnapshot snapshot)
     {
         var documents = new SortedDictionary<string, string[]>(StringComparer.Ordinal);
@@ -43,7 +50,7 @@ public static class StoreContents
             ReadEntries(reader, live, parts);
             foreach (var (id, entries) in ReadIds(reader, live, parts))
             {
-                Assert.True(documents.TryAdd(id, entries), $"{id} is live in one segment only");
+                Assert.True(documents.TryAdd(id, entries), $"{id} is live in only one segment");
             }
         }
 
@@ -68,6 +75,7 @@ public static class StoreContents
             StringComparer.Ordinal
         );
 
+    /// <summary>Returns the terms of an entry, in the same form.</summary>
     public static string[] TermsOf(IndexEntry entry) =>
         [
             .. entry
@@ -77,6 +85,7 @@ public static class StoreContents
                 .Order(StringComparer.Ordinal),
         ];
 
+    /// <summary>Adds the terms, sort keys and lengths of a field to the parts of each entry.</summary>
     private static void ReadField(SegmentField field, List<string>[] parts)
     {
         var terms = field.Terms();
@@ -122,6 +131,7 @@ public static class StoreContents
         Assert.Equal(total, field.TotalLength);
     }
 
+    /// <summary>Adds the etag and the stored row of each live entry to its parts.</summary>
     private static void ReadEntries(SegmentReader reader, LiveEntries live, List<string>[] parts)
     {
         var documents = reader.Documents();
@@ -140,6 +150,7 @@ public static class StoreContents
         }
     }
 
+    /// <summary>Returns the live documents of a segment with the parts of their entries.</summary>
     private static IEnumerable<(string Id, string[] Entries)> ReadIds(
         SegmentReader reader,
         LiveEntries live,

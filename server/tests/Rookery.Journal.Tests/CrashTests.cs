@@ -3,6 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Journal.Tests;
 
+/// <summary>Power cuts at every disk operation of a random workload on the journal.</summary>
 public sealed class CrashTests
 {
     [Fact]

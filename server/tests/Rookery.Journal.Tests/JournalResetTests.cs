@@ -4,8 +4,9 @@ using static Rookery.Journal.Tests.TestJournal;
 namespace Rookery.Journal.Tests;
 
 /// <summary>
-/// Resets of a journal to the index of an installed snapshot. <see cref="CrashTests"/> cuts the power at every point
-/// of a reset.
+/// Resets of a journal to the index of an installed snapshot. The store's manifest has the number of the reset, its
+/// mark. If the journal lacks that mark at a start, the reset is done then. <see cref="CrashTests"/> cuts the power at
+/// every point of a reset.
 /// </summary>
 public sealed class JournalResetTests
 {
@@ -36,7 +37,7 @@ public sealed class JournalResetTests
             Assert.Equal(lastIndex, journal.LastIndex);
             Assert.Equal(Encode([9, 9]), journal.Vote.ToArray());
             Assert.Equal(Encode([7]), journal.Configuration.ToArray());
-            Assert.Equal(98, journal.ConfigurationAt(200).Index);
+            Assert.Equal(98, journal.ConfigurationAt(200).Index); // see ResetAt
         }
     }
 
@@ -111,6 +112,7 @@ public sealed class JournalResetTests
         Assert.Equal(100, again.LastIndex);
     }
 
+    /// <summary>Returns a reset to an index in term 4, with five operations an entry.</summary>
     private static JournalReset ResetAt(long mark, long index) =>
         new(
             mark,
@@ -119,6 +121,7 @@ public sealed class JournalResetTests
             Configuration: Encode([7])
         );
 
+    /// <summary>Returns a frame with the vote [9, 9].</summary>
     private static JournalFrame Vote(NodeJournal journal) =>
         new(
             FrameType.Vote,

@@ -6,9 +6,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
 
+/// <summary>The readings of a board in /metrics and in /readyz?verbose.</summary>
 public sealed class BoardHealthTests
 {
-    private static SimulatedBoard Board() =>
+    private static SimulatedBoard NewBoard() =>
         new()
         {
             SerialNumber = "10000000f00dcafe",
@@ -45,7 +46,7 @@ public sealed class BoardHealthTests
     [Fact]
     public void Every_reading_of_a_board_is_a_sample_in_base_units()
     {
-        using var watch = new BoardWatch(Board(), new SimulatedTimeProvider());
+        using var watch = new BoardWatch(NewBoard(), new SimulatedTimeProvider());
         string metrics = MetricsOf(watch);
         string[] expected =
         [
@@ -65,8 +66,8 @@ public sealed class BoardHealthTests
                 + "application_class=\"\"} 1",
         ];
         Assert.All(expected, sample => Assert.Contains("\n" + sample + "\n", metrics, StringComparison.Ordinal));
-        Assert.DoesNotContain("nvme0n1", metrics, StringComparison.Ordinal);
-        Assert.DoesNotContain("f00dcafe", metrics, StringComparison.Ordinal);
+        Assert.DoesNotContain("nvme0n1", metrics, StringComparison.Ordinal); // a device without readings
+        Assert.DoesNotContain("f00dcafe", metrics, StringComparison.Ordinal); // the board's serial number
     }
 
     [Fact]
@@ -78,9 +79,9 @@ public sealed class BoardHealthTests
     }
 
     [Fact]
-    public void The_answer_says_what_is_wrong_and_that_the_board_is_simulated()
+    public void The_health_says_what_is_wrong_and_that_the_board_is_simulated()
     {
-        using var watch = new BoardWatch(Board(), new SimulatedTimeProvider());
+        using var watch = new BoardWatch(NewBoard(), new SimulatedTimeProvider());
         var health = HealthOf(watch).GetProperty("Board");
         Assert.StartsWith(
             "(Simulated board.) The firmware throttles the processor because of heat or low power (83 °C now).",

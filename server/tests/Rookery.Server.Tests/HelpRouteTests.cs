@@ -3,6 +3,8 @@ using Rookery.Server.Operations;
 
 namespace Rookery.Server.Tests;
 
+/// <summary>The manual, the folder docs, which every node serves under /help without a credential.</summary>
+/// <param name="node">A node; the manual is served even in diagnosis mode.</param>
 public sealed class HelpRouteTests(NodeInDiagnosis node) : IClassFixture<NodeInDiagnosis>
 {
     [Fact]
@@ -31,7 +33,10 @@ public sealed class HelpRouteTests(NodeInDiagnosis node) : IClassFixture<NodeInD
             StringComparison.Ordinal
         );
 
-    /// <summary>It takes the titles of all pages from the compressed pages, and anybody may ask.</summary>
+    /// <summary>
+    /// To find the titles, all pages are decompressed. Every client may request the list, so that must happen only
+    /// once.
+    /// </summary>
     [Fact]
     public void The_list_of_the_manual_is_computed_once() => Assert.Same(HelpRoutes.PageList, HelpRoutes.PageList);
 

@@ -1,8 +1,9 @@
 namespace Rookery.Server.Tests;
 
-/// <summary>The working copy that the tests were built from; some of its files must agree with the code.</summary>
+/// <summary>The working copy that the tests were built from. Tests compare some of its files with the code.</summary>
 internal static class Repository
 {
+    /// <summary>The path of its root.</summary>
     public static string Root { get; } = Find();
 
     private static string Find()

@@ -5,6 +5,7 @@ using Rookery.Json;
 
 namespace Rookery.Documents.Tests.CompareExchange;
 
+/// <summary>Bodies of bulk_docs with the TransactionMode ClusterWide, and compare-exchange values in them.</summary>
 public sealed class ClusterTransactionParserTests
 {
     [Theory]
@@ -36,7 +37,7 @@ public sealed class ClusterTransactionParserTests
     }
 
     [Fact]
-    public void Documents_as_deep_as_a_batch_takes_are_taken()
+    public void Documents_may_be_nested_as_deep_as_in_a_batch()
     {
         string deep = new string('[', JsonLimits.MaxDepth - 1) + new string(']', JsonLimits.MaxDepth - 1);
         string command = $"{{\"Id\":\"a\",\"Document\":{{\"d\":{deep}}},\"Type\":\"PUT\"}}";
@@ -44,7 +45,7 @@ public sealed class ClusterTransactionParserTests
     }
 
     [Fact]
-    public void A_document_that_holds_the_word_is_no_transaction()
+    public void A_batch_with_the_word_ClusterWide_in_a_document_is_no_transaction()
     {
         using var command = Parse("""{"Commands":[{"Id":"a","Document":{"n":"ClusterWide"},"Type":"PUT"}]}""").Command;
         Assert.Equal(CommandKind.Batch, new CommandReader(command.Written.Span).Kind);
@@ -66,7 +67,7 @@ public sealed class ClusterTransactionParserTests
     [InlineData("""{"Id":"","Index":0,"Document":{"Object":1},"Type":"CompareExchangePUT"}""", "key is empty")]
     [InlineData("""{"Id":"RVN-atomic/a","Index":0,"Document":{"Object":1},"Type":"CompareExchangePUT"}""", "guards")]
     [InlineData("""{"Id":"a"}""", "no Type")]
-    public void Other_commands_are_refused_by_name(string command, string name)
+    public void Commands_that_a_transaction_cannot_contain_are_refused_by_name(string command, string name)
     {
         var error = Refuse(
             $"{{\"Commands\":[{{\"Id\":\"x\",\"Type\":\"DELETE\"}},{command}]," + "\"TransactionMode\":\"ClusterWide\"}"
@@ -76,7 +77,7 @@ public sealed class ClusterTransactionParserTests
     }
 
     [Fact]
-    public void Values_of_a_batch_on_one_node_are_refused_with_the_mode_that_takes_them()
+    public void A_compare_exchange_value_in_an_ordinary_batch_is_refused_with_the_mode_that_it_needs()
     {
         var error = Refuse(
             """{"Commands":[{"Id":"a","Document":{"Object":1},"Index":0,"Type":"CompareExchangePUT"}]}"""
@@ -92,7 +93,7 @@ public sealed class ClusterTransactionParserTests
     [InlineData("""{"a":1,"Object":1}""", false)]
     [InlineData("""{"Object":"a","b":1}""", false)]
     [InlineData("""{}""", false)]
-    public void A_value_is_an_object_with_the_member_object_alone(string json, bool isValid)
+    public void A_value_is_an_object_with_the_member_Object_and_optional_metadata(string json, bool isValid)
     {
         using var parser = DocumentParser.Rent();
         Assert.True(parser.TryParse(Encoding.UTF8.GetBytes(json), out var document, out _));

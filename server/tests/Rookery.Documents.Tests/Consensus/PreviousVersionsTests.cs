@@ -8,6 +8,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Consensus;
 
+/// <summary>
+/// The rows that a write replaces. The caller's thread reads them from disk before it proposes, so that the apply
+/// thread finds them in memory.
+/// </summary>
 public sealed class PreviousVersionsTests
 {
     private readonly SimulatedDisk _disk = new();
@@ -20,7 +24,7 @@ public sealed class PreviousVersionsTests
         foreach (string id in (string[])["d/7", "D/150"])
         {
             long before = _reads.Count;
-            var outcome = node.Consensus.ProposeAsync(Put(node, id), CancellationToken.None).AsTask();
+            var outcome = node.Consensus.ProposeAsync(EncodePut(node, id), CancellationToken.None).AsTask();
             Assert.True(_reads.Count > before, id);
             before = _reads.Count;
             node.Commit();
@@ -33,19 +37,20 @@ public sealed class PreviousVersionsTests
     public void New_documents_and_documents_in_the_memtable_cost_no_read()
     {
         using var node = OpenWithDocumentsInRuns(documents: 1);
-        node.Run(Put(node, "new"));
-        node.Run(Put(node, "new"));
-        node.Run(Put(node, "users/"));
-        node.Run(Put(node, ""));
+        node.Run(EncodePut(node, "new"));
+        node.Run(EncodePut(node, "new"));
+        node.Run(EncodePut(node, "users/"));
+        node.Run(EncodePut(node, ""));
         Assert.Equal(0, _reads.Count);
     }
 
     [Fact]
     public void Preloaded_blocks_are_held_only_up_to_a_limit()
     {
+        // The 300 loaded rows, of 60 kB each, would take more than the limit of 4 MiB.
         using var node = OpenWithDocumentsInRuns(documents: 10, bodyBytes: 60_000);
         var previous = new PreviousVersions(node.Core.Storage);
-        using var command = Put(node, "d/3");
+        using var command = EncodePut(node, "d/3");
         LoadedVersion[] loaded =
         [
             .. Enumerable.Range(0, 300).Select(_ => previous.Load(new CommandReader(command.Written.Span))),
@@ -60,7 +65,7 @@ public sealed class PreviousVersionsTests
     }
 
     [Fact]
-    public async Task A_write_that_preloads_while_the_node_stops_is_answered()
+    public async Task A_write_that_reads_its_previous_version_while_the_node_stops_is_rejected()
     {
         using var node = OpenWithDocumentsInRuns(documents: 200);
         _reads.Reading = () =>
@@ -68,7 +73,7 @@ public sealed class PreviousVersionsTests
             node.Consensus.Host.BeginShutdown();
             node.Consensus.Threads.RefuseWaiting();
         };
-        var outcome = node.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None).AsTask();
+        var outcome = node.Consensus.ProposeAsync(EncodePut(node, "d/7"), CancellationToken.None).AsTask();
         Assert.True(outcome.IsCompleted);
         Assert.Equal(RejectionKind.Stopping, (await outcome).Rejection?.Kind);
         Assert.Equal(0, node.Core.Admission.Bytes);
@@ -80,16 +85,16 @@ public sealed class PreviousVersionsTests
     {
         using var node = OpenWithDocumentsInRuns(documents: 200);
         _reads.Reading = static () => GC.KeepAlive(new byte[int.MaxValue]);
-        var outcome = await node.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None);
+        var outcome = await node.Consensus.ProposeAsync(EncodePut(node, "d/7"), CancellationToken.None);
         Assert.Equal(RejectionKind.Overloaded, outcome.Rejection?.Kind);
         Assert.Equal(0, node.Core.Admission.Bytes);
         _reads.Reading = static () => throw new InvalidOperationException("unexpected");
         await Assert.ThrowsAsync<InvalidOperationException>(() =>
-            node.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None).AsTask()
+            node.Consensus.ProposeAsync(EncodePut(node, "d/7"), CancellationToken.None).AsTask()
         );
         Assert.Equal(0, node.Core.Admission.Bytes);
         _reads.Reading = null;
-        node.Run(Put(node, "d/7"));
+        node.Run(EncodePut(node, "d/7"));
     }
 
     private SteppedNode OpenWithDocumentsInRuns(int documents, int bodyBytes = 200)
@@ -110,12 +115,14 @@ public sealed class PreviousVersionsTests
             node.Flush();
         }
 
+        // A restarted node has no blocks in its cache.
         var cold = SteppedNode.Open(_disk, "/data", io: _reads);
         _reads.Count = 0;
         return cold;
     }
 
-    private static CommandBuffer Put(SteppedNode node, string id)
+    /// <summary>Encodes a write of an empty document.</summary>
+    private static CommandBuffer EncodePut(SteppedNode node, string id)
     {
         using var parser = DocumentParser.Rent();
         Assert.True(parser.TryParse("{}"u8, out var document, out _));
@@ -128,6 +135,7 @@ public sealed class PreviousVersionsTests
         );
     }
 
+    /// <summary>Counts reads from disk.</summary>
     private sealed class ReadCounter : IIoRecorder
     {
         public long Count { get; set; }

@@ -8,7 +8,9 @@ public sealed class DocumentLookupTests
 {
     private readonly SimulatedDisk _disk = new();
 
-    /// <summary>A thread of sockets must not read the disk, also not by using the document that it got.</summary>
+    /// <summary>
+    /// A thread that serves sockets must not read the disk, not even by using the document that a lookup returned.
+    /// </summary>
     [Fact]
     public void A_lookup_in_memory_finds_documents_of_the_memtable_and_of_cached_blocks_only()
     {
@@ -24,10 +26,11 @@ public sealed class DocumentLookupTests
         again.Put("db", "new", """{"n":2}""");
         Assert.Equal(RowLookup.Found, FindInMemory(again, "NEW"u8));
         Assert.Equal(RowLookup.NotInMemory, FindInMemory(again, "small"u8));
-        Assert.Equal(RowLookup.Absent, FindInMemory(again, "none of the filters knows it"u8));
+        Assert.Equal(RowLookup.Absent, FindInMemory(again, "in no filter"u8));
 
         Read(again, "small"u8);
         Assert.Equal(RowLookup.Found, FindInMemory(again, "small"u8));
+        // Only the head of a large document is in the cache.
         Read(again, "large"u8);
         Assert.Equal(RowLookup.NotInMemory, FindInMemory(again, "large"u8));
     }

@@ -3,6 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
 
+/// <summary>The deletion of documents whose @expires has passed, in commands of at most 1,024 documents.</summary>
 public class ExpirationTests
 {
     private readonly SimulatedDisk _disk = new("/data");
@@ -48,7 +49,7 @@ public class ExpirationTests
     }
 
     [Fact]
-    public void The_next_command_starts_after_the_previous_one()
+    public void The_next_command_continues_after_the_last_document_of_the_previous_one()
     {
         using var node = SteppedNode.Open(_disk, "/data/node", _time);
         node.CreateDatabase("Shop");
@@ -57,7 +58,8 @@ public class ExpirationTests
             node.Put("Shop", $"d/{i}", """{"@metadata":{"@expires":"2025-12-31T00:00:00Z"}}""");
         }
 
-        // Nothing is applied in between, so a document that is not found again was skipped by the start key.
+        // The first command is not applied, so all documents still exist. The second command finds only the others
+        // because it starts after the first.
         byte[] from = [];
         long now = _time.GetUtcNow().UtcTicks;
         Expiration.NextCommand(node.Database("Shop"), now, ref from, out int first)!.Dispose();
@@ -65,6 +67,7 @@ public class ExpirationTests
         Assert.Equal((1024, 476), (first, second));
     }
 
+    /// <summary>Deletes expired documents once.</summary>
     // Tasks complete inline within Commit. The test's synchronization context would continue on another thread, so the
     // work runs without it.
     private static Task ExpireAsync(SteppedNode node) =>

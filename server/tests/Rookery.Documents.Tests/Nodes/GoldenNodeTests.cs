@@ -20,7 +20,11 @@ namespace Rookery.Documents.Tests.Nodes;
 public class GoldenNodeTests
 {
     private const string Node = "/data/node";
+
+    // The description of the contents, as Describe wrote it.
     private const string Contents = "contents.txt";
+
+    // When the data of each golden directory were written.
     private static readonly DateTimeOffset Written = new(2026, 11, 21, 12, 0, 0, TimeSpan.Zero);
 
     [Fact]
@@ -40,9 +44,9 @@ public class GoldenNodeTests
 
             // A retry gets the first outcome, and new writes continue the old data.
             long last = node.Core.Storage.Sequence;
-            Assert.Equal(KeyedEtag(expected), node.Propose(Keyed(node))[0].Etag);
+            Assert.Equal(ReadKeyedEtag(expected), node.Propose(EncodeKeyed(node))[0].Etag);
             Assert.Equal(
-                4,
+                4, // Fill set the identity to 2 and took the number 3
                 node.Propose(CommandEncoder.IdentityNext(node.Database("Shop").Number, "users|"u8, key: default))[0].Low
             );
             node.Put("Shop", "new", "{}");
@@ -58,6 +62,7 @@ public class GoldenNodeTests
     private static SteppedNode Open(IDisk disk) =>
         SteppedNode.Open(disk, Node, new SimulatedTimeProvider(Written.AddMinutes(5)));
 
+    /// <summary>Writes a golden directory, each file compressed by gzip, with a description of its contents.</summary>
     private static void Write(string directory)
     {
         var disk = new SimulatedDisk("/data");
@@ -111,7 +116,7 @@ public class GoldenNodeTests
         node.Put("Shop", "moves", """{"@metadata":{"@collection":"Users"}}""");
         node.Put("Shop", "moves", """{"@metadata":{"@collection":"Movers"}}""");
         node.Run(CommandEncoder.Delete(shop, "users/3"u8, expected: default, key: default));
-        node.Run(Keyed(node));
+        node.Run(EncodeKeyed(node));
         node.Run(
             CommandEncoder.HiloNext(
                 shop,
@@ -133,7 +138,8 @@ public class GoldenNodeTests
         node.Put("Other", "o/1", """{"a":1.50}""");
     }
 
-    private static CommandBuffer Keyed(SteppedNode node)
+    /// <summary>Encodes a write of the document keyed, with an idempotency key.</summary>
+    private static CommandBuffer EncodeKeyed(SteppedNode node)
     {
         using var parser = DocumentParser.Rent();
         Assert.True(parser.TryParse("""{"keyed":true}"""u8, out var document, out _));
@@ -146,14 +152,14 @@ public class GoldenNodeTests
         );
     }
 
-    private static long KeyedEtag(string contents) =>
-        long.Parse(
-            contents.Split('\n').First(static line => line.StartsWith("  keyed ", StringComparison.Ordinal)).Split(' ')[
-                3
-            ],
-            CultureInfo.InvariantCulture
-        );
+    /// <summary>Returns the etag of the document keyed in a description: its line is <c>  keyed ETAG …</c>.</summary>
+    private static long ReadKeyedEtag(string contents)
+    {
+        string line = contents.Split('\n').First(static text => text.StartsWith("  keyed ", StringComparison.Ordinal));
+        return long.Parse(line.Split(' ')[3], CultureInfo.InvariantCulture);
+    }
 
+    /// <summary>Describes a node's ids and all its databases, as text.</summary>
     private static string Describe(SteppedNode node)
     {
         var text = new StringBuilder();
@@ -192,8 +198,8 @@ public class GoldenNodeTests
                 var view = documents.View;
                 text.Append(
                     CultureInfo.InvariantCulture,
-                    $"  {Text(view.Id)} {documents.Etag} {Name(view.Collection)} {view.LastModifiedTicks} "
-                        + $"{view.ExpiresAtTicks} {Short(view.Metadata)} {Short(view.Body)}\n"
+                    $"  {Text(view.Id)} {documents.Etag} {NameOrDash(view.Collection)} {view.LastModifiedTicks} "
+                        + $"{view.ExpiresAtTicks} {Shorten(view.Metadata)} {Shorten(view.Body)}\n"
                 );
             }
         }
@@ -247,6 +253,7 @@ public class GoldenNodeTests
         }
     }
 
+    /// <summary>Copies a golden directory to a simulated disk.</summary>
     private static SimulatedDisk Load(string directory)
     {
         var disk = new SimulatedDisk("/data");
@@ -264,9 +271,10 @@ public class GoldenNodeTests
         return disk;
     }
 
-    private static string Name(ReadOnlySpan<byte> collection) => collection.IsEmpty ? "-" : Text(collection);
+    private static string NameOrDash(ReadOnlySpan<byte> collection) => collection.IsEmpty ? "-" : Text(collection);
 
-    private static string Short(ReadOnlySpan<byte> bytes) =>
+    /// <summary>Returns up to 200 bytes as text, and more as their length and checksum.</summary>
+    private static string Shorten(ReadOnlySpan<byte> bytes) =>
         bytes.Length <= 200
             ? Text(bytes)
             : string.Create(CultureInfo.InvariantCulture, $"{bytes.Length} bytes, CRC-32C {Checksum.Of(bytes):x8}");

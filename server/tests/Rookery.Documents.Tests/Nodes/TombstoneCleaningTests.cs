@@ -5,6 +5,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
 
+/// <summary>
+/// The removal of tombstones. The horizon, through which they are removed, rises when the oldest is 25 hours old, and
+/// then to the last one that is 24 hours old.
+/// </summary>
 public sealed class TombstoneCleaningTests
 {
     private readonly SimulatedDisk _disk = new("/data");
@@ -15,26 +19,26 @@ public sealed class TombstoneCleaningTests
     {
         using var node = Open();
         Delete(node, "a");
-        long first = Statistics(node).LastDocumentEtag;
+        long first = ReadStatistics(node).LastDocumentEtag;
         _time.Advance(TimeSpan.FromHours(2));
         Delete(node, "b");
 
         _time.Advance(TimeSpan.FromHours(22));
         await CleanAsync(node);
-        Assert.Equal((2, 0), (Statistics(node).Tombstones, Statistics(node).TombstoneHorizon));
+        Assert.Equal((2, 0), (ReadStatistics(node).Tombstones, ReadStatistics(node).TombstoneHorizon));
 
         _time.Advance(TimeSpan.FromMinutes(61));
         await CleanAsync(node);
-        Assert.Equal((1, first), (Statistics(node).Tombstones, Statistics(node).TombstoneHorizon));
-        Assert.Equal(["b"], Tombstones(node));
+        Assert.Equal((1, first), (ReadStatistics(node).Tombstones, ReadStatistics(node).TombstoneHorizon));
+        Assert.Equal(["b"], ReadTombstones(node));
 
         _time.Advance(TimeSpan.FromHours(3));
         await CleanAsync(node);
-        Assert.Empty(Tombstones(node));
+        Assert.Empty(ReadTombstones(node));
     }
 
     [Fact]
-    public async Task Nothing_is_written_without_old_tombstones()
+    public async Task Cleaning_writes_nothing_without_old_tombstones()
     {
         using var node = Open();
         Delete(node, "a");
@@ -44,7 +48,7 @@ public sealed class TombstoneCleaningTests
 
         _time.Advance(TimeSpan.FromDays(2));
         await CleanAsync(node);
-        Assert.Empty(Tombstones(node));
+        Assert.Empty(ReadTombstones(node));
         operations = _disk.OperationCount;
         _time.Advance(TimeSpan.FromDays(2));
         await CleanAsync(node);
@@ -67,11 +71,11 @@ public sealed class TombstoneCleaningTests
 
         node.Run(writer.Complete());
         node.Run(deletes.Complete());
-        Assert.Equal(Count, Statistics(node).Tombstones);
+        Assert.Equal(Count, ReadStatistics(node).Tombstones);
         _time.Advance(TimeSpan.FromDays(2));
         await CleanAsync(node);
-        Assert.Equal(0, Statistics(node).Tombstones);
-        Assert.Empty(Tombstones(node));
+        Assert.Equal(0, ReadStatistics(node).Tombstones);
+        Assert.Empty(ReadTombstones(node));
     }
 
     [Fact]
@@ -79,11 +83,11 @@ public sealed class TombstoneCleaningTests
     {
         using var node = Open();
         Delete(node, "a");
-        long last = Statistics(node).LastEtag;
+        long last = ReadStatistics(node).LastEtag;
         node.Run(CommandEncoder.SetTombstoneHorizon(node.Database("db").Number, long.MaxValue));
-        Assert.Equal((0, last), (Statistics(node).Tombstones, Statistics(node).TombstoneHorizon));
+        Assert.Equal((0, last), (ReadStatistics(node).Tombstones, ReadStatistics(node).TombstoneHorizon));
         Delete(node, "b");
-        Assert.Equal(["b"], Tombstones(node));
+        Assert.Equal(["b"], ReadTombstones(node));
     }
 
     private SteppedNode Open()
@@ -93,6 +97,7 @@ public sealed class TombstoneCleaningTests
         return node;
     }
 
+    /// <summary>Stores and deletes a document.</summary>
     private static void Delete(SteppedNode node, string id)
     {
         node.Put("db", id, "{}");
@@ -106,13 +111,13 @@ public sealed class TombstoneCleaningTests
         );
     }
 
-    private static DatabaseStatistics Statistics(SteppedNode node)
+    private static DatabaseStatistics ReadStatistics(SteppedNode node)
     {
         using var reader = node.Database("db").OpenReader();
         return reader.ReadStatistics();
     }
 
-    private static List<string> Tombstones(SteppedNode node)
+    private static List<string> ReadTombstones(SteppedNode node)
     {
         var ids = new List<string>();
         using var reader = node.Database("db").OpenReader();

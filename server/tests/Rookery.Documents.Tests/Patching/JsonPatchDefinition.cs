@@ -3,10 +3,12 @@ using System.Text.Json.Nodes;
 
 namespace Rookery.Documents.Tests.Patching;
 
-/// <summary>JSON Patch as RFC 6902 defines it, and random operations.</summary>
+/// <summary>
+/// JSON Patch as RFC 6902 defines it, in a simple form with which the server's is compared, and random operations.
+/// </summary>
 internal static class JsonPatchDefinition
 {
-    /// <summary>Makes an operation, most of whose paths exist in a document.</summary>
+    /// <summary>Creates a random operation. Its path and its from mostly exist in the document.</summary>
     public static JsonObject RandomOperation(Random random, JsonNode root)
     {
         string[] kinds = ["add", "remove", "replace", "move", "copy", "test"];
@@ -24,6 +26,7 @@ internal static class JsonPatchDefinition
         };
     }
 
+    /// <summary>Creates a JSON pointer with segments that mostly exist in the document.</summary>
     private static string RandomPointer(Random random, JsonNode root)
     {
         var node = root;
@@ -43,6 +46,7 @@ internal static class JsonPatchDefinition
                     node = elements[index];
                     break;
                 default:
+                    // A segment that the document may not have.
                     segment = random.Next(4) switch
                     {
                         0 => "-",
@@ -64,12 +68,12 @@ internal static class JsonPatchDefinition
     /// <summary>Applies operations as RFC 6902 defines them; null if one fails.</summary>
     public static JsonNode? Apply(JsonNode root, JsonArray operations)
     {
-        foreach (var one in operations)
+        foreach (var operation in operations)
         {
-            string op = (string)one!["op"]!;
-            string path = (string)one["path"]!;
-            string from = (string)one["from"]!;
-            JsonNode? value = one["value"]?.DeepClone();
+            string op = (string)operation!["op"]!;
+            string path = (string)operation["path"]!;
+            string from = (string)operation["from"]!;
+            JsonNode? value = operation["value"]?.DeepClone();
             bool isDone = true;
             switch (op)
             {
@@ -80,12 +84,14 @@ internal static class JsonPatchDefinition
                     isDone = TryFind(root, path, remove: false, out var tested) && JsonNode.DeepEquals(tested, value);
                     break;
                 case "replace":
-                    isDone = TryFind(root, path, remove: false, out _) && Set(ref root, path, value, isReplace: true);
+                    isDone =
+                        TryFind(root, path, remove: false, out _) && TrySet(ref root, path, value, isReplace: true);
                     break;
                 case "add":
-                    isDone = Set(ref root, path, value, isReplace: false);
+                    isDone = TrySet(ref root, path, value, isReplace: false);
                     break;
                 default:
+                    // A move or a copy. A value cannot be moved into itself.
                     if (op is "move" && path.StartsWith(from + "/", StringComparison.Ordinal))
                     {
                         return null;
@@ -97,7 +103,7 @@ internal static class JsonPatchDefinition
                     {
                         isDone =
                             (op is "copy" || TryFind(root, from, remove: true, out _))
-                            && Set(ref root, path, taken, isReplace: false);
+                            && TrySet(ref root, path, taken, isReplace: false);
                     }
 
                     break;
@@ -112,7 +118,8 @@ internal static class JsonPatchDefinition
         return root;
     }
 
-    private static string[] Segments(string pointer) =>
+    /// <summary>Returns the segments of a JSON pointer (RFC 6901), unescaped.</summary>
+    private static string[] SegmentsOf(string pointer) =>
         [
             .. pointer
                 .Split('/')
@@ -122,14 +129,16 @@ internal static class JsonPatchDefinition
                 ),
         ];
 
-    private static bool TryIndex(string segment, out int index) =>
+    /// <summary>Parses the index of an array's element: digits without a leading zero.</summary>
+    private static bool TryParseIndex(string segment, out int index) =>
         int.TryParse(segment, NumberStyles.None, CultureInfo.InvariantCulture, out index)
         && (segment.Length == 1 || segment[0] != '0');
 
+    /// <summary>Finds the value at a pointer, and removes it on request.</summary>
     private static bool TryFind(JsonNode root, string pointer, bool remove, out JsonNode? value)
     {
         value = root;
-        string[] segments = Segments(pointer);
+        string[] segments = SegmentsOf(pointer);
         for (int i = 0; i < segments.Length; i++)
         {
             bool isLast = i == segments.Length - 1;
@@ -143,7 +152,7 @@ internal static class JsonPatchDefinition
                     }
 
                     break;
-                case JsonArray elements when TryIndex(segments[i], out int index) && index < elements.Count:
+                case JsonArray elements when TryParseIndex(segments[i], out int index) && index < elements.Count:
                     value = elements[index];
                     if (isLast && remove)
                     {
@@ -159,7 +168,11 @@ internal static class JsonPatchDefinition
         return true;
     }
 
-    private static bool Set(ref JsonNode root, string pointer, JsonNode? value, bool isReplace)
+    /// <summary>
+    /// Sets the value at a pointer: a member of an object, or a replaced or inserted element of an array. Returns
+    /// whether the pointer leads there.
+    /// </summary>
+    private static bool TrySet(ref JsonNode root, string pointer, JsonNode? value, bool isReplace)
     {
         if (pointer.Length == 0)
         {
@@ -173,7 +186,7 @@ internal static class JsonPatchDefinition
             return false;
         }
 
-        string last = Segments(pointer)[^1];
+        string last = SegmentsOf(pointer)[^1];
         switch (container)
         {
             case JsonObject members:
@@ -182,7 +195,7 @@ internal static class JsonPatchDefinition
             case JsonArray elements when last is "-":
                 elements.Add(value);
                 return true;
-            case JsonArray elements when TryIndex(last, out int index) && index <= elements.Count:
+            case JsonArray elements when TryParseIndex(last, out int index) && index <= elements.Count:
                 if (isReplace)
                 {
                     elements.RemoveAt(index);

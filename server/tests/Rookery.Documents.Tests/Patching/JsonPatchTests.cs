@@ -14,10 +14,10 @@ using static Rookery.Documents.Tests.Parsing.ParsedExample;
 
 namespace Rookery.Documents.Tests.Patching;
 
-/// <summary>JSON Patches (RFC 6902), in batches and of one document.</summary>
+/// <summary>JSON Patches (RFC 6902): their operations, limits and refusals.</summary>
 public class JsonPatchTests
 {
-    /// <summary>The examples of RFC 6902, appendix A, and cases beside them.</summary>
+    /// <summary>The examples of RFC 6902, appendix A, and further cases.</summary>
     [Theory]
     [InlineData("""{"foo":"bar"}""", """[{"op":"add","path":"/baz","value":"qux"}]""", """{"foo":"bar","baz":"qux"}""")]
     [InlineData(
@@ -200,7 +200,7 @@ public class JsonPatchTests
     [InlineData("\"JsonPatch\":{\"Operations\":[],\"X\":1},\"Type\":\"JsonPatch\"", "'X' of a JSON Patch")]
     [InlineData("\"JsonPatch\":{},\"Type\":\"JsonPatch\"", "no Operations")]
     [InlineData("\"Type\":\"JsonPatch\"", "The command has no JsonPatch")]
-    public void A_command_holds_the_patch_of_its_type(string members, string named)
+    public void A_command_with_the_patch_of_another_type_is_refused(string members, string named)
     {
         Assert.False(
             TryParseBatch($$"""{"Commands":[{"Id":"a",{{members}}}]}""", FormatLevel.JsonPatches, out _, out var error)
@@ -223,9 +223,11 @@ public class JsonPatchTests
     public void Copies_cannot_make_a_document_too_deep_or_too_long()
     {
         using var evaluator = new PatchEvaluator();
+        // Each copy of the document into itself adds a level.
         string nesting = string.Join(',', Enumerable.Repeat("""{"op":"copy","from":"","path":"/a"}""", 129));
         Assert.Equal(PatchStatus.Failed, Run(evaluator, $"[{nesting}]", "{}", out _));
         Assert.Contains("128 levels", evaluator.Failure, StringComparison.Ordinal);
+        // Each copy doubles the size of the document.
         string longer = string.Join(',', Enumerable.Repeat("""{"op":"copy","from":"","path":"/-"}""", 2));
         Assert.Equal(
             PatchStatus.Failed,
@@ -235,7 +237,7 @@ public class JsonPatchTests
     }
 
     [Fact]
-    public void Random_patches_agree_with_the_definition() =>
+    public void Random_patches_have_the_result_that_the_RFC_defines() =>
         Gen.Select(RandomJson.Value(depth: 3), Gen.Int[0, int.MaxValue])
             .CheckEach(
                 3000,
@@ -265,7 +267,7 @@ public class JsonPatchTests
                     string? actual =
                         status == PatchStatus.Failed
                             ? null
-                            : $"{{{Text(new DocumentView([.. Head(), .. evaluator.Content]).Body)}}}";
+                            : $"{{{Text(new DocumentView([.. WriteHead(), .. evaluator.Content]).Body)}}}";
                     Assert.True(
                         expected is null
                             ? actual is null
@@ -285,7 +287,7 @@ public class JsonPatchTests
         {
             node.CreateDatabase("db");
             node.Put("db", "a", """{"n":1,"tags":["x","y"],"@metadata":{"@collection":"Users","k":1}}""");
-            Assert.Null(node.Propose(Batch(node, """[{"op":"add","path":"/tags/-","value":"z"}]""")).Rejection);
+            Assert.Null(node.Propose(EncodeBatch(node, """[{"op":"add","path":"/tags/-","value":"z"}]""")).Rejection);
             before = node.Documents("db")["a"];
             Assert.Contains(
                 """
@@ -295,12 +297,12 @@ public class JsonPatchTests
                 StringComparison.Ordinal
             );
             var failed = node.Propose(
-                Batch(node, """[{"op":"remove","path":"/n"},{"op":"remove","path":"/tags/10"}]""")
+                EncodeBatch(node, """[{"op":"remove","path":"/n"},{"op":"remove","path":"/tags/10"}]""")
             );
             Assert.Equal(RejectionKind.Invalid, failed.Rejection?.Kind);
             Assert.Contains("Operations[1]", failed.Rejection?.Message, StringComparison.Ordinal);
             Assert.Contains("out of array bounds", failed.Rejection?.Message, StringComparison.Ordinal);
-            var missing = node.Propose(Batch(node, """[{"op":"add","path":"/n","value":1}]""", "none"));
+            var missing = node.Propose(EncodeBatch(node, """[{"op":"add","path":"/n","value":1}]""", "none"));
             Assert.Contains(
                 "Cannot apply json patch because the document none does not exist",
                 missing.Rejection?.Message,
@@ -314,19 +316,22 @@ public class JsonPatchTests
     }
 
     [Fact]
-    public void Patches_that_read_too_much_are_charged_to_their_command()
+    public void A_command_whose_patches_read_too_much_is_refused()
     {
         using var node = SteppedNode.Open(new SimulatedDisk("/data"), SteppedNode.Options("/data"));
         node.CreateDatabase("db");
         node.Put("db", "a", $$"""{"s":"{{new string('x', 1 << 20)}}","n":1}""");
+        // To find the member n, each operation reads the 1 MiB before it.
         string tests = string.Join(',', Enumerable.Repeat("""{"op":"test","path":"/n","value":1}""", 200));
-        Assert.Equal(RejectionKind.TooLarge, node.Propose(Batch(node, $"[{tests}]")).Rejection?.Kind);
-        Assert.Null(node.Propose(Batch(node, """[{"op":"test","path":"/n","value":1}]""")).Rejection);
+        Assert.Equal(RejectionKind.TooLarge, node.Propose(EncodeBatch(node, $"[{tests}]")).Rejection?.Kind);
+        Assert.Null(node.Propose(EncodeBatch(node, """[{"op":"test","path":"/n","value":1}]""")).Rejection);
     }
 
-    /// <summary>What a test reads of the document and of its own value is charged, also when it is nested.</summary>
+    /// <summary>
+    /// A test operation reads the value in the document and its own value, also where they are nested.
+    /// </summary>
     [Fact]
-    public void Tests_that_compare_too_much_are_charged_to_their_command()
+    public void A_command_whose_test_operations_compare_too_much_is_refused()
     {
         using var node = SteppedNode.Open(new SimulatedDisk("/data"), SteppedNode.Options("/data"));
         node.CreateDatabase("db");
@@ -334,30 +339,39 @@ public class JsonPatchTests
         string value = new string('[', 100) + numbers + new string(']', 100);
         node.Put("db", "a", $$"""{"l":{{value}}}""");
         string test = $$"""{"op":"test","path":"/l","value":{{value.Replace("1", "1.0", StringComparison.Ordinal)}}}""";
-        Assert.Null(node.Propose(Batch(node, $"[{test}]")).Rejection);
+        Assert.Null(node.Propose(EncodeBatch(node, $"[{test}]")).Rejection);
         Assert.Equal(
             RejectionKind.TooLarge,
-            node.Propose(Batch(node, $"[{string.Join(',', Enumerable.Repeat(test, 7))}]")).Rejection?.Kind
+            node.Propose(EncodeBatch(node, $"[{string.Join(',', Enumerable.Repeat(test, 7))}]")).Rejection?.Kind
         );
     }
 
-    private static byte[] Head()
+    /// <summary>Returns the head of a stored document.</summary>
+    private static byte[] WriteHead()
     {
         byte[] head = new byte[StoredDocument.MaxHeadBytes];
         return head[..StoredDocument.WriteHead(head, "x"u8, 1, 0)];
     }
 
+    /// <summary>Applies operations to a document's body.</summary>
+    /// <param name="evaluator">Applies them.</param>
+    /// <param name="operations">The operations, as JSON.</param>
+    /// <param name="body">The body before.</param>
+    /// <param name="patched">The body after; empty if an operation failed.</param>
     private static PatchStatus Run(PatchEvaluator evaluator, string operations, string body, out string patched)
     {
         Assert.True(TryParse(operations, isBare: true, out var batch, out var error), error.ToString());
         using var command = batch.Command;
         var status = evaluator.Apply(Program(command), new DocumentView(StoredDocumentTests.Store(body, "x")));
         patched =
-            status == PatchStatus.Failed ? "" : $"{{{Text(new DocumentView([.. Head(), .. evaluator.Content]).Body)}}}";
+            status == PatchStatus.Failed
+                ? ""
+                : $"{{{Text(new DocumentView([.. WriteHead(), .. evaluator.Content]).Body)}}}";
         return status;
     }
 
-    private static CommandBuffer Batch(SteppedNode node, string operations, string id = "a")
+    /// <summary>Encodes a batch that stores the document 'new' and patches another.</summary>
+    private static CommandBuffer EncodeBatch(SteppedNode node, string operations, string id = "a")
     {
         string body = $$"""
             {"Commands":[{"Id":"new","Document":{},"Type":"PUT"},
@@ -389,6 +403,12 @@ public class JsonPatchTests
             level
         );
 
+    /// <summary>Encodes a patch of one document. Returns whether it was accepted.</summary>
+    /// <param name="operations">The operations, as JSON.</param>
+    /// <param name="isBare">Whether the body is only the array of operations, as in the RFC, and not an object with the
+    /// member Operations, as in RavenDB.</param>
+    /// <param name="batch">The encoded command.</param>
+    /// <param name="error">Why it was refused.</param>
     private static bool TryParse(string operations, bool isBare, out ParsedBatch batch, out InputError error) =>
         BatchRequestParser.TryParsePatch(
             Bytes(isBare ? operations : $$"""{"Operations":{{operations}}}"""),

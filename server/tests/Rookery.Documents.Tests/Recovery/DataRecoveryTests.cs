@@ -7,6 +7,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Recovery;
 
+/// <summary>
+/// Recovery builds new data beside the old, from a stopped node's tables and journal. Then it decides: the new data
+/// replace the old, which are kept under other names. A start after an interruption completes or undoes this.
+/// </summary>
 public class DataRecoveryTests
 {
     private static readonly NodeIds NewIds = new("recovered-node-1234567", "recovered-cluster-1234");
@@ -34,7 +38,7 @@ public class DataRecoveryTests
         Assert.Equal(NewIds, new NodeIds(recovered.Core.NodeId, recovered.Core.ClusterId));
         Assert.Equal(shop, recovered.Documents("Shop"));
         Assert.NotEqual(history, recovered.Database("Shop").HistoryId);
-        Assert.True(recovered.Core.Storage.Sequence >= 300, "etags continue");
+        Assert.True(recovered.Core.Storage.Sequence >= 300, "etags continue from the old data's");
         recovered.Put("Shop", "d/new", """{"b":2}""");
 
         // The old data is complete, under names that contain the old cluster's id.
@@ -117,13 +121,13 @@ public class DataRecoveryTests
             {
                 cutsWithin += operation < story.Recovered ? 1 : 0;
                 bool wasNew = AssertOldOrNew(image, old!, story.Documents);
-                Assert.True(wasNew || operation < story.Recovered, "the recovery ended, and the old data is found");
+                Assert.True(wasNew || operation < story.Recovered, "a completed recovery stays");
                 newFound += wasNew && operation < story.Recovered ? 1 : 0;
             }
         );
         Assert.True(
             CrashSearch.IsReplay || (cutsWithin >= 300 && newFound >= 5),
-            $"only {cutsWithin} cuts fell into the recovery, {newFound} of them behind its decision"
+            $"{cutsWithin} cuts came before the recovery ended and {newFound} of them left the new data; 300 and 5 must"
         );
     }
 
@@ -247,7 +251,7 @@ public class DataRecoveryTests
 
         using (var old = Open(disk, options))
         {
-            var recovery = Recovery(disk, options);
+            var recovery = NewRecovery(disk, options);
             recovery.Build(old, NewIds);
 
             // The state that a kill after the decision leaves.
@@ -277,12 +281,16 @@ public class DataRecoveryTests
         );
     }
 
+    /// <summary>
+    /// Opens the node, and asserts that it has the old or the new ids and all documents. Returns whether they are the
+    /// new ids.
+    /// </summary>
     private static bool AssertOldOrNew(SimulatedDisk image, NodeIds old, int documents)
     {
         DataRecovery.Settle(image, SteppedNode.Options(BackedUp.Node));
         using var node = SteppedNode.Open(image, BackedUp.Node);
         var ids = new NodeIds(node.Core.NodeId, node.Core.ClusterId);
-        Assert.True(ids == old || ids == NewIds, $"the node of {ids} is neither");
+        Assert.True(ids == old || ids == NewIds, $"the node has the old or the new ids, not {ids}");
         Assert.Equal((documents, 2), (node.Documents("Shop").Count, node.Documents("Other").Count));
         Assert.DoesNotContain(
             image.List(BackedUp.Node),
@@ -291,10 +299,11 @@ public class DataRecoveryTests
         return ids == NewIds;
     }
 
+    /// <summary>Recovers the data of a stopped node.</summary>
     private static RecoveredData Recover(IDisk disk, NodeIds? ids = null, IDisk? faultyDisk = null)
     {
         using var old = Open(disk);
-        var recovery = Recovery(faultyDisk ?? disk);
+        var recovery = NewRecovery(faultyDisk ?? disk);
         var data = recovery.Build(old, ids ?? NewIds);
         recovery.Decide();
         return data;
@@ -309,7 +318,7 @@ public class DataRecoveryTests
             new SimulatedTimeProvider()
         );
 
-    private static DataRecovery Recovery(IDisk disk, NodeOptions? options = null) =>
+    private static DataRecovery NewRecovery(IDisk disk, NodeOptions? options = null) =>
         new(
             disk,
             options ?? SteppedNode.Options(BackedUp.Node),

@@ -5,6 +5,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Transfer;
 
+/// <summary>
+/// Offers of a node's state to lagging members. An offer pins files and journal entries until it is withdrawn.
+/// </summary>
 public sealed class SnapshotOffersTests
 {
     private readonly SimulatedDisk _disk = new("/data");
@@ -13,7 +16,7 @@ public sealed class SnapshotOffersTests
     [Fact]
     public void An_offer_stays_unchanged_while_the_node_accepts_writes()
     {
-        using var node = Sender();
+        using var node = OpenSender();
         var offers = node.Core.Offers;
         var offer = offers.Make();
         for (int round = 0; round < 8; round++)
@@ -22,10 +25,7 @@ public sealed class SnapshotOffersTests
             _time.Advance(SnapshotOffers.IdleTimeout / 2);
             Assert.Equal(offer.Id, offers.Make().Id);
             offers.WithdrawDue();
-            Assert.True(
-                node.Core.Journal.FirstIndex <= offer.Index + 1,
-                "entries after the offer are no longer in the journal"
-            );
+            Assert.True(node.Core.Journal.FirstIndex <= offer.Index + 1, "the journal has the entries after the offer");
         }
 
         using IDiskFile file = offers.Open(offer.Id, offer.Files[0].Name)!;
@@ -35,7 +35,7 @@ public sealed class SnapshotOffersTests
     [Fact]
     public void An_unused_offer_is_withdrawn_and_releases_its_files_and_journal_entries()
     {
-        using var node = Sender();
+        using var node = OpenSender();
         var offers = node.Core.Offers;
         var offer = offers.Make();
         using IDiskFile open = offers.Open(offer.Id, offer.Files[0].Name)!;
@@ -54,7 +54,7 @@ public sealed class SnapshotOffersTests
     [Fact]
     public void An_offer_that_pins_too_much_of_the_journal_is_withdrawn()
     {
-        using var node = Sender();
+        using var node = OpenSender();
         using var offers = new SnapshotOffers(
             node.Core.Storage,
             node.Core.Journal,
@@ -81,7 +81,7 @@ public sealed class SnapshotOffersTests
     [Fact]
     public void An_offer_older_than_the_applied_state_of_a_member_is_replaced()
     {
-        using var node = Sender();
+        using var node = OpenSender();
         var offers = node.Core.Offers;
         var earlier = offers.Make();
         for (int round = 0; node.Core.DurablePosition.Index == earlier.Index; round++)
@@ -100,7 +100,7 @@ public sealed class SnapshotOffersTests
     [Fact]
     public void A_node_with_damage_offers_nothing_and_states_the_reason()
     {
-        using (Sender()) { }
+        OpenSender().Dispose();
 
         string run = _disk
             .List($"{Transferred.Sender}/storage")
@@ -119,7 +119,7 @@ public sealed class SnapshotOffersTests
     [Fact]
     public void A_start_deletes_the_files_of_earlier_offers()
     {
-        using (var node = Sender())
+        using (var node = OpenSender())
         {
             node.Core.Offers.Make();
             _disk.KillProcess();
@@ -142,10 +142,10 @@ public sealed class SnapshotOffersTests
     [InlineData("""{"Id":"a"}""")]
     [InlineData("null")]
     [InlineData("[")]
-    public void An_offer_that_no_node_makes_is_refused(string json) =>
+    public void An_invalid_offer_is_refused(string json) =>
         Assert.Throws<StateTransferException>(() => SnapshotOffer.Decode(System.Text.Encoding.UTF8.GetBytes(json)));
 
-    private SteppedNode Sender()
+    private SteppedNode OpenSender()
     {
         var node = SteppedNode.Open(_disk, Transferred.Sender, _time);
         Transferred.FillSender(node);

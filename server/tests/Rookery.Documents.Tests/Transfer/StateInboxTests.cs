@@ -4,6 +4,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Transfer;
 
+/// <summary>The files of a state that a member fetches, before they are installed.</summary>
 public sealed class StateInboxTests
 {
     private readonly SimulatedDisk _disk = new("/data");

@@ -12,6 +12,7 @@ using Rookery.Storage;
 
 namespace Rookery.Documents.Tests.Transfer;
 
+/// <summary>The installation of a fetched state, which replaces a member's tables and resets its journal.</summary>
 public sealed class StateInstallationTests
 {
     private readonly SimulatedDisk _disk = new("/data");
@@ -67,7 +68,9 @@ public sealed class StateInstallationTests
         }
     }
 
-    /// <summary>Both members remove the same keys afterwards: an entry means the same on all of them.</summary>
+    /// <summary>
+    /// Commands remove old idempotency keys. Both members must remove the same keys, or their states would differ.
+    /// </summary>
     [Fact]
     public void A_member_with_an_installed_snapshot_forgets_the_same_idempotency_keys_as_its_sender()
     {
@@ -95,6 +98,7 @@ public sealed class StateInstallationTests
             Apply(receiver.Core, laterTicks + (long)key, PutWithKey(receiver, key));
         }
 
+        // The ten commands removed the sender's first 20 of 50 keys. The receiver's own keys are gone.
         ulong[] expected = [.. Enumerable.Range(21, 30).Select(static key => (ulong)key)];
         foreach (var node in new[] { sender, receiver })
         {
@@ -103,6 +107,7 @@ public sealed class StateInstallationTests
         }
     }
 
+    /// <summary>Encodes a write of document a with an idempotency key.</summary>
     private static CommandBuffer PutWithKey(SteppedNode node, ulong key) =>
         CommandEncoder.Put(
             node.Database("db").Number,
@@ -179,17 +184,23 @@ public sealed class StateInstallationTests
         };
         int within = 0;
         new CrashSearch { Points = 400, Runs = 4 }.Verify(
-            seed => Work(seed, options),
+            seed => InstallInSteps(seed, options),
             (image, story, operation) =>
             {
                 within += operation >= story.Began && operation < story.Acknowledged ? 1 : 0;
                 Check(image, story, operation, options);
             }
         );
-        Assert.True(CrashSearch.IsReplay || within >= 200, $"only {within} cuts fell into the fetch and the install");
+        Assert.True(
+            CrashSearch.IsReplay || within >= 200,
+            $"{within} power cuts fell into the fetch and the installation; at least 200 must"
+        );
     }
 
-    private static (SimulatedDisk Disk, Story Run) Work(int seed, NodeOptions options)
+    /// <summary>
+    /// Installs a state and writes one entry more, and records after how many disk operations each step ended.
+    /// </summary>
+    private static (SimulatedDisk Disk, Story Run) InstallInSteps(int seed, NodeOptions options)
     {
         var disk = options.JournalDirectory is null
             ? new SimulatedDisk("/data")
@@ -226,6 +237,7 @@ public sealed class StateInstallationTests
         return (disk, new Story(vote, before, after, offer.Index, began, installed, acknowledged));
     }
 
+    /// <summary>Checks what a power cut after a number of disk operations left.</summary>
     private static void Check(SimulatedDisk image, Story story, int operation, NodeOptions options)
     {
         if (operation < story.Began)
@@ -236,11 +248,11 @@ public sealed class StateInstallationTests
         using (var store = Transferred.Open(image, options))
         {
             bool isNew = store.Databases.TryGet("new", out _);
-            Assert.True(isNew || operation < story.Installed, "the state was installed, and the old one is found");
+            Assert.True(isNew || operation < story.Installed, "an installed state stays installed");
             Assert.Equal(isNew ? story.After : story.Before, Transferred.Documents(store, "both"));
             Assert.True(
                 operation < story.Acknowledged || store.Journal.LastIndex > story.Index,
-                "an entry was acknowledged behind the installed state, and is lost"
+                "an acknowledged entry after the installed state is not lost"
             );
             Assert.Equal(story.Vote, store.Journal.Vote.ToArray());
             Assert.Null(store.CommitAlone(CommandEncoder.CreateDatabase("after", HistoryId.Create())).Rejection);
@@ -251,6 +263,7 @@ public sealed class StateInstallationTests
         Assert.Equal(story.Vote, again.Journal.Vote.ToArray());
     }
 
+    /// <summary>Copies an offer to the receiver, and installs it.</summary>
     private static ManifestPosition Install(SteppedNode sender, SnapshotOffer offer, SteppedNode receiver)
     {
         Transferred.Copy(sender.Core.Offers, offer, receiver.Core.Inbox);
@@ -260,6 +273,7 @@ public sealed class StateInstallationTests
     private static (long First, long Last, long Term, long Operations) LogOf(NodeJournal journal) =>
         (journal.FirstIndex, journal.LastIndex, journal.LastTerm, journal.OperationsBeforeNext);
 
+    /// <summary>Reads all changes that a subscription has now.</summary>
     private static List<TChange> Drain<TChange>(ChangeSubscription<TChange> subscription)
         where TChange : struct
     {
@@ -272,6 +286,14 @@ public sealed class StateInstallationTests
         return changes;
     }
 
+    /// <summary>What a receiver had and did.</summary>
+    /// <param name="Vote">Its vote, which it keeps.</param>
+    /// <param name="Before">Its documents of the database "both" before the installation.</param>
+    /// <param name="After">The sender's documents of that database.</param>
+    /// <param name="Index">The index of the installed state.</param>
+    /// <param name="Began">The number of disk operations when the fetch began.</param>
+    /// <param name="Installed">The number of disk operations when the state was installed.</param>
+    /// <param name="Acknowledged">The number of disk operations when the next entry was written.</param>
     private sealed record Story(
         byte[] Vote,
         Dictionary<string, string> Before,

@@ -9,7 +9,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Transfer;
 
-/// <summary>Transfers a state between two nodes without a network.</summary>
+/// <summary>
+/// Two nodes of which the sender offers its state and the receiver fetches it, without a network. The sender has the
+/// databases "both" and "new", the receiver "both" and "old".
+/// </summary>
 internal static class Transferred
 {
     public const string Sender = "/data/sender";
@@ -133,6 +136,7 @@ internal static class Transferred
             (database.Name, database.Number, database.HistoryId);
     }
 
+    /// <summary>Opens and fills a sender. Returns an offer of its state.</summary>
     public static SnapshotOffer Offer(SimulatedDisk disk, out SteppedNode sender)
     {
         sender = SteppedNode.Open(disk, Sender);

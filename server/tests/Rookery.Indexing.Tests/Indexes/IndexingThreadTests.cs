@@ -12,7 +12,7 @@ public sealed class IndexingThreadTests
     );
 
     // Only a thread that never works takes this long.
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan Guard = TimeSpan.FromMinutes(1);
 
     [Theory]
     [InlineData(1)]
@@ -42,18 +42,18 @@ public sealed class IndexingThreadTests
                                 node.Database(),
                                 "a",
                                 node.Database().LastEtag,
-                                Patience,
+                                Guard,
                                 CancellationToken.None
                             )
-                            .WaitAsync(Patience)
+                            .WaitAsync(Guard)
                     );
                 }
             }
 
             Assert.True(
                 await node
-                    .Host.WaitAsync(node.Database(), "a", node.Database().LastEtag, Patience, CancellationToken.None)
-                    .WaitAsync(Patience)
+                    .Host.WaitAsync(node.Database(), "a", node.Database().LastEtag, Guard, CancellationToken.None)
+                    .WaitAsync(Guard)
             );
             node.Check("a", ByName);
         }

@@ -7,6 +7,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Alerts;
 
+/// <summary>
+/// The evaluation of a node's alerts every ten seconds. A condition is an alert after it held for the alert's period,
+/// and the alert ends after the condition did not hold for a while.
+/// </summary>
 public sealed class AlertWatchTests : IDisposable
 {
     private readonly SimulatedTimeProvider _time = new();
@@ -53,7 +57,7 @@ public sealed class AlertWatchTests : IDisposable
     [Fact]
     public void A_second_member_that_is_down_is_an_alert_of_its_own()
     {
-        ConsensusStatistics Led(params string[] down) =>
+        ConsensusStatistics StatisticsOfLeader(params string[] down) =>
             new(
                 "Leader",
                 Term: 2,
@@ -84,17 +88,17 @@ public sealed class AlertWatchTests : IDisposable
                     )),
                 ]
             );
-        _facts = HealthyFacts() with { Cluster = Led("B") };
+        _facts = HealthyFacts() with { Cluster = StatisticsOfLeader("B") };
         AdvanceMinutes(6);
         Assert.Equal(("member_down", "B"), (Assert.Single(_watch.Active).Name, _watch.Active[0].Member));
-        _facts = HealthyFacts() with { Cluster = Led("B", "C") };
+        _facts = HealthyFacts() with { Cluster = StatisticsOfLeader("B", "C") };
         AdvanceMinutes(6);
         Assert.Equal(
             ["B", "C"],
             _watch.Active.Where(static alert => alert.Name is "member_down").Select(static alert => alert.Member)
         );
         Assert.NotEqual(_watch.Active[^1].Since, _watch.Active[^2].Since);
-        _facts = HealthyFacts() with { Cluster = Led("C") };
+        _facts = HealthyFacts() with { Cluster = StatisticsOfLeader("C") };
         AdvanceMinutes(1);
         Assert.Equal(
             ["C"],
@@ -126,7 +130,7 @@ public sealed class AlertWatchTests : IDisposable
     }
 
     [Fact]
-    public void A_condition_that_comes_and_goes_is_one_alert()
+    public void A_condition_that_recurs_before_its_alert_ends_is_one_alert()
     {
         var under = HealthyFacts() with
         {
@@ -151,7 +155,7 @@ public sealed class AlertWatchTests : IDisposable
     }
 
     [Fact]
-    public void An_active_alert_whose_condition_ended_says_so()
+    public void An_active_alert_says_when_its_condition_no_longer_holds()
     {
         _facts = HealthyFacts() with { Space = new ReserveState(FreeBytes: 136 << 20, NeededBytes: 256 << 20) };
         AdvanceMinutes(2);

@@ -88,10 +88,10 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
         Assert.Equal((status, full), (fast.Code, fast));
 
         // The full pipeline counts after it has answered.
-        using var patience = new CancellationTokenSource(TimeSpan.FromMinutes(1));
+        using var timeout = new CancellationTokenSource(TimeSpan.FromMinutes(1));
         while (_server.Context.Metrics.InFlight != 0)
         {
-            await Task.Delay(1, patience.Token);
+            await Task.Delay(1, timeout.Token);
         }
     }
 

@@ -15,7 +15,8 @@ internal sealed record RawResponse(string Status, string Headers, string Body)
 /// <summary>A connection on which a test sends bytes and reads whole responses.</summary>
 internal sealed class RawConnection : IDisposable
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
+    // Ends a test that would otherwise hang; a passing test never waits for it.
+    private static readonly TimeSpan Guard = TimeSpan.FromMinutes(1);
 
     private readonly TcpClient _client = new() { NoDelay = true };
     private byte[] _received = [];
@@ -96,7 +97,7 @@ internal sealed class RawConnection : IDisposable
     private async Task<bool> ReceiveAsync()
     {
         byte[] buffer = new byte[64 << 10];
-        int read = await Stream.ReadAsync(buffer).AsTask().WaitAsync(Patience);
+        int read = await Stream.ReadAsync(buffer).AsTask().WaitAsync(Guard);
         _received = [.. _received, .. buffer.AsSpan(0, read)];
         return read > 0;
     }

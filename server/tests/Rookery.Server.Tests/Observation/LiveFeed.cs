@@ -44,8 +44,8 @@ internal sealed class LiveFeed : IDisposable
     /// <summary>Returns the first state that meets a condition.</summary>
     public async Task<JsonElement> FirstAsync(Func<JsonElement, bool> holds)
     {
-        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
-        while (!patience.IsCancellationRequested)
+        using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(60));
+        while (!timeout.IsCancellationRequested)
         {
             var state =
                 await NextAsync() ?? throw new InvalidOperationException("The stream ended before the condition held.");

@@ -8,7 +8,8 @@ namespace Rookery.Server.Tests.Observation;
 
 public sealed class NodeSamplerTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+    // Ends a test that would otherwise hang; a passing test never waits for it.
+    private static readonly TimeSpan Guard = TimeSpan.FromSeconds(30);
 
     [Fact]
     public async Task A_hanging_sensor_blocks_no_sample_and_its_figures_are_unknown()
@@ -28,11 +29,11 @@ public sealed class NodeSamplerTests
 
             board.MayAnswer.Reset();
             var kept = Task.Run(sampler.TakeToKeep);
-            await Task.Run(() => board.IsBlocked.Wait(Patience));
-            var shown = await Task.Run(sampler.TakeToShow).WaitAsync(Patience);
+            await Task.Run(() => board.IsBlocked.Wait(Guard));
+            var shown = await Task.Run(sampler.TakeToShow).WaitAsync(Guard);
             Assert.Null(shown[Figure.DeviceWrittenBytes]);
             Assert.Equal(1, shown[Figure.ReadyRatio]);
-            Assert.Null((await kept.WaitAsync(Patience))[Figure.DeviceWrittenBytes]);
+            Assert.Null((await kept.WaitAsync(Guard))[Figure.DeviceWrittenBytes]);
 
             board.MayAnswer.Set();
             ((SimulatedTimeProvider)server.Time).Advance(TimeSpan.FromSeconds(1));

@@ -90,7 +90,7 @@ public sealed class TwoMembers : IAsyncLifetime
     public static async Task<T> UntilAsync<T>(Func<Task<T?>> read)
         where T : class
     {
-        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
+        using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(60));
         while (true)
         {
             if (await read() is { } found)
@@ -98,7 +98,7 @@ public sealed class TwoMembers : IAsyncLifetime
                 return found;
             }
 
-            await Task.Delay(20, patience.Token);
+            await Task.Delay(20, timeout.Token);
         }
     }
 

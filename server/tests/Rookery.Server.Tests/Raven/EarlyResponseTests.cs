@@ -115,11 +115,11 @@ public sealed class EarlyResponseTests(RunningServer server) : IClassFixture<Run
         http.Features.Set<IHttpRequestLifetimeFeature>(lifetime);
         var time = new SimulatedTimeProvider();
         var reading = EarlyResponse.ReadOnAsync(http, time, CancellationToken.None);
-        using var patience = new CancellationTokenSource(TimeSpan.FromMinutes(1));
+        using var timeout = new CancellationTokenSource(TimeSpan.FromMinutes(1));
         while (!reading.IsCompleted)
         {
             time.Advance(TimeSpan.FromSeconds(1));
-            await Task.Delay(1, patience.Token);
+            await Task.Delay(1, timeout.Token);
         }
 
         await reading;

@@ -167,10 +167,10 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
         writer.Put("Old", Encoding.UTF8.GetBytes(definition), default);
         var outcome = await _server.Node.Consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
         Assert.Null(outcome.Rejection);
-        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
+        using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(60));
         while (_server.Context.Indexes.WhyNotKept(database, "Old") is null)
         {
-            await Task.Delay(10, patience.Token);
+            await Task.Delay(10, timeout.Token);
         }
 
         return db;

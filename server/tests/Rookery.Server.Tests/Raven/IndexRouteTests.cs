@@ -4,6 +4,7 @@ using Rookery.Indexing.Automatic;
 
 namespace Rookery.Server.Tests.Raven;
 
+/// <summary>The routes of indexes, as docs/reference/http.md describes them.</summary>
 public sealed class IndexRouteTests(RunningServer server) : IClassFixture<RunningServer>
 {
     private const string ByAge = "Auto/Users/Byage";
@@ -62,7 +63,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         var (indexes, automatic) = (record.Json.GetProperty("Indexes"), record.Json.GetProperty("AutoIndexes"));
         Assert.Equal((1, 1), (indexes.EnumerateObject().Count(), automatic.EnumerateObject().Count()));
         foreach (
-            var (before, after, named) in (IEnumerable<(string, string, string)>)
+            var (original, replacement, named) in (IEnumerable<(string, string, string)>)
                 [
                     ("select new { u.n }", "select new { u.m }", "index 'A'"),
                     ("\"LockMode\":\"Unlock\",\"Priority\"", "\"LockMode\":\"LockedError\",\"Priority\"", "index 'A'"),
@@ -77,21 +78,21 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
                 ]
         )
         {
-            int at = record.Body.IndexOf(before, StringComparison.Ordinal);
-            Assert.True(at >= 0, before + " in " + record.Body);
-            string changed = record.Body[..at] + after + record.Body[(at + before.Length)..];
+            int at = record.Body.IndexOf(original, StringComparison.Ordinal);
+            Assert.True(at >= 0, $"{original} is in {record.Body}");
+            string changed = record.Body[..at] + replacement + record.Body[(at + original.Length)..];
             (await server.SendAsync("PUT", url, changed, etag)).IsRefusal(501, named);
         }
 
-        // Clients add members without a value, and leave out those that follow from others.
-        string typed = record
+        // The classes of clients add members without a value, and leave out members that follow from others.
+        string fromClient = record
             .Body.Replace(
                 "\"Configuration\":{}",
                 "\"Configuration\":{},\"CompoundFields\":[]",
                 StringComparison.Ordinal
             )
             .Replace("\"SourceType\":\"Documents\",", "", StringComparison.Ordinal);
-        Assert.Equal(201, (await server.SendAsync("PUT", url, typed, etag)).Status);
+        Assert.Equal(201, (await server.SendAsync("PUT", url, fromClient, etag)).Status);
         Assert.Equal(record.Body, (await server.SendAsync("GET", url)).Body);
     }
 
@@ -106,7 +107,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         const string Index =
             """{"Indexes":[{"Name":"ByName","Maps":["from u in docs.Users select new { u.name }"]}]}""";
         Assert.Equal(201, (await server.SendAsync("PUT", database + "/admin/indexes", Index)).Status);
-        await WaitAsync(database);
+        await AwaitNonStaleAsync(database);
         for (int i = 0; i < 3; i++)
         {
             Assert.Equal(204, (await server.SendAsync("RESET", database + "/indexes?name=ByName")).Status);
@@ -131,7 +132,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         string database = await DefineAsync("age");
         await PutAsync(database, "users/1", """{"age":7,"@metadata":{"@collection":"Users"}}""");
         await PutAsync(database, "users/2", """{"name":"no age","@metadata":{"@collection":"Users"}}""");
-        await WaitAsync(database);
+        await AwaitNonStaleAsync(database);
         var stats = (await GetAsync(database + "/indexes/stats?name=auto/users/byage")).GetProperty("Results")[0];
         Assert.Equal(ByAge, stats.GetProperty("Name").GetString());
         Assert.Equal(2, stats.GetProperty("EntriesCount").GetInt32());
@@ -172,7 +173,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         const string Definition =
             """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.age, count = 1 }"],"Reduce":"from r in results group r by r.age into g select new { age = g.Key, count = g.Sum(x => x.count) }"}]}""";
         Assert.Equal(201, (await server.SendAsync("PUT", database + "/admin/indexes", Definition)).Status);
-        await WaitAsync(database);
+        await AwaitNonStaleAsync(database);
         const string Batch =
             """{"Commands":[{"Id":"users/1","Type":"PUT","Document":{"age":7,"@metadata":{"@collection":"Users"}}}]}""";
         Assert.Equal(201, (await server.SendAsync("POST", $"{database}/bulk_docs?{wait}", Batch)).Status);
@@ -195,8 +196,8 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         const string Definition =
             """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.age }"]}]}""";
         Assert.Equal(201, (await server.SendAsync("PUT", database + "/admin/indexes", Definition)).Status);
-        await WaitAsync(database);
-        await ExpectNoContentAsync("POST", database + "/admin/indexes/stop?name=Ages");
+        await AwaitNonStaleAsync(database);
+        await AssertNoContentAsync("POST", database + "/admin/indexes/stop?name=Ages");
         const string Batch =
             """{"Commands":[{"Id":"users/1","Type":"PUT","Document":{"age":7,"@metadata":{"@collection":"Users"}}}]}""";
         var answer = await server.SendAsync(
@@ -220,12 +221,12 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
 
         // The wait continues if the index is resumed meanwhile.
         var waiting = server.SendAsync("POST", $"{database}/bulk_docs?waitForIndexesTimeout=00:00:30&{wait}", Batch);
-        await ExpectNoContentAsync("POST", database + "/admin/indexes/start?name=Ages");
+        await AssertNoContentAsync("POST", database + "/admin/indexes/start?name=Ages");
         Assert.Equal(201, (await waiting).Status);
     }
 
     [Fact]
-    public async Task Progress_waits_on_request_for_running_indexes_only()
+    public async Task Progress_waits_for_running_indexes_but_not_for_paused_ones()
     {
         string database = await DefineAsync("age");
         await PutAsync(database, "users/1", """{"age":7,"@metadata":{"@collection":"Users"}}""");
@@ -235,7 +236,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
                 .GetProperty("IsStale")
                 .GetBoolean()
         );
-        await ExpectNoContentAsync("POST", database + "/admin/indexes/stop");
+        await AssertNoContentAsync("POST", database + "/admin/indexes/stop");
         await PutAsync(database, "users/2", """{"age":7,"@metadata":{"@collection":"Users"}}""");
         Assert.True(
             (await GetAsync(database + "/indexes/progress?wait=15000"))
@@ -250,17 +251,18 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     public async Task A_paused_index_lags_and_continues_when_resumed()
     {
         string database = await DefineAsync("age");
-        await WaitAsync(database);
-        foreach (string which in (string[])["?name=" + ByAge, ""])
+        await AwaitNonStaleAsync(database);
+        // One index, and then all indexes.
+        foreach (string selection in (string[])["?name=" + ByAge, ""])
         {
-            await ExpectNoContentAsync("POST", database + "/admin/indexes/stop" + which);
+            await AssertNoContentAsync("POST", database + "/admin/indexes/stop" + selection);
             Assert.Equal("Paused", (await GetAsync(database + "/indexes/status")).GetProperty("Status").GetString());
             await PutAsync(database, "users/1", """{"age":7,"@metadata":{"@collection":"Users"}}""");
             Assert.True(
                 (await GetAsync(database + "/indexes/staleness?name=" + ByAge)).GetProperty("IsStale").GetBoolean()
             );
-            await ExpectNoContentAsync("POST", database + "/admin/indexes/start" + which);
-            await WaitAsync(database);
+            await AssertNoContentAsync("POST", database + "/admin/indexes/start" + selection);
+            await AwaitNonStaleAsync(database);
         }
     }
 
@@ -268,12 +270,12 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     public async Task An_index_is_disabled_and_enabled_again()
     {
         string database = await DefineAsync("age");
-        await ExpectNoContentAsync("POST", database + "/admin/indexes/disable?name=" + ByAge + "&clusterWide=true");
+        await AssertNoContentAsync("POST", database + "/admin/indexes/disable?name=" + ByAge + "&clusterWide=true");
         Assert.Equal(
             "Disabled",
             (await GetAsync(database + "/indexes/stats")).GetProperty("Results")[0].GetProperty("State").GetString()
         );
-        await ExpectNoContentAsync("POST", database + "/admin/indexes/enable?name=" + ByAge);
+        await AssertNoContentAsync("POST", database + "/admin/indexes/enable?name=" + ByAge);
         Assert.Equal(
             "Normal",
             (await GetAsync(database + "/indexes/stats")).GetProperty("Results")[0].GetProperty("State").GetString()
@@ -284,12 +286,12 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     public async Task Lock_mode_and_priority_are_stored_with_the_definition()
     {
         string database = await DefineAsync("age");
-        await ExpectNoContentAsync(
+        await AssertNoContentAsync(
             "POST",
             database + "/indexes/set-lock",
             $$"""{"IndexNames":["{{ByAge}}"],"Mode":"LockedIgnore"}"""
         );
-        await ExpectNoContentAsync(
+        await AssertNoContentAsync(
             "POST",
             database + "/indexes/set-priority",
             $$"""{"IndexNames":["{{ByAge}}"],"Priority":"High"}"""
@@ -318,10 +320,10 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     {
         string database = await DefineAsync("age");
         await PutAsync(database, "users/1", """{"age":7,"@metadata":{"@collection":"Users"}}""");
-        await WaitAsync(database);
-        await ExpectNoContentAsync("RESET", database + "/indexes?name=" + ByAge);
-        await WaitAsync(database);
-        await ExpectNoContentAsync("DELETE", database + "/indexes?name=" + ByAge);
+        await AwaitNonStaleAsync(database);
+        await AssertNoContentAsync("RESET", database + "/indexes?name=" + ByAge);
+        await AwaitNonStaleAsync(database);
+        await AssertNoContentAsync("DELETE", database + "/indexes?name=" + ByAge);
         Assert.Equal(0, (await GetAsync(database + "/indexes")).GetProperty("Results").GetArrayLength());
         (await server.SendAsync("DELETE", database + "/indexes?name=" + ByAge)).IsRefusal(404, ByAge);
     }
@@ -399,7 +401,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
             );
         }
 
-        await WaitAsync(database);
+        await AwaitNonStaleAsync(database);
         var listed = (await GetAsync(database + "/indexes?name=users/byfirst")).GetProperty("Results")[0];
         Assert.Equal("JavaScriptMap", listed.GetProperty("Type").GetString());
         Assert.Equal("map('Users', u => ({ first: u.first }))", listed.GetProperty("Maps")[0].GetString());
@@ -448,7 +450,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     [Fact]
     public async Task Metrics_and_readyz_summarise_all_indexes()
     {
-        await WaitAsync(await DefineAsync("age"));
+        await AwaitNonStaleAsync(await DefineAsync("age"));
         string metrics = (await server.SendAsync("GET", "/metrics")).Body;
         Assert.Matches("(?m)^rookery_indexes{state=\"normal\"} [1-9]", metrics);
         Assert.Contains("rookery_indexing_share_ratio 1", metrics, StringComparison.Ordinal);
@@ -480,14 +482,15 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         return answer.Json;
     }
 
-    private async Task ExpectNoContentAsync(string method, string path, string? body = null)
+    /// <summary>Sends a request, which must be answered by 204.</summary>
+    private async Task AssertNoContentAsync(string method, string path, string? body = null)
     {
         var answer = await server.SendAsync(method, path, body);
         Assert.True(answer.Status == 204, $"{answer.Status}: {answer.Body}");
     }
 
-    // Waits until no index is stale, as RavenDB's test helpers do.
-    private async Task WaitAsync(string database)
+    // As RavenDB's test helpers do.
+    private async Task AwaitNonStaleAsync(string database)
     {
         while (
             (await GetAsync(database + "/stats"))

@@ -195,10 +195,10 @@ public sealed class IndexWaitTests : IAsyncLifetime
 
     private static async Task UntilAwaitedAsync(Database database, string name, RunningServer server)
     {
-        using var patience = new CancellationTokenSource(Guard);
+        using var guard = new CancellationTokenSource(Guard);
         while (!server.Context.Indexes.TryGetSlot(database, name, out var slot) || !slot.Serving.IsAwaited)
         {
-            await Task.Delay(10, patience.Token);
+            await Task.Delay(10, guard.Token);
         }
     }
 

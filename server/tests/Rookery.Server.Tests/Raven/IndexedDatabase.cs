@@ -44,6 +44,7 @@ public abstract class IndexedDatabase : IAsyncLifetime
     /// <summary>Returns the members of a user at the start, as JSON.</summary>
     protected abstract string MembersOf(int number);
 
+    /// <summary>Returns the body of a query's request.</summary>
     protected static string Body(string query) => $$"""{"Query":{{JsonSerializer.Serialize(query)}}}""";
 
     /// <summary>Stores a user with these members, which are JSON.</summary>
@@ -59,11 +60,13 @@ public abstract class IndexedDatabase : IAsyncLifetime
             ).Status
         );
 
+    /// <summary>Returns the answer to a query, which must succeed.</summary>
     protected async Task<JsonElement> AskAsync(string query, string parameters = "") =>
-        Successful(await Server.SendAsync("POST", Database + "/queries" + parameters, Body(query)));
+        RequireSuccess(await Server.SendAsync("POST", Database + "/queries" + parameters, Body(query)));
 
+    /// <summary>Returns the answer to a GET request, which must succeed.</summary>
     protected async Task<JsonElement> GetAsync(string path) =>
-        Successful(await Server.SendAsync("GET", Database + path));
+        RequireSuccess(await Server.SendAsync("GET", Database + path));
 
     /// <summary>Returns the names of the indexes.</summary>
     protected async Task<string[]> NamesAsync() =>
@@ -90,7 +93,7 @@ public abstract class IndexedDatabase : IAsyncLifetime
 
     private static string DocumentOf(string members) => $$"""{ {{members}},"@metadata":{"@collection":"Users"} }""";
 
-    private static JsonElement Successful(Answer answer)
+    private static JsonElement RequireSuccess(Answer answer)
     {
         Assert.True(answer.Status == 200, $"{answer.Status}: {answer.Body}");
         return answer.Json;

@@ -1,9 +1,11 @@
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>JSON Patches (RFC 6902) as RavenDB's clients send them, and as the RFC does.</summary>
+/// <summary>
+/// JSON Patches (RFC 6902): in batches and envelopes, as RavenDB's clients send them, and in the RFC's form.
+/// </summary>
 public sealed class JsonPatchRouteTests(RunningServer server) : IClassFixture<RunningServer>
 {
-    // What the session patches of the newest clients for C#, Python and Node.js become in a batch.
+    // The batch that the newest clients for C#, Python and Node.js send for the patches of a session.
     private const string SessionPatch = """
         {"Commands":[{"Id":"users/1","ChangeVector":null,"JsonPatch":{"Operations":[
           {"op":"replace","path":"/name","value":"Updated"},{"op":"add","path":"/tags/-","value":"c"},
@@ -97,7 +99,7 @@ public sealed class JsonPatchRouteTests(RunningServer server) : IClassFixture<Ru
     )]
     [InlineData("json-patch", """{"Operations":{}}""", "The operations of a JSON Patch are no array ($.Operations")]
     [InlineData("json-patch", """3""", "A number is where an object must be")]
-    public async Task A_json_patch_of_another_type_is_refused_with_the_type_that_it_needs(
+    public async Task A_body_that_is_no_json_patch_is_refused_with_the_form_that_is_needed(
         string route,
         string body,
         string message
@@ -138,6 +140,7 @@ public sealed class JsonPatchRouteTests(RunningServer server) : IClassFixture<Ru
         Assert.Equal(before, (await server.SendAsync("GET", db + "/docs?id=users/1")).Body);
     }
 
+    /// <summary>Creates a database with the document users/1. Returns its path.</summary>
     private async Task<string> CreateAsync()
     {
         string db = await server.CreateDatabaseAsync();

@@ -15,7 +15,7 @@ namespace Rookery.Server.Tests.Raven;
 public sealed class LargeRequestsTests : IAsyncLifetime
 {
     // Longest wait for what must happen, by the real clock.
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
+    private static readonly TimeSpan Guard = TimeSpan.FromMinutes(2);
 
     private readonly SimulatedTimeProvider _time = new();
     private readonly RunningServer _server;
@@ -134,7 +134,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
             }
 
             await body.Writer.WriteAsync(new byte[bytes]);
-            var read = await reading.AsTask().WaitAsync(Patience);
+            var read = await reading.AsTask().WaitAsync(Guard);
             await clientLeft.CancelAsync();
             await Assert.ThrowsAnyAsync<OperationCanceledException>(() => other);
             body.Reader.AdvanceTo(read.Buffer.End);
@@ -342,7 +342,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     {
         await UntilAsync(() => _server.Context.LargeRequests.Waiting > 0);
         _time.Advance(Admission.WaitTimeout);
-        await waiting.WaitAsync(Patience);
+        await waiting.WaitAsync(Guard);
     }
 
     private static Task UntilAsync(Func<bool> holds) => UntilAsync(() => Task.FromResult(holds()));
@@ -350,10 +350,10 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     // A test that waits in vain fails instead of hanging.
     private static async Task UntilAsync(Func<Task<bool>> holds)
     {
-        using var patience = new CancellationTokenSource(Patience);
+        using var guard = new CancellationTokenSource(Guard);
         while (!await holds())
         {
-            Assert.False(patience.IsCancellationRequested, "What was waited for did not happen.");
+            Assert.False(guard.IsCancellationRequested, "the condition holds within the time of Guard");
             await Task.Delay(1);
         }
     }
@@ -387,7 +387,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         }
 
         public Task SendAsync(string text) =>
-            _client.GetStream().WriteAsync(Encoding.ASCII.GetBytes(text)).AsTask().WaitAsync(Patience);
+            _client.GetStream().WriteAsync(Encoding.ASCII.GetBytes(text)).AsTask().WaitAsync(Guard);
 
         public Task SendChunkAsync(string text) =>
             SendAsync(string.Create(CultureInfo.InvariantCulture, $"{text.Length:x}\r\n{text}\r\n"));
@@ -395,7 +395,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         public async Task<string> AnswerAsync()
         {
             byte[] buffer = new byte[64 << 10];
-            int read = await _client.GetStream().ReadAsync(buffer).AsTask().WaitAsync(Patience);
+            int read = await _client.GetStream().ReadAsync(buffer).AsTask().WaitAsync(Guard);
             return Encoding.UTF8.GetString(buffer, 0, read);
         }
 
@@ -406,7 +406,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
             long requestCount = 0;
             try
             {
-                while (await _client.GetStream().ReadAsync(buffer).AsTask().WaitAsync(Patience) is > 0 and int read)
+                while (await _client.GetStream().ReadAsync(buffer).AsTask().WaitAsync(Guard) is > 0 and int read)
                 {
                     requestCount += read;
                 }

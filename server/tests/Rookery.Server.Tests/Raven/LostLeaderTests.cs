@@ -102,10 +102,10 @@ public sealed class LostLeaderTests : IAsyncLifetime
                 .Select(line => line == 10 ? "bad" : goodLine.Replace("{0}", $"users/{line}", StringComparison.Ordinal))
         );
         var import = _server.SendAsync("POST", "/databases/db/import", lines);
-        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
+        using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(60));
         while (_member.ProposedWrites == before)
         {
-            await Task.Delay(10, patience.Token);
+            await Task.Delay(10, timeout.Token);
         }
 
         // The second command of an import waits for the first.
@@ -114,7 +114,7 @@ public sealed class LostLeaderTests : IAsyncLifetime
         long stored;
         while ((stored = await _server.CountAsync("/databases/db")) == 0)
         {
-            await Task.Delay(10, patience.Token);
+            await Task.Delay(10, timeout.Token);
         }
 
         _refuse!(new Rejection(kind, "It is refused."));

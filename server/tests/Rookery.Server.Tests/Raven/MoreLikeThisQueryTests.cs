@@ -2,11 +2,11 @@ using System.Text.Json;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>moreLikeThis over HTTP.</summary>
-public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<RunningServer>
+/// <summary>Queries with moreLikeThis, which find documents with the same words as an example, over HTTP.</summary>
+public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture<RunningServer>
 {
     // Without these options, words in fewer than five documents or once in a document do not count.
-    private const string Eager = """{"MinimumTermFrequency":1,"MinimumDocumentFrequency":1}""";
+    private const string AnyWords = """{"MinimumTermFrequency":1,"MinimumDocumentFrequency":1}""";
 
     [Theory]
     [InlineData("moreLikeThis(id() = 'articles/1', $options)", "articles/2,articles/3")]
@@ -41,13 +41,13 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
         string db = await FillAsync();
         var answer = await server.SendAsync("POST", db + "/queries", Body($"from Articles where {condition}"));
         Assert.True(answer.Status == 200, answer.Body);
-        Assert.Equal(ids, Ids(answer.Json));
+        Assert.Equal(ids, IdsOf(answer.Json));
         answer = await server.SendAsync(
             "POST",
             db + "/queries",
             Body($"from Articles where {condition} order by id() desc")
         );
-        Assert.Equal(string.Join(',', ids.Split(',').OrderDescending(StringComparer.Ordinal)), Ids(answer.Json));
+        Assert.Equal(string.Join(',', ids.Split(',').OrderDescending(StringComparer.Ordinal)), IdsOf(answer.Json));
     }
 
     [Theory]
@@ -58,7 +58,7 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("moreLikeThis(id() = 'articles/1', '{\"MaximumTerms\":1}')", 400, "'MaximumTerms' is not an option")]
     [InlineData("moreLikeThis(id() = 'articles/1', '{\"MaximumNumberOfTokensParsed\":1000000000}')", 400, "100000")]
     [InlineData("moreLikeThis(search(text, 'cat'))", 501, "search")]
-    public async Task Invalid_comparisons_are_refused(string condition, int status, string named)
+    public async Task Invalid_arguments_of_moreLikeThis_are_refused(string condition, int status, string named)
     {
         string db = await FillAsync();
         (await server.SendAsync("POST", db + "/queries", Body($"from Articles where {condition}"))).IsRefusal(
@@ -90,13 +90,13 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
         );
         var answer = await server.SendAsync("POST", db + "/queries", Body($"from index 'Words' where {condition}"));
         Assert.True(answer.Status == 200, answer.Body);
-        Assert.Equal(ids, Ids(answer.Json));
+        Assert.Equal(ids, IdsOf(answer.Json));
         answer = await server.SendAsync(
             "POST",
             db + "/queries",
             Body($"from index 'Words' where {condition} order by id() desc")
         );
-        Assert.Equal(string.Join(',', ids.Split(',').OrderDescending(StringComparer.Ordinal)), Ids(answer.Json));
+        Assert.Equal(string.Join(',', ids.Split(',').OrderDescending(StringComparer.Ordinal)), IdsOf(answer.Json));
     }
 
     [Fact]
@@ -152,9 +152,9 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
         ).IsRefusal(400, "holds those of no field");
     }
 
-    /// <summary>A stream whose total is not known beforehand makes two passes.</summary>
+    /// <summary>A stream whose total is not known beforehand makes two passes over the documents.</summary>
     [Fact]
-    public async Task A_stream_compares_with_one_version_in_all_its_passes()
+    public async Task A_stream_compares_with_the_example_in_each_of_its_passes()
     {
         string db = await FillAsync();
         var answer = await server.SendAsync(
@@ -166,6 +166,7 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(3, answer.Body.Split('\n', StringSplitOptions.RemoveEmptyEntries).Length);
     }
 
+    /// <summary>Defines an index, and waits until it has caught up.</summary>
     private async Task DefineAsync(string db, string definition)
     {
         var stored = await server.SendAsync("PUT", db + "/admin/indexes", $$"""{"Indexes":[{{definition}}]}""");
@@ -181,7 +182,7 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
         }
     }
 
-    private static string Ids(JsonElement answer) =>
+    private static string IdsOf(JsonElement answer) =>
         string.Join(
             ',',
             answer
@@ -190,6 +191,7 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
                 .Select(static result => result.GetProperty("@metadata").GetProperty("@id").GetString())
         );
 
+    /// <summary>Returns the body of a query with the parameters $options and $document.</summary>
     private static string Body(string query) =>
         JsonSerializer.Serialize(
             new
@@ -197,12 +199,13 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
                 Query = query,
                 QueryParameters = new
                 {
-                    options = JsonSerializer.Deserialize<JsonElement>(Eager),
+                    options = JsonSerializer.Deserialize<JsonElement>(AnyWords),
                     document = """{"text":"an orange moon"}""",
                 },
             }
         );
 
+    /// <summary>Creates a database with the documents articles/1 to articles/4. Returns its path.</summary>
     private async Task<string> FillAsync()
     {
         string db = await server.CreateDatabaseAsync();

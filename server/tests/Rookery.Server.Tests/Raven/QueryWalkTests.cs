@@ -8,6 +8,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
+/// <summary>
+/// The walk of a query over documents, which pauses while the client reads. The database has the collections As and Zs.
+/// </summary>
 public sealed class QueryWalkTests(RunningServer server) : IClassFixture<RunningServer>
 {
     [Theory]
@@ -15,7 +18,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
     [InlineData("from As")]
     [InlineData("from As where id() in ('a1', 'a2', 'a3')")]
     [InlineData("from As where startsWith(id(), 'a')")]
-    public async Task A_scan_resumes_at_its_place_and_holds_no_snapshot_meanwhile(string query)
+    public async Task A_scan_resumes_at_its_position_and_holds_no_snapshot_while_it_pauses(string query)
     {
         string db = await server.CreateDatabaseAsync();
         foreach (string id in (string[])["a1", "a2", "a3"])
@@ -50,7 +53,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
     [Theory]
     [InlineData("from As where startsWith(id(), '')", 3)]
     [InlineData("from @all_docs", 2)]
-    public async Task A_scan_reports_each_document_so_that_it_can_be_ended(string query, int documentsRead)
+    public async Task A_scan_reports_each_document_that_it_reads(string query, int documentsRead)
     {
         string db = await server.CreateDatabaseAsync();
         await PutAsync(db, "a1");
@@ -87,7 +90,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
     [InlineData("from As")]
     [InlineData("from As where id() in ('a1', 'a2', 'a3')")]
     [InlineData("from As where startsWith(id(), 'a')")]
-    public async Task A_scan_for_a_client_reads_one_snapshot_however_often_it_waits(string query)
+    public async Task A_scan_for_a_client_reads_one_snapshot_however_often_it_pauses(string query)
     {
         string db = await server.CreateDatabaseAsync();
         foreach (string id in (string[])["a1", "a2", "a3"])
@@ -125,7 +128,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
 
     /// <summary>A paused index may find any number of documents that were deleted since.</summary>
     [Fact]
-    public async Task Skipping_deleted_documents_yields_and_counts_as_work()
+    public async Task Skipping_deleted_documents_ends_time_slices_and_counts_as_work()
     {
         string db = await server.CreateDatabaseAsync();
         await PutAsync(db, "a1");
@@ -135,7 +138,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         var time = new SimulatedTimeProvider();
         var slices = new QueryTimeSlices(time, QueryTimeSlices.MaxWork, answer);
         ReadOnlyMemory<byte>[] ids = [.. Enumerable.Repeat<ReadOnlyMemory<byte>>("gone"u8.ToArray(), 1000)];
-        ids[100] = "a1"u8.ToArray();
+        ids[100] = "a1"u8.ToArray(); // the only one that exists
         int slicesEnded = 0;
         using var walk = new QueryWalk(reader, ids, scores: null)
         {
@@ -182,6 +185,8 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         );
         var refused = await Assert.ThrowsAsync<QueryException>(async () => await results.MoveNextAsync());
         Assert.Equal(QueryFault.TooCostly, refused.Fault);
+
+        // Each takes a second, and a query may work for QueryTimeSlices.MaxWork, two minutes.
         Assert.Equal(121, evaluated);
     }
 

@@ -10,10 +10,11 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
+/// <summary>The buffer of a response, which is sent in parts while the response is written.</summary>
 public sealed class ResponseBufferTests
 {
     [Fact]
-    public async Task A_producer_pauses_by_the_clock_of_the_node()
+    public async Task A_response_pauses_for_a_slow_client_by_the_clock_of_the_node()
     {
         var time = new SimulatedTimeProvider();
         var io = new IoTimeline(time, "memory");
@@ -39,7 +40,7 @@ public sealed class ResponseBufferTests
     [Fact]
     public async Task A_sent_buffer_is_disposed_once()
     {
-        // On one thread, so that the kept buffer is the one that was returned.
+        // All on one thread, because each thread keeps the last buffer that was returned on it.
         var answer = ResponseBuffer.Rent();
         answer.Write("{}"u8);
         Assert.True(answer.SendAsync(new DefaultHttpContext()).IsCompletedSuccessfully);
@@ -67,14 +68,14 @@ public sealed class ResponseBufferTests
             var sending = buffer.SendPartAsync(http, pause: null);
             Assert.False(sending.IsCompleted);
             Assert.InRange(memory.HeldBytes, 1000, 2000);
-            Assert.Equal(answer[..ResponseBuffer.PartBytes], await TakeAsync(connection.Reader));
-            Assert.Equal(answer[ResponseBuffer.PartBytes..], await TakeAsync(connection.Reader));
+            Assert.Equal(answer[..ResponseBuffer.PartBytes], await ReadAvailableAsync(connection.Reader));
+            Assert.Equal(answer[ResponseBuffer.PartBytes..], await ReadAvailableAsync(connection.Reader));
             await sending;
             Assert.Equal((0, 0), (buffer.Length, memory.HeldBytes));
         }
     }
 
-    private static async Task<byte[]> TakeAsync(PipeReader reader)
+    private static async Task<byte[]> ReadAvailableAsync(PipeReader reader)
     {
         var read = await reader.ReadAsync();
         byte[] bytes = read.Buffer.ToArray();

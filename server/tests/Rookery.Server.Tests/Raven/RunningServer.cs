@@ -190,8 +190,8 @@ public sealed class RunningServer : IAsyncLifetime
     // By the machine's clock: a clock that stands still would wait forever for a client that does not read.
     private async Task StopSoonAsync()
     {
-        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(10));
-        await _app!.StopAsync(patience.Token);
+        using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(10));
+        await _app!.StopAsync(timeout.Token);
     }
 }
 
