@@ -4,6 +4,10 @@ using static Rookery.Journal.Tests.TestJournal;
 
 namespace Rookery.Journal.Tests;
 
+/// <summary>
+/// Disk calls that fail. After a failed write the journal is latched: it refuses all further writes, because it does
+/// not know what is durable.
+/// </summary>
 public sealed class FaultTests
 {
     private readonly SimulatedDisk _disk = new("/data");
@@ -55,7 +59,7 @@ public sealed class FaultTests
             }
         }
 
-        Assert.InRange(latched, 20, count);
+        Assert.InRange(latched, 20, count); // many of the failed calls latch the journal
     }
 
     [Fact]
@@ -88,7 +92,8 @@ public sealed class FaultTests
     }
 
     /// <summary>
-    /// After a failed write-back the system marks the page clean: the next sync succeeds and writes nothing.
+    /// After a failed sync the system marks the pages clean, although they are not on the device. The next sync
+    /// succeeds and writes nothing.
     /// </summary>
     [Fact]
     public void A_frame_found_after_a_failed_sync_is_made_durable_before_the_log_contains_it()

@@ -26,7 +26,7 @@ public sealed class GoldenTests
         );
         byte[] content = new byte[Payload.ContentLength(frames[2].Payload.Span)];
         Assert.True(Payload.TryDecode(frames[2].Payload.Span, content));
-        Assert.Equal(Compressible(), content);
+        Assert.Equal(CompressibleContent(), content);
         for (int i = 3; i < 20; i++)
         {
             Assert.Equal(PayloadOf(i + 1, variant: 7, length: 3000), frames[i].Payload.ToArray());
@@ -36,7 +36,9 @@ public sealed class GoldenTests
         Assert.Equal(24, journal.OperationsBeforeNext); // 22 of the golden journal, and 2 of the entry
     }
 
-    /// <summary>The older program would stop at an unknown frame and could not report that it is too old.</summary>
+    /// <summary>
+    /// Otherwise an older program would stop at an unknown frame, and could not report that it is too old.
+    /// </summary>
     [Fact]
     public void Segments_of_an_older_format_are_never_appended_to()
     {
@@ -94,9 +96,10 @@ public sealed class GoldenTests
                     Term: 1,
                     OperationsBefore: 0,
                     OperationCount: 5,
-                    Encode(Compressible())
+                    Encode(CompressibleContent())
                 ),
             ]);
+            // Those after 18 are truncated below.
             for (int index = 4; index <= 22; index++)
             {
                 journal.Write([
@@ -106,7 +109,7 @@ public sealed class GoldenTests
                         Term: 1,
                         OperationsBefore: index + 1,
                         OperationCount: 1,
-                        PayloadOf(index, variant: index > 18 ? 6 : 7, length: 3000) // truncated below, if after 18
+                        PayloadOf(index, variant: index > 18 ? 6 : 7, length: 3000)
                     ),
                     NodeJournal.MakeCommitFrame(Math.Min(18, index - 1)),
                 ]);
@@ -160,6 +163,7 @@ public sealed class GoldenTests
         }
     }
 
+    /// <summary>Copies a golden journal to a simulated disk.</summary>
     private static SimulatedDisk Load(int version)
     {
         var disk = new SimulatedDisk("/data/journal");
@@ -174,7 +178,7 @@ public sealed class GoldenTests
         return disk;
     }
 
-    private static byte[] Compressible() => [.. Enumerable.Range(0, 20_000).Select(static i => (byte)(i / 100))];
+    private static byte[] CompressibleContent() => [.. Enumerable.Range(0, 20_000).Select(static i => (byte)(i / 100))];
 
     private static string GoldenDirectory(int version) => Path.Join(AppContext.BaseDirectory, "Golden", $"v{version}");
 }

@@ -26,7 +26,10 @@ internal readonly record struct Entry(
         );
 }
 
-/// <summary>A log, a vote and a configuration: the acknowledged state, or the state that was read.</summary>
+/// <summary>
+/// A log, a vote and a configuration: the acknowledged state, or the state that was read. Vote and configuration are
+/// the checksums of their payloads.
+/// </summary>
 internal sealed record LogState(Entry[] Entries, uint Vote, uint Configuration)
 {
     public static LogState Empty { get; } = new([], Platform.Checksum.Of([]), Platform.Checksum.Of([]));
@@ -44,7 +47,7 @@ internal sealed record LogState(Entry[] Entries, uint Vote, uint Configuration)
             _ => this with { Entries = [.. Entries, Entry.Of(frame)] },
         };
 
-    /// <summary>The state after an installed snapshot, whose entries are not in the journal.</summary>
+    /// <summary>Returns the state after the installation of a snapshot, whose entries are not in the journal.</summary>
     public LogState AfterReset(JournalReset reset)
     {
         var entries = new Entry[reset.Position.Index];
@@ -77,6 +80,9 @@ internal sealed class JournalWorkload
     private readonly SimulatedDisk _disk;
     private readonly IDisk _wrappedDisk;
     private readonly Random _random;
+
+    // Each with the number of disk operations before it: the acknowledged states, the writes that were begun, and the
+    // manifests that were durable.
     private readonly List<(int Operation, LogState State)> _acknowledged = [];
     private readonly List<(int Operation, LogState Before, JournalFrame[] Frames)> _attempts = [];
     private readonly List<(int Operation, long Index, JournalReset? PendingReset)> _manifests = [];
@@ -160,6 +166,7 @@ internal sealed class JournalWorkload
     {
         var (_, manifestIndex, reset) = _manifests.FindLast(manifest => manifest.Operation <= operation);
         var promised = _acknowledged.FindLast(promise => promise.Operation <= operation).State;
+        // Of a write in flight, any number of its first frames may be found.
         var candidates = new List<LogState> { promised };
         if (
             _attempts.Find(attempt => attempt.Operation <= operation && ReferenceEquals(attempt.Before, promised)) is
@@ -177,14 +184,16 @@ internal sealed class JournalWorkload
         int match = candidates.FindLastIndex(candidate => candidate.EqualsFrom(read, manifestIndex));
         Assert.True(
             match >= 0,
-            $"promised {promised.Entries.Length} entries, read {read.Entries.Length} above the manifest at "
-                + $"{manifestIndex}; {journal.Recovery.Sentence}"
+            $"{promised.Entries.Length} entries were acknowledged, but {read.Entries.Length} were read, or others, "
+                + $"after the manifest's index {manifestIndex}; {journal.Recovery.Sentence}"
         );
         Assert.Equal(candidates[match].NextOperation, journal.OperationsBeforeNext);
         return new JournalWorkload(image, image, operation, candidates[match], manifestIndex, reset);
     }
 
-    /// <summary>The state that the manifest contains, plus everything readable in the journal after it.</summary>
+    /// <summary>
+    /// Returns the state of the entries in the manifest and of those that the journal has after them.
+    /// </summary>
     private static LogState Read(NodeJournal journal, LogState promised, long manifestIndex)
     {
         var entries = promised.Entries.Take((int)manifestIndex).ToList();
@@ -218,6 +227,7 @@ internal sealed class JournalWorkload
                 _journal.PrepareSpare();
                 break;
             case < 90:
+                // A flush, which writes a manifest.
                 _manifests.Add(
                     (_disk.OperationCount, _random.NextInt64(ManifestIndex, Log.Entries.Length + 1), LastReset)
                 );
@@ -245,7 +255,7 @@ internal sealed class JournalWorkload
     }
 
     /// <summary>
-    /// A snapshot is installed. It is in force when the manifest is durable, even before the journal is reset.
+    /// Installs a snapshot. It replaces the log when the manifest is durable, even before the journal is reset.
     /// </summary>
     private void Reset()
     {
@@ -262,6 +272,7 @@ internal sealed class JournalWorkload
         _journal.ResetTo(reset);
     }
 
+    /// <summary>Writes some entries, sometimes after a vote or a truncation.</summary>
     private void Write()
     {
         var frames = new List<JournalFrame>();

@@ -4,8 +4,8 @@ using static Rookery.Journal.Tests.TestJournal;
 namespace Rookery.Journal.Tests;
 
 /// <summary>
-/// The facts that a member's damaged journal still shows: how far it may have acknowledged, its last vote, and the
-/// members of the cluster.
+/// What a member still knows from its damaged journal: through which entry it may have acknowledged, its last vote, and
+/// the members of the cluster. Frames are at the blocks of the first segment, so entry 3 is at block 3.
 /// </summary>
 public sealed class MemberDamageTests
 {
@@ -19,21 +19,21 @@ public sealed class MemberDamageTests
     {
         Append(Open(_disk), 20);
         Rot(3);
-        Check('B', new EntryPosition(Term: 1, Index: 20), lastIndex: 2);
-        Check('A', new EntryPosition(Term: 1, Index: 20), lastIndex: 2);
+        OpenAndCheck('B', new EntryPosition(Term: 1, Index: 20), lastIndex: 2);
+        OpenAndCheck('A', new EntryPosition(Term: 1, Index: 20), lastIndex: 2);
         Open(_disk, hasPeers: true).StopCleanly();
         _disk.KillProcess();
-        Check('S', new EntryPosition(Term: 1, Index: 20), lastIndex: 2);
+        OpenAndCheck('S', new EntryPosition(Term: 1, Index: 20), lastIndex: 2);
         Append(Open(_disk, hasPeers: true), 17);
         _disk.KillProcess();
-        Check('A', new EntryPosition(Term: 1, Index: 20), lastIndex: 19);
+        OpenAndCheck('A', new EntryPosition(Term: 1, Index: 20), lastIndex: 19);
         Append(Open(_disk, hasPeers: true), 1);
         _disk.KillProcess();
-        Check('A', new EntryPosition(Term: 1, Index: 20), lastIndex: 20);
+        OpenAndCheck('A', new EntryPosition(Term: 1, Index: 20), lastIndex: 20);
         using var journal = Open(_disk, hasPeers: true);
         journal.Write([TruncateAfter(18)]);
         _disk.KillProcess();
-        Check('A', new EntryPosition(Term: 1, Index: 18), lastIndex: 18);
+        OpenAndCheck('A', new EntryPosition(Term: 1, Index: 18), lastIndex: 18);
     }
 
     /// <summary>
@@ -45,10 +45,10 @@ public sealed class MemberDamageTests
     {
         Append(Open(_disk), 20);
         Rot(6);
-        Check('B', new EntryPosition(Term: 1, Index: 20), lastIndex: 5);
+        OpenAndCheck('B', new EntryPosition(Term: 1, Index: 20), lastIndex: 5);
         Rot(3);
-        Check('B', new EntryPosition(Term: 1, Index: 20), lastIndex: 2);
-        Check('A', new EntryPosition(Term: 1, Index: 20), lastIndex: 2);
+        OpenAndCheck('B', new EntryPosition(Term: 1, Index: 20), lastIndex: 2);
+        OpenAndCheck('A', new EntryPosition(Term: 1, Index: 20), lastIndex: 2);
     }
 
     /// <summary>
@@ -63,7 +63,7 @@ public sealed class MemberDamageTests
         var journal = Open(_disk, hasPeers: true);
         journal.Write([Next(journal, term: 2)]);
         _disk.KillProcess();
-        Check('A', new EntryPosition(Term: 2, Index: 3), lastIndex: 3);
+        OpenAndCheck('A', new EntryPosition(Term: 2, Index: 3), lastIndex: 3);
     }
 
     [Theory]
@@ -108,7 +108,7 @@ public sealed class MemberDamageTests
         journal.Write([Vote(9), Next(journal, term: 9), Next(journal, ahead: 1, term: 9)]);
         _disk.KillProcess();
         Rot(2);
-        Check('B', new EntryPosition(Term: 9, Index: 5), lastIndex: 1);
+        OpenAndCheck('B', new EntryPosition(Term: 9, Index: 5), lastIndex: 1);
     }
 
     /// <summary>
@@ -123,7 +123,7 @@ public sealed class MemberDamageTests
         journal.Write([Vote(2)]);
         _disk.KillProcess();
         _disk.Rot(First, (2 * BlockBytes) + 100 + PayloadBytes + 64, mask: 1);
-        Check('B', new EntryPosition(Term: 1, Index: 5), lastIndex: 2);
+        OpenAndCheck('B', new EntryPosition(Term: 1, Index: 5), lastIndex: 2);
     }
 
     [Fact]
@@ -135,7 +135,7 @@ public sealed class MemberDamageTests
         journal.Write([Vote(7)]);
         _disk.KillProcess();
         Rot(2);
-        Check('B', new EntryPosition(Term: 1, Index: 4), lastIndex: 1);
+        OpenAndCheck('B', new EntryPosition(Term: 1, Index: 4), lastIndex: 1);
     }
 
     [Theory]
@@ -355,12 +355,12 @@ public sealed class MemberDamageTests
         int before = _disk.OperationCount;
         Open(_disk, manifestIndex, hasPeers: true).Dispose();
         int after = _disk.OperationCount;
-        Assert.True(after > before + 3);
-        for (int at = before; at <= after; at++)
+        Assert.True(after > before + 3, "the recovery has several disk operations");
+        for (int operation = before; operation <= after; operation++)
         {
             for (int seed = 0; seed < 4; seed++)
             {
-                var image = _disk.CrashAt(at, seed);
+                var image = _disk.CrashAt(operation, seed);
                 using var again = Open(image, manifestIndex, hasPeers: true);
                 Assert.Equal(
                     (new EntryPosition(Term: 1, Index: 30), Hex(Vote(5).Payload)),
@@ -405,11 +405,11 @@ public sealed class MemberDamageTests
     }
 
     /// <summary>
-    /// Opens the journal as that of a member of a cluster, and kills the process. The label is the letter of the
-    /// recovery's case in docs/explanation/durability.md: A is a torn tail, B a damaged middle, D a gap that the
-    /// manifest covers, S a clean stop.
+    /// Opens the journal as that of a member of a cluster, checks what it knows, and kills the process. The label is
+    /// the letter of the recovery's case in docs/explanation/durability.md: A is a torn tail, B a damaged middle, D a
+    /// gap that the manifest covers, S a clean stop.
     /// </summary>
-    private void Check(char label, EntryPosition acknowledged, long lastIndex)
+    private void OpenAndCheck(char label, EntryPosition acknowledged, long lastIndex)
     {
         using (var journal = Open(_disk, hasPeers: true))
         {

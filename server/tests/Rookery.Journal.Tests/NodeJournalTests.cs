@@ -4,6 +4,10 @@ using static Rookery.Journal.Tests.TestJournal;
 
 namespace Rookery.Journal.Tests;
 
+/// <summary>
+/// The journal: its writes, its readers and its segments. A spare is a segment's file that is prepared before it is
+/// needed; a released segment is recycled as a spare.
+/// </summary>
 public sealed class NodeJournalTests
 {
     private readonly SimulatedDisk _disk = new("/data");
@@ -135,7 +139,7 @@ public sealed class NodeJournalTests
 
         Assert.True(
             journal.LiveBytes > journal.BytesAbove(40) + (4 * SegmentBytes),
-            "segments that only a reader keeps must not count"
+            "segments that only a reader keeps do not count"
         );
         Assert.Equal(journal.LiveBytes, journal.BytesAbove(0));
         journal.ReleaseThrough(40);
@@ -170,8 +174,8 @@ public sealed class NodeJournalTests
                 });
                 for (int i = 0; i < released && !releasing.IsCompleted; i++)
                 {
-                    // Limited: a writer that is faster than the other thread would make the list grow without
-                    // end.
+                    // The number of writes is limited, because a writer that is faster than the other thread would
+                    // make the list grow without end.
                     Append(journal, 1);
                 }
 

@@ -4,8 +4,18 @@ using static Rookery.Journal.Tests.TestJournal;
 
 namespace Rookery.Journal.Tests;
 
+/// <summary>
+/// Starts with a damaged or incomplete journal. The cases A to D are those of docs/explanation/durability.md. Frames
+/// are at the blocks of the first segment, so entry 3 is at block 3.
+/// </summary>
 public sealed class RecoveryTests
 {
+    // The file that names the newest segment, so that its loss is detected. Its two blocks are written in turn.
+    private const string Note = Folder + "/newest";
+
+    // The offset of the generation of the newest segment in a block of that file, in bytes.
+    private const int NoteGenerationOffset = 16;
+
     private const string First = Folder + "/journal-00000001.segment";
     private const string Second = Folder + "/journal-00000002.segment";
 
@@ -86,7 +96,7 @@ public sealed class RecoveryTests
     }
 
     [Fact]
-    public void The_manifest_proves_that_a_sync_had_returned()
+    public void A_damaged_last_entry_that_the_manifest_has_is_damage_not_a_torn_tail()
     {
         Fill(frames: 5);
         _disk.Rot(First, (5 * BlockBytes) + 100, mask: 1);
@@ -98,7 +108,7 @@ public sealed class RecoveryTests
     }
 
     [Fact]
-    public void A_clean_stop_proves_that_a_sync_had_returned()
+    public void A_damaged_last_entry_before_a_clean_stop_is_damage_not_a_torn_tail()
     {
         Fill(frames: 5, stopsCleanly: true);
         _disk.Rot(First, (5 * BlockBytes) + 100, mask: 1);
@@ -110,7 +120,7 @@ public sealed class RecoveryTests
     {
         string message = Assert.Throws<JournalDamagedException>(() => Open(_disk, manifestIndex: 12)).Message;
         Assert.Contains("was the journal directory changed?", message, StringComparison.Ordinal);
-        Assert.DoesNotContain(_disk.Files, SegmentFile);
+        Assert.DoesNotContain(_disk.Files, IsSegment);
     }
 
     [Theory]
@@ -156,7 +166,7 @@ public sealed class RecoveryTests
     [InlineData(true, false)]
     public void A_missing_newest_segment_is_damage_not_a_torn_tail(bool hasPeers, bool cutToNothing)
     {
-        Start(times: 2);
+        StartAndKill(times: 2);
         string newest = Folder + "/journal-00000002.segment";
         _disk.Delete(newest);
         if (cutToNothing)
@@ -176,7 +186,7 @@ public sealed class RecoveryTests
     [InlineData(DiskCalls.Read)]
     public void An_unreadable_note_is_reported_and_rewritten(DiskCalls failing)
     {
-        Start(times: 3);
+        StartAndKill(times: 3);
         _disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = failing, PathContains = Note });
         using (var journal = Open(_disk))
         {
@@ -190,7 +200,7 @@ public sealed class RecoveryTests
             Assert.DoesNotContain(Note, journal.Recovery.Sentence, StringComparison.Ordinal);
         }
 
-        _disk.Delete(Segments()[^1]);
+        _disk.Delete(ListSegments()[^1]);
         Assert.Throws<JournalDamagedException>(() => Open(_disk));
     }
 
@@ -202,10 +212,12 @@ public sealed class RecoveryTests
     [InlineData(4)]
     public void An_unreadable_block_of_the_note_does_not_hide_the_other(int starts)
     {
-        Start(times: starts);
+        StartAndKill(times: starts);
         byte[] noteBytes = _disk.ReadAll(Note);
-        bool isSecondNewer = BitConverter.ToInt64(noteBytes, BlockBytes + 16) > BitConverter.ToInt64(noteBytes, 16);
-        _disk.Delete(Segments()[^1]);
+        bool isSecondNewer =
+            BitConverter.ToInt64(noteBytes, BlockBytes + NoteGenerationOffset)
+            > BitConverter.ToInt64(noteBytes, NoteGenerationOffset);
+        _disk.Delete(ListSegments()[^1]);
         _disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
         if (isSecondNewer)
         {
@@ -220,25 +232,25 @@ public sealed class RecoveryTests
     [Fact]
     public void A_start_replaces_an_unreadable_block_of_the_note_even_without_a_new_segment()
     {
-        Start(times: 3);
+        StartAndKill(times: 3);
         Fill(frames: 1, stopsCleanly: true);
         _disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
-        int segments = Segments().Count;
+        int segments = ListSegments().Count;
         Open(_disk).Dispose();
         byte[] noteBytes = _disk.ReadAll(Note);
-        long[] starts =
+        long[] generations =
         [
-            BitConverter.ToInt64(noteBytes, 16),
-            noteBytes.Length > BlockBytes ? BitConverter.ToInt64(noteBytes, BlockBytes + 16) : 0,
+            BitConverter.ToInt64(noteBytes, NoteGenerationOffset),
+            noteBytes.Length > BlockBytes ? BitConverter.ToInt64(noteBytes, BlockBytes + NoteGenerationOffset) : 0,
         ];
-        Assert.Contains(0, starts);
-        Assert.Equal(segments, Segments().Count);
+        Assert.Contains(0, generations); // the replaced block
+        Assert.Equal(segments, ListSegments().Count);
     }
 
     [Fact]
     public void A_power_cut_while_the_note_is_replaced_leaves_a_valid_note()
     {
-        Start(times: 3);
+        StartAndKill(times: 3);
         Fill(frames: 1, stopsCleanly: true);
         _disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
         int before = _disk.OperationCount;
@@ -249,13 +261,13 @@ public sealed class RecoveryTests
             for (int seed = 0; seed < 8; seed++)
             {
                 var image = _disk.CrashAt(operation, seed);
-                image.Delete(image.Files.Last(SegmentFile));
+                image.Delete(image.Files.Last(IsSegment));
                 Assert.Throws<JournalDamagedException>(() => Open(image));
-                AssertLeavesNoPart(_disk.CrashAt(operation, seed));
+                AssertStartLeavesNoPart(_disk.CrashAt(operation, seed));
             }
         }
 
-        static void AssertLeavesNoPart(SimulatedDisk image)
+        static void AssertStartLeavesNoPart(SimulatedDisk image)
         {
             Open(image).Dispose();
             Assert.DoesNotContain(image.Files, static path => path.EndsWith(".part", StringComparison.Ordinal));
@@ -268,9 +280,9 @@ public sealed class RecoveryTests
     [Fact]
     public void The_note_of_another_store_is_ignored()
     {
-        Start(times: 5);
+        StartAndKill(times: 5);
         byte[] noteBytes = _disk.ReadAll(Note);
-        Array.ForEach([.. Segments(), Note], _disk.Delete);
+        Array.ForEach([.. ListSegments(), Note], _disk.Delete);
         var options = new JournalOptions
         {
             Directory = Folder,
@@ -292,7 +304,7 @@ public sealed class RecoveryTests
         }
 
         // Now the file names this journal.
-        _disk.Delete(Segments()[^1]);
+        _disk.Delete(ListSegments()[^1]);
         Assert.Throws<JournalDamagedException>(() =>
             NodeJournal.Open(_disk, options, knowledge: default, new CountingRecorder())
         );
@@ -405,10 +417,12 @@ public sealed class RecoveryTests
             SegmentHeader.Bytes,
             static block =>
             {
-                block[8] = SegmentHeader.FormatVersion + 1;
+                const int VersionOffset = 8;
+                const int ChecksumOffset = BlockBytes - 4;
+                block[VersionOffset] = SegmentHeader.FormatVersion + 1;
                 System.Buffers.Binary.BinaryPrimitives.WriteUInt32LittleEndian(
-                    block.AsSpan(4092),
-                    Checksum.Of(block.AsSpan(0, 4092))
+                    block.AsSpan(ChecksumOffset),
+                    Checksum.Of(block.AsSpan(0, ChecksumOffset))
                 );
             }
         );
@@ -471,13 +485,10 @@ public sealed class RecoveryTests
         }
     }
 
-    /// <summary>The file that names the newest segment, to detect that it is missing. It has two copies.</summary>
-    private static string Note => Folder + "/newest";
-
-    private List<string> Segments() => [.. _disk.Files.Where(SegmentFile)];
+    private List<string> ListSegments() => [.. _disk.Files.Where(IsSegment)];
 
     /// <summary>Starts, writes three entries and is killed: each start after a kill begins a segment.</summary>
-    private void Start(int times)
+    private void StartAndKill(int times)
     {
         for (int start = 0; start < times; start++)
         {
@@ -486,7 +497,7 @@ public sealed class RecoveryTests
         }
     }
 
-    private static bool SegmentFile(string path) => path.EndsWith(".segment", StringComparison.Ordinal);
+    private static bool IsSegment(string path) => path.EndsWith(".segment", StringComparison.Ordinal);
 
     /// <summary>Writes entries to a new or existing journal, and kills the process.</summary>
     private void Fill(int frames, bool stopsCleanly = false)
@@ -501,6 +512,7 @@ public sealed class RecoveryTests
         _disk.KillProcess();
     }
 
+    /// <summary>Changes some bytes of a file.</summary>
     private void Patch(string path, long offset, int length, Action<byte[]> change)
     {
         using var file = _disk.Open(path, DiskOpen.ReadWrite);

@@ -5,8 +5,8 @@ using static Rookery.Journal.Tests.TestJournal;
 namespace Rookery.Journal.Tests;
 
 /// <summary>
-/// An older copy of the newest segment is put back. Each of its frames is undamaged and in its place, so only files
-/// outside the segment show that writes are missing.
+/// A newest segment that is replaced by an older copy of it. Each frame of the copy is undamaged and in its place, so
+/// only files outside the segment show that writes are missing.
 /// </summary>
 public sealed class SetBackTests
 {
@@ -58,7 +58,7 @@ public sealed class SetBackTests
     public void A_newest_segment_that_ends_with_the_clean_stop_is_not_older_than_the_start_after_it()
     {
         FillAndStop(kept: 2, lost: 3);
-        string path = Newest();
+        string path = FindNewest();
         byte[] stopped = _disk.ReadAll(path);
         Open(_disk).Dispose();
         PutBack(path, stopped);
@@ -66,9 +66,11 @@ public sealed class SetBackTests
         AssertHolds(journal, from: 1, through: 5);
     }
 
-    /// <summary>A start after it must count its writes, or the next start would report them as missing.</summary>
+    /// <summary>
+    /// A start with such a copy must continue the count of writes, or the next start would report writes as missing.
+    /// </summary>
     [Fact]
-    public void An_older_copy_costs_nothing_if_the_manifest_has_all_that_it_lacks()
+    public void An_older_copy_is_accepted_if_the_manifest_has_all_entries_that_it_lacks()
     {
         using (var journal = Open(_disk))
         {
@@ -76,7 +78,7 @@ public sealed class SetBackTests
             journal.StopCleanly();
         }
 
-        byte[] older = _disk.ReadAll(Newest());
+        byte[] older = _disk.ReadAll(FindNewest());
         using (var journal = Open(_disk))
         {
             journal.Write([
@@ -92,7 +94,7 @@ public sealed class SetBackTests
             journal.StopCleanly();
         }
 
-        PutBack(Newest(), older);
+        PutBack(FindNewest(), older);
         using (var journal = Open(_disk, manifestIndex: 2))
         {
             Append(journal, 1);
@@ -104,28 +106,28 @@ public sealed class SetBackTests
     }
 
     [Fact]
-    public void A_clean_stop_that_rots_costs_nothing()
+    public void A_damaged_clean_stop_loses_no_entry()
     {
         var (path, _) = FillAndStop(kept: 2, lost: 3);
-        _disk.Rot(path, EndOf(path) - BlockBytes + 20, mask: 1);
+        _disk.Rot(path, FindEnd(path) - BlockBytes + 20, mask: 1);
         using var journal = Open(_disk);
         AssertHolds(journal, from: 1, through: 5);
     }
 
     [Fact]
-    public void The_last_entry_before_a_clean_stop_is_not_cut_with_it()
+    public void A_damaged_last_entry_before_a_damaged_clean_stop_is_refused()
     {
         var (path, _) = FillAndStop(kept: 2, lost: 3);
-        _disk.Rot(path, EndOf(path) - BlockBytes + 20, mask: 1);
-        _disk.Rot(path, EndOf(path) - (2 * BlockBytes) + 20, mask: 1);
+        _disk.Rot(path, FindEnd(path) - BlockBytes + 20, mask: 1);
+        _disk.Rot(path, FindEnd(path) - (2 * BlockBytes) + 20, mask: 1);
         AssertRefused(path, hasPeers: false);
     }
 
     [Fact]
-    public void A_note_of_an_earlier_version_names_the_segment_alone()
+    public void The_note_of_an_earlier_version_does_not_detect_an_older_copy()
     {
         var (path, older) = FillAndStop(kept: 2, lost: 3);
-        // Earlier versions wrote zeros after the first 40 bytes of the note's blocks.
+        // Earlier versions named only the segment, and wrote zeros after the first 40 bytes of the note's blocks.
         using (var note = _disk.Open($"{Folder}/newest", DiskOpen.ReadWrite))
         {
             for (int block = 0; block < 2; block++)
@@ -160,22 +162,23 @@ public sealed class SetBackTests
     {
         using var journal = Open(_disk);
         Append(journal, kept);
-        byte[] older = _disk.ReadAll(Newest());
+        byte[] older = _disk.ReadAll(FindNewest());
         Append(journal, lost);
         journal.StopCleanly();
-        return (Newest(), older);
+        return (FindNewest(), older);
     }
 
-    // The newest has the highest number, because no segment is released and used again.
-    private string Newest() => _disk.Files.Last(static path => path.EndsWith(".segment", StringComparison.Ordinal));
+    // The newest segment has the highest number, because these tests recycle none.
+    private string FindNewest() => _disk.Files.Last(static path => path.EndsWith(".segment", StringComparison.Ordinal));
 
-    // The end of the last block that is not empty: that of the clean stop.
-    private long EndOf(string path)
+    // The end of the last block that is not empty, in bytes: the block of the clean stop.
+    private long FindEnd(string path)
     {
         byte[] bytes = _disk.ReadAll(path);
         return (Array.FindLastIndex(bytes, static value => value != 0) + BlockBytes) / BlockBytes * BlockBytes;
     }
 
+    /// <summary>Overwrites a segment with an older copy.</summary>
     private void PutBack(string path, byte[] bytes)
     {
         using var file = _disk.Open(path, DiskOpen.ReadWrite);

@@ -28,6 +28,13 @@ internal static class TestJournal
             StoreId = new Guid(4, 5, 6, new byte[8]),
         };
 
+    /// <summary>Opens the journal of a node.</summary>
+    /// <param name="disk">The disk.</param>
+    /// <param name="manifestIndex">The index through which the store's manifest has all entries; 0 for none.</param>
+    /// <param name="hasPeers">Whether the node is a member of a cluster, which can repair its journal.</param>
+    /// <param name="io">Records disk operations; null for none.</param>
+    /// <param name="reset">The reset that the manifest demands, after the installation of a snapshot; null for
+    /// none.</param>
     public static NodeJournal Open(
         IDisk disk,
         long manifestIndex = 0,
@@ -46,7 +53,7 @@ internal static class TestJournal
             io ?? new CountingRecorder()
         );
 
-    /// <summary>Encoded payload that begins with the index and cannot be compressed.</summary>
+    /// <summary>Returns an encoded payload that begins with the index and cannot be compressed.</summary>
     /// <param name="index">Index of the entry.</param>
     /// <param name="variant">Distinguishes payloads of the same index.</param>
     /// <param name="length">Bytes before the encoding, at least 16.</param>
@@ -58,14 +65,17 @@ internal static class TestJournal
         return Encode(content);
     }
 
+    /// <summary>Returns the encoding of a payload.</summary>
     public static byte[] Encode(byte[] content)
     {
         byte[] encoded = new byte[Payload.MaxEncodedLength(content.Length)];
         return encoded[..Payload.Encode(content, encoded)];
     }
 
-    /// <summary>The batch frame that follows the journal's end, or the one <paramref name="ahead"/> frames
-    /// later.</summary>
+    /// <summary>
+    /// Returns the frame of an entry that follows the journal's last one, or of the entry <paramref name="ahead"/>
+    /// entries later.
+    /// </summary>
     public static JournalFrame Next(NodeJournal journal, int length = PayloadBytes, int ahead = 0, long term = 1) =>
         new(
             FrameType.Batch,
@@ -98,7 +108,10 @@ internal static class TestJournal
         return frames;
     }
 
-    /// <summary>Fails unless the journal contains exactly the frames that <see cref="Append"/> wrote.</summary>
+    /// <summary>
+    /// Fails unless the journal contains, from an index on, exactly the entries that <see cref="Append"/> wrote through
+    /// another index.
+    /// </summary>
     public static void AssertHolds(NodeJournal journal, long from, long through, int length = PayloadBytes)
     {
         var frames = ReadAll(journal, from);
@@ -120,6 +133,7 @@ internal sealed class CountingRecorder : IIoRecorder
 
     public long Bytes { get; private set; }
 
+    /// <summary>The bytes of zeros that were written to prepare segments.</summary>
     public long ZeroBytes { get; private set; }
 
     public long Begin() => 0;

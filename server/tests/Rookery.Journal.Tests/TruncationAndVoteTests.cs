@@ -3,6 +3,9 @@ using static Rookery.Journal.Tests.TestJournal;
 
 namespace Rookery.Journal.Tests;
 
+/// <summary>
+/// Truncations, and what the journal repeats or writes twice: votes, configurations and commit notes.
+/// </summary>
 public sealed class TruncationAndVoteTests
 {
     private readonly SimulatedDisk _disk = new("/data");
@@ -72,7 +75,7 @@ public sealed class TruncationAndVoteTests
     }
 
     [Fact]
-    public void A_note_of_commitment_is_read_back_and_never_exceeds_the_log()
+    public void A_commit_note_is_read_back_and_never_exceeds_the_log()
     {
         var journal = Open(_disk);
         Assert.Equal(0, journal.CommittedIndex);
@@ -98,7 +101,7 @@ public sealed class TruncationAndVoteTests
     }
 
     [Fact]
-    public void A_note_of_commitment_is_written_only_into_existing_padding()
+    public void A_commit_note_is_written_only_into_the_padding_of_a_block()
     {
         Assert.False(NodeJournal.HasRoomForCommitFrame([]));
         Assert.False(
@@ -114,11 +117,15 @@ public sealed class TruncationAndVoteTests
             ])
         );
         var journal = Open(_disk);
-        int largest = BlockBytes - 64 - 64 - (Next(journal, 1000).Payload.Length - 1000);
+        const int HeaderBytes = 64; // of the entry's frame, and of the note's
+        int encodingBytes = Next(journal, 1000).Payload.Length - 1000;
+        int largest = BlockBytes - (2 * HeaderBytes) - encodingBytes;
         Assert.True(NodeJournal.HasRoomForCommitFrame([Next(journal, largest)]));
         Assert.False(NodeJournal.HasRoomForCommitFrame([Next(journal, largest + 1)]));
-        Assert.False(NodeJournal.HasRoomForCommitFrame([Next(journal, largest + 64)]));
-        Assert.True(NodeJournal.HasRoomForCommitFrame([Next(journal, largest + 65)]));
+        Assert.False(NodeJournal.HasRoomForCommitFrame([Next(journal, largest + HeaderBytes)]));
+
+        // The entry takes a further block, in which the note has room.
+        Assert.True(NodeJournal.HasRoomForCommitFrame([Next(journal, largest + HeaderBytes + 1)]));
     }
 
     [Fact]
@@ -184,6 +191,7 @@ public sealed class TruncationAndVoteTests
             for (long manifest = 4; manifest < 60; manifest += 4)
             {
                 using var again = Open(other.AfterPowerLoss((int)manifest), manifestIndex: manifest);
+                // With the case in both, so that a failure names it.
                 Assert.Equal((after, manifest, 1L), (after, manifest, again.ConfigurationAt(manifest).Index));
                 Assert.Equal(
                     again.FirstIndex == 1 ? [] : first,
@@ -202,7 +210,7 @@ public sealed class TruncationAndVoteTests
     [Theory]
     [InlineData(0)]
     [InlineData(1)]
-    public void One_damaged_copy_of_a_vote_does_no_harm(int copy)
+    public void A_vote_with_one_damaged_copy_is_read_from_the_other(int copy)
     {
         var journal = Open(_disk);
         Append(journal, 2);
@@ -216,7 +224,7 @@ public sealed class TruncationAndVoteTests
     }
 
     [Fact]
-    public void Two_damaged_copies_of_a_vote_are_damage()
+    public void A_vote_with_two_damaged_copies_stops_the_node()
     {
         var journal = Open(_disk);
         Append(journal, 2);
@@ -277,6 +285,7 @@ public sealed class TruncationAndVoteTests
     private static JournalFrame TruncateAfter(long index) =>
         new(FrameType.Truncation, Index: index, Term: 1, OperationsBefore: 2 * index, OperationCount: 0, default);
 
+    /// <summary>Returns a frame of an entry of one operation that replaces a truncated one.</summary>
     private static JournalFrame Replacement(long index, int variant, long operationsBefore) =>
         new(
             FrameType.Batch,

@@ -46,9 +46,9 @@ public sealed class ChangesTests
         var disk = new SimulatedDisk("/data");
         using StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, retainedTombstones: 1000));
         var work = new EngineWorkload(seed: 5);
-        InstallTests.Work(work, engine, batches: 400);
+        InstallTests.RunBatches(work, engine, batches: 400);
         long since = engine.Sequence;
-        InstallTests.Work(work, engine, batches: 4);
+        InstallTests.RunBatches(work, engine, batches: 4);
         using StateChanges changes = engine.BeginChanges(since)!;
         Assert.True(changes.Write(Incoming, maxBytes: long.MaxValue));
         ReceivedState received = engine.Installer.Check(Incoming);
@@ -96,9 +96,9 @@ public sealed class ChangesTests
         var disk = new SimulatedDisk("/data");
         using StorageEngine sender = EngineWorkload.Open(disk, Options(Sender, retainedTombstones: 1000));
         var work = new EngineWorkload(seed: 5);
-        InstallTests.Work(work, sender, batches: 100);
+        InstallTests.RunBatches(work, sender, batches: 100);
         long since = sender.Sequence;
-        InstallTests.Work(work, sender, batches: 50);
+        InstallTests.RunBatches(work, sender, batches: 50);
         using (StateChanges changes = sender.BeginChanges(since)!)
         {
             Assert.True(changes.Write(Incoming, maxBytes: long.MaxValue));
@@ -106,7 +106,7 @@ public sealed class ChangesTests
 
         using (StorageEngine engine = EngineWorkload.Open(disk))
         {
-            InstallTests.Work(new EngineWorkload(seed: 5), engine, batches: 90);
+            InstallTests.RunBatches(new EngineWorkload(seed: 5), engine, batches: 90);
             string sentence = Assert
                 .Throws<ReceivedStateException>(() =>
                     engine.Installer.Install(engine.Installer.Check(Incoming), note: null)
@@ -143,7 +143,7 @@ public sealed class ChangesTests
         var disk = new SimulatedDisk("/data");
         using (StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, retainedTombstones: 1000)))
         {
-            InstallTests.Work(new EngineWorkload(seed: 5), engine, batches: 100);
+            InstallTests.RunBatches(new EngineWorkload(seed: 5), engine, batches: 100);
             Assert.NotNull(engine.BeginChanges(engine.Sequence / 2));
         }
 

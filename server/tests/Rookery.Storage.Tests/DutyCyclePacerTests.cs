@@ -2,6 +2,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Storage.Tests;
 
+/// <summary>Pauses between pieces of background work, so that it uses only its share of one core.</summary>
 public sealed class DutyCyclePacerTests
 {
     [Theory]
@@ -29,7 +30,7 @@ public sealed class DutyCyclePacerTests
     }
 
     [Fact]
-    public void Idle_time_before_a_piece_of_work_is_not_paused_for()
+    public void Idle_time_before_a_piece_of_work_causes_no_pause()
     {
         var time = new SimulatedTimeProvider();
         using var pacer = new DutyCyclePacer(time) { Share = 0.5 };
@@ -40,7 +41,7 @@ public sealed class DutyCyclePacerTests
     }
 
     [Fact]
-    public void One_pause_is_ended_for_what_waits_and_all_by_the_end()
+    public void EndPause_ends_one_pause_and_Dispose_all()
     {
         var pacer = new DutyCyclePacer(new SimulatedTimeProvider());
         Assert.False(pacer.Rest(TimeSpan.Zero)); // true if the pause was ended early

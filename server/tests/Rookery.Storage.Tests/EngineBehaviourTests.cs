@@ -5,10 +5,11 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Tests;
 
+/// <summary>Space, memory and files of the storage engine over several flushes and merges.</summary>
 public sealed class EngineBehaviourTests
 {
     [Fact]
-    public void The_space_of_a_deleted_database_is_freed_without_a_request()
+    public void Flushes_and_merges_free_the_space_of_a_deleted_database()
     {
         var disk = new SimulatedDisk("/data");
         using StorageEngine engine = EngineWorkload.Open(disk);
@@ -39,8 +40,8 @@ public sealed class EngineBehaviourTests
         DoBackgroundWork(engine, flushAll: false);
         Assert.True(disk.UsedBytes < bytesBefore * 0.6, $"{bytesBefore} bytes before, {disk.UsedBytes} after");
         Assert.True(
-            engine.Statistics().Groups.Sum(group => group.Rows) < 450,
-            "rows of the deleted database are still there"
+            engine.Statistics().Groups.Sum(group => group.Rows) < 450, // of 800 in two databases
+            "the rows of the deleted database are gone"
         );
     }
 
@@ -110,6 +111,7 @@ public sealed class EngineBehaviourTests
 
         engine.Apply(batch, 20);
         DoBackgroundWork(engine, flushAll: true);
+        // 9 of the 20 values are dead, and then 12.
         Delete(engine, index: 2, first: 1, last: 9);
         Assert.False(engine.MergeOnce());
         Delete(engine, index: 3, first: 10, last: 12);
@@ -296,9 +298,11 @@ public sealed class EngineBehaviourTests
         Assert.Equal(bytesBefore, GC.GetAllocatedBytesForCurrentThread());
     }
 
+    /// <summary>Returns the number of files of a group of runs.</summary>
     private static int FilesOf(StorageEngine engine, byte group) =>
         engine.Statistics().Groups.Where(each => each.Group == group).Sum(each => each.Files);
 
+    /// <summary>Looks a key up a thousand times. Returns how often it was found.</summary>
     private static int Read(StorageEngine engine, byte[] key)
     {
         int count = 0;
@@ -322,7 +326,8 @@ public sealed class EngineBehaviourTests
         engine.Apply(batch, index);
     }
 
-    // Deletes keys by number, and flushes. Sequences of up to 20 belong to the writes of these keys.
+    /// <summary>Deletes the keys of some numbers, and flushes.</summary>
+    // The sequence numbers up to 20 belong to the writes of these keys.
     private static void Delete(StorageEngine engine, long index, int first, int last)
     {
         WriteBatch batch = engine.Begin(index, term: 1);
@@ -348,6 +353,7 @@ public sealed class EngineBehaviourTests
         }
     }
 
+    /// <summary>Flushes, everything or only what is due, and merges until nothing is left to merge.</summary>
     private static void DoBackgroundWork(StorageEngine engine, bool flushAll)
     {
         if (flushAll)

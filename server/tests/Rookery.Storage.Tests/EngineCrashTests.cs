@@ -17,14 +17,14 @@ public sealed class EngineCrashTests
     /// </summary>
     [Fact]
     public void After_any_power_cut_the_engine_equals_its_manifest_and_is_no_older_than_reported() =>
-        new CrashSearch { Points = 2000, Runs = 20 }.Verify(Work, CheckImage);
+        new CrashSearch { Points = 2000, Runs = 20 }.Verify(RunWorkload, CheckImage);
 
     [Fact]
     public void The_search_catches_a_manifest_that_is_not_durable() =>
         Assert.NotNull(
             new CrashSearch { Points = 400, Runs = 4 }.Find(
                 seed =>
-                    Work(
+                    RunWorkload(
                         new SimulatedDisk("/data"),
                         seed,
                         static disk => new SyncSkippingDisk(disk, static path => path is not "/data")
@@ -138,10 +138,10 @@ public sealed class EngineCrashTests
     }
 
     /// <summary>Runs a workload, and records after which disk operation each index was reported as durable.</summary>
-    private static (SimulatedDisk Disk, CrashRun Run) Work(int seed) =>
-        Work(new SimulatedDisk("/data"), seed, disk => disk);
+    private static (SimulatedDisk Disk, CrashRun Run) RunWorkload(int seed) =>
+        RunWorkload(new SimulatedDisk("/data"), seed, disk => disk);
 
-    private static (SimulatedDisk Disk, CrashRun Run) Work(
+    private static (SimulatedDisk Disk, CrashRun Run) RunWorkload(
         SimulatedDisk disk,
         int seed,
         Func<SimulatedDisk, IDisk> wrap

@@ -8,6 +8,9 @@ namespace Rookery.Storage.Tests;
 /// </summary>
 internal sealed record EngineModel(ImmutableSortedDictionary<byte[], (long Sequence, byte[] Value)> Rows)
 {
+    // Tables from this number on belong to the engine.
+    private const int FirstOwnTable = 240;
+
     public static EngineModel Empty { get; } =
         new(
             ImmutableSortedDictionary.Create<byte[], (long, byte[])>(
@@ -21,7 +24,9 @@ internal sealed record EngineModel(ImmutableSortedDictionary<byte[], (long Seque
 
     public EngineModel DeleteRange(byte[] from, byte[] toExclusive) => new(Rows.RemoveRange(Range(from, toExclusive)));
 
-    /// <summary>Throws unless lookups and scans in both directions return exactly the model's rows.</summary>
+    /// <summary>Fails unless lookups and scans in both directions return exactly the model's rows.</summary>
+    /// <param name="snapshot">The snapshot to check.</param>
+    /// <param name="story">What was done, with which the failure's message begins.</param>
     public void Check(in Snapshot snapshot, string story)
     {
         foreach (byte table in EngineWorkload.Tables.Select(table => table.Number))
@@ -83,7 +88,8 @@ internal sealed record EngineModel(ImmutableSortedDictionary<byte[], (long Seque
             var buffer = new ArrayBufferWriter<byte>();
             while (cursor.MoveNext())
             {
-                if (cursor.Key[4] >= 240)
+                int table = cursor.Key[4];
+                if (table >= FirstOwnTable)
                 {
                     continue; // the engine's own rows, which only full scans return
                 }

@@ -51,7 +51,9 @@ internal sealed class EngineWorkload(int seed)
         return engine;
     }
 
-    /// <summary>A key as the node makes it: four bytes of database number, the table's number, the name.</summary>
+    /// <summary>
+    /// Returns a key in the node's form: four bytes of the database's number, the table's number, and a name.
+    /// </summary>
     public static byte[] Key(uint database, byte table, string name) =>
         [0, 0, (byte)(database >> 8), (byte)database, table, .. Encoding.UTF8.GetBytes(name)];
 
@@ -86,6 +88,7 @@ internal sealed class EngineWorkload(int seed)
         Models.Add(model);
     }
 
+    /// <summary>Adds a random operation to a batch. Returns the model after it.</summary>
     private EngineModel Change(WriteBatch batch, EngineModel model)
     {
         _sequence++;
@@ -93,12 +96,12 @@ internal sealed class EngineWorkload(int seed)
         TableDefinition table = Tables[_random.Next(Tables.Count)];
         switch (_random.Next(100))
         {
-            case 0:
+            case 0: // deletes a database
                 byte[] first = Key(database, 0, string.Empty)[..4];
                 byte[] next = Key(database + 1, 0, string.Empty)[..4];
                 batch.DeleteRange(first, next, _sequence);
                 return model.DeleteRange(first, next);
-            case 1:
+            case 1: // deletes a range of a table
                 byte[] from = Key(database, 2, $"key{_random.Next(150):D4}");
                 byte[] to = Key(database, 2, $"key{_random.Next(150, 200):D4}");
                 ReleaseWithin(batch, from, to);
@@ -126,6 +129,7 @@ internal sealed class EngineWorkload(int seed)
         }
     }
 
+    /// <summary>Releases the chunks of the value at a key, which must precede its deletion or replacement.</summary>
     private void Release(WriteBatch batch, byte[] key)
     {
         if (batch.TryGet(key, out Row row))

@@ -4,18 +4,22 @@ using Rookery.Storage.Install;
 
 namespace Rookery.Storage.Tests;
 
+/// <summary>Power cuts during the installation of a fetched snapshot, or of fetched changes.</summary>
 public sealed class InstallCrashTests
 {
     [Fact]
     public void After_any_power_cut_the_old_or_the_installed_state_is_complete() =>
-        new CrashSearch { Points = 1200, Runs = 12 }.Verify(seed => Work(seed, static disk => disk), CheckImage);
+        new CrashSearch { Points = 1200, Runs = 12 }.Verify(
+            seed => InstallSnapshot(seed, static disk => disk),
+            CheckImage
+        );
 
     [Fact]
     public void The_search_catches_an_install_without_a_sync_of_its_files() =>
         Assert.NotNull(
             new CrashSearch { Points = 600, Runs = 6 }.Find(
                 seed =>
-                    Work(
+                    InstallSnapshot(
                         seed,
                         static disk => new SyncSkippingDisk(
                             disk,
@@ -31,7 +35,7 @@ public sealed class InstallCrashTests
         Assert.NotNull(
             new CrashSearch { Points = 600, Runs = 6 }.Find(
                 seed =>
-                    Work(
+                    InstallSnapshot(
                         seed,
                         static disk => new SyncSkippingDisk(disk, static path => path is EngineWorkload.Directory)
                     ),
@@ -42,7 +46,7 @@ public sealed class InstallCrashTests
     [Fact]
     public void After_any_power_cut_changes_are_installed_completely_or_not_at_all() =>
         new CrashSearch { Points = 1200, Runs = 12 }.Verify(
-            seed => WorkOnChanges(seed, static disk => disk),
+            seed => InstallChanges(seed, static disk => disk),
             CheckImage
         );
 
@@ -51,7 +55,7 @@ public sealed class InstallCrashTests
         Assert.NotNull(
             new CrashSearch { Points = 600, Runs = 6 }.Find(
                 seed =>
-                    WorkOnChanges(
+                    InstallChanges(
                         seed,
                         static disk => new SyncSkippingDisk(
                             disk,
@@ -62,14 +66,14 @@ public sealed class InstallCrashTests
             )
         );
 
-    /// <summary>A store that stopped at some index receives the changes from a store that continued.</summary>
-    private static (SimulatedDisk Disk, Story Run) WorkOnChanges(int seed, Func<SimulatedDisk, IDisk> wrap)
+    /// <summary>A store that stopped at some index installs the changes of a store that continued.</summary>
+    private static (SimulatedDisk Disk, Story Run) InstallChanges(int seed, Func<SimulatedDisk, IDisk> wrap)
     {
         var disk = new SimulatedDisk("/data");
         var random = new Random(seed);
         var own = new EngineWorkload(seed);
         using StorageEngine engine = EngineWorkload.Open(wrap(disk));
-        InstallTests.Work(own, engine, random.Next(5, 50));
+        InstallTests.RunBatches(own, engine, random.Next(5, 50));
         for (int i = 0; i < 5; i++)
         {
             own.Step(engine); // applied, but only durable in the journal
@@ -87,7 +91,7 @@ public sealed class InstallCrashTests
             )
         )
         {
-            InstallTests.Work(log, sender, (int)engine.AppliedIndex + random.Next(1, 60));
+            InstallTests.RunBatches(log, sender, (int)engine.AppliedIndex + random.Next(1, 60));
             using StateChanges changes = sender.BeginChanges(engine.Sequence)!;
             Assert.True(changes.Write(EngineWorkload.Directory + "/incoming", long.MaxValue));
         }
@@ -96,7 +100,8 @@ public sealed class InstallCrashTests
         return (disk, Install(disk, engine, own, log, seed));
     }
 
-    private static (SimulatedDisk Disk, Story Run) Work(int seed, Func<SimulatedDisk, IDisk> wrap)
+    /// <summary>A store installs the snapshot of another store.</summary>
+    private static (SimulatedDisk Disk, Story Run) InstallSnapshot(int seed, Func<SimulatedDisk, IDisk> wrap)
     {
         var disk = new SimulatedDisk("/data");
         IDisk seen = wrap(disk);
@@ -105,7 +110,7 @@ public sealed class InstallCrashTests
         Unsync(disk);
         var own = new EngineWorkload(seed);
         using StorageEngine engine = EngineWorkload.Open(seen);
-        InstallTests.Work(own, engine, random.Next(1, 50));
+        InstallTests.RunBatches(own, engine, random.Next(1, 50));
         for (int i = 0; i < 5; i++)
         {
             own.Step(engine); // applied, but only durable in the journal
@@ -127,7 +132,7 @@ public sealed class InstallCrashTests
         engine.Installer.Install(state, note: new byte[] { (byte)seed });
         int installed = disk.OperationCount;
         engine.Installer.Complete();
-        InstallTests.Work(sender, engine, batches: 25);
+        InstallTests.RunBatches(sender, engine, batches: 25);
         return new Story(own, sender, began, installed, (int)state.Position.Index);
     }
 
@@ -149,12 +154,12 @@ public sealed class InstallCrashTests
         bool isNew = engine.Durable.Index >= story.InstalledIndex;
         Assert.True(
             operation < story.Installed || isNew,
-            $"the state was installed, and {engine.Durable.Index} is found"
+            $"an installed state stays installed, but the store is at index {engine.Durable.Index}"
         );
-        Assert.True(operation > story.Began || !isNew, "the new state is found before its installation began");
+        Assert.True(operation > story.Began || !isNew, "the new state is not found before its installation began");
         Assert.True(
             engine.Installer.Pending is null || engine.Durable.Index == story.InstalledIndex,
-            "the pending note is about another state"
+            "the pending note is about the installed state"
         );
         using Snapshot snapshot = engine.OpenSnapshot();
         (isNew ? story.Sender : story.Own)

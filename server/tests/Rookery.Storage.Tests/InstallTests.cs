@@ -5,8 +5,8 @@ using Rookery.Storage.Install;
 namespace Rookery.Storage.Tests;
 
 /// <summary>
-/// Installs another store's snapshot instead of the whole state. <see cref="InstallCrashTests"/> cuts the power at
-/// every point.
+/// The installation of another store's snapshot, which replaces the whole state of a store.
+/// <see cref="InstallCrashTests"/> cuts the power at every point.
 /// </summary>
 public sealed class InstallTests
 {
@@ -19,7 +19,7 @@ public sealed class InstallTests
     {
         using StorageEngine engine = EngineWorkload.Open(_disk);
         var work = new EngineWorkload(seed: 1);
-        Work(work, engine, batches: 90);
+        RunBatches(work, engine, batches: 90);
         Guid storeId = engine.StoreId;
         EngineWorkload sender = Fetch(_disk, seed: 2, batches: 200);
         using Snapshot before = engine.OpenSnapshot();
@@ -35,8 +35,8 @@ public sealed class InstallTests
     }
 
     /// <summary>
-    /// Runs of another node keep the file numbers in their checksums through flush, merges, hard-link copy and
-    /// reopening.
+    /// The checksums of a run contain the run's file number. Installed runs have numbers of another node, and must
+    /// remain readable after flushes, merges, a copy by hard links and a reopening.
     /// </summary>
     [Fact]
     public void A_store_with_an_installed_snapshot_accepts_writes_and_can_be_reopened_and_copied()
@@ -44,10 +44,10 @@ public sealed class InstallTests
         EngineWorkload sender = Fetch(_disk, seed: 3, batches: 120);
         using (StorageEngine engine = EngineWorkload.Open(_disk))
         {
-            Work(new EngineWorkload(seed: 1), engine, batches: 90);
+            RunBatches(new EngineWorkload(seed: 1), engine, batches: 90);
             engine.Installer.Install(engine.Installer.Check(Incoming), note: null);
             Assert.Null(engine.Installer.Pending);
-            Work(sender, engine, batches: 30);
+            RunBatches(sender, engine, batches: 30);
             engine.CopyTo("/data/copy");
         }
 
@@ -67,7 +67,7 @@ public sealed class InstallTests
 
         using StorageEngine last = EngineWorkload.Open(_disk);
         sender.GoBackTo(last.Durable);
-        Work(sender, last, batches: 100);
+        RunBatches(sender, last, batches: 100);
         Check(last, sender);
     }
 
@@ -75,15 +75,15 @@ public sealed class InstallTests
     public void Old_files_are_deleted_with_the_last_snapshot_of_the_old_state()
     {
         using StorageEngine engine = EngineWorkload.Open(_disk);
-        Work(new EngineWorkload(seed: 1), engine, batches: 90);
+        RunBatches(new EngineWorkload(seed: 1), engine, batches: 90);
         Fetch(_disk, seed: 2, batches: 200);
-        string[] oldRuns = Runs();
+        string[] oldRuns = ListRuns();
         Snapshot before = engine.OpenSnapshot();
         engine.Installer.Install(engine.Installer.Check(Incoming), note: null);
-        Assert.Empty(oldRuns.Except(Runs()));
+        Assert.Empty(oldRuns.Except(ListRuns()));
         before.Dispose();
         engine.TrimIdle();
-        Assert.Empty(oldRuns.Intersect(Runs()));
+        Assert.Empty(oldRuns.Intersect(ListRuns()));
     }
 
     [Fact]
@@ -91,11 +91,11 @@ public sealed class InstallTests
     {
         using (StorageEngine engine = EngineWorkload.Open(_disk))
         {
-            Work(new EngineWorkload(seed: 1), engine, batches: 90);
+            RunBatches(new EngineWorkload(seed: 1), engine, batches: 90);
         }
 
-        _disk.Rot(Path.Join(EngineWorkload.Directory, Runs()[0]), offset: 300, mask: 40);
-        _disk.Delete(Path.Join(EngineWorkload.Directory, Runs()[1]));
+        _disk.Rot(Path.Join(EngineWorkload.Directory, ListRuns()[0]), offset: 300, mask: 40);
+        _disk.Delete(Path.Join(EngineWorkload.Directory, ListRuns()[1]));
         EngineWorkload sender = Fetch(_disk, seed: 2, batches: 200);
         using StorageEngine damaged = EngineWorkload.Open(_disk);
         while (!damaged.ScrubOnce(budgetBytes: 1 << 20)) { }
@@ -112,7 +112,7 @@ public sealed class InstallTests
         Fetch(_disk, seed: 2, batches: 20);
         using StorageEngine engine = EngineWorkload.Open(_disk);
         var work = new EngineWorkload(seed: 1);
-        Work(work, engine, batches: 90);
+        RunBatches(work, engine, batches: 90);
         ReceivedState state = engine.Installer.Check(Incoming);
         Assert.Equal(
             "The state holds everything through index 20, and 90 is applied here: it is not needed any more.",
@@ -135,22 +135,25 @@ public sealed class InstallTests
             for (int i = 0; i < 6; i++)
             {
                 _disk.Rot(path, random.NextInt64(whole.Length), mask: 1);
-                // Only the refusal of a damaged run must name its file.
-                string? refusal = name.StartsWith("manifest", StringComparison.Ordinal) ? null : Refusal(engine);
-                Assert.True(
-                    refusal?.Contains(name, StringComparison.Ordinal)
-                        ?? name.StartsWith("manifest", StringComparison.Ordinal),
-                    $"seed 4, {name}: {refusal}"
-                );
+                // The manifest has two copies, so damage of one may be harmless.
+                if (!name.StartsWith("manifest", StringComparison.Ordinal))
+                {
+                    string? refusal = CheckIncoming(engine);
+                    Assert.True(
+                        refusal?.Contains(name, StringComparison.Ordinal) is true,
+                        $"seed 4: the refusal names {name}, not: {refusal}"
+                    );
+                }
+
                 Write(path, whole);
             }
 
             _disk.Delete(path);
-            Assert.NotNull(Refusal(engine));
+            Assert.NotNull(CheckIncoming(engine));
             Write(path, whole);
         }
 
-        Assert.Null(Refusal(engine));
+        Assert.Null(CheckIncoming(engine));
     }
 
     [Fact]
@@ -168,7 +171,7 @@ public sealed class InstallTests
                 long reportedIndex;
                 using (StorageEngine engine = EngineWorkload.Open(faulty))
                 {
-                    Work(work, engine, batches: 30);
+                    RunBatches(work, engine, batches: 30);
                     ReceivedState state = engine.Installer.Check(Incoming);
                     long before = faulty.CallCount(DiskCalls.Changing | DiskCalls.Open);
                     faulty.Inject(
@@ -189,13 +192,15 @@ public sealed class InstallTests
                         $"call {call}, {sticky}: {failure}"
                     );
                     Check(engine, failure is null ? sender : work);
+                    // -1: the store could not tell which state is durable.
                     reportedIndex = failure is StateInDoubtException ? -1 : engine.Durable.Index;
                 }
 
                 using StorageEngine again = EngineWorkload.Open(faulty.AfterPowerLoss(call));
                 Assert.True(
                     reportedIndex < 0 || reportedIndex == again.Durable.Index,
-                    $"call {call}, {sticky}: {reportedIndex} was reported, and {again.Durable.Index} is found"
+                    $"call {call}, {sticky}: the reopened store is at the reported index {reportedIndex}, not at "
+                        + $"{again.Durable.Index}"
                 );
                 bool isNew = again.Durable.Index == 60;
                 Assert.Equal(isNew, again.Installer.Pending is not null);
@@ -211,7 +216,7 @@ public sealed class InstallTests
         Assert.InRange(inDoubt, 1, 10);
     }
 
-    /// <summary>Makes another store's snapshot in the directory of a fetch.</summary>
+    /// <summary>Writes another store's snapshot to the directory of fetched files. Returns that store's work.</summary>
     internal static EngineWorkload Fetch(SimulatedDisk target, int seed, int batches)
     {
         var sender = new EngineWorkload(seed);
@@ -222,13 +227,13 @@ public sealed class InstallTests
                 Directory = "/data/sender",
             }
         );
-        Work(sender, engine, batches);
+        RunBatches(sender, engine, batches);
         engine.CopyTo(Incoming);
         return sender;
     }
 
-    /// <summary>Runs batches, flushes and merges; flushes everything at the end.</summary>
-    internal static void Work(EngineWorkload work, StorageEngine engine, int batches)
+    /// <summary>Applies batches, with flushes and merges between them, and flushes everything at the end.</summary>
+    internal static void RunBatches(EngineWorkload work, StorageEngine engine, int batches)
     {
         for (int i = 0; i < batches; i++)
         {
@@ -249,7 +254,8 @@ public sealed class InstallTests
         }
     }
 
-    private static string? Refusal(StorageEngine engine) =>
+    /// <summary>Checks the fetched files. Returns why they are refused; null if they are not.</summary>
+    private static string? CheckIncoming(StorageEngine engine) =>
         Record.Exception(() => engine.Installer.Check(Incoming))?.Message;
 
     private static void Check(StorageEngine engine, EngineWorkload expected)
@@ -258,7 +264,7 @@ public sealed class InstallTests
         expected.Model.Check(snapshot, "now");
     }
 
-    private string[] Runs() =>
+    private string[] ListRuns() =>
         [.. _disk.List(EngineWorkload.Directory).Where(static name => name.EndsWith(".run", StringComparison.Ordinal))];
 
     private void Write(string path, byte[] bytes)

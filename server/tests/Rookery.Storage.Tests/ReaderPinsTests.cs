@@ -2,7 +2,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Storage.Tests;
 
-/// <summary>Readers of older states may keep only a limited amount of memory and disk space.</summary>
+/// <summary>
+/// Readers of older states pin memory and files. When they pin too much, those of the oldest state are ended.
+/// </summary>
 public sealed class ReaderPinsTests
 {
     private readonly SimulatedDisk _disk = new("/data");
@@ -74,6 +76,7 @@ public sealed class ReaderPinsTests
         Assert.True(snapshot.Ended.WaitHandle.WaitOne(TimeSpan.FromSeconds(30)));
     }
 
+    /// <summary>Writes values of a number of bytes in all, with flushes and merges.</summary>
     private void Fill(StorageEngine engine, int bytes)
     {
         byte[] value = new byte[500];

@@ -5,11 +5,14 @@ using Rookery.Storage.Repair;
 namespace Rookery.Storage.Tests;
 
 /// <summary>
-/// Two stores that applied the same batches have different runs. Damage in one is repaired from the other.
+/// Two stores that applied the same batches have the same rows in different runs. Damage in one store is repaired by
+/// rows that the other, the peer, writes to a file.
 /// </summary>
 public sealed class RepairTests
 {
     private const int Batches = 160;
+
+    // The file with the rows of a repair.
     private const string Rows = EngineWorkload.Directory + "/rows";
 
     [Fact]
@@ -28,13 +31,13 @@ public sealed class RepairTests
                 Check(engine, work, $"seed {seed}");
                 while (engine.MergeOnce()) { }
 
-                Check(engine, work, $"seed {seed}, compacted");
+                Check(engine, work, $"seed {seed}, merged");
             }
 
             using StorageEngine again = EngineWorkload.Open(disk);
             Check(again, work, $"seed {seed}, reopened");
-            InstallTests.Work(work, again, batches: 40);
-            Check(again, work, $"seed {seed}, worked on");
+            InstallTests.RunBatches(work, again, batches: 40);
+            Check(again, work, $"seed {seed}, with further batches");
         }
     }
 
@@ -63,8 +66,8 @@ public sealed class RepairTests
         );
 
     /// <summary>
-    /// Rows newer than the manifest would be visible to a replay that has not reached their entries. Rows of a too
-    /// early index may lack the lost ones.
+    /// A replay of the journal must not see rows of entries that it has not reached, so rows newer than the manifest
+    /// are refused. Rows of too early an index may lack the lost rows.
     /// </summary>
     [Fact]
     public void Rows_at_an_unsuitable_position_are_refused()
@@ -118,7 +121,7 @@ public sealed class RepairTests
         var work = new EngineWorkload(seed);
         using (StorageEngine engine = EngineWorkload.Open(disk))
         {
-            InstallTests.Work(work, engine, Batches);
+            InstallTests.RunBatches(work, engine, Batches);
         }
 
         string[] runs =
@@ -168,6 +171,7 @@ public sealed class RepairTests
         return peer;
     }
 
+    /// <summary>Repairs all damage that is known, and what the repairs find.</summary>
     private static void RepairAll(
         StorageEngine engine,
         SimulatedDisk disk,
@@ -178,7 +182,7 @@ public sealed class RepairTests
     {
         for (int round = 0; engine.Repairs.Find() is { Count: > 0 } requests; round++)
         {
-            Assert.True(round < 4, $"{story}: {engine.Problem}");
+            Assert.True(round < 4, $"{story}: all is repaired after four rounds, but {engine.Problem}");
             foreach (RepairRequest request in requests)
             {
                 engine.Repairs.Repair(request, Fetch(request, disk, peer, peerDisk));
@@ -189,6 +193,7 @@ public sealed class RepairTests
         Assert.True(engine.Problem is null, $"{story}: {engine.Problem}");
     }
 
+    /// <summary>Lets the peer write the rows of a repair, and moves the file to the damaged store's disk.</summary>
     private static RepairRows Fetch(
         RepairRequest request,
         SimulatedDisk disk,
@@ -207,6 +212,7 @@ public sealed class RepairTests
         return written;
     }
 
+    /// <summary>Reads everything, to find all damage.</summary>
     private static void Scrub(StorageEngine engine)
     {
         while (!engine.ScrubOnce(budgetBytes: 1 << 20)) { }

@@ -10,6 +10,10 @@ using Rookery.Storage;
 
 namespace Rookery.Documents.Tests.Nodes;
 
+/// <summary>
+/// Flipped bits in the runs of a node: what its start, an export and each kind of write do about them. Documents
+/// contain noise, so that their blocks cannot be compressed and the rows are in many blocks.
+/// </summary>
 public class DamageTests
 {
     private const string Directory = "/data/node";
@@ -21,7 +25,7 @@ public class DamageTests
     [Fact]
     public void Replay_stops_at_damage_with_its_place_and_an_export_skips_it()
     {
-        var disk = Filled(out int documents);
+        var disk = FillDisk(out int documents);
         int refused = 0;
         int leftOut = 0;
         foreach (string path in disk.Files.Where(path => path.EndsWith(".run", StringComparison.Ordinal)))
@@ -30,7 +34,7 @@ public class DamageTests
             {
                 var rotten = disk.AfterPowerLoss(seed: 1);
                 rotten.Rot(path, offset, mask: 1);
-                string? diagnosis = Diagnosis(rotten, leftOut: null);
+                string? diagnosis = DiagnoseStart(rotten, leftOut: null);
                 if (diagnosis is null || !diagnosis.Contains("rows of documents from", StringComparison.Ordinal))
                 {
                     continue;
@@ -41,13 +45,13 @@ public class DamageTests
                 for (int attempt = 0; attempt < 2; attempt++)
                 {
                     var commands = new List<string>();
-                    using var node = OpenWhole(rotten, commands.Add);
+                    using var node = OpenNode(rotten, commands.Add);
                     Assert.Null(node.Diagnosis);
                     var (read, gaps) = ReadAll(node);
                     Assert.Equal("\"new\":true", read["d/100"]);
                     Assert.True(
                         gaps.Count > 0 || read.Count == documents,
-                        $"{path} at {offset}: {read.Count} documents and no gap"
+                        $"{path} at {offset}: all documents are read or a gap is reported, not {read.Count} and no gap"
                     );
                     Assert.All(gaps, gap => Assert.Equal(path, gap.File));
                     Assert.All(commands, command => Assert.Contains(path, command, StringComparison.Ordinal));
@@ -55,7 +59,7 @@ public class DamageTests
                     leftOut += commands.Count;
                 }
 
-                Assert.Equal(diagnosis, Diagnosis(rotten, leftOut: null));
+                Assert.Equal(diagnosis, DiagnoseStart(rotten, leftOut: null));
             }
         }
 
@@ -118,7 +122,7 @@ public class DamageTests
             {
                 var rotten = disk.AfterPowerLoss(seed: 1);
                 rotten.Rot(path, offset, mask: 1);
-                if (Diagnosis(rotten, leftOut: null) is not { } diagnosis)
+                if (DiagnoseStart(rotten, leftOut: null) is not { } diagnosis)
                 {
                     continue;
                 }
@@ -126,11 +130,11 @@ public class DamageTests
                 refused++;
                 Assert.Contains("`rookery export`", diagnosis, StringComparison.Ordinal);
                 var reports = new List<string>();
-                using var node = OpenWhole(rotten, reports.Add);
+                using var node = OpenNode(rotten, reports.Add);
                 Assert.True(node.Diagnosis is null, $"{path} at {offset}: {node.Diagnosis}");
                 Assert.True(
                     node.Databases.All.Sum(static database => CountReadable(database)) == 60,
-                    $"{path} at {offset}: not all documents were read"
+                    $"{path} at {offset}: all 60 documents are read"
                 );
                 Assert.Contains(reports, sentence => sentence.Contains(path, StringComparison.Ordinal));
             }
@@ -153,8 +157,8 @@ public class DamageTests
     }
 
     /// <summary>
-    /// Flips each bit of all runs in turn. A write either succeeds, or is refused with the damage named and stores
-    /// nothing. The node continues, also after a restart.
+    /// Flips one bit in all parts of all runs in turn. A write either succeeds, or is refused with the damage named and
+    /// stores nothing. The node continues, also after a restart.
     /// </summary>
     [Fact]
     public void Only_a_write_that_needs_a_damaged_version_is_refused_before_the_journal()
@@ -180,14 +184,17 @@ public class DamageTests
         {
             for (long offset = 1500; offset < Length(disk, path); offset += 15_000)
             {
-                refused += WriteBeside(disk, path, offset) ? 1 : 0;
+                refused += WriteDespiteDamage(disk, path, offset) ? 1 : 0;
             }
         }
 
         Assert.InRange(refused, 3, int.MaxValue);
     }
 
-    private static bool WriteBeside(SimulatedDisk disk, string path, long offset)
+    /// <summary>
+    /// Flips a bit of a run, and writes or deletes some documents. Returns whether any of these writes was refused.
+    /// </summary>
+    private static bool WriteDespiteDamage(SimulatedDisk disk, string path, long offset)
     {
         var rotten = disk.AfterPowerLoss(seed: 1);
         rotten.Rot(path, offset, mask: 1);
@@ -229,7 +236,7 @@ public class DamageTests
     /// damage named. The node continues, also after a restart.
     /// </summary>
     [Fact]
-    public void Identities_ranges_and_keys_in_damaged_rows_are_refused_before_the_journal()
+    public void Identities_hilo_ranges_and_idempotency_keys_in_damaged_rows_are_refused_before_the_journal()
     {
         var disk = new SimulatedDisk("/data");
         using (var node = SteppedNode.Open(disk, Directory))
@@ -275,10 +282,10 @@ public class DamageTests
         var refused = new HashSet<string>(StringComparer.Ordinal);
         foreach (string path in disk.Files.Where(path => path.EndsWith(".run", StringComparison.Ordinal)))
         {
-            LookUpBeside(disk, path, offset: -1, refused);
+            TryCommands(disk, path, offset: -1, refused);
             for (long offset = 500; offset < Length(disk, path); offset += Math.Max(Length(disk, path) / 6, 800))
             {
-                LookUpBeside(disk, path, offset, refused);
+                TryCommands(disk, path, offset, refused);
             }
         }
 
@@ -288,8 +295,11 @@ public class DamageTests
         );
     }
 
-    // Offset -1 means that the whole file is missing.
-    private static void LookUpBeside(SimulatedDisk disk, string path, long offset, HashSet<string> refused)
+    /// <summary>
+    /// Flips a bit of a run, or deletes it if the offset is -1, and tries commands of several kinds. Adds the kinds
+    /// that were refused.
+    /// </summary>
+    private static void TryCommands(SimulatedDisk disk, string path, long offset, HashSet<string> refused)
     {
         var rotten = disk.AfterPowerLoss(seed: 1);
         if (offset < 0)
@@ -368,7 +378,7 @@ public class DamageTests
         again.Put("Shop", "~~", "{}");
     }
 
-    /// <summary>Null if the damage is in rows that every start reads.</summary>
+    /// <summary>Opens a node. Returns null if the damage is in rows that every start reads.</summary>
     internal static SteppedNode? OpenUnlessEveryStartReadsIt(SimulatedDisk disk)
     {
         try
@@ -381,9 +391,11 @@ public class DamageTests
         }
     }
 
-    // Documents in runs. Only in the journal: a new version of one of them, and a batch that expects another one
-    // unchanged.
-    private static SimulatedDisk Filled(out int documents)
+    /// <summary>
+    /// Returns a disk with documents in runs and, only in the journal, a new version of one of them and a batch that
+    /// expects another one unchanged.
+    /// </summary>
+    private static SimulatedDisk FillDisk(out int documents)
     {
         var disk = new SimulatedDisk("/data");
         using var node = SteppedNode.Open(disk, Directory);
@@ -395,12 +407,13 @@ public class DamageTests
 
         node.Flush();
         node.Put("Shop", "d/100", """{"new":true}""");
-        node.Run(Conditional(node, "d/150"));
+        node.Run(EncodeConditional(node, "d/150"));
         documents = node.Documents("Shop").Count;
         return disk;
     }
 
-    private static CommandBuffer Conditional(SteppedNode node, string id)
+    /// <summary>Encodes a batch that writes "beside" and a document, if that has its present change vector.</summary>
+    private static CommandBuffer EncodeConditional(SteppedNode node, string id)
     {
         var database = node.Database("Shop");
         using var reader = database.OpenReader();
@@ -435,6 +448,7 @@ public class DamageTests
         return batch.Command;
     }
 
+    /// <summary>Returns random bytes in hexadecimal.</summary>
     internal static string Noise(int seed, int bytes)
     {
         byte[] noise = new byte[bytes];
@@ -442,13 +456,18 @@ public class DamageTests
         return Convert.ToHexString(noise);
     }
 
-    private static string? Diagnosis(SimulatedDisk disk, Action<string>? leftOut)
+    /// <summary>Opens a node, and returns why it is in diagnosis mode; null if it is not.</summary>
+    private static string? DiagnoseStart(SimulatedDisk disk, Action<string>? leftOut)
     {
-        using var node = OpenWhole(disk, leftOut);
+        using var node = OpenNode(disk, leftOut);
         return node.Diagnosis;
     }
 
-    private static Node OpenWhole(SimulatedDisk disk, Action<string>? leftOut) =>
+    /// <summary>Opens a node as the program does: damage leads to diagnosis mode.</summary>
+    /// <param name="disk">The disk.</param>
+    /// <param name="leftOut">Receives a sentence for each command of the journal that is left out because of damage, as
+    /// an export does; null if the node must not leave out commands.</param>
+    private static Node OpenNode(SimulatedDisk disk, Action<string>? leftOut) =>
         Node.Open(
             SteppedNode.Options(Directory) with
             {
@@ -461,6 +480,7 @@ public class DamageTests
             RaftConsensus.Alone
         );
 
+    /// <summary>Reads all readable documents, and the gaps between them.</summary>
     private static (Dictionary<string, string> Read, List<DamageEvent> Gaps) ReadAll(Node node)
     {
         var gaps = new List<DamageEvent>();

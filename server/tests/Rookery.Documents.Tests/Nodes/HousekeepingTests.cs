@@ -6,6 +6,7 @@ using Rookery.Storage;
 
 namespace Rookery.Documents.Tests.Nodes;
 
+/// <summary>The rounds of housekeeping on an idle node, which flush a large memtable and scrub the runs.</summary>
 public sealed class HousekeepingTests
 {
     private readonly SimulatedDisk _disk = new("/data");
@@ -20,7 +21,7 @@ public sealed class HousekeepingTests
         Assert.False(storage.Memtables.IsFlushDue); // an entry was applied since the last round
         housekeeping.DoRound();
         Assert.True(storage.Memtables.IsFlushDue);
-        Work(storage);
+        DoBackgroundWork(storage);
         Assert.Equal(1, storage.Durable.Index);
         housekeeping.DoRound();
         Assert.False(storage.Memtables.IsFlushDue);
@@ -33,7 +34,7 @@ public sealed class HousekeepingTests
         var housekeeping = new Housekeeping(storage);
         Fill(storage, index: 1, rows: 5_000);
         storage.Memtables.RequestFlush();
-        Work(storage);
+        DoBackgroundWork(storage);
         Fill(storage, index: 2, rows: 100);
         string run = _disk.Files.First(path => path.EndsWith(".run", StringComparison.Ordinal));
         _disk.Rot(run, offset: 1000, mask: 1);
@@ -41,7 +42,7 @@ public sealed class HousekeepingTests
         for (int round = 0; round < 10; round++)
         {
             housekeeping.DoRound();
-            Work(storage);
+            DoBackgroundWork(storage);
         }
 
         Assert.Equal(before, _disk.OperationCount);
@@ -55,7 +56,7 @@ public sealed class HousekeepingTests
         var housekeeping = new Housekeeping(storage);
         Fill(storage, index: 1, rows: 5_000);
         storage.Memtables.RequestFlush();
-        Work(storage);
+        DoBackgroundWork(storage);
         _disk.Rot(
             _disk.Files.First(static path => path.EndsWith(".run", StringComparison.Ordinal)),
             offset: 1000,
@@ -71,11 +72,12 @@ public sealed class HousekeepingTests
         Assert.True(storage.HasDamage);
     }
 
-    private static void Work(StorageEngine storage)
+    private static void DoBackgroundWork(StorageEngine storage)
     {
         while ((storage.Memtables.IsFlushDue && storage.Memtables.Flush()) || storage.MergeOnce()) { }
     }
 
+    /// <summary>Applies an entry that writes rows of 1,000 bytes.</summary>
     private static void Fill(StorageEngine storage, long index, int rows)
     {
         WriteBatch batch = storage.Begin(index, term: 1);

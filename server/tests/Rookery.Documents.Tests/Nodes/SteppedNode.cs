@@ -38,6 +38,7 @@ internal sealed class SteppedNode : IDisposable
 
     public RaftConsensus Consensus { get; }
 
+    /// <summary>Options so small that flushes and merges happen in short tests.</summary>
     public static NodeOptions Options(string directory) =>
         new()
         {
@@ -73,6 +74,7 @@ internal sealed class SteppedNode : IDisposable
 
     public void Put(string database, string id, string json) => Run(PutCommand(database, id, json));
 
+    /// <summary>Encodes a write of a document.</summary>
     public CommandBuffer PutCommand(string database, string id, string json)
     {
         using var parser = DocumentParser.Rent();

@@ -3,7 +3,7 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.Tests.Runs;
 
 /// <summary>
-/// Seeded rows of awkward shapes: shared prefixes of every length, keys that are prefixes of others, zeros, empty and
+/// Random rows of difficult shapes: shared prefixes of every length, keys that are prefixes of others, zeros, empty and
 /// large values.
 /// </summary>
 internal sealed class RandomRows(int seed)
@@ -11,6 +11,7 @@ internal sealed class RandomRows(int seed)
     private readonly Random _random = new(seed);
     private long _sequence;
 
+    /// <summary>Returns rows with different keys.</summary>
     public SortedDictionary<byte[], ModelRow> Rows(int count, int valueLimitBytes)
     {
         var rows = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
@@ -22,11 +23,13 @@ internal sealed class RandomRows(int seed)
         return rows;
     }
 
+    /// <summary>Returns a key of at most 512 bytes, which may be that of an existing row.</summary>
     public byte[] Key(SortedDictionary<byte[], ModelRow> rows)
     {
         switch (_random.Next(6))
         {
             case 0 when rows.Count > 0:
+                // Extends an existing key.
                 return
                 [
                     .. rows.Keys.ElementAt(_random.Next(Math.Min(rows.Count, 20))).Take(510),
@@ -34,7 +37,7 @@ internal sealed class RandomRows(int seed)
                 ];
             case 1:
                 return [.. Enumerable.Repeat((byte)'x', _random.Next(500)), .. Bytes(_random.Next(1, 12))];
-            case 2:
+            case 2: // database 1, table 2 and an etag
                 return
                 [
                     0,
@@ -50,7 +53,7 @@ internal sealed class RandomRows(int seed)
                 return Bytes(_random.Next(0, 4));
             case 4:
                 return Bytes(512);
-            default:
+            default: // database 1, table 1 and a document's id
                 return [0, 0, 0, 1, 1, .. System.Text.Encoding.ASCII.GetBytes($"users/{_random.Next(100_000):D8}-a")];
         }
     }
@@ -64,6 +67,7 @@ internal sealed class RandomRows(int seed)
         return bytes;
     }
 
+    /// <summary>Returns a row with a higher sequence number than those before.</summary>
     public ModelRow Row(int valueLimitBytes)
     {
         _sequence += _random.Next(1, 1000);

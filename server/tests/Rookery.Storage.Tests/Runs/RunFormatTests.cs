@@ -77,6 +77,8 @@ public sealed class RunFormatTests
     private static RangeTombstoneSet GoldenTombstones() =>
         new([new RangeTombstone("users/0500"u8.ToArray(), "users/0600"u8.ToArray(), Sequence: 5000)]);
 
+    // Changes here would no longer match the golden file: 60 rows with values of all lengths, which compress or not,
+    // with tombstones and references to large values among them.
     private static SortedDictionary<byte[], ModelRow> GoldenRows()
     {
         var rows = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
