@@ -1,5 +1,6 @@
 namespace Rookery.Journal.Tests;
 
+/// <summary>The stored form of a frame's content: compressed if that saves space, and with a checksum.</summary>
 public sealed class PayloadTests
 {
     [Theory]
@@ -38,10 +39,13 @@ public sealed class PayloadTests
     [Fact]
     public void Garbage_is_no_payload()
     {
+        byte[] shorterThanAnyPayload = new byte[11];
+        byte[] unknownEncoding = [9, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0];
+        byte[] negativeLength = [1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 1, 0, 0, 0, 0];
         Assert.Equal(-1, Payload.ContentLength([]));
-        Assert.Equal(-1, Payload.ContentLength(new byte[11]));
-        Assert.Equal(-1, Payload.ContentLength([9, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0]));
-        Assert.Equal(-1, Payload.ContentLength([1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 1, 0, 0, 0, 0]));
+        Assert.Equal(-1, Payload.ContentLength(shorterThanAnyPayload));
+        Assert.Equal(-1, Payload.ContentLength(unknownEncoding));
+        Assert.Equal(-1, Payload.ContentLength(negativeLength));
     }
 
     private static byte[]? Decode(byte[] encoded)

@@ -1,5 +1,6 @@
 namespace Rookery.Server.Tests;
 
+/// <summary>Work that continues after its request was answered, until the server stops.</summary>
 public sealed class BackgroundWorkTests
 {
     // Ends a test that would otherwise hang; a passing test never waits for it.
@@ -25,8 +26,9 @@ public sealed class BackgroundWorkTests
         );
         var stopped = _work.StopAsync(CancellationToken.None);
         mayContinue.SetResult();
+        // The stop must not end here; it would have within this time.
         await Assert.ThrowsAsync<TimeoutException>(() => stopped.WaitAsync(TimeSpan.FromMilliseconds(300)));
-        Assert.True(hasBegun);
+        Assert.True(hasBegun, "work that runs may begin other work during a stop");
         mayEnd.SetResult();
         await stopped.WaitAsync(Guard);
     }
@@ -35,7 +37,9 @@ public sealed class BackgroundWorkTests
     public async Task No_work_begins_after_a_stop()
     {
         await _work.StopAsync(CancellationToken.None);
-        Assert.False(_work.TryBegin("late", static () => throw new InvalidOperationException("It has no node.")));
+        Assert.False(
+            _work.TryBegin("late", static () => throw new InvalidOperationException("Late work must not run."))
+        );
     }
 
     [Fact]

@@ -8,6 +8,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
 
+/// <summary>Backups over HTTP: one at a time, and none for a client that does not read.</summary>
 public sealed class BackupRouteTests : IAsyncLifetime
 {
     private readonly SimulatedTimeProvider _time = new();
@@ -49,15 +50,18 @@ public sealed class BackupRouteTests : IAsyncLifetime
             .WriteAsync(
                 Encoding.ASCII.GetBytes($"GET /admin/node/backup HTTP/1.1\r\nHost: {_server.Address.Authority}\r\n\r\n")
             );
+        // The client reads the begin of the answer only. Its backup is in progress, so no other can begin.
         await client.GetStream().ReadExactlyAsync(new byte[64]);
         await Assert.ThrowsAsync<BackupException>(_server.Node.BeginBackupAsync);
         while (_server.Log.Lines.IsEmpty)
         {
+            // A second more than a client may pause.
             _time.Advance(TimeSpan.FromSeconds(61));
             await Task.Yield();
         }
 
         Assert.Contains("read nothing for 60 s", Assert.Single(_server.Log.Lines), StringComparison.Ordinal);
+        // Hangs unless a backup can begin again.
         while (await TryBeginAsync() is not true)
         {
             await Task.Yield();
@@ -79,7 +83,7 @@ public sealed class BackupRouteTests : IAsyncLifetime
         Assert.NotNull(turn);
     }
 
-    /// <summary>Its client would give up after two minutes without knowing the reason.</summary>
+    /// <summary>If it waited on, its client would give up after two minutes without knowing the reason.</summary>
     [Fact]
     public async Task A_backup_is_refused_if_one_whose_client_has_left_does_not_end()
     {
@@ -122,7 +126,7 @@ public sealed class BackupRouteTests : IAsyncLifetime
         {
             WrapConsensus = static alone => new OneOfThree(alone, static _ => Task.CompletedTask)
             {
-                WriteRejection = new Rejection(RejectionKind.NoLeader, "Nobody leads."),
+                WriteRejection = new Rejection(RejectionKind.NoLeader, "There is no leader."),
             },
         };
         await member.InitializeAsync();
@@ -138,6 +142,7 @@ public sealed class BackupRouteTests : IAsyncLifetime
         }
     }
 
+    // Begins a backup and ends it; false if another is in progress.
     private async Task<bool> TryBeginAsync()
     {
         try

@@ -5,10 +5,11 @@ using Rookery.Server.Operations;
 
 namespace Rookery.Server.Tests;
 
+/// <summary>What /readyz and /metrics say about the members while some values are unknown.</summary>
 public sealed class ClusterHealthTests
 {
     /// <summary>A node that has just started beside a member that has not answered it.</summary>
-    private static readonly ConsensusStatistics Unknown = new(
+    private static readonly ConsensusStatistics BeforeFirstAnswer = new(
         "Leader",
         Term: 2,
         "A",
@@ -32,16 +33,16 @@ public sealed class ClusterHealthTests
         ]
     );
 
-    private static readonly string[] Figures = ["LagEntries", "SyncP99Milliseconds", "HeardSeconds"];
+    private static readonly string[] UnknownFields = ["LagEntries", "SyncP99Milliseconds", "HeardSeconds"];
 
     [Fact]
-    public void Readyz_omits_members_fields_whose_value_is_unknown()
+    public void Readyz_omits_fields_of_members_whose_value_is_unknown()
     {
         var bytes = new ArrayBufferWriter<byte>();
         using (var json = new Utf8JsonWriter(bytes))
         {
             json.WriteStartObject();
-            ClusterHealth.Write(json, Unknown, leaderReport: null);
+            ClusterHealth.Write(json, BeforeFirstAnswer, leaderReport: null);
             json.WriteEndObject();
         }
 
@@ -51,14 +52,14 @@ public sealed class ClusterHealthTests
         var (self, other) = (cluster.GetProperty("Members")[0], cluster.GetProperty("Members")[1]);
         Assert.Equal(0, self.GetProperty("LagEntries").GetInt64());
         Assert.False(other.GetProperty("IsReachable").GetBoolean());
-        Assert.All(Figures, name => Assert.False(other.TryGetProperty(name, out _)));
+        Assert.All(UnknownFields, name => Assert.False(other.TryGetProperty(name, out _)));
     }
 
     [Fact]
     public void Metrics_have_no_sample_for_unknown_values()
     {
         var text = new PrometheusText();
-        ClusterHealth.Add(text, Unknown);
+        ClusterHealth.Add(text, BeforeFirstAnswer);
         string metrics = text.ToString();
         Assert.Contains("rookery_cluster_member_lag_entries{member=\"A\"} 0\n", metrics, StringComparison.Ordinal);
         Assert.Contains("rookery_cluster_member_reachable{member=\"B\"} 0\n", metrics, StringComparison.Ordinal);

@@ -16,6 +16,9 @@ public sealed class FullNodeTests : IAsyncLifetime
     private const string Counter =
         """{"Documents":[{"DocumentId":"users/1","Operations":[{"Type":"Increment","CounterName":"a","Delta":1}]}]}""";
 
+    // Clients choose the ids of bulk inserts.
+    private const long BulkInsertId = 7000;
+
     private readonly RunningServer _server = new() { IndexTroubleFound = static _ => { } };
     private string _db = "";
 
@@ -26,9 +29,14 @@ public sealed class FullNodeTests : IAsyncLifetime
         await _server.InitializeAsync();
         _db = await _server.CreateDatabaseAsync();
         string user = """{"name":"Ann","@metadata":{"@collection":"Users"}}""";
-        await ExpectAsync(status: 201, "PUT", "docs?id=users/1", user);
-        await ExpectAsync(status: 201, "PUT", "admin/indexes", Index.Replace("New", "Old", StringComparison.Ordinal));
-        await ExpectAsync(status: 200, "GET", "indexes/progress?wait=15000", body: null);
+        await AssertStatusAsync(status: 201, "PUT", "docs?id=users/1", user);
+        await AssertStatusAsync(
+            status: 201,
+            "PUT",
+            "admin/indexes",
+            Index.Replace("New", "Old", StringComparison.Ordinal)
+        );
+        await AssertStatusAsync(status: 200, "GET", "indexes/progress?wait=15000", body: null);
         _server.Disk.CapacityBytes = _server.Disk.UsedBytes;
 
         // Free space is checked once a second.
@@ -108,9 +116,11 @@ public sealed class FullNodeTests : IAsyncLifetime
                 .Where(route => !tested.Contains(route)),
         ];
         Assert.Empty(untested);
+
+        // In this order: the deletions at the end remove what requests before them change.
         foreach (var (status, method, path, body) in Requests)
         {
-            await ExpectAsync(status, method, path, body);
+            await AssertStatusAsync(status, method, path, body);
         }
 
         (await _server.SendAsync("PUT", "/admin/databases?name=more", """{"DatabaseName":"more"}""")).IsRefusal(
@@ -129,12 +139,18 @@ public sealed class FullNodeTests : IAsyncLifetime
             """{"Query":{"Query":"from Users update { this.n = 1 }"}}"""
         );
         long id = started.Json.GetProperty("OperationId").GetInt64();
-        Assert.Contains("507", await FaultOfAsync(id), StringComparison.Ordinal);
-        await ExpectAsync(status: 507, "POST", "bulk_insert?id=7000", """[{"Id":"a","Type":"PUT","Document":{}}]""");
-        Assert.Contains("507", await FaultOfAsync(7000), StringComparison.Ordinal);
+        Assert.Contains("507", await WaitForFaultAsync(id), StringComparison.Ordinal);
+        await AssertStatusAsync(
+            status: 507,
+            "POST",
+            $"bulk_insert?id={BulkInsertId}",
+            """[{"Id":"a","Type":"PUT","Document":{}}]"""
+        );
+        Assert.Contains("507", await WaitForFaultAsync(BulkInsertId), StringComparison.Ordinal);
     }
 
-    private async Task<string> FaultOfAsync(long id)
+    // Waits until an operation has failed, and returns its result.
+    private async Task<string> WaitForFaultAsync(long id)
     {
         while (true)
         {
@@ -149,10 +165,13 @@ public sealed class FullNodeTests : IAsyncLifetime
         }
     }
 
-    private async Task ExpectAsync(int status, string method, string path, string? body)
+    private async Task AssertStatusAsync(int status, string method, string path, string? body)
     {
         var answer = await _server.SendAsync(method, $"{_db}/{path}", body);
-        Assert.True(answer.Status == status, $"{method} {path}: {answer.Status} {answer.Body}");
+        Assert.True(
+            answer.Status == status,
+            $"the status of {method} {path} is {answer.Status} instead of {status}: {answer.Body}"
+        );
         if (status == 507)
         {
             answer.IsRefusal(507, "free");

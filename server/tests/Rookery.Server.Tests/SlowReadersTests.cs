@@ -14,6 +14,7 @@ public sealed class SlowReadersTests
     [Fact]
     public async Task The_longest_waiting_clients_are_disconnected_above_the_limit()
     {
+        // Four clients begin to wait one second after another, each with 100 bytes.
         var readers = new SlowReaders(maxBytes: 250, _log, _time);
         var clients = Enumerable.Range(0, 4).Select(static _ => new Reader()).ToList();
         var waits = new List<Task>();
@@ -55,7 +56,7 @@ public sealed class SlowReadersTests
         Assert.False(reader.IsAborted);
     }
 
-    // Continuations of timers run on the pool.
+    // Timers of the simulated clock continue on threads of the pool, so what they do is awaited.
     private static async Task UntilAsync(Func<bool> holds)
     {
         for (int round = 0; round < 3000 && !holds(); round++)
@@ -63,10 +64,10 @@ public sealed class SlowReadersTests
             await Task.Delay(10);
         }
 
-        Assert.True(holds());
+        Assert.True(holds(), "the condition holds within 30 s");
     }
 
-    /// <summary>A client that reads nothing until it is told to.</summary>
+    /// <summary>A client that reads nothing until <see cref="Taken"/> is completed.</summary>
     private sealed class Reader : IHttpRequestLifetimeFeature
     {
         public Reader()

@@ -13,6 +13,9 @@ public sealed class StopOnDiskTests
     // Ends a test that would otherwise hang; a passing test never waits for it.
     private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
 
+    // What must not happen would have happened within this time.
+    private static readonly TimeSpan PauseWithoutChange = TimeSpan.FromMilliseconds(300);
+
     private readonly SimulatedTimeProvider _time = new();
 
     [Fact]
@@ -38,14 +41,14 @@ public sealed class StopOnDiskTests
 
         // The node is closed as the process does it, which waits for the disk.
         var closed = Task.Run(server.DisposeAsync);
-        await Assert.ThrowsAsync<TimeoutException>(() => closed.WaitAsync(TimeSpan.FromMilliseconds(300)));
+        await Assert.ThrowsAsync<TimeoutException>(() => closed.WaitAsync(PauseWithoutChange));
         disk.Release();
         await closed.WaitAsync(Guard);
         disk.Dispose();
-        Assert.Contains("a", DocumentsAfterStart(server.Disk, db));
+        Assert.Contains("a", ReadIdsAfterRestart(server.Disk, db));
 
         // The write was in progress, and its client was not told that it failed.
-        Assert.Contains("b", DocumentsAfterStart(server.Disk, db));
+        Assert.Contains("b", ReadIdsAfterRestart(server.Disk, db));
     }
 
     [Fact]
@@ -55,6 +58,7 @@ public sealed class StopOnDiskTests
         await server.InitializeAsync();
         string db = await server.CreateDatabaseAsync();
         var acknowledged = new List<string>();
+        // The disk is full after 100 large documents; small ones follow until the node notices.
         while (await StoreAsync(acknowledged.Count < 100 ? 20_000 : 0))
         {
             if (acknowledged.Count >= 100)
@@ -67,7 +71,7 @@ public sealed class StopOnDiskTests
 
         await server.StopAsync().WaitAsync(Guard);
         await server.DisposeAsync().WaitAsync(Guard);
-        Assert.Equal(acknowledged.Count, acknowledged.Count(DocumentsAfterStart(server.Disk, db).Contains));
+        Assert.Equal(acknowledged.Count, acknowledged.Count(ReadIdsAfterRestart(server.Disk, db).Contains));
 
         async Task<bool> StoreAsync(int bytes)
         {
@@ -104,7 +108,7 @@ public sealed class StopOnDiskTests
         await server.DisposeAsync().WaitAsync(Guard);
         Assert.Contains("journal-", server.Node.Diagnosis, StringComparison.Ordinal);
         server.Disk.KillProcess();
-        Assert.Contains("a", DocumentsAfterStart(server.Disk.AfterPowerLoss(seed: 1), db));
+        Assert.Contains("a", ReadIdsAfterRestart(server.Disk.AfterPowerLoss(seed: 1), db));
     }
 
     private static async Task PutAsync(RunningServer server, string db, string id) =>
@@ -118,8 +122,8 @@ public sealed class StopOnDiskTests
         }
     }
 
-    /// <summary>Returns the documents after the next start.</summary>
-    private static HashSet<string> DocumentsAfterStart(SimulatedDisk disk, string db)
+    /// <summary>Starts the node on a disk with room again, and returns the ids of its documents.</summary>
+    private static HashSet<string> ReadIdsAfterRestart(SimulatedDisk disk, string db)
     {
         disk.CapacityBytes = 1L << 40;
         using var node = Node.Open(

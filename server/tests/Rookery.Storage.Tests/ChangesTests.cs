@@ -27,7 +27,7 @@ public sealed class ChangesTests
             Assert.True(difference is null, $"seed {seed}: {difference}");
         }
 
-        // Some of the stores that retain few tombstones must refuse.
+        // Some of the stores that retain few tombstones must refuse, and most must not: each run takes up to three.
         Assert.InRange(counts.Refused, 5, Seeds - 20);
         Assert.InRange(counts.Changes, 60, 3 * Seeds);
     }
@@ -54,6 +54,7 @@ public sealed class ChangesTests
         ReceivedState received = engine.Installer.Check(Incoming);
         Assert.Equal((engine.Durable, since), (received.Position, received.Since!.Value));
         Assert.InRange(received.Bytes, 1, changes.WholeBytes / 2);
+        // The estimate is rough: right to a factor of four.
         Assert.InRange(changes.EstimatedBytes, received.Bytes / 4, 4 * received.Bytes);
         Assert.False(engine.BeginChanges(since)!.Write(Incoming + "2", maxBytes: received.Bytes / 4));
     }
@@ -68,6 +69,7 @@ public sealed class ChangesTests
         var disk = new SimulatedDisk("/data");
         using StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, retainedTombstones: 200));
         long sequence = 0;
+        // A queue of 50 jobs: each new one deletes the oldest.
         for (int i = 0; i < 5000; i++)
         {
             WriteBatch batch = engine.Begin(i + 1, term: 1);
@@ -81,7 +83,7 @@ public sealed class ChangesTests
             while (engine.MergeOnce()) { }
 
             long rows = engine.Statistics().Groups.Sum(group => group.Rows);
-            Assert.True(rows < 1000, $"{rows} rows in runs after {i} jobs");
+            Assert.True(rows < 1000, $"{rows} rows in runs after {i} jobs, but fewer than 1000 are expected");
         }
 
         engine.Memtables.RequestFlush();
@@ -106,6 +108,7 @@ public sealed class ChangesTests
 
         using (StorageEngine engine = EngineWorkload.Open(disk))
         {
+            // The changes begin after batch 100, so a store with 90 lacks ten.
             InstallTests.RunBatches(new EngineWorkload(seed: 5), engine, batches: 90);
             string sentence = Assert
                 .Throws<ReceivedStateException>(() =>
@@ -150,7 +153,8 @@ public sealed class ChangesTests
         var buffer = new System.Buffers.ArrayBufferWriter<byte>();
         var manifest = new ManifestSlots(disk, Sender, NoRecorder.Instance).Read()!;
         ManifestCodec.Encode(manifest, buffer);
-        // Earlier versions wrote none of the last fields: past range tombstones, what was dropped, and since when.
+        // Earlier versions wrote none of the last fields: past range tombstones, what was dropped, and since when. The
+        // old form is the new one without the bytes of these fields.
         int fixedBytes = sizeof(int) + sizeof(long) + sizeof(int) + sizeof(long) + sizeof(long) + sizeof(int);
         int rangeBytes = manifest.PastRangeTombstones.Sum(static range =>
             (2 * sizeof(int)) + range.From.Length + range.ToExclusive.Length + sizeof(long)
@@ -209,32 +213,33 @@ public sealed class ChangesTests
         var third = new Member(disk, Options(Third, retainedTombstones), seed, random);
         try
         {
+            // The number of batches after which the second store stops.
             int stop = random.Next(5, 120);
-            second.Work(stop);
-            third.Work(random.Next(5, stop + 1));
-            first.Work(stop);
+            second.WriteBatches(stop);
+            third.WriteBatches(random.Next(5, stop + 1));
+            first.WriteBatches(stop);
             for (int round = 0; round < 2; round++)
             {
-                first.Work(random.Next(1, 120));
+                first.WriteBatches(random.Next(1, 120));
                 first.Reopen(mistake);
-                if (!second.Take(first, counts))
+                if (!second.TakeChanges(first, counts))
                 {
                     return null;
                 }
 
                 second.Check($"round {round}");
-                second.Work(random.Next(30));
-                second.Check($"round {round}, worked on");
+                second.WriteBatches(random.Next(30));
+                second.Check($"round {round}, after more batches");
                 second.Reopen(mistake);
                 second.Check($"round {round}, opened again");
-                first.Work(Math.Max(0, second.Index - first.Index));
+                first.WriteBatches(Math.Max(0, second.Index - first.Index));
             }
 
-            if (third.Take(second, counts))
+            if (third.TakeChanges(second, counts))
             {
-                third.Check("from the one that was behind");
-                third.Work(20);
-                third.Check("from the one that was behind, worked on");
+                third.Check("after the changes of the second store");
+                third.WriteBatches(20);
+                third.Check("after the changes of the second store, after more batches");
             }
 
             return null;
@@ -255,6 +260,7 @@ public sealed class ChangesTests
         }
     }
 
+    /// <summary>How many times changes were installed, and how many times the sender could give none.</summary>
     private sealed class Counts
     {
         public int Changes { get; set; }
@@ -271,7 +277,7 @@ public sealed class ChangesTests
 
         public int Index => (int)_engine.AppliedIndex;
 
-        public void Work(int batches)
+        public void WriteBatches(int batches)
         {
             for (int i = 0; i < batches; i++)
             {
@@ -309,7 +315,7 @@ public sealed class ChangesTests
 
         /// <summary>Receives and installs the changes of another store.</summary>
         /// <returns>False if the other store no longer knows all deletions.</returns>
-        public bool Take(Member from, Counts counts)
+        public bool TakeChanges(Member from, Counts counts)
         {
             long since = _engine.Sequence;
             using StateChanges? changes = from._engine.BeginChanges(since);
@@ -320,13 +326,13 @@ public sealed class ChangesTests
             }
 
             // Later work of the other store is not part of the changes.
-            from.Work(random.Next(10));
+            from.WriteBatches(random.Next(10));
             foreach (string name in disk.Exists(Incoming) ? disk.List(Incoming) : [])
             {
                 disk.Delete(Path.Join(Incoming, name));
             }
 
-            Assert.True(changes.Write(Incoming, maxBytes: long.MaxValue));
+            Assert.True(changes.Write(Incoming, maxBytes: long.MaxValue), "the changes are written without a limit");
             _engine.Installer.Install(_engine.Installer.Check(Incoming), note: null);
             Assert.Equal(changes.Position, _engine.Durable);
             counts.Changes++;

@@ -3,6 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Storage.Tests;
 
+/// <summary>A store with one damaged byte or a missing run never gives a wrong row, and names its damage.</summary>
 public sealed class EngineDamageTests
 {
     [Fact]
@@ -27,6 +28,7 @@ public sealed class EngineDamageTests
             WalkReadable(snapshot, work.Model, story);
             while (!engine.ScrubOnce(budgetBytes: 1 << 20)) { }
 
+            // The byte may be one that nobody reads: an older manifest, or the rest of a slot. In a run, each counts.
             bool isFound = engine.Statistics().Damage.Count > 0;
             Assert.True(isFound || !wasRefused, $"{story}: a read was refused and nothing is reported");
             Assert.True(
@@ -35,7 +37,7 @@ public sealed class EngineDamageTests
             );
             Assert.True(
                 !isFound || engine.Problem!.Contains(path, StringComparison.Ordinal),
-                $"{story}: {engine.Problem}"
+                $"{story}: the problem does not name the file: {engine.Problem}"
             );
         }
     }
@@ -84,7 +86,7 @@ public sealed class EngineDamageTests
                 int steps = 0;
                 while (engine.MergeOnce())
                 {
-                    Assert.True(++steps < 500, $"{story}: compaction does not end");
+                    Assert.True(++steps < 500, $"{story}: merges do not end");
                 }
             }
 
@@ -125,7 +127,7 @@ public sealed class EngineDamageTests
         return (disk, work);
     }
 
-    // Each lookup returns the right value or throws DamagedException.
+    // Each lookup returns the right value or throws DamagedException. Returns whether one threw.
     private static bool ReadAll(in Snapshot snapshot, EngineModel model, string story)
     {
         bool wasRefused = false;
@@ -206,6 +208,7 @@ public sealed class EngineDamageTests
 
         public bool IsStale(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> value, in Snapshot snapshot)
         {
+            // Byte 4 of a key is its table, and documents are in table 1.
             byte[] document = key.ToArray();
             document[4] = 1;
             if (snapshot.TryGet(document, out Row row))

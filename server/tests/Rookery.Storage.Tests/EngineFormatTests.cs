@@ -8,8 +8,13 @@ using Rookery.Simulation;
 
 namespace Rookery.Storage.Tests;
 
+/// <summary>
+/// The format of a store's directory: earlier versions of it are read, newer ones and incomplete directories are
+/// refused, and a copy is a store of its own.
+/// </summary>
 public sealed class EngineFormatTests
 {
+    // The stored directory of format 1 was written with these; ROOKERY_WRITE_GOLDEN writes it again.
     private const int GoldenSeed = 42;
     private const int GoldenSteps = 120;
 
@@ -42,16 +47,22 @@ public sealed class EngineFormatTests
         EngineWorkload.Open(disk).Dispose();
         using (IDiskFile slot = disk.Open("/data/manifest-0", DiskOpen.ReadWrite))
         {
-            // At offset 8 the version, at 12 the checksum of the rest, at 16 the length of the content.
+            const int versionOffset = 8;
+            const int checksumOffset = 12;
+            const int lengthOffset = 16;
+            const int newerVersion = 4;
+            // Length, revision and feature level precede the content.
+            const int contentOffset = 32;
             byte[] copy = new byte[4096];
             slot.Read(copy, offset: 0);
-            BinaryPrimitives.WriteInt32LittleEndian(copy.AsSpan(8), 4);
-            int length = BinaryPrimitives.ReadInt32LittleEndian(copy.AsSpan(16));
+            BinaryPrimitives.WriteInt32LittleEndian(copy.AsSpan(versionOffset), newerVersion);
+            int length = BinaryPrimitives.ReadInt32LittleEndian(copy.AsSpan(lengthOffset));
+            // The checksum covers everything but itself.
             uint state = Checksum.Append(
-                Checksum.Append(Checksum.Start, copy.AsSpan(0, 12)),
-                copy.AsSpan(16, 16 + length)
+                Checksum.Append(Checksum.Start, copy.AsSpan(0, checksumOffset)),
+                copy.AsSpan(lengthOffset, contentOffset - lengthOffset + length)
             );
-            BinaryPrimitives.WriteUInt32LittleEndian(copy.AsSpan(12), Checksum.Finish(state));
+            BinaryPrimitives.WriteUInt32LittleEndian(copy.AsSpan(checksumOffset), Checksum.Finish(state));
             slot.Write(copy, offset: 0);
         }
 
@@ -63,7 +74,7 @@ public sealed class EngineFormatTests
     public void Runs_without_a_manifest_are_refused_and_not_deleted()
     {
         var disk = new SimulatedDisk("/data");
-        Work(disk);
+        WriteFlushedStore(disk);
         int runs = disk.Files.Count(IsRun);
         disk.Delete("/data/manifest-0");
         disk.Delete("/data/manifest-1");
@@ -87,7 +98,7 @@ public sealed class EngineFormatTests
         var disk = new SimulatedDisk("/data", "/backup");
         var work = new EngineWorkload(seed: 7);
         using StorageEngine engine = EngineWorkload.Open(disk);
-        Steps(work, engine, count: 100);
+        RunSteps(work, engine, count: 100);
         if (acrossFileSystems)
         {
             disk.Inject(new DiskFault(AtCall: 1, Errno.CrossDevice) { Calls = DiskCalls.Link, Sticky = true });
@@ -95,7 +106,7 @@ public sealed class EngineFormatTests
 
         ManifestPosition position = engine.CopyTo("/backup/one");
         EngineModel expected = work.Models[(int)position.Index];
-        Steps(work, engine, count: 100);
+        RunSteps(work, engine, count: 100);
         using StorageEngine opened = EngineWorkload.Open(
             disk,
             EngineWorkload.Options with
@@ -119,7 +130,7 @@ public sealed class EngineFormatTests
         using (StorageEngine engine = EngineWorkload.Open(disk))
         {
             original = engine.StoreId;
-            Steps(new EngineWorkload(seed: 7), engine, count: 50);
+            RunSteps(new EngineWorkload(seed: 7), engine, count: 50);
             engine.CopyTo("/backup/one");
             Assert.Equal(original, engine.StoreId);
         }
@@ -137,13 +148,13 @@ public sealed class EngineFormatTests
     }
 
     [Fact]
-    public void Left_overs_that_cannot_be_deleted_cost_no_memory()
+    public void Closing_a_store_frees_its_memory_even_if_a_leftover_run_cannot_be_deleted()
     {
         var disk = new SimulatedDisk("/data");
-        Work(disk);
-        using (IDiskFile leftOver = disk.Open("/data/0000000000009999.run", DiskOpen.CreateNew))
+        WriteFlushedStore(disk);
+        using (IDiskFile leftover = disk.Open("/data/0000000000009999.run", DiskOpen.CreateNew))
         {
-            leftOver.Sync();
+            leftover.Sync();
         }
 
         disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Delete });
@@ -164,11 +175,11 @@ public sealed class EngineFormatTests
         Assert.Equal(0, budget.UsedBytes);
     }
 
-    private static EngineWorkload Work(SimulatedDisk disk)
+    private static EngineWorkload WriteFlushedStore(SimulatedDisk disk)
     {
         var work = new EngineWorkload(GoldenSeed);
         using StorageEngine engine = EngineWorkload.Open(disk);
-        Steps(work, engine, GoldenSteps);
+        RunSteps(work, engine, GoldenSteps);
         engine.Memtables.RequestFlush();
         while (engine.Memtables.IsFlushDue)
         {
@@ -178,7 +189,7 @@ public sealed class EngineFormatTests
         return work;
     }
 
-    private static void Steps(EngineWorkload work, StorageEngine engine, int count)
+    private static void RunSteps(EngineWorkload work, StorageEngine engine, int count)
     {
         for (int step = 0; step < count; step++)
         {
@@ -190,7 +201,7 @@ public sealed class EngineFormatTests
     private static void WriteGolden(string directory)
     {
         var disk = new SimulatedDisk("/data");
-        EngineWorkload work = Work(disk);
+        EngineWorkload work = WriteFlushedStore(disk);
         Directory.CreateDirectory(directory);
         foreach (string path in disk.Files)
         {

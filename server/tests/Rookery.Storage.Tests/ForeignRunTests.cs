@@ -16,19 +16,19 @@ public sealed class ForeignRunTests
     [Fact]
     public void A_run_of_another_store_is_damage_and_is_named()
     {
-        SimulatedDisk own = NewStore("own");
-        SimulatedDisk other = NewStore("foe");
-        AssertRefused(own, Swap(own, other), "it is another file");
+        SimulatedDisk own = CreateStore("own");
+        SimulatedDisk other = CreateStore("new");
+        AssertRefused(own, ReplaceNewestRun(own, other), "it is another file");
     }
 
     [Fact]
     public void A_run_that_an_older_copy_of_the_store_wrote_later_is_damage_and_is_named()
     {
-        SimulatedDisk own = NewStore("old");
+        SimulatedDisk own = CreateStore("old");
         SimulatedDisk copy = own.AfterPowerLoss(seed: 1);
         Flush(own, 2, "own");
-        Flush(copy, 2, "foe");
-        AssertRefused(own, Swap(own, copy), "it is another file");
+        Flush(copy, 2, "new");
+        AssertRefused(own, ReplaceNewestRun(own, copy), "it is another file");
     }
 
     [Fact]
@@ -36,7 +36,7 @@ public sealed class ForeignRunTests
     {
         string[] names =
         [
-            .. Enumerable.Range(0, 2).Select(_ => ChangesOf(NewStore("own"))).Order(StringComparer.Ordinal),
+            .. Enumerable.Range(0, 2).Select(_ => WriteChanges(CreateStore("own"))).Order(StringComparer.Ordinal),
         ];
         Assert.NotEqual(names[0], names[1], StringComparer.Ordinal);
     }
@@ -52,7 +52,7 @@ public sealed class ForeignRunTests
         string difference
     )
     {
-        SimulatedDisk own = NewStore("own");
+        SimulatedDisk own = CreateStore("own");
         string path = RunsOf(own)[^1];
         Assert.True(RunFileName.TryParse(Path.GetFileName(path), out long number));
         long length = own.ReadAll(path).Length;
@@ -87,8 +87,9 @@ public sealed class ForeignRunTests
         }
     }
 
-    // The newest run of one store in the place of the newest of the other.
-    private static string Swap(SimulatedDisk disk, SimulatedDisk other)
+    // Replaces the newest run of a store by the newest of another. The two have equal lengths, because all values here
+    // have three letters. Returns the path of the replaced run.
+    private static string ReplaceNewestRun(SimulatedDisk disk, SimulatedDisk other)
     {
         string path = RunsOf(disk)[^1];
         byte[] bytes = other.ReadAll(RunsOf(other)[^1]);
@@ -100,7 +101,8 @@ public sealed class ForeignRunTests
         return path;
     }
 
-    private static string ChangesOf(SimulatedDisk disk)
+    // Returns the file name of the only run of the written changes.
+    private static string WriteChanges(SimulatedDisk disk)
     {
         using StorageEngine engine = EngineWorkload.Open(disk);
         using StateChanges changes = engine.BeginChanges(1)!;
@@ -108,13 +110,14 @@ public sealed class ForeignRunTests
         return disk.List("/data/changes").Single(static name => name.EndsWith(".run", StringComparison.Ordinal));
     }
 
-    private static SimulatedDisk NewStore(string value)
+    private static SimulatedDisk CreateStore(string value)
     {
         var disk = new SimulatedDisk("/data");
         Flush(disk, 1, value);
         return disk;
     }
 
+    // Writes the row of Key as the entry with this index, and flushes it to a run.
     private static void Flush(SimulatedDisk disk, long index, string value)
     {
         using StorageEngine engine = EngineWorkload.Open(disk);

@@ -4,8 +4,11 @@ using Rookery.Storage.Manifest;
 
 namespace Rookery.Storage.Tests;
 
+/// <summary>Files of manifests on a real disk, which can have lengths that a simulated one cannot.</summary>
 public sealed class ManifestSlotsTests
 {
+    private const long ValidRevision = 7;
+
     /// <summary>
     /// Once, a manifest file of 3 GiB caused an overflow and diagnosis mode, although the other file was valid.
     /// </summary>
@@ -17,7 +20,7 @@ public sealed class ManifestSlotsTests
         string directory = Directory.CreateTempSubdirectory("rookery-manifest-").FullName;
         try
         {
-            File.WriteAllBytes(Path.Join(directory, ManifestSlots.NameOf(1 - damagedSlot)), ValidManifest());
+            File.WriteAllBytes(Path.Join(directory, ManifestSlots.NameOf(1 - damagedSlot)), WriteValidManifest());
             string path = Path.Join(directory, ManifestSlots.NameOf(damagedSlot));
             using (var file = File.OpenHandle(path, FileMode.Create, FileAccess.Write))
             {
@@ -25,7 +28,7 @@ public sealed class ManifestSlotsTests
             }
 
             var read = new ManifestSlots(new PosixDisk(), directory, NoRecorder.Instance).Read();
-            Assert.Equal(7, read?.Revision);
+            Assert.Equal(ValidRevision, read?.Revision);
         }
         finally
         {
@@ -33,7 +36,8 @@ public sealed class ManifestSlotsTests
         }
     }
 
-    private static byte[] ValidManifest()
+    // Returns the bytes of a manifest that was written to a directory of its own.
+    private static byte[] WriteValidManifest()
     {
         string directory = Directory.CreateTempSubdirectory("rookery-manifest-").FullName;
         try
@@ -41,7 +45,7 @@ public sealed class ManifestSlotsTests
             new ManifestSlots(new PosixDisk(), directory, NoRecorder.Instance).Write(
                 new ManifestRecord
                 {
-                    Revision = 7,
+                    Revision = ValidRevision,
                     FeatureLevel = 1,
                     Position = default,
                     NextFileId = 1,

@@ -7,6 +7,7 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Tests;
 
+/// <summary>The states of the engine that readers hold, while newer ones replace them.</summary>
 public sealed class PublishedStateTests
 {
     [Fact]
@@ -16,25 +17,30 @@ public sealed class PublishedStateTests
         var runs = new RunSet(new SortedRun[]?[RunSet.GroupLimit]);
         var sources = new StorageSources(new TableMap([]), new DamageRegistry(static _ => { }));
         var time = new SimulatedTimeProvider();
-        EngineState Make() => new(sources, memtable, [], runs, RangeTombstoneSet.Empty, default);
+        EngineState CreateState() => new(sources, memtable, [], runs, RangeTombstoneSet.Empty, default);
 
-        var published = new PublishedState(Make(), time);
+        var published = new PublishedState(CreateState(), time);
         EngineState kept = published.Acquire();
-        published.Replace(Make());
+        published.Replace(CreateState());
         time.Advance(TimeSpan.FromSeconds(1));
-        List<WeakReference> laterStates = [.. Enumerable.Range(0, 2000).Select(_ => ReadAndReplace(published, Make))];
+        List<WeakReference> laterStates =
+        [
+            .. Enumerable.Range(0, 2000).Select(_ => ReadAndReplace(published, CreateState)),
+        ];
         GC.Collect();
+        // The queue is cleaned when its length has doubled, so some of the 2000 are left.
         Assert.InRange(laterStates.Count(static state => state.IsAlive), 0, 200);
         Assert.Equal(TimeSpan.FromSeconds(1), published.OldestReaderAge);
         kept.Release();
         Assert.Equal(TimeSpan.Zero, published.OldestReaderAge);
     }
 
+    // Not inlined, so that no local of the test keeps the state alive.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static WeakReference ReadAndReplace(PublishedState published, Func<EngineState> make)
+    private static WeakReference ReadAndReplace(PublishedState published, Func<EngineState> createState)
     {
         EngineState read = published.Acquire();
-        published.Replace(make());
+        published.Replace(createState());
         read.Release();
         return new WeakReference(read);
     }

@@ -20,6 +20,7 @@ namespace Rookery.Documents.Tests.Transfer;
 public sealed class StateChangesTests
 {
     private const int Seeds = 24;
+    private const byte FirstTableOfEngine = 240;
 
     [Fact]
     public void A_lagging_member_has_every_row_of_its_sender_after_installing_the_changes()
@@ -28,11 +29,12 @@ public sealed class StateChangesTests
         int snapshots = 0;
         for (int seed = 0; seed < Seeds; seed++)
         {
-            var offer = Play(seed);
+            var offer = FollowAndInstall(seed);
             changes += offer.Since is null ? 0 : 1;
             snapshots += offer.Since is null ? 1 : 0;
         }
 
+        // Both occur: changes where the sender retains enough tombstones, snapshots where it does not.
         Assert.InRange(changes, Seeds / 3, Seeds);
         Assert.InRange(snapshots, 1, Seeds);
     }
@@ -93,7 +95,7 @@ public sealed class StateChangesTests
     {
         int within = 0;
         new CrashSearch { Points = 600, Runs = 4 }.Verify(
-            CutWhileInstalling,
+            RecordInstall,
             (image, story, operation) =>
             {
                 if (operation < story.Began)
@@ -105,11 +107,11 @@ public sealed class StateChangesTests
                 using (var store = Transferred.Open(image, SteppedNode.Options(Transferred.Receiver)))
                 {
                     bool isNew = store.AppliedIndex >= story.Index;
-                    Assert.True(isNew || operation < story.Installed, "the changes were installed, and are not found");
+                    Assert.True(isNew || operation < story.Installed, "installed changes are there after a power cut");
                     Assert.Equal(isNew ? story.After : story.Before, Transferred.Documents(store, "both"));
                     Assert.True(
                         operation < story.Acknowledged || store.Journal.LastIndex > story.Index,
-                        "an entry was acknowledged behind the installed state, and is lost"
+                        "an acknowledged entry after the installed state is there after a power cut"
                     );
                     Assert.Null(
                         store.CommitAlone(CommandEncoder.CreateDatabase("after", HistoryId.Create())).Rejection
@@ -123,7 +125,9 @@ public sealed class StateChangesTests
         Assert.True(CrashSearch.IsReplay || within >= 100, $"only {within} cuts fell into the fetch and the install");
     }
 
-    private static (SimulatedDisk Disk, Story Run) CutWhileInstalling(int seed)
+    // Records an install of changes on the receiver's disk; CrashSearch cuts the power at each of its operations. The
+    // sender puts 175 documents; the receiver lacks up to four of these entries, and 25 more documents.
+    private static (SimulatedDisk Disk, Story Run) RecordInstall(int seed)
     {
         var disk = new SimulatedDisk("/data");
         using var sender = SteppedNode.Open(new SimulatedDisk("/data"), Transferred.Sender);
@@ -136,11 +140,11 @@ public sealed class StateChangesTests
         }
 
         using var receiver = Transferred.Open(disk, SteppedNode.Options(Transferred.Receiver));
-        Follow(sender.Core, receiver, sender.Core.AppliedIndex - (seed % 5), new Random(seed));
+        CopyEntries(sender.Core, receiver, sender.Core.AppliedIndex - (seed % 5), new Random(seed));
         FillMore(sender, seed);
         var before = Transferred.Documents(receiver, "both");
         int began = disk.OperationCount;
-        var offer = Offer(sender.Core, receiver.Installation.ChangesNeededSince);
+        var offer = RequestOffer(sender.Core, receiver.Installation.ChangesNeededSince);
         Transferred.Copy(sender.Core.Offers, offer, receiver.Inbox);
         var fetched = receiver.Inbox.Check(offer);
         Assert.NotNull(offer.Since);
@@ -179,6 +183,10 @@ public sealed class StateChangesTests
         node.Flush();
     }
 
+    /// <summary>
+    /// What the receiver has before and after the install, and the numbers of its disk operations when the fetch began,
+    /// when the changes were installed, and when the next entry was acknowledged.
+    /// </summary>
     private sealed record Story(
         Dictionary<string, string> Before,
         Dictionary<string, string> After,
@@ -188,7 +196,7 @@ public sealed class StateChangesTests
         int Acknowledged
     );
 
-    // Returns the etag after which little changed.
+    // Puts 300 documents, then 20 of them again. Returns the etag in between, after which little changed.
     private static long FillWithLittleChanged(SteppedNode node)
     {
         var random = new Random(3);
@@ -211,7 +219,9 @@ public sealed class StateChangesTests
         }
     }
 
-    private static SnapshotOffer Play(int seed)
+    // A receiver copies entries of the sender, stops, and installs what the sender offers after more commands. Returns
+    // the offer.
+    private static SnapshotOffer FollowAndInstall(int seed)
     {
         var random = new Random(seed);
         var disk = new SimulatedDisk("/data");
@@ -228,17 +238,17 @@ public sealed class StateChangesTests
         using var sender = SteppedNode.Open(disk, options, time);
         sender.Core.RetainsTombstones = true;
         using var pin = sender.Core.Journal.PinAbove(0);
-        var work = new Work(sender, random, time);
-        work.Do(random.Next(100, 300));
+        var commands = new RandomCommands(sender, random, time);
+        commands.Run(random.Next(100, 300));
         options = options with { DataDirectory = Transferred.Receiver };
         SnapshotOffer offer;
         using (var receiver = NodeStore.Open(options, disk, new MemoryBudget(16 << 20), NoRecorder.Instance, time))
         {
             receiver.RetainsTombstones = true;
-            Follow(sender.Core, receiver, sender.Core.AppliedIndex - random.Next(5), random);
-            work.Do(random.Next(5, 150));
+            CopyEntries(sender.Core, receiver, sender.Core.AppliedIndex - random.Next(5), random);
+            commands.Run(random.Next(5, 150));
             sender.Flush();
-            offer = Offer(sender.Core, receiver.Installation.ChangesNeededSince);
+            offer = RequestOffer(sender.Core, receiver.Installation.ChangesNeededSince);
             Transferred.Copy(sender.Core.Offers, offer, receiver.Inbox);
             var fetched = receiver.Inbox.Check(offer);
             receiver.Installation.Prepare(fetched);
@@ -250,9 +260,9 @@ public sealed class StateChangesTests
                 )
             );
             AssertEqual(sender.Core, receiver, $"seed {seed}, {offer.Since}");
-            work.Do(40);
-            Follow(sender.Core, receiver, sender.Core.AppliedIndex, random);
-            AssertEqual(sender.Core, receiver, $"seed {seed}, {offer.Since}, worked on");
+            commands.Run(40);
+            CopyEntries(sender.Core, receiver, sender.Core.AppliedIndex, random);
+            AssertEqual(sender.Core, receiver, $"seed {seed}, {offer.Since}, after more commands");
         }
 
         using var again = Transferred.Open(disk, options);
@@ -260,7 +270,7 @@ public sealed class StateChangesTests
         return offer;
     }
 
-    private static SnapshotOffer Offer(NodeStore sender, long? since)
+    private static SnapshotOffer RequestOffer(NodeStore sender, long? since)
     {
         var offer = sender.Offers.MakeSince(since!.Value, out var write);
         write?.Invoke();
@@ -268,7 +278,7 @@ public sealed class StateChangesTests
     }
 
     // Copies the sender's journal entries to the receiver and applies them.
-    private static void Follow(NodeStore sender, NodeStore receiver, long through, Random random)
+    private static void CopyEntries(NodeStore sender, NodeStore receiver, long through, Random random)
     {
         var frames = new List<JournalFrame>();
         using (var reader = sender.Journal.Read(receiver.AppliedIndex + 1))
@@ -310,7 +320,8 @@ public sealed class StateChangesTests
         );
     }
 
-    // Omits stale rows by etag, which readers skip, because each node merges them away at another time.
+    // Omits the storage engine's own tables, and stale rows by etag, which readers skip, because each node merges them
+    // away at another time.
     private static List<string> RowsOf(NodeStore store)
     {
         var filter = new StaleOrderFilter();
@@ -322,7 +333,7 @@ public sealed class StateChangesTests
         {
             byte table = rows.Key[4];
             if (
-                table >= 240
+                table >= FirstTableOfEngine
                 || (filter.Concerns(table) && filter.IsStale(rows.Key, rows.Sequence, rows.Value, snapshot))
             )
             {
@@ -344,16 +355,16 @@ public sealed class StateChangesTests
     }
 
     /// <summary>Random commands of every kind that adds or removes rows.</summary>
-    private sealed class Work(SteppedNode node, Random random, SimulatedTimeProvider time)
+    private sealed class RandomCommands(SteppedNode node, Random random, SimulatedTimeProvider time)
     {
         private readonly Dictionary<(string Database, string Id), long> _expiring = [];
         private ulong _key;
 
-        public void Do(int commands)
+        public void Run(int count)
         {
-            for (int i = 0; i < commands; i++)
+            for (int i = 0; i < count; i++)
             {
-                Step();
+                RunOne();
                 if (random.Next(25) == 0)
                 {
                     node.Flush();
@@ -361,7 +372,7 @@ public sealed class StateChangesTests
             }
         }
 
-        private void Step()
+        private void RunOne()
         {
             string database = $"db{random.Next(3)}";
             if (!node.Core.Databases.TryGet(database, out var existing))
@@ -419,7 +430,7 @@ public sealed class StateChangesTests
                     );
                     break;
                 case < 24:
-                    Count(number, id);
+                    AddCounters(number, id);
                     break;
                 default:
                     Put(database, number, id);
@@ -427,8 +438,8 @@ public sealed class StateChangesTests
             }
         }
 
-        // Refused for a document that does not exist.
-        private void Count(uint number, string id)
+        // Changes one to three counters; refused for a document that does not exist.
+        private void AddCounters(uint number, string id)
         {
             var counters = new CounterOperationList(FormatLevel.Newest);
             for (int i = random.Next(3); i >= 0; i--)
@@ -449,6 +460,7 @@ public sealed class StateChangesTests
         private void Put(string database, uint number, string id)
         {
             bool expires = random.Next(5) == 0;
+            // Above 64 KiB a value is stored in chunks.
             int length = random.Next(15) == 0 ? 70_000 : random.Next(300);
             string json =
                 $$"""{"Text":"{{new string((char)('a' + random.Next(26)), length)}}","@metadata":{"@collection":"C{{random.Next(4)}}"{{(expires ? ",\"@expires\":\"2020-01-01T00:00:00.0000000Z\"" : string.Empty)}}} }""";

@@ -7,6 +7,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Access;
 
+/// <summary>Which requests the server accepts, by the token or client certificate that they carry.</summary>
 public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
 {
     // A read of a missing document: 404 means that the credential was accepted.
@@ -76,7 +77,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
                 : method is "PUT" ? "{}"
                 : null
         );
-        Assert.True(answer.Status == status, $"{answer.Status}: {answer.Body}");
+        Assert.True(answer.Status == status, $"the status is {answer.Status} instead of {status}: {answer.Body}");
         if (status == 403)
         {
             answer.IsRefusal(403, "needs the scope");
@@ -195,17 +196,19 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     [Fact]
     public async Task An_expired_client_certificate_is_refused_on_an_open_connection()
     {
-        var node = NewNearItsEnd();
+        var node = CreateWithCertificatesNearExpiry();
         await node.InitializeAsync();
         using var certificate = node.Identity.NewClient("app");
         await node.RegisterAsync(certificate, isAdmin: true);
         using var http = node.NewClient(certificate);
         Assert.Equal(404, (await node.SendAsync(http, "GET", Docs)).Status);
+        // More than the two months that the certificate has left.
         node.Time.Advance(TimeSpan.FromDays(70));
         (await node.SendAsync(http, "GET", Docs)).IsRefusal(403, "It ended. Make another");
         await node.DisposeAsync();
     }
 
+    // A token of the right form that was never registered, one too short, another program's, and one too long.
     [Theory]
     [InlineData("rookery_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB", "not known")]
     [InlineData("rookery_short", "holds no token")]
@@ -249,7 +252,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
             (await server.SendAsync(http, "GET", "/admin/node/backup")).IsRefusal(403, "admin");
         }
 
-        // The same connection, after its rights were revoked.
+        // The same connection, after its right to Shop was revoked.
         await server.RegisterAsync(certificate, isAdmin: false, ("Other", "ro"));
         (await server.SendAsync(http, "GET", Docs)).IsRefusal(403, "'Shop'");
         await server.RegisterAsync(certificate, isAdmin: true);
@@ -275,7 +278,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     [Fact]
     public async Task The_certificates_expiry_is_reported_with_a_warning_when_near()
     {
-        var node = NewNearItsEnd();
+        var node = CreateWithCertificatesNearExpiry();
         await node.InitializeAsync();
         var ends = node.Identity.Certificate.NotAfter.ToUniversalTime();
         Assert.Contains(
@@ -298,7 +301,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     /// <summary>
     /// A server two months before its certificates expire; the simulated clock passes all the time in between.
     /// </summary>
-    private static SecureServer NewNearItsEnd() =>
+    private static SecureServer CreateWithCertificatesNearExpiry() =>
         new() { Time = new SimulatedTimeProvider(TimeProvider.System.GetUtcNow().AddMonths(4)) };
 
     /// <summary>

@@ -47,8 +47,10 @@ public sealed class SecureServer : IAsyncLifetime
 
     public bool IsClockSynchronised { get; set; } = true;
 
+    /// <summary>Whether it serves TLS and asks for credentials.</summary>
     public bool IsSecure { get; init; } = true;
 
+    /// <summary>Where the metrics of the machine are read.</summary>
     public Uri MachineMetrics { get; init; } = new(ServeConfiguration.UsualMachineMetrics);
 
     /// <summary>The watched board; null for none.</summary>
@@ -130,6 +132,7 @@ public sealed class SecureServer : IAsyncLifetime
         Identity.Dispose();
     }
 
+    /// <summary>Stores a command, which must not be refused.</summary>
     public async Task ProposeAsync(CommandBuffer command) =>
         Assert.Null((await Node.Consensus.ProposeAsync(command, CancellationToken.None)).Rejection);
 
@@ -180,6 +183,7 @@ public sealed class SecureServer : IAsyncLifetime
         await ProposeAsync(writer.Complete());
     }
 
+    /// <summary>Sends one request over a new connection, and reads its whole answer, of any status.</summary>
     public async Task<Answer> SendAsync(
         string method,
         string url,
@@ -216,6 +220,7 @@ public sealed class SecureServer : IAsyncLifetime
         );
     }
 
+    /// <summary>Returns a client that trusts the server and presents this certificate.</summary>
     public HttpClient NewClient(X509Certificate2? certificate = null)
     {
         var handler = new SocketsHttpHandler

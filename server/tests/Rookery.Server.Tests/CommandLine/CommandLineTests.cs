@@ -116,9 +116,9 @@ public sealed class CommandLineTests
             reworded
         );
         Assert.Equal(
-            "Nobody leads. `rookery get --local` and `rookery query --local` print what this node has, which may be "
+            "No node leads. `rookery get --local` and `rookery query --local` print what this node has, which may be "
                 + "older.",
-            NodeSentence.ForCommandUser($"Nobody leads.{LocalReads.ForPrograms}", node)
+            NodeSentence.ForCommandUser($"No node leads.{LocalReads.ForPrograms}", node)
         );
     }
 

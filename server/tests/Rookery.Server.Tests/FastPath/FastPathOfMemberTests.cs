@@ -115,7 +115,7 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
     [InlineData("POST", "queries", """{"Query":"from Users where a = 1"}""")]
     public async Task A_read_without_a_barrier_is_refused_at_once(string method, string route, string body)
     {
-        _member!.WriteRejection = new Rejection(RejectionKind.NoLeader, "Nobody leads.");
+        _member!.WriteRejection = new Rejection(RejectionKind.NoLeader, "There is no leader.");
         long before = FastPathAnswers;
         string length = body.Length == 0 ? "" : $"Content-Length: {body.Length}\r\n";
         string line = $"{method} /databases/db/{route} HTTP/1.1\r\nHost: localhost\r\n{length}";

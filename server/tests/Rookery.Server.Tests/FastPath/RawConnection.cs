@@ -6,6 +6,9 @@ using Rookery.Server.Tests.Raven;
 namespace Rookery.Server.Tests.FastPath;
 
 /// <summary>A response as it came over a connection. The Date header is left out.</summary>
+/// <param name="Status">The status line.</param>
+/// <param name="Headers">The header lines in ascending order.</param>
+/// <param name="Body">The body as UTF-8.</param>
 internal sealed record RawResponse(string Status, string Headers, string Body)
 {
     /// <summary>The status code.</summary>
@@ -33,6 +36,7 @@ internal sealed class RawConnection : IDisposable
         return connection;
     }
 
+    /// <summary>Sends each character as one byte.</summary>
     public async Task SendAsync(string bytes) => await Stream.WriteAsync(Encoding.Latin1.GetBytes(bytes));
 
     /// <summary>Ends the client's side of the connection.</summary>
@@ -57,7 +61,7 @@ internal sealed class RawConnection : IDisposable
             .FirstOrDefault();
         while (_received.Length < headLength + bodyLength)
         {
-            Assert.True(await ReceiveAsync(), "the connection was closed inside a body");
+            Assert.True(await ReceiveAsync(), "the connection stays open until the body is complete");
         }
 
         string body = Encoding.UTF8.GetString(_received, headLength, bodyLength);
@@ -79,6 +83,7 @@ internal sealed class RawConnection : IDisposable
 
     public void Dispose() => _client.Dispose();
 
+    // Receives until a whole head is there. Returns its length; null if the connection ends before it.
     private async Task<int?> FindHeadAsync()
     {
         int end;
@@ -94,6 +99,7 @@ internal sealed class RawConnection : IDisposable
         return end + 4;
     }
 
+    // Adds received bytes; false at the end of the connection.
     private async Task<bool> ReceiveAsync()
     {
         byte[] buffer = new byte[64 << 10];

@@ -71,7 +71,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
         var state = await feed.FirstAsync(state => Nodes(state)[1].GetProperty("State").GetString() is "down");
         Assert.Equal(61.5, Nodes(state)[1].GetProperty("Sample").GetProperty("TemperatureCelsius").GetDouble());
         Assert.Equal(
-            ("error", "Nobody leads."),
+            ("error", "There is no leader."),
             (
                 state.GetProperty("Health").GetProperty("Level").GetString(),
                 state.GetProperty("Health").GetProperty("Sentence").GetString()

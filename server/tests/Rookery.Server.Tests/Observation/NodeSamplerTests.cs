@@ -6,8 +6,11 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Observation;
 
+/// <summary>The figures that a node samples: every ten seconds to keep them, and at any time to show them.</summary>
 public sealed class NodeSamplerTests
 {
+    private const int BytesWrittenToCard = 4711;
+
     // Ends a test that would otherwise hang; a passing test never waits for it.
     private static readonly TimeSpan Guard = TimeSpan.FromSeconds(30);
 
@@ -25,7 +28,7 @@ public sealed class NodeSamplerTests
         try
         {
             var sampler = server.Context.Observation.Sampler;
-            Assert.Equal(4711, sampler.TakeToKeep()[Figure.DeviceWrittenBytes]);
+            Assert.Equal(BytesWrittenToCard, sampler.TakeToKeep()[Figure.DeviceWrittenBytes]);
 
             board.MayAnswer.Reset();
             var kept = Task.Run(sampler.TakeToKeep);
@@ -38,7 +41,7 @@ public sealed class NodeSamplerTests
             board.MayAnswer.Set();
             ((SimulatedTimeProvider)server.Time).Advance(TimeSpan.FromSeconds(1));
             await TwoMembers.UntilAsync(() =>
-                Task.FromResult(sampler.TakeToKeep()[Figure.DeviceWrittenBytes] is 4711 ? "known" : null)
+                Task.FromResult(sampler.TakeToKeep()[Figure.DeviceWrittenBytes] is BytesWrittenToCard ? "known" : null)
             );
         }
         finally
@@ -56,14 +59,14 @@ public sealed class NodeSamplerTests
         await server.InitializeAsync();
         var sampler = server.Context.Observation.Sampler;
         sampler.TakeToShow();
+        // An hour.
         for (int sample = 0; sample < 360; sample++)
         {
             time.Advance(SampleHistory.Span);
             sampler.TakeToKeep();
         }
 
-        // In the ten seconds before the last recorded sample nothing happened; in the tenth of a second since then
-        // there was one sync.
+        // The rate covers ten seconds with 20 syncs up to the kept sample, and a tenth of a second without any.
         time.Advance(SampleHistory.Span);
         for (int sync = 0; sync < 20; sync++)
         {
@@ -99,13 +102,15 @@ public sealed class NodeSamplerTests
     }
 
     [Fact]
-    public void Without_syncs_there_is_no_percentile()
+    public void A_percentile_is_a_duration_in_milliseconds_and_null_without_syncs()
     {
+        // In microseconds; the percentile is in milliseconds.
         Assert.Null(NodeSampler.Percentile(ordered: [], fraction: 0.99));
         Assert.Equal(2, NodeSampler.Percentile(ordered: [1000, 2000], fraction: 0.99));
         Assert.Equal(1, NodeSampler.Percentile(ordered: [1000, 2000], fraction: 0.5));
     }
 
+    /// <summary>A board whose card answers only while <see cref="MayAnswer"/> is set.</summary>
     private sealed class HangingBoard : IBoard
     {
         public ManualResetEventSlim MayAnswer { get; } = new(initialState: true);
@@ -130,7 +135,7 @@ public sealed class NodeSamplerTests
                 MayAnswer.Wait();
             }
 
-            return [new StorageReading("mmcblk0") { WrittenBytes = 4711 }];
+            return [new StorageReading("mmcblk0") { WrittenBytes = BytesWrittenToCard }];
         }
 
         public MachineUse ReadUse() => default;

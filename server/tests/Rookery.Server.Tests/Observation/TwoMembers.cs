@@ -15,12 +15,13 @@ public sealed class TwoMembers : IAsyncLifetime
 {
     private readonly Dictionary<string, WebApplication> _ports = new(StringComparer.Ordinal);
 
+    // Requests that wait for ForwardedMayContinue.
     private int _waiting;
 
     public TwoMembers()
     {
-        A = NewServer("A");
-        B = NewServer("B");
+        A = CreateServer("A");
+        B = CreateServer("B");
     }
 
     public RunningServer A { get; }
@@ -79,7 +80,7 @@ public sealed class TwoMembers : IAsyncLifetime
     public async Task RestartBAsync()
     {
         await B.DisposeAsync();
-        B = NewServer("B");
+        B = CreateServer("B");
         await B.InitializeAsync();
         await _ports["B"].DisposeAsync();
         await OpenPortAsync("B", B);
@@ -102,6 +103,7 @@ public sealed class TwoMembers : IAsyncLifetime
         }
     }
 
+    // Delays only requests that are forwarded to another member.
     private async Task WaitAsync(HttpRequestMessage request)
     {
         if (
@@ -114,7 +116,7 @@ public sealed class TwoMembers : IAsyncLifetime
         }
     }
 
-    private RunningServer NewServer(string tag) =>
+    private RunningServer CreateServer(string tag) =>
         new()
         {
             Time = new ClockAhead(tag is "B" ? ClockOfB : TimeSpan.Zero),
@@ -147,11 +149,12 @@ public sealed class TwoMembers : IAsyncLifetime
                 },
         };
 
+    // Only the leader knows who is reachable, who lags, how long syncs take, and who leads next.
     private ConsensusStatistics StatisticsOf(ConsensusStatistics own, string tag) =>
         own with
         {
             LeaderTag = HasLeader ? "A" : null,
-            Trouble = HasLeader ? null : "Nobody leads.",
+            Trouble = HasLeader ? null : "There is no leader.",
             SuccessorTag = HasLeader && tag is "A" ? "B" : null,
             Capacity = HasLeader && tag is "A" ? new ClusterCapacity("B", SpareBytes: 5_000, Refusal: null) : null,
             Members =

@@ -6,8 +6,9 @@ namespace Rookery.Server.Tests.Observation;
 /// <summary>The answers to "May I unplug this one?" and the health of the cluster.</summary>
 public sealed class UnplugRuleTests
 {
+    // Nodes A, B, C and so on, each as role and state. Roles: v voter, L leader, l learner. States: + up, - down,
+    // ? unknown, ~ lagging, ! full. Then the successor, the node to unplug, and the expected answer.
     [Theory]
-    // Letters: v voter, L leader, l learner; states: + up, - down, ? unknown, ~ lagging, ! full.
     [InlineData("L+ v+ v+", "B", "A", true, "Yes. pi-B leads next; after that no other may fail.")]
     [InlineData("L+ v+ v+", "B", "B", true, "Yes. pi-A goes on leading; after that no other may fail.")]
     [InlineData(
@@ -114,6 +115,7 @@ public sealed class UnplugRuleTests
         );
     }
 
+    // Nodes as above, the level, and the sentence.
     [Theory]
     [InlineData("L+ v+ v+", "ok", "All 3 nodes are well; any one of them may fail.")]
     [InlineData("L+ v+ v+ v+ v+", "ok", "All 5 nodes are well; any 2 of them may fail.")]
@@ -230,7 +232,7 @@ public sealed class UnplugRuleTests
         new("B", new ActiveAlert("some", severity, DateTimeOffset.UnixEpoch, sentence, "Look.", "/help"));
 
     /// <summary>Returns the view of node A, which is the first one.</summary>
-    /// <param name="nodes">Two letters for each node, from A on: its role and its state.</param>
+    /// <param name="nodes">Two characters for each node, from A on: its role and its state.</param>
     /// <param name="successor">Tag of the next leader; null if there is none.</param>
     private static LiveCluster ClusterOf(string nodes, string? successor)
     {
@@ -260,6 +262,7 @@ public sealed class UnplugRuleTests
                             '?' => null,
                             _ => 3,
                         },
+                        // Free bytes beyond the reserve.
                         SpareBytes = node[1] == '!' ? -(13L << 30) : 1L << 30,
                     };
                 }

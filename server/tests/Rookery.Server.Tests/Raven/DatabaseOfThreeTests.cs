@@ -41,22 +41,11 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
     [Fact]
     public async Task The_list_of_databases_waits_for_the_read_barrier_unless_it_is_local()
     {
-        _atBarrier = async consensus =>
-        {
-            _atBarrier = static _ => Task.CompletedTask;
-            Assert.Null(
-                (
-                    await consensus.ProposeAsync(
-                        CommandEncoder.CreateDatabase("late", HistoryId.Create()),
-                        CancellationToken.None
-                    )
-                ).Rejection
-            );
-        };
+        CreateDatabaseAtNextBarrier("late");
         var listed = await _server.SendAsync("GET", "/databases?namesOnly=true");
         Assert.Equal(["late"], listed.Json.GetProperty("Databases").EnumerateArray().Select(name => name.GetString()));
 
-        _atBarrier = static _ => throw new InvalidOperationException("Nobody waits for the barrier.");
+        _atBarrier = static _ => throw new InvalidOperationException("A local read must not wait for the barrier.");
         Assert.Equal(200, (await _server.SendAsync("GET", "/databases?consistency=local")).Status);
     }
 
@@ -64,7 +53,10 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
     public async Task A_node_without_a_read_barrier_names_the_cause_and_local_reads()
     {
         Assert.Equal(201, (await _server.SendAsync("PUT", "/admin/databases?name=shop", "{}")).Status);
-        ((OneOfThree)_server.Node.Consensus).WriteRejection = new Rejection(RejectionKind.NoLeader, "Nobody leads.");
+        ((OneOfThree)_server.Node.Consensus).WriteRejection = new Rejection(
+            RejectionKind.NoLeader,
+            "There is no leader."
+        );
         const string why =
             "This node cannot confirm the latest state now, because it does not reach a majority of the voters. "
             + "Try again in a second, or use another node; `rookery status` shows what is missing.";
@@ -95,19 +87,23 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
     [Fact]
     public async Task A_missing_database_is_reported_only_after_the_read_barrier()
     {
+        CreateDatabaseAtNextBarrier("late");
+        Assert.Equal(200, (await _server.SendAsync("GET", "/admin/databases?name=late")).Status);
+        Assert.Equal(404, (await _server.SendAsync("GET", "/admin/databases?name=never")).Status);
+    }
+
+    // The node learns of the database during its next read barrier, as one that lagged.
+    private void CreateDatabaseAtNextBarrier(string name) =>
         _atBarrier = async consensus =>
         {
             _atBarrier = static _ => Task.CompletedTask;
             Assert.Null(
                 (
                     await consensus.ProposeAsync(
-                        CommandEncoder.CreateDatabase("late", HistoryId.Create()),
+                        CommandEncoder.CreateDatabase(name, HistoryId.Create()),
                         CancellationToken.None
                     )
                 ).Rejection
             );
         };
-        Assert.Equal(200, (await _server.SendAsync("GET", "/admin/databases?name=late")).Status);
-        Assert.Equal(404, (await _server.SendAsync("GET", "/admin/databases?name=never")).Status);
-    }
 }

@@ -22,6 +22,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
 
     public Task DisposeAsync() => _server.DisposeAsync();
 
+    /// <summary>Definitions that this version refuses or cannot read.</summary>
     public static TheoryData<string> Definitions { get; } =
         new()
         {
@@ -39,7 +40,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     [MemberData(nameof(Definitions))]
     public async Task Indexes_that_are_not_kept_are_listed_with_the_reason(string definition)
     {
-        string db = await StoreAsync(definition);
+        string db = await CreateDatabaseWithIndexAsync(definition);
         foreach (string path in (string[])["indexes/stats", "indexes/progress", "indexes", "indexes/errors"])
         {
             var listed = await _server.SendAsync("GET", $"{db}/{path}");
@@ -71,7 +72,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
         int status
     )
     {
-        string db = await StoreAsync(RefusedDefinition);
+        string db = await CreateDatabaseWithIndexAsync(RefusedDefinition);
         var stats = (await _server.SendAsync("GET", db + "/indexes/stats")).Json.GetProperty("Results")[0];
         string why = stats.GetProperty("Trouble").GetString()!["Not kept on this node. ".Length..];
         (await _server.SendAsync(method, $"{db}/{route}")).IsRefusal(
@@ -87,7 +88,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     [Fact]
     public async Task A_batch_waiting_for_an_index_that_is_not_kept_fails_at_once()
     {
-        string db = await StoreAsync(RefusedDefinition);
+        string db = await CreateDatabaseWithIndexAsync(RefusedDefinition);
         var answer = await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=01:00:00", UserBatch);
         answer.IsRefusal(500, "The batch is stored. The index 'Old' is not kept on this node: ");
         Assert.Equal("Raven.Client.Exceptions.RavenTimeoutException", answer.Json.GetProperty("Type").GetString());
@@ -98,6 +99,8 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
         (await _server.SendAsync("POST", db + named, UserBatch)).IsRefusal(500, "The index 'Old' is not");
     }
 
+    // 201 is the answer if the batch waits for nothing, 500 if it waits for the index that is not kept. The batch has a
+    // document of the collection Users.
     [Theory]
     [InlineData("map('Dogs', d => ({ k: d.k, d: d.d }))", 201)]
     [InlineData("map('users', u => ({ k: u.k, d: u.d }))", 500)]
@@ -106,7 +109,9 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     [InlineData("a map of another version", 500)]
     public async Task A_batch_waits_for_indexes_that_may_cover_its_changes(string map, int status)
     {
-        string db = await StoreAsync(RefusedDefinition.Replace("map('Users', u => ({ k: u.k, d: u.d }))", map));
+        string db = await CreateDatabaseWithIndexAsync(
+            RefusedDefinition.Replace("map('Users', u => ({ k: u.k, d: u.d }))", map)
+        );
         string path = db + "/bulk_docs?waitForIndexesTimeout=300";
         Assert.Equal(status, (await _server.SendAsync("POST", path, UserBatch)).Status);
     }
@@ -114,7 +119,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     [Fact]
     public async Task An_unreadable_reduce_does_not_hide_the_collections_of_the_maps()
     {
-        string db = await StoreAsync(
+        string db = await CreateDatabaseWithIndexAsync(
             """{"Type":"Static","Maps":["from d in docs.Dogs select new { d.Name }"],"Reduce":"of another version","Fields":[],"Configuration":{}}"""
         );
         string path = db + "/bulk_docs?waitForIndexesTimeout=300";
@@ -124,7 +129,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     [Fact]
     public async Task A_definition_that_replaces_a_refused_one_is_waited_for()
     {
-        string db = await StoreAsync(RefusedDefinition);
+        string db = await CreateDatabaseWithIndexAsync(RefusedDefinition);
         string definition = """{"Indexes":[{"Name":"Old","Maps":["from u in docs.Users select new { u.City }"]}]}""";
         _server.HoldsIndexing = true;
         Assert.Equal(201, (await _server.SendAsync("PUT", db + "/admin/indexes", definition)).Status);
@@ -159,7 +164,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     /// <summary>
     /// Creates a database whose log defines an index with this definition, and waits until this node has tried it.
     /// </summary>
-    private async Task<string> StoreAsync(string definition)
+    private async Task<string> CreateDatabaseWithIndexAsync(string definition)
     {
         string db = await _server.CreateDatabaseAsync();
         Assert.True(_server.Node.Databases.TryGet(db.Split('/')[^1], out var database));

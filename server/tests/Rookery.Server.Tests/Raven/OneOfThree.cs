@@ -33,7 +33,10 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
     public bool HasLeader { get; set; } = true;
 
     public ClusterView View { get; } =
-        new(7, [Member("A", port: 8081, isLeader: true), Member("B", 8082, isSelf: true), Member("C", port: 8083)]);
+        new(
+            Etag: 7,
+            [Member("A", port: 8081, isLeader: true), Member("B", 8082, isSelf: true), Member("C", port: 8083)]
+        );
 
     public long Term => alone.Term;
 
@@ -42,7 +45,8 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
     public long AppliedIndex => alone.AppliedIndex;
 
     /// <summary>
-    /// Rejection of all writes, and of read barriers if no leader is its kind; null to store writes.
+    /// Rejection of all writes, and of read barriers if its kind is <see cref="RejectionKind.NoLeader"/>; null to store
+    /// writes.
     /// </summary>
     public Rejection? WriteRejection { get; set; }
 

@@ -25,6 +25,7 @@ public sealed class RunningServer : IAsyncLifetime
     private int _databases;
     private Task? _stopping;
 
+    /// <summary>A client of the server.</summary>
     public HttpClient Http { get; } = new() { Timeout = TimeSpan.FromSeconds(60) };
 
     public RecordedLog Log { get; } = new();
@@ -38,7 +39,7 @@ public sealed class RunningServer : IAsyncLifetime
     /// <summary>The clock of waits for an index.</summary>
     public TimeProvider IndexTime { get; init; } = TimeProvider.System;
 
-    /// <summary>Whether indexing stands still.</summary>
+    /// <summary>Whether the indexing thread does nothing.</summary>
     public bool HoldsIndexing { get; set; }
 
     /// <summary>
@@ -49,7 +50,7 @@ public sealed class RunningServer : IAsyncLifetime
     /// <summary>Called for index trouble that a healthy node does not have; null to fail the test instead.</summary>
     public Action<string>? IndexTroubleFound { get; init; }
 
-    /// <summary>The room for large requests is a quarter of it.</summary>
+    /// <summary>The memory of the node and of requests. All large requests together may use a quarter of it.</summary>
     public MemoryBudget Memory { get; init; } = new(256 << 20);
 
     /// <summary>Wraps the consensus of the single node, for example in <see cref="OneOfThree"/>.</summary>
@@ -61,7 +62,7 @@ public sealed class RunningServer : IAsyncLifetime
     /// <summary>Wraps the disk for the node.</summary>
     public Func<IDisk, IDisk> WrapDisk { get; init; } = static disk => disk;
 
-    /// <summary>Changes the options.</summary>
+    /// <summary>Changes the options of the server before it starts.</summary>
     public Func<ServerOptions, ServerOptions> ChangeOptions { get; init; } = static options => options;
 
     internal ServerContext Context { get; private set; } = null!;
@@ -138,6 +139,7 @@ public sealed class RunningServer : IAsyncLifetime
         return "/databases/" + name;
     }
 
+    /// <summary>Sends a request and reads its whole answer, of any status.</summary>
     public Task<Answer> SendAsync(
         string method,
         string url,
@@ -184,10 +186,12 @@ public sealed class RunningServer : IAsyncLifetime
         );
     }
 
+    /// <summary>Returns the number of documents of a database.</summary>
     public async Task<long> CountAsync(string database) =>
         (await SendAsync("GET", database + "/stats/essential")).Json.GetProperty("CountOfDocuments").GetInt64();
 
-    // By the machine's clock: a clock that stands still would wait forever for a client that does not read.
+    // The timeout is by the machine's clock: with a simulated one, which does not advance by itself, the stop would
+    // wait forever for a client that does not read.
     private async Task StopSoonAsync()
     {
         using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(10));
@@ -200,6 +204,7 @@ public sealed record Answer(int Status, string Body, HttpResponseHeaders Headers
 {
     public JsonElement Json => JsonDocument.Parse(Body).RootElement.Clone();
 
+    /// <summary>The ETag header; null if there is none.</summary>
     public string? Tag => Headers.ETag?.Tag;
 
     /// <summary>
@@ -207,11 +212,11 @@ public sealed record Answer(int Status, string Body, HttpResponseHeaders Headers
     /// </summary>
     public void IsRefusal(int status, string text)
     {
-        Assert.True(Status == status, $"{Status}: {Body}");
+        Assert.True(Status == status, $"the status is {Status} instead of {status}: {Body}");
         var error = Json;
         foreach (string member in (string[])["Url", "Type", "Message", "Error"])
         {
-            Assert.False(string.IsNullOrEmpty(error.GetProperty(member).GetString()), member);
+            Assert.False(string.IsNullOrEmpty(error.GetProperty(member).GetString()), $"the error has a {member}");
         }
 
         Assert.Contains(text, error.GetProperty("Message").GetString(), StringComparison.OrdinalIgnoreCase);

@@ -3,6 +3,9 @@ using Rookery.Storage.Runs;
 
 namespace Rookery.Storage.Tests.Runs;
 
+/// <summary>
+/// The memory that blocks of runs use once they are read. Values have 2000 bytes, so 3000 rows are about 6 MiB.
+/// </summary>
 public sealed class BlockCacheTests
 {
     private const int MiB = 1024 * 1024;
@@ -11,7 +14,7 @@ public sealed class BlockCacheTests
     public void A_block_is_read_once_and_then_from_memory()
     {
         using var fixture = new RunFixture();
-        var (run, rows) = Filled(fixture, fileId: 1, rows: 200);
+        var (run, rows) = WriteRows(fixture, fileId: 1, rows: 200);
         ReadAll(run, rows);
         long reads = fixture.Io.Count(IoKind.Read);
         ReadAll(run, rows);
@@ -23,7 +26,7 @@ public sealed class BlockCacheTests
     public void A_lookup_that_must_not_read_the_disk_finds_only_rows_of_cached_blocks()
     {
         using var fixture = new RunFixture();
-        var (run, rows) = Filled(fixture, fileId: 1, rows: 200);
+        var (run, rows) = WriteRows(fixture, fileId: 1, rows: 200);
         byte[] first = rows.First().Key;
         Assert.Equal(RunLookup.NotInMemory, run.TryGet(first, KeyHash.Of(first), mayReadDisk: false, out _, out _));
         Assert.Equal(0, fixture.Io.Count(IoKind.Read));
@@ -40,7 +43,7 @@ public sealed class BlockCacheTests
     public void Memory_stays_within_the_capacity_during_large_reads()
     {
         using var fixture = new RunFixture(cacheBytes: 2 * MiB);
-        var (run, rows) = Filled(fixture, fileId: 1, rows: 3000);
+        var (run, rows) = WriteRows(fixture, fileId: 1, rows: 3000);
         Assert.True(run.Summary.LogicalBytes > 5 * MiB);
         ReadAll(run, rows);
         Assert.InRange(fixture.Cache.UsedBytes, MiB, 2 * MiB);
@@ -76,8 +79,9 @@ public sealed class BlockCacheTests
     public void A_full_scan_does_not_evict_blocks_of_point_reads()
     {
         using var fixture = new RunFixture(cacheBytes: 3 * MiB);
-        var (hot, hotRows) = Filled(fixture, fileId: 1, rows: 600);
-        var (cold, _) = Filled(fixture, fileId: 2, rows: 6000);
+        var (hot, hotRows) = WriteRows(fixture, fileId: 1, rows: 600);
+        var (cold, _) = WriteRows(fixture, fileId: 2, rows: 6000);
+        // Read more than once, so that the cache knows that these blocks are used again.
         for (int time = 0; time < 3; time++)
         {
             ReadAll(hot, hotRows);
@@ -90,6 +94,7 @@ public sealed class BlockCacheTests
 
         long before = fixture.Io.Count(IoKind.Read);
         ReadAll(hot, hotRows);
+        // At most one in twenty of them was evicted.
         Assert.InRange(fixture.Io.Count(IoKind.Read) - before, 0, hot.Index.Blocks / 20);
     }
 
@@ -97,7 +102,7 @@ public sealed class BlockCacheTests
     public void A_sequential_cursor_does_not_use_the_cache()
     {
         using var fixture = new RunFixture();
-        var (run, _) = Filled(fixture, fileId: 1, rows: 500);
+        var (run, _) = WriteRows(fixture, fileId: 1, rows: 500);
         long usedBytes = fixture.Cache.UsedBytes;
         using (var cursor = run.OpenSequentialCursor(IoKind.Compaction))
         {
@@ -106,6 +111,7 @@ public sealed class BlockCacheTests
 
         Assert.Equal(usedBytes, fixture.Cache.UsedBytes);
         Assert.Equal(0, fixture.Io.Count(IoKind.Read));
+        // It reads 256 KiB at once, less what belongs to the next block.
         Assert.InRange(fixture.Io.Count(IoKind.Compaction), 1, (run.Summary.FileBytes / (200 * 1024)) + 1);
     }
 
@@ -113,9 +119,10 @@ public sealed class BlockCacheTests
     public void Idle_blocks_are_evicted_and_used_ones_stay()
     {
         using var fixture = new RunFixture();
-        var (run, rows) = Filled(fixture, fileId: 1, rows: 3000);
+        var (run, rows) = WriteRows(fixture, fileId: 1, rows: 3000);
         ReadAll(run, rows);
         long fullBytes = fixture.Cache.UsedBytes;
+        // A block is idle when it was not read between two calls.
         fixture.Cache.TrimIdle();
         Assert.Equal(fullBytes, fixture.Cache.UsedBytes);
         var busy = rows.First();
@@ -136,7 +143,7 @@ public sealed class BlockCacheTests
     public void A_lower_capacity_takes_effect_immediately_except_for_pinned_rows()
     {
         using var fixture = new RunFixture();
-        var (run, rows) = Filled(fixture, fileId: 1, rows: 3000);
+        var (run, rows) = WriteRows(fixture, fileId: 1, rows: 3000);
         ReadAll(run, rows);
         var pinned = rows.First();
         Assert.Equal(
@@ -154,7 +161,7 @@ public sealed class BlockCacheTests
     public void A_quarter_of_the_cache_stays_when_others_need_memory()
     {
         using var fixture = new RunFixture(cacheBytes: 8 * MiB);
-        var (run, rows) = Filled(fixture, fileId: 1, rows: 3000);
+        var (run, rows) = WriteRows(fixture, fileId: 1, rows: 3000);
         ReadAll(run, rows);
         Assert.InRange(fixture.Cache.UsedBytes, (2 * MiB) + 1, 8 * MiB);
         fixture.Budget.Relieve(fixture.Budget.TotalBytes - MiB);
@@ -164,11 +171,11 @@ public sealed class BlockCacheTests
     }
 
     [Fact]
-    public void A_closed_run_leaves_nothing_behind()
+    public void Blocks_of_a_closed_run_are_evicted_and_those_of_others_stay_readable()
     {
         using var fixture = new RunFixture();
-        var (kept, keptRows) = Filled(fixture, fileId: 1, rows: 100);
-        var rows = ThingsOf(2000);
+        var (kept, keptRows) = WriteRows(fixture, fileId: 1, rows: 100);
+        var rows = CreateRows(2000);
         fixture.Write(2, rows, RunFixture.Options(blockBytes: 16 * 1024));
         var run = RunReader.Open(fixture.Disk, RunFixture.PathOf(2), fileId: 2, fixture.Cache, fixture.Io, out _)!;
         ReadAll(kept, keptRows);
@@ -184,7 +191,7 @@ public sealed class BlockCacheTests
     {
         const int seed = 5;
         using var fixture = new RunFixture(cacheBytes: MiB);
-        var rows = ThingsOf(3000);
+        var rows = CreateRows(3000);
         RunReader[] runs =
         [
             .. Enumerable
@@ -200,6 +207,7 @@ public sealed class BlockCacheTests
                 var random = new RandomRows(seed + thread);
                 for (int step = 0; step < 6000; step++)
                 {
+                    // Nine of ten reads are of 40 rows that stay in memory; the rest evict others.
                     int number = random.Next(10) == 0 ? random.Next(3000) : random.Next(40);
                     RunModelTests.AssertFound(runs[random.Next(3)], Id(number), rows[Id(number)], seed);
                     if (thread == 0 && step % 50 == 0)
@@ -224,7 +232,7 @@ public sealed class BlockCacheTests
     public void Concurrent_misses_of_one_block_read_it_once()
     {
         using var fixture = new RunFixture();
-        var (run, rows) = Filled(fixture, fileId: 1, rows: 2000);
+        var (run, rows) = WriteRows(fixture, fileId: 1, rows: 2000);
         var keys = rows.Keys.ToList();
         using var together = new Barrier(4);
         Thread[] threads =
@@ -254,18 +262,19 @@ public sealed class BlockCacheTests
         }
     }
 
-    private static (RunReader Run, SortedDictionary<byte[], ModelRow> Rows) Filled(
+    // Writes rows to a run and opens it.
+    private static (RunReader Run, SortedDictionary<byte[], ModelRow> Rows) WriteRows(
         RunFixture fixture,
         int fileId,
         int rows
     )
     {
-        var filled = ThingsOf(rows);
-        return (fixture.WriteAndOpen(fileId, filled, RunFixture.Options(blockBytes: 16 * 1024)), filled);
+        var written = CreateRows(rows);
+        return (fixture.WriteAndOpen(fileId, written, RunFixture.Options(blockBytes: 16 * 1024)), written);
     }
 
     // Numbered rows with values of 2000 bytes.
-    private static SortedDictionary<byte[], ModelRow> ThingsOf(int count)
+    private static SortedDictionary<byte[], ModelRow> CreateRows(int count)
     {
         var random = new RandomRows(count);
         var rows = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);

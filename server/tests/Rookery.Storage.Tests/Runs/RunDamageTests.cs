@@ -4,6 +4,9 @@ using Rookery.Storage.Runs;
 
 namespace Rookery.Storage.Tests.Runs;
 
+/// <summary>
+/// Damage to the file of one run is found by lookups, cursors and the scrub, and no read returns a wrong row.
+/// </summary>
 public sealed class RunDamageTests
 {
     private static readonly SortedDictionary<byte[], ModelRow> Rows = new RandomRows(seed: 21).Rows(
@@ -68,14 +71,14 @@ public sealed class RunDamageTests
     {
         // Equal shapes and incompressible values, so that blocks of both files have equal lengths.
         var random = new RandomRows(seed: 4);
-        var one = SameShape(random);
-        var other = SameShape(random);
+        var one = CreateRowsOfOneShape(random);
+        var other = CreateRowsOfOneShape(random);
         using var fixture = new RunFixture();
         fixture.Write(1, one, RunFixture.Options(blockBytes: 512));
         fixture.Write(2, other, RunFixture.Options(blockBytes: 512));
         byte[] bytes = fixture.ReadFile(RunFixture.PathOf(1));
         byte[] others = fixture.ReadFile(RunFixture.PathOf(2));
-        var (first, second, length) = TwoBlocks(fixture);
+        var (first, second, length) = FindBlocksOfEqualLength(fixture);
 
         byte[] swapped = [.. bytes];
         bytes.AsSpan(first, length).CopyTo(swapped.AsSpan(second));
@@ -100,7 +103,8 @@ public sealed class RunDamageTests
     {
         using var fixture = new RunFixture();
         fixture.Write(1, Rows, RunFixture.Options(blockBytes: 512));
-        fixture.Disk.Rot(RunFixture.PathOf(1), offset: 200, mask: 1);
+        const int damagedByte = 200;
+        fixture.Disk.Rot(RunFixture.PathOf(1), damagedByte, mask: 1);
         var run = fixture.Open(1);
         int damaged = 0;
         foreach (var (key, row) in Rows)
@@ -110,9 +114,13 @@ public sealed class RunDamageTests
                 damaged++;
                 Assert.True(
                     KeyComparer.Instance.Compare(damage!.From.ToArray(), key) <= 0
-                        && KeyComparer.Instance.Compare(key, damage.ToExclusive.ToArray()) < 0
+                        && KeyComparer.Instance.Compare(key, damage.ToExclusive.ToArray()) < 0,
+                    "the damaged range of keys contains the key"
                 );
-                Assert.True(damage.Offset <= 200 && damage.Offset + damage.Length > 200);
+                Assert.True(
+                    damage.Offset <= damagedByte && damage.Offset + damage.Length > damagedByte,
+                    "the damaged range of the file contains the damaged byte"
+                );
             }
             else
             {
@@ -132,6 +140,7 @@ public sealed class RunDamageTests
         var run = fixture.Open(1);
         Assert.Empty(Scrub(run));
         Assert.Equal(run.Summary.FileBytes, fixture.Io.Bytes(IoKind.Scrub));
+        // In the first block, in one in the middle, and in the footer.
         fixture.Disk.Rot(RunFixture.PathOf(1), offset: 100, mask: 1);
         fixture.Disk.Rot(RunFixture.PathOf(1), run.Summary.FileBytes / 2, mask: 1);
         fixture.Disk.Rot(RunFixture.PathOf(1), run.Summary.FileBytes - 1, mask: 1);
@@ -170,8 +179,9 @@ public sealed class RunDamageTests
             int damaged = ReadAll(fixture, fileId: 1);
             if (fixture.Disk.CallCount(DiskCalls.Read | DiskCalls.Open) - before < call)
             {
+                // The run needs fewer calls than this one: each before it has failed once.
                 Assert.Equal(0, damaged);
-                Assert.True(call > 20);
+                Assert.True(call > 20, $"only {call} calls fail in turn; the run has more than 20");
                 Assert.Equal(1, readAgain);
                 return;
             }
@@ -210,7 +220,8 @@ public sealed class RunDamageTests
             Assert.NotEqual(RunLookup.Absent, lookup);
             damaged += lookup == RunLookup.Damaged ? 1 : 0;
             Assert.True(
-                lookup == RunLookup.Damaged || (found.Sequence == row.Sequence && found.Value.SequenceEqual(row.Value))
+                lookup == RunLookup.Damaged || (found.Sequence == row.Sequence && found.Value.SequenceEqual(row.Value)),
+                "a lookup returns the written row or reports damage"
             );
             found.Dispose();
         }
@@ -220,7 +231,10 @@ public sealed class RunDamageTests
             var seen = RunModelTests.Walk(cursor, cursor.SeekForward(from: []));
             Assert.Equal(rows.Select(RunModelTests.Describe).Take(seen.Count), seen, StringComparer.Ordinal);
             damaged += cursor.Damage is null ? 0 : 1;
-            Assert.True(cursor.Damage is not null || seen.Count == rows.Count);
+            Assert.True(
+                cursor.Damage is not null || seen.Count == rows.Count,
+                "a cursor returns all rows or reports damage"
+            );
         }
 
         damaged += Scrub(run).Count;
@@ -242,7 +256,7 @@ public sealed class RunDamageTests
         return found;
     }
 
-    private static SortedDictionary<byte[], ModelRow> SameShape(RandomRows random)
+    private static SortedDictionary<byte[], ModelRow> CreateRowsOfOneShape(RandomRows random)
     {
         var rows = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
         for (int number = 0; number < 40; number++)
@@ -254,7 +268,7 @@ public sealed class RunDamageTests
     }
 
     // The offsets of two blocks of equal length, and that length.
-    private static (int First, int Second, int Length) TwoBlocks(RunFixture fixture)
+    private static (int First, int Second, int Length) FindBlocksOfEqualLength(RunFixture fixture)
     {
         var index = fixture.Open(1).Index;
         Assert.Equal(index.BytesOnDisk(1), index.BytesOnDisk(2));

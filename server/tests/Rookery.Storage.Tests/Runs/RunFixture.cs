@@ -23,10 +23,12 @@ internal sealed class RunFixture : IDisposable
 
     public SimulatedDisk Disk { get; }
 
+    /// <summary>The memory of the cache. All of it must be free at the end.</summary>
     public MemoryBudget Budget { get; }
 
     public BlockCache Cache { get; }
 
+    /// <summary>The disk calls of runs so far.</summary>
     public CountingRecorder Io { get; } = new();
 
     public static string PathOf(long fileId) => $"{Directory}/{fileId}.run";
@@ -51,6 +53,7 @@ internal sealed class RunFixture : IDisposable
         return writer.Finish();
     }
 
+    /// <summary>Opens an undamaged run; <see cref="Dispose"/> closes it.</summary>
     public RunReader Open(long fileId)
     {
         var reader = RunReader.Open(Disk, PathOf(fileId), fileId, Cache, Io, out var damage);
