@@ -62,18 +62,15 @@ public sealed class CommandLineTests
     [InlineData("stats", "status", 1)]
     [InlineData("", "get", 3)]
     [InlineData("abc", "xyz", 3)]
-    public void The_distance_of_words_counts_changed_missing_and_swapped_letters(
-        string word,
-        string other,
-        int distance
-    ) => Assert.Equal(distance, Spelling.Distance(word, other));
+    public void The_distance_of_words_is_in_letters(string word, string other, int distance) =>
+        Assert.Equal(distance, Spelling.Distance(word, other));
 
     [Theory]
     [InlineData("db ls", "Name its address with --url, or its data directory with --data.")]
     [InlineData("db ls --url http://127.0.0.1:1", "Check the address of --url, and whether the node runs.")]
     [InlineData("export x", "Name its address with --url.")]
     [InlineData("export x --url http://127.0.0.1:1", "Check the address of --url, and whether the node runs.")]
-    public void The_advice_after_no_answer_names_no_option_that_was_given(string line, string advice)
+    public void The_advice_after_silence_names_no_option_that_was_given(string line, string advice)
     {
         string[] words = line.Split(' ');
         var address = new NodeAddress(hasDataAndJson: words[0] is not "export");
@@ -85,7 +82,7 @@ public sealed class CommandLineTests
     }
 
     [Fact]
-    public void The_refusal_of_a_token_does_not_explain_how_to_name_a_token()
+    public void A_refused_token_is_not_answered_with_how_to_name_one()
     {
         var node = new NodeConnection(new Uri("https://127.0.0.1:1"), "rookery_x", Authorities: null);
         Assert.Equal(
@@ -116,9 +113,9 @@ public sealed class CommandLineTests
             reworded
         );
         Assert.Equal(
-            "No node leads. `rookery get --local` and `rookery query --local` print what this node has, which may be "
+            "Nobody leads. `rookery get --local` and `rookery query --local` print what this node has, which may be "
                 + "older.",
-            NodeSentence.ForCommandUser($"No node leads.{LocalReads.ForPrograms}", node)
+            NodeSentence.ForCommandUser($"Nobody leads.{LocalReads.ForPrograms}", node)
         );
     }
 
@@ -142,9 +139,7 @@ public sealed class CommandLineTests
     public void The_quick_connection_needs_a_numeric_address(string text, uint? address, int port) =>
         Assert.Equal(
             (address is not null, address ?? 0, port),
-            PlainHttpRequest.TryReadAddress(text, out uint readAddress, out ushort readPort)
-                ? (true, readAddress, readPort)
-                : (false, 0u, 0)
+            PlainHttpRequest.TryReadAddress(text, out uint read, out ushort at) ? (true, read, at) : (false, 0u, 0)
         );
 
     [Theory]
@@ -154,11 +149,7 @@ public sealed class CommandLineTests
     [InlineData("a=", "a", "\"\"")]
     [InlineData("a=say \"hi\"", "a", "\"say \\u0022hi\\u0022\"")]
     [InlineData("a=null", "a", "null")]
-    public void The_value_of_a_parameter_is_JSON_if_it_is_valid_JSON_and_text_otherwise(
-        string option,
-        string name,
-        string json
-    )
+    public void A_parameter_is_JSON_where_it_is_and_text_otherwise(string option, string name, string json)
     {
         var (read, value) = AskedQuery.ReadParameter(option);
         Assert.Equal(name, read);
@@ -184,12 +175,12 @@ public sealed class CommandLineTests
     [InlineData("""[1]""", false)]
     [InlineData("""{"n":""", false)]
     [InlineData("""{"@metadata":7}""", false)]
-    public void A_document_without_an_id_gets_the_same_id_each_time(string document, bool getsId)
+    public void A_document_without_an_id_gets_the_same_one_each_time(string document, bool getsOne)
     {
         var json = Encoding.UTF8.GetBytes(document);
         string once = Encoding.UTF8.GetString(new RecordId("seed").Complete(json, number: 7).Span);
         Assert.Equal(once, Encoding.UTF8.GetString(new RecordId("seed").Complete(json, 7).Span));
-        if (!getsId)
+        if (!getsOne)
         {
             Assert.Equal(document, once[..document.Length]);
             return;
@@ -197,8 +188,7 @@ public sealed class CommandLineTests
 
         using var completed = JsonDocument.Parse(once);
         string id = completed.RootElement.GetProperty("@metadata").GetProperty("@id").GetString()!;
-        const int HexDigits = 32; // of 128 bits
-        Assert.Equal(HexDigits, id.Length);
+        Assert.Equal(32, id.Length);
         Assert.DoesNotContain(
             id,
             Encoding.UTF8.GetString(new RecordId("seed").Complete(json, 8).Span),
@@ -236,7 +226,6 @@ public sealed class CommandLineTests
     {
         IoEvent Sync(double atSecond, long duration) =>
             new("journal_sync", (long)(atSecond * 1_000_000) - duration, duration, 4096);
-        // Seconds 100 to 103; the syncs before and after them are not shown. Second 101 had none.
         Assert.Equal(
             "▁·▄█",
             IoPage.Timeline(
