@@ -2,23 +2,17 @@ using Rookery.Cluster.Peers;
 
 namespace Rookery.Cluster.Tests.Peers;
 
-/// <summary>
-/// The delays between attempts to connect to a peer. A wake, a sign that the peer is there again, ends a delay after
-/// its first part.
-/// </summary>
 public sealed class BackoffTests
 {
-    // The beginning of a delay after a success.
-    private static readonly TimeSpan FirstDelay = TimeSpan.FromMilliseconds(20);
     private static readonly TimeSpan Minute = TimeSpan.FromMinutes(1);
 
-    /// <summary>Each attempt costs a handshake, which takes two small boards some milliseconds.</summary>
+    /// <summary>Each handshake costs two small boards some milliseconds.</summary>
     [Fact]
-    public void Wakes_that_lead_to_no_connection_cause_at_most_one_attempt_every_640_ms()
+    public void Endless_wakes_in_vain_lead_to_at_most_one_attempt_every_640_ms()
     {
         var backoff = new Backoff(new Random(1));
         // The first six delays are shorter.
-        Assert.InRange(CountAttempts(Minute, backoff, isWoken: true), 60, (60_000 / 640) + 6);
+        Assert.InRange(AttemptsIn(Minute, backoff, isWoken: true), 60, 60_000 / 640 + 6);
     }
 
     [Fact]
@@ -33,14 +27,14 @@ public sealed class BackoffTests
     }
 
     [Fact]
-    public void The_delays_between_attempts_to_reach_an_absent_member_grow_to_two_seconds()
+    public void An_absent_member_is_dialled_ever_more_rarely_down_to_every_two_seconds()
     {
         // A delay is random between 1 s and 2 s; the first six are shorter.
-        Assert.InRange(CountAttempts(Minute, new Backoff(new Random(1)), isWoken: false), 30, 66);
+        Assert.InRange(AttemptsIn(Minute, new Backoff(new Random(1)), isWoken: false), 30, 66);
     }
 
     /// <summary>Returns the number of connection attempts in a time, if each delay is woken at once or never.</summary>
-    private static int CountAttempts(TimeSpan time, Backoff backoff, bool isWoken)
+    private static int AttemptsIn(TimeSpan time, Backoff backoff, bool isWoken)
     {
         int attempts = 0;
         for (var passed = TimeSpan.Zero; passed < time; attempts++)
