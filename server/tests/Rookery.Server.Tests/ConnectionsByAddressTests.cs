@@ -4,6 +4,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
 
+/// <summary>The limit on connections from one address, here three.</summary>
 public sealed class ConnectionsByAddressTests
 {
     private readonly RecordedLog _log = new();
@@ -17,6 +18,7 @@ public sealed class ConnectionsByAddressTests
     {
         var first = Connect("192.168.1.66");
         Connect("192.168.1.66");
+        // The same address, as an IPv6 socket reports it.
         Connect("::ffff:192.168.1.66");
         for (int more = 0; more < 100; more++)
         {
@@ -25,6 +27,7 @@ public sealed class ConnectionsByAddressTests
 
         Assert.False(Connect("192.168.1.67").IsRefused);
         Assert.Contains("192.168.1.66 has 3 connections", Assert.Single(_log.Lines), StringComparison.Ordinal);
+        // One line in a minute, however many connections are refused.
         _time.Advance(TimeSpan.FromMinutes(1));
         Assert.True(Connect("192.168.1.66").IsRefused);
         Assert.Equal(2, _log.Lines.Count);
@@ -55,15 +58,16 @@ public sealed class ConnectionsByAddressTests
     private Connection Connect(string address)
     {
         var connection = new Connection { RemoteEndPoint = new IPEndPoint(IPAddress.Parse(address), 50_000) };
-        connection.Carried = _connections.RunAsync(connection, static carried => ((Connection)carried).End.Task);
+        connection.Running = _connections.RunAsync(connection, static served => ((Connection)served).End.Task);
         return connection;
     }
 
+    /// <summary>A connection that lasts until the test ends it, unless it is refused.</summary>
     private sealed class Connection : DefaultConnectionContext
     {
         public TaskCompletionSource End { get; } = new();
 
-        public Task Carried { get; set; } = Task.CompletedTask;
+        public Task Running { get; set; } = Task.CompletedTask;
 
         public bool IsRefused { get; private set; }
 
@@ -72,7 +76,7 @@ public sealed class ConnectionsByAddressTests
         public Task EndAsync()
         {
             End.SetResult();
-            return Carried;
+            return Running;
         }
     }
 }

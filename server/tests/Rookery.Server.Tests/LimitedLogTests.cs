@@ -3,6 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
 
+/// <summary>The log lines that clients cause: a burst, then one in three minutes.</summary>
 public class LimitedLogTests
 {
     [Fact]
@@ -19,12 +20,13 @@ public class LimitedLogTests
         Assert.Equal(LimitedLog.Burst, log.Lines.Count);
         Assert.Equal(1000 - LimitedLog.Burst, limited.DroppedLines);
 
+        // One line passes, after a report of those before it.
         time.Advance(TimeSpan.FromMinutes(3));
         limited.LogError("another");
         limited.LogError("and another");
         Assert.Equal(LimitedLog.Burst + 2, log.Lines.Count);
         Assert.StartsWith(
-            "980 lines about requests were omitted",
+            $"{1000 - LimitedLog.Burst} lines about requests were omitted",
             log.Lines.ElementAt(LimitedLog.Burst),
             StringComparison.Ordinal
         );
@@ -36,6 +38,7 @@ public class LimitedLogTests
             limited.LogError("fault {Number}", i);
         }
 
+        // Two bursts, the line in between, and two reports.
         Assert.Equal((2 * LimitedLog.Burst) + 3, log.Lines.Count);
     }
 }

@@ -4,6 +4,7 @@ using Rookery.Platform;
 
 namespace Rookery.Server.Tests;
 
+/// <summary>The status that a node reports to its machine: a file, its light, and keep-alives for systemd.</summary>
 public sealed class NodeStatusTests
 {
     [Fact]
@@ -41,7 +42,7 @@ public sealed class NodeStatusTests
             NodeStatus.GuardUpdate(new RecordedLog(), static () => Invariant.Holds(false, "a test fails"))
         );
 
-    /// <summary>So a keep-alive shows that the thread pool works, without which no request is answered.</summary>
+    /// <summary>A keep-alive must show that the thread pool works, without which no request is answered.</summary>
     [Fact]
     public async Task Keep_alives_for_systemd_come_from_the_thread_pool_and_begin_at_once()
     {

@@ -2,6 +2,7 @@ using Rookery.Server.Operations;
 
 namespace Rookery.Server.Tests;
 
+/// <summary>The text format of /metrics.</summary>
 public sealed class PrometheusTextTests
 {
     [Fact]

@@ -11,6 +11,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
 
+/// <summary>What a server answers before its data is open, and which requests it refuses in general.</summary>
 public sealed class RequestGateTests : IAsyncLifetime
 {
     private readonly SimulatedTimeProvider _clock = new();
@@ -47,6 +48,8 @@ public sealed class RequestGateTests : IAsyncLifetime
         var options = new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) };
         var io = new IoTimeline(_clock, "memory");
         var server = new ServerContext(options, _clock, log, new MemoryBudget(96 << 20), io);
+        // Strangers use up the rate of log lines about requests. A fault on a route that is open to them counts as
+        // theirs, one on a route with a credential does not.
         for (int i = 0; i < 1000; i++)
         {
             server.RequestLog.LogError("a stranger's line");
@@ -113,6 +116,7 @@ public sealed class RequestGateTests : IAsyncLifetime
         );
     }
 
+    // The host of the request, one more header, and the status. "Accept" stands for no special header.
     [Theory]
     [InlineData("evil.example:8080", "Accept", "*/*", HttpStatusCode.Forbidden)]
     [InlineData("192.168.0.7:8080", "Accept", "*/*", HttpStatusCode.Forbidden)]
@@ -200,7 +204,8 @@ public sealed class RequestGateTests : IAsyncLifetime
     public async Task Disk_operations_are_sent_in_columns()
     {
         _context.Io.Record(IoKind.JournalSync, _context.Io.Begin(), 0);
-        _clock.Advance(TimeSpan.FromMicroseconds(1)); // the current microsecond is not reported yet
+        // The current microsecond is not reported yet.
+        _clock.Advance(TimeSpan.FromMicroseconds(1));
         using var answer = JsonDocument.Parse(await _client.GetStringAsync("/debug/io?span=1"));
         var events = answer.RootElement.GetProperty("Events");
 

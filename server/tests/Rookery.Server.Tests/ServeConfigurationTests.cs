@@ -5,6 +5,7 @@ using Rookery.Server.Configuration;
 
 namespace Rookery.Server.Tests;
 
+/// <summary>The settings of a node, from its file and its command line.</summary>
 public sealed class ServeConfigurationTests
 {
     private static readonly ServeSettings Minimal = new() { Data = "/data" };
@@ -35,8 +36,9 @@ public sealed class ServeConfigurationTests
     [InlineData("8080")]
     public void An_invalid_address_is_refused_by_its_text(string listen) =>
         Assert.Contains(
+            // A name that is not an address is named without the rest.
             listen.Replace("http://example.org:80", "example.org", StringComparison.Ordinal),
-            Refusal(Minimal with { Listen = listen }),
+            ReadRefusal(Minimal with { Listen = listen }),
             StringComparison.Ordinal
         );
 
@@ -45,7 +47,7 @@ public sealed class ServeConfigurationTests
     {
         var open = Minimal with { Listen = "http://0.0.0.0:8080" };
 
-        Assert.Contains("--insecure", Refusal(open), StringComparison.Ordinal);
+        Assert.Contains("--insecure", ReadRefusal(open), StringComparison.Ordinal);
         Assert.Equal(IPAddress.Any, ServeConfiguration.From(open with { Insecure = true }).Listen.Address);
     }
 
@@ -64,7 +66,7 @@ public sealed class ServeConfigurationTests
     public void A_welcome_page_needs_an_address_and_a_port(string welcome) =>
         Assert.Contains(
             $"must look like 0.0.0.0:80, not like \"{welcome}\"",
-            Refusal(Minimal with { Listen = "https://0.0.0.0:8443", Welcome = welcome }),
+            ReadRefusal(Minimal with { Listen = "https://0.0.0.0:8443", Welcome = welcome }),
             StringComparison.Ordinal
         );
 
@@ -73,7 +75,7 @@ public sealed class ServeConfigurationTests
     {
         Assert.Contains(
             "needs a node that listens on https",
-            Refusal(Minimal with { Welcome = "0.0.0.0:80" }),
+            ReadRefusal(Minimal with { Welcome = "0.0.0.0:80" }),
             StringComparison.Ordinal
         );
         Assert.Equal(
@@ -88,7 +90,7 @@ public sealed class ServeConfigurationTests
     [InlineData("https://127.0.0.1:9100/metrics")]
     [InlineData("127.0.0.1:9100")]
     public void The_machine_metrics_URL_must_be_on_this_machine(string url) =>
-        Assert.Contains(url, Refusal(Minimal with { MachineMetrics = url }), StringComparison.Ordinal);
+        Assert.Contains(url, ReadRefusal(Minimal with { MachineMetrics = url }), StringComparison.Ordinal);
 
     [Theory]
     [InlineData("pelican-orbit-lamp-7", null)]
@@ -121,7 +123,7 @@ public sealed class ServeConfigurationTests
     [InlineData("1T")]
     [InlineData("9999999999999G")]
     [InlineData("")]
-    public void Too_little_memory_and_nonsense_are_refused(string text) => Refusal(Minimal with { Memory = text });
+    public void Too_little_memory_and_nonsense_are_refused(string text) => ReadRefusal(Minimal with { Memory = text });
 
     [Fact]
     public void The_command_line_takes_precedence_over_the_file()
@@ -180,17 +182,21 @@ public sealed class ServeConfigurationTests
         Assert.Equal(new FormSettings(Expect: 3, "/phrase"), ServeConfiguration.From(read).Form);
         Assert.Contains(
             "\"form.expect\" is 1.",
-            Refusal(read with { Form = new FormSettings(Expect: 1, "/phrase") }),
+            ReadRefusal(read with { Form = new FormSettings(Expect: 1, "/phrase") }),
             StringComparison.Ordinal
         );
         Assert.Contains(
             "\"form.expect\" is 10.",
-            Refusal(read with { Form = new FormSettings(Expect: 10, "/phrase") }),
+            ReadRefusal(read with { Form = new FormSettings(Expect: 10, "/phrase") }),
             StringComparison.Ordinal
         );
-        Assert.Contains("leave out \"journal\"", Refusal(read with { Journal = "/journal" }), StringComparison.Ordinal);
+        Assert.Contains(
+            "leave out \"journal\"",
+            ReadRefusal(read with { Journal = "/journal" }),
+            StringComparison.Ordinal
+        );
     }
 
-    private static string Refusal(ServeSettings settings) =>
+    private static string ReadRefusal(ServeSettings settings) =>
         Assert.Throws<ConfigurationException>(() => ServeConfiguration.From(settings)).Message;
 }

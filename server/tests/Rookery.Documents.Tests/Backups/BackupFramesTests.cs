@@ -7,10 +7,12 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Backups;
 
+/// <summary>The file of journal entries in a backup, when it is damaged or cut off.</summary>
 public sealed class BackupFramesTests
 {
     private const string Path = "/backup/frames";
 
+    // Lengths in the place of the right one, which is 50.
     [Theory]
     [InlineData(int.MaxValue)]
     [InlineData(200 << 20)]
@@ -19,7 +21,7 @@ public sealed class BackupFramesTests
     [InlineData(0)]
     [InlineData(-1)]
     [InlineData(int.MinValue)]
-    public void A_rotten_length_is_refused_before_so_much_is_allocated(int length)
+    public void A_damaged_length_is_refused_before_memory_for_it_is_allocated(int length)
     {
         var bytes = new ArrayBufferWriter<byte>();
         bytes.Write(BackupFrames.Preamble);
@@ -27,13 +29,14 @@ public sealed class BackupFramesTests
             bytes,
             new JournalFrame(FrameType.Batch, Index: 1, Term: 1, OperationsBefore: 0, OperationCount: 1, new byte[50])
         );
-        byte[] rotten = bytes.WrittenSpan.ToArray();
-        BinaryPrimitives.WriteInt32LittleEndian(rotten.AsSpan(BackupFrames.Preamble.Length), length);
+        byte[] damaged = bytes.WrittenSpan.ToArray();
+        BinaryPrimitives.WriteInt32LittleEndian(damaged.AsSpan(BackupFrames.Preamble.Length), length);
         var disk = new SimulatedDisk("/backup");
         using var file = disk.Open(Path, DiskOpen.CreateNew);
-        file.Write(rotten, offset: 0);
+        file.Write(damaged, offset: 0);
         long before = GC.GetAllocatedBytesForCurrentThread();
         var refused = Assert.Throws<BackupException>(() => BackupFrames.Read(file).Count());
+        // Far less than the 200 MiB of one case, and more than reading itself needs.
         Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 4 << 20);
         Assert.Contains($"byte {BackupFrames.Preamble.Length}", refused.Message, StringComparison.Ordinal);
         Assert.EndsWith("Use another backup.", refused.Message, StringComparison.Ordinal);

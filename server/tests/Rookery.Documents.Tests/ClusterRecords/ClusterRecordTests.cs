@@ -9,6 +9,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.ClusterRecords;
 
+/// <summary>
+/// Records that the whole cluster shares: members, credentials, settings. The version of each is the etag that stored
+/// it; 0 stands for a record that does not exist.
+/// </summary>
 public class ClusterRecordTests
 {
     private readonly SimulatedDisk _disk = new("/data", "/backups");
@@ -64,6 +68,7 @@ public class ClusterRecordTests
                 writer.Set("a", "2"u8, a);
                 writer.Delete("b");
                 writer.Set("c", Encoding.ASCII.GetBytes(new string('x', ClusterRecord.MaxValueBytes)));
+                // The one that is refused, because it does not exist at any version.
                 writer.Set("d", "2"u8, expectedVersion: 77);
             }
         );
@@ -97,7 +102,7 @@ public class ClusterRecordTests
     }
 
     [Fact]
-    public void Records_survive_a_restart_from_runs_and_from_the_journal_at_any_length()
+    public void Records_of_any_length_survive_a_restart_from_runs_and_from_the_journal()
     {
         string longest = new('v', ClusterRecord.MaxValueBytes);
         string key = new('k', ClusterRecord.MaxKeyBytes);
@@ -131,6 +136,7 @@ public class ClusterRecordTests
             RejectionKind.InsufficientSpace,
             node.Propose(CommandEncoder.CreateDatabase("Shop", HistoryId.Create())).Rejection?.Kind
         );
+        // A cluster must be able to change its members on a full disk.
         Set(node, "member/a", "1");
     }
 
@@ -183,6 +189,7 @@ public class ClusterRecordTests
         return node.Propose(writer.Complete());
     }
 
+    // Stores a record and returns its version.
     private static long Set(SteppedNode node, string key, string value, long? expected = null)
     {
         var outcome = Propose(node, writer => writer.Set(key, Encoding.ASCII.GetBytes(value), expected));

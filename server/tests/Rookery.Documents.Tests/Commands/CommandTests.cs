@@ -8,6 +8,7 @@ using static Rookery.Documents.Tests.Parsing.ParsedExample;
 
 namespace Rookery.Documents.Tests.Commands;
 
+/// <summary>The encoding of commands, the content of journal entries that every node applies.</summary>
 public class CommandTests
 {
     private static readonly IdempotencyKey Key = new(1, 2);
@@ -62,7 +63,7 @@ public class CommandTests
     [InlineData("Users/1", 9, "Users/1", "users/1")]
     public void Apply_completes_ids(string id, long number, string written, string lower)
     {
-        using CommandBuffer buffer = Put(id);
+        using CommandBuffer buffer = EncodePut(id);
         var reader = new CommandReader(buffer.Written.Span);
         Assert.True(reader.TryReadOperation(out Operation put));
         Assert.Equal((written, lower), Resolve(put.Id, number));
@@ -71,9 +72,10 @@ public class CommandTests
     [Fact]
     public void The_longest_prefix_takes_the_longest_number()
     {
+        // 490 bytes, and one for the separator: the longest prefix that leaves room for a number.
         string prefix = new string('É', 245) + "|";
         Assert.True(DocumentId.TryValidateForStore(Bytes(prefix), out InputError error), error.ToString());
-        using CommandBuffer buffer = Put(prefix);
+        using CommandBuffer buffer = EncodePut(prefix);
         var reader = new CommandReader(buffer.Written.Span);
         Assert.True(reader.TryReadOperation(out Operation put));
         Assert.EndsWith("/" + long.MaxValue, Resolve(put.Id, long.MaxValue).Written, StringComparison.Ordinal);
@@ -82,7 +84,7 @@ public class CommandTests
     [Fact]
     public void An_empty_id_becomes_a_guid_in_the_command()
     {
-        using CommandBuffer buffer = Put("");
+        using CommandBuffer buffer = EncodePut("");
         var reader = new CommandReader(buffer.Written.Span);
         Assert.True(reader.TryReadOperation(out Operation put));
         Assert.Matches(
@@ -143,7 +145,8 @@ public class CommandTests
                 && names.TryReadName(out _)
                 && names.TryReadName(out ReadOnlySpan<byte> last)
                 && last.SequenceEqual("b"u8)
-                && !names.TryReadName(out _)
+                && !names.TryReadName(out _),
+            "both names are read, and no third one"
         );
 
         using CommandBuffer horizon = CommandEncoder.SetTombstoneHorizon(database: 3, etag: 99);
@@ -163,7 +166,8 @@ public class CommandTests
                 && expired.TryReadExpiry(out ReadOnlySpan<byte> id, out long etag)
                 && id.SequenceEqual("b"u8)
                 && etag == 6
-                && !expired.TryReadExpiry(out _, out _)
+                && !expired.TryReadExpiry(out _, out _),
+            "both documents are read with their etags, and no third one"
         );
     }
 
@@ -172,9 +176,10 @@ public class CommandTests
     {
         const int Seed = 99;
         var random = new Random(Seed);
-        using CommandBuffer original = MakeBatch();
+        using CommandBuffer original = EncodeBatch();
         for (int round = 0; round < 20_000; round++)
         {
+            // First truncated at each length, then with three random bytes.
             byte[] damaged = original.Written.ToArray();
             damaged = round < damaged.Length ? damaged[..round] : damaged;
             for (int change = 0; change < 3 && round >= original.Length; change++)
@@ -197,7 +202,8 @@ public class CommandTests
     [Fact]
     public void Unknown_versions_and_kinds_name_the_program_to_start()
     {
-        using CommandBuffer buffer = MakeBatch();
+        // The first byte is the version, now 2, and the second the kind.
+        using CommandBuffer buffer = EncodeBatch();
         byte[] newerVersion = buffer.Written.ToArray();
         byte[] unknownKind = buffer.Written.ToArray();
         byte[] olderVersion = buffer.Written.ToArray();
@@ -296,7 +302,9 @@ public class CommandTests
     public void Idempotency_keys_are_hashed_and_limited()
     {
         Assert.True(IdempotencyKey.TryCreate("abc"u8, out IdempotencyKey key, out _));
-        Assert.Equal(new IdempotencyKey(0xBA7816BF8F01CFEA, 0x414140DE5DAE2223), key); // SHA-256 of "abc", FIPS 180
+        // The begin of SHA-256 of "abc", as FIPS 180 gives it.
+        Assert.Equal(new IdempotencyKey(0xBA7816BF8F01CFEA, 0x414140DE5DAE2223), key);
+        // A key has 1 to 128 bytes.
         foreach (int length in new[] { 0, 129 })
         {
             Assert.False(IdempotencyKey.TryCreate(new byte[length], out _, out InputError error));
@@ -304,14 +312,14 @@ public class CommandTests
         }
     }
 
-    private static CommandBuffer Put(string id)
+    private static CommandBuffer EncodePut(string id)
     {
         using DocumentParser parser = DocumentParser.Rent();
         Assert.True(parser.TryParse("{}"u8, out ParsedDocument document, out _));
         return CommandEncoder.Put(database: 1, Bytes(id), expected: default, document, key: default);
     }
 
-    private static CommandBuffer MakeBatch()
+    private static CommandBuffer EncodeBatch()
     {
         byte[] body = Bytes(
             """{"Commands":[{"Id":"É","Type":"PUT","ChangeVector":"A:1","Document":{"a":1,"@metadata":{"@expires":"2026-11-21T09:49:45Z"}}},{"Id":"b","Type":"DELETE"},{"Id":"c","Type":"PATCH","Patch":{"Script":"this.a = args.x","Values":{"x":1}}}]}"""

@@ -7,6 +7,7 @@ using static Rookery.Documents.Tests.Parsing.ParsedExample;
 
 namespace Rookery.Documents.Tests.Ids;
 
+/// <summary>Which ids are valid, how they are lower-cased, and which patterns they match.</summary>
 public class DocumentIdTests
 {
     [Theory]
@@ -56,10 +57,14 @@ public class DocumentIdTests
         Assert.False(DocumentId.TryValidate(Bytes(new string('x', 513)), out _));
         Assert.True(DocumentId.TryValidate(Bytes(new string('é', 256)), out _));
         Assert.False(DocumentId.TryValidate(Bytes(new string('é', 257)), out _));
+
+        // 512 bytes that are 768 when they are lower-cased.
         Assert.False(DocumentId.TryValidate(Bytes(new string('\u023A', 256)), out InputError grows));
         Assert.Contains("lower-cased", grows.What, StringComparison.Ordinal);
-        Assert.False(DocumentId.TryValidate([0x61, 0xFF], out _));
     }
+
+    [Fact]
+    public void Ids_that_are_not_UTF8_are_refused() => Assert.False(DocumentId.TryValidate([0x61, 0xFF], out _));
 
     [Theory]
     [InlineData("", true)]
@@ -73,10 +78,12 @@ public class DocumentIdTests
     [Fact]
     public void Prefixes_leave_room_for_their_number()
     {
+        // Of 512 bytes, 21 are for the number.
         Assert.True(DocumentId.TryValidateForStore(Bytes(new string('x', 490) + "/"), out _));
         Assert.False(DocumentId.TryValidateForStore(Bytes(new string('x', 491) + "/"), out _));
     }
 
+    // '*' stands for any characters, '?' for one, and '|' separates alternatives.
     [Theory]
     [InlineData("1*", "12", true)]
     [InlineData("1*", "21", false)]
@@ -95,7 +102,8 @@ public class DocumentIdTests
         Assert.Equal(matches, new IdPattern(pattern).IsMatch(Bytes(suffix)));
 
     [Fact]
-    public void An_empty_pattern_is_none() => Assert.True(new IdPattern("").IsEmpty && new IdPattern(null).IsEmpty);
+    public void An_empty_pattern_counts_as_no_pattern() =>
+        Assert.True(new IdPattern("").IsEmpty && new IdPattern(null).IsEmpty);
 
     private static string Lower(string id)
     {

@@ -32,7 +32,8 @@ public sealed class BackgroundWorkTests
         var orders = node
             .Core.Storage.Statistics()
             .Groups.Single(static group => group.Tables.Contains("by etag", StringComparison.Ordinal));
-        Assert.InRange(orders.Rows, 2 * 40, 2 * 40 * 10); // merges wait for a few runs, so at most ten rounds have rows
+        // Each document has two rows in the group. Merges wait for a few runs, so at most ten rounds have rows.
+        Assert.InRange(orders.Rows, 2 * 40, 2 * 40 * 10);
         Assert.Equal(40, node.Documents("db").Count);
     }
 
@@ -59,7 +60,7 @@ public sealed class BackgroundWorkTests
             });
         }
 
-        Assert.True(node.Core.Storage.Statistics().Compactions > 0);
+        Assert.True(node.Core.Storage.Statistics().Compactions > 0, "the runs are merged despite the fault");
     }
 
     [Fact]
@@ -67,6 +68,7 @@ public sealed class BackgroundWorkTests
     {
         using var node = SteppedNode.Open(_disk, Directory, _time);
         node.CreateDatabase("db");
+        // The share of time for merges, which the node sets by its temperature.
         node.Core.Background.Pacer.Share = 0;
         for (int round = 0; round < 20; round++)
         {
@@ -75,12 +77,12 @@ public sealed class BackgroundWorkTests
         }
 
         var paused = node.Core.Storage.Statistics();
-        Assert.True(paused.Flushes >= 20, "the journal must not grow for heat");
+        Assert.True(paused.Flushes >= 20, "each round is flushed, so that the journal does not grow while it is hot");
         Assert.Equal(0, paused.Compactions);
 
         node.Core.Background.Pacer.Share = 1;
         node.Flush();
-        Assert.True(node.Core.Storage.Statistics().Compactions > 0);
+        Assert.True(node.Core.Storage.Statistics().Compactions > 0, "merges go on at full share");
     }
 
     [Fact]
@@ -102,10 +104,11 @@ public sealed class BackgroundWorkTests
             node.Flush();
         }
 
+        // Less than the reserve of 1 MiB is free; free space is checked once a second.
         _disk.CapacityBytes = _disk.UsedBytes + (512 << 10);
         _time.Advance(TimeSpan.FromSeconds(1));
         node.Flush();
-        Assert.True(node.Core.Storage.Statistics().Compactions > 0);
+        Assert.True(node.Core.Storage.Statistics().Compactions > 0, "merges free space although the board is hot");
     }
 
     [Fact]
@@ -121,6 +124,7 @@ public sealed class BackgroundWorkTests
             while (node.Core.Background.DoStep()) { }
         }
 
+        // Far fewer than one for each of the 300 writes.
         Assert.InRange(node.Core.Storage.Statistics().Flushes, 2, 12);
     }
 
@@ -129,13 +133,14 @@ public sealed class BackgroundWorkTests
     {
         using var node = SteppedNode.Open(_disk, Directory, _time);
         node.CreateDatabase("db");
-        node.Run(Batch(node.Database("db").Number, new IdempotencyKey(1, 1), documents: 3000));
+        node.Run(PutBatch(node.Database("db").Number, new IdempotencyKey(1, 1), documents: 3000));
         node.Flush();
-        Assert.True(HasChunks(node), "the outcome is large");
+        Assert.True(HasChunks(node), "the outcome is so large that it has chunks");
+        // Keys are kept for a day.
         _time.Advance(TimeSpan.FromHours(25));
-        node.Run(Batch(node.Database("db").Number, new IdempotencyKey(2, 2), documents: 1));
+        node.Run(PutBatch(node.Database("db").Number, new IdempotencyKey(2, 2), documents: 1));
         node.Flush();
-        Assert.False(HasChunks(node));
+        Assert.False(HasChunks(node), "the chunks are removed with the key");
     }
 
     private static bool HasChunks(SteppedNode node) =>
@@ -143,7 +148,7 @@ public sealed class BackgroundWorkTests
             .Core.Storage.Statistics()
             .Groups.Any(static group => group.Tables.Contains("chunks", StringComparison.Ordinal));
 
-    private static CommandBuffer Batch(uint database, IdempotencyKey key, int documents)
+    private static CommandBuffer PutBatch(uint database, IdempotencyKey key, int documents)
     {
         using var writer = new BatchWriter(CommandKind.Batch, database, key);
         for (int i = 0; i < documents; i++)

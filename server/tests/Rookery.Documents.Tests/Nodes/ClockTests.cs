@@ -60,6 +60,7 @@ public sealed class ClockTests
         LoseTime(2080);
         using var node = Open();
         node.CreateDatabase("db");
+        // The time of the log begins at the earliest plausible time instead, because 2080 is more than ten years later.
         Assert.InRange(
             new DateTime(node.Propose(Put(node, "a", "{}")).LogTimeTicks),
             new DateTime(2026, 1, 1),
@@ -96,6 +97,7 @@ public sealed class ClockTests
 
         using var again = Open();
         Assert.Equal(first, again.Propose(Put(again, "", "{}", key: 1))[0].Id);
+        // Keys are kept for a day.
         _time.Advance(TimeSpan.FromHours(25));
         Assert.NotEqual(first, again.Propose(Put(again, "", "{}", key: 1))[0].Id);
     }
@@ -132,10 +134,11 @@ public sealed class ClockTests
         SetTrustedTime(Start.AddDays(40));
         again.Run(Put(again, "b", "{}"));
         await CleanAsync(again);
-        Assert.Equal(1, Tombstones(again));
+        Assert.Equal(1, CountTombstones(again));
+        // A day after the time became known, and the period of the cleaning.
         _time.Advance(TimeSpan.FromHours(26));
         await CleanAsync(again);
-        Assert.Equal(0, Tombstones(again));
+        Assert.Equal(0, CountTombstones(again));
     }
 
     [Fact]
@@ -193,7 +196,7 @@ public sealed class ClockTests
         );
     }
 
-    private static long Tombstones(SteppedNode node)
+    private static long CountTombstones(SteppedNode node)
     {
         using var reader = node.Database("db").OpenReader();
         return reader.ReadStatistics().Tombstones;

@@ -4,6 +4,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
 
+/// <summary>The counters of a database's collections, of which only those in use are in memory.</summary>
 public sealed class DatabaseStateTests
 {
     [Fact]
@@ -35,6 +36,7 @@ public sealed class DatabaseStateTests
     [Fact]
     public void Collections_that_are_not_in_memory_are_counted_correctly()
     {
+        // Each of 4000 collections gets two documents. Then 0-0 moves from collection 0 to 1, and 7 gets a third.
         const int count = 4000;
         var disk = new SimulatedDisk();
         using (var node = SteppedNode.Open(disk, "/data"))
@@ -89,6 +91,7 @@ public sealed class DatabaseStateTests
             state.WriteRows(batch, storage.Sequence + 1);
             storage.Apply(batch, storage.Sequence + 1);
             memory.Relieve();
+            // Of 10,000 in the end: the limit of 4 MiB holds about 2300 names of 400 bytes.
             Assert.InRange(state.CollectionCount, 0, 3000);
         }
     }

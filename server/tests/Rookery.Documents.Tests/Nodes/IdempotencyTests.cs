@@ -6,6 +6,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
 
+/// <summary>
+/// Requests that are repeated with the same idempotency key. A key is kept for 24 hours; each later command with a key
+/// removes up to two that have expired.
+/// </summary>
 public sealed class IdempotencyTests
 {
     private readonly SimulatedDisk _disk = new();
@@ -19,7 +23,8 @@ public sealed class IdempotencyTests
         {
             node.CreateDatabase("db");
             first = node.Propose(Put(node, "", "{}", key: 1))[0].Id;
-            Assert.Equal(36, first?.Length);
+            const int guidLength = 36;
+            Assert.Equal(guidLength, first?.Length);
             Assert.Equal(first, node.Propose(Put(node, "", "{}", key: 1))[0].Id);
         }
 
@@ -46,6 +51,7 @@ public sealed class IdempotencyTests
         );
         Assert.Equal("\"n\":1", node.Documents("db")["a"]);
 
+        // The same request again is answered as before.
         node.Run(Put(node, "a", """{"n":1}""", key: 1));
         _time.Advance(TimeSpan.FromHours(25));
         node.Run(Put(node, "a", """{"n":2}""", key: 1));
@@ -69,7 +75,8 @@ public sealed class IdempotencyTests
 
             node.Commit();
             _time.Advance(TimeSpan.FromHours(25));
-            node.Run(Put(node, "a", "{}", key: 10)); // removes two keys
+            // Four of the nine keys are removed before the restart, and five after it.
+            node.Run(Put(node, "a", "{}", key: 10));
             node.Run(Put(node, "a", "{}", key: 11));
             node.Flush();
         }
@@ -77,10 +84,11 @@ public sealed class IdempotencyTests
         using var again = Open();
         for (ulong key = 12; key <= 14; key++)
         {
-            again.Run(Put(again, "a", "{}", key)); // removes the other five
+            again.Run(Put(again, "a", "{}", key));
         }
 
-        Assert.Equal(5, Keys(again));
+        // Keys 10 to 14.
+        Assert.Equal(5, CountKeys(again));
     }
 
     [Theory]
@@ -96,7 +104,8 @@ public sealed class IdempotencyTests
         }
 
         _time.Advance(TimeSpan.FromHours(25));
-        node.Run(Put(node, "a", "{}", key: 50)); // expired, and now the newest; removes two others
+        // Key 50 has expired, so this is a new use, and makes it the newest. It removes two others.
+        node.Run(Put(node, "a", "{}", key: 50));
         for (ulong key = 101; key <= 140; key++)
         {
             if (restarts && key % 7 == 0)
@@ -125,7 +134,7 @@ public sealed class IdempotencyTests
     private static IEnumerable<ulong> Numbers(int first, int last) =>
         Enumerable.Range(first, last - first + 1).Select(static number => (ulong)number);
 
-    private static int Keys(SteppedNode node) => IdempotencyRows.KeysOf(node.Core, "db").Count;
+    private static int CountKeys(SteppedNode node) => IdempotencyRows.KeysOf(node.Core, "db").Count;
 
     [Fact]
     public void A_refused_request_does_not_use_its_key()

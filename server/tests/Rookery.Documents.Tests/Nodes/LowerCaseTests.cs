@@ -25,6 +25,8 @@ public sealed class LowerCaseTests
 
         using var again = SteppedNode.Open(_disk, "/data");
         Assert.Equal("KÄSE-Laden", again.Database("käse-laDEN").Name);
+
+        // A name longer than any that is allowed is looked up without a fault.
         Assert.False(again.Core.Databases.TryGet(new string('k', 200), out _));
         Assert.Equal(
             RejectionKind.DatabaseExists,
@@ -56,6 +58,7 @@ public sealed class LowerCaseTests
                 )
             )[0].Low
         );
+        // The first range has 32 ids, and the second name continues it.
         Assert.Equal(
             33,
             node.Propose(

@@ -10,6 +10,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
 
+/// <summary>The thread of a node that flushes and merges.</summary>
 public sealed class NodeMaintenanceTests
 {
     private const int MemtableBytes = 256 << 10;
@@ -20,7 +21,8 @@ public sealed class NodeMaintenanceTests
     {
         var threads = new RunWriters();
         using var node = Open(new SimulatedDisk(), threads);
-        threads.Forget(); // ignore the writes of the thread that opens the node
+        // The thread that opens the node writes, too.
+        threads.Forget();
         await FillAsync(node, documents: 2_000);
         Assert.True(node.ReadStatistics()!.Storage.Flushes > 4, "the documents fill several memtables");
         Assert.Equal(["maintenance"], threads.Names);
@@ -40,6 +42,7 @@ public sealed class NodeMaintenanceTests
                 Sticky = true,
             }
         );
+        // More than two memtables of 256 KiB, with documents of 4 KB.
         await FillAsync(node, documents: 160);
         Assert.Contains("will be tried again", node.ReadStatistics()!.Storage.Health, StringComparison.Ordinal);
         Assert.Contains("will be tried again", Assert.Single(troubles), StringComparison.Ordinal);
@@ -53,7 +56,7 @@ public sealed class NodeMaintenanceTests
         using (var node = Open(disk, new RunWriters()))
         {
             await FillAsync(node, documents: 160);
-            Assert.True(node.ReadStatistics()!.Storage.Flushes > 0);
+            Assert.True(node.ReadStatistics()!.Storage.Flushes > 0, "there is a run to damage");
         }
 
         string run = disk.Files.First(path => path.EndsWith(".run", StringComparison.Ordinal));
@@ -80,6 +83,7 @@ public sealed class NodeMaintenanceTests
             RaftConsensus.Alone
         );
 
+    // Creates a database, and puts documents by 16 writers at the same time.
     private static async Task FillAsync(Node node, int documents)
     {
         var created = await node.Consensus.ProposeAsync(
@@ -113,6 +117,7 @@ public sealed class NodeMaintenanceTests
         return CommandEncoder.Put(database, id, ExpectedChangeVector.None, document, key: default);
     }
 
+    /// <summary>Records the names of the threads that write runs or manifests.</summary>
     private sealed class RunWriters : IIoRecorder
     {
         private readonly ConcurrentDictionary<string, bool> _names = new(StringComparer.Ordinal);

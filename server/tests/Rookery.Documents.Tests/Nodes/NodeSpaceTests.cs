@@ -4,6 +4,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
 
+/// <summary>A journal on a device of its own that is nearly full.</summary>
 public class NodeSpaceTests
 {
     private const int SegmentBytes = 64 << 10;
@@ -25,6 +26,7 @@ public class NodeSpaceTests
             node.Put("Shop", "d", $$"""{"noise":"{{Noise(i)}}"}""");
         }
 
+        // Less than the journal's reserve is free; free space is checked once a second.
         _disk.CapacityBytes = _disk.UsedBytes + (3 * SegmentBytes);
         _time.Advance(TimeSpan.FromSeconds(1));
         var refused = node.Propose(node.PutCommand("Shop", "more", "{}")).Rejection;
@@ -34,7 +36,7 @@ public class NodeSpaceTests
 
         while (node.Core.Background.DoStep()) { }
 
-        Assert.True(node.Core.Journal.ReadyBytes >= SegmentBytes);
+        Assert.True(node.Core.Journal.ReadyBytes >= SegmentBytes, "the flush released a segment");
         _time.Advance(TimeSpan.FromSeconds(1));
         node.Put("Shop", "more", "{}");
     }

@@ -6,6 +6,9 @@ using static Rookery.Documents.Tests.Parsing.ParsedExample;
 
 namespace Rookery.Documents.Tests.Parsing;
 
+/// <summary>
+/// JSON of documents: its body without metadata, the members of the metadata, and what is refused and where.
+/// </summary>
 public class DocumentParserTests
 {
     [Theory]
@@ -90,6 +93,7 @@ public class DocumentParserTests
         Assert.Equal($"\"@expires\":\"{written}\"", Text(document.Metadata));
     }
 
+    // The JSON, the error, and the offset of the byte that it names.
     [Theory]
     [InlineData("""{"a":1,"a":2}""", InputErrorCode.DuplicateKey, 7)]
     [InlineData("""{"a":1,"\u0061":2}""", InputErrorCode.DuplicateKey, 7)]
@@ -145,6 +149,7 @@ public class DocumentParserTests
         Assert.Equal(3, error.Where.Line);
     }
 
+    // A continuation without a start, an overlong form, a surrogate, beyond U+10FFFF, and a truncated character.
     [Theory]
     [InlineData(new byte[] { 0x80 })]
     [InlineData(new byte[] { 0xC0, 0x80 })]
@@ -209,6 +214,7 @@ public class DocumentParserTests
         using DocumentParser parser = DocumentParser.Rent();
         string start = json.ToString();
         Assert.True(parser.TryParse(Bytes(start + "\"last\":1}"), out _, out InputError error), error.ToString());
+        // Some keys of the whole range.
         for (int key = 0; key < 5000; key += 701)
         {
             Assert.Equal(InputErrorCode.DuplicateKey, Refusal(Bytes(start + $"\"k{key}\":1}}")).Code);
@@ -272,6 +278,7 @@ public class DocumentParserTests
             }
         }
 
+        // The mutations are neither all valid nor all invalid.
         Assert.InRange(accepted, 1000, 59_000);
     }
 
@@ -288,6 +295,7 @@ public class DocumentParserTests
         }
     }
 
+    // Makes one to three changes: replaces, removes or inserts a byte, or repeats some bytes elsewhere.
     private static byte[] Mutate(byte[] json, Random random)
     {
         var bytes = new List<byte>(json);

@@ -12,6 +12,7 @@ internal static class ParsedExample
 
     public static string Text(ReadOnlySpan<byte> bytes) => Encoding.UTF8.GetString(bytes);
 
+    /// <summary>Returns the members of the body, which is stored without the metadata between its two parts.</summary>
     public static string Body(in ParsedDocument document)
     {
         string head = Text(document.BodyHead),
@@ -19,6 +20,7 @@ internal static class ParsedExample
         return head + (head.Length > 0 && tail.Length > 0 ? "," : "") + tail;
     }
 
+    /// <summary>Parses JSON that must be refused with a helpful error, and returns the error.</summary>
     public static InputError Refusal(ReadOnlySpan<byte> json)
     {
         using DocumentParser parser = DocumentParser.Rent();

@@ -11,6 +11,9 @@ using static Rookery.Documents.Tests.Parsing.ParsedExample;
 
 namespace Rookery.Documents.Tests.Patching;
 
+/// <summary>
+/// Merge patches, and the scripts that RavenDB's typed sessions send. Other scripts are tested in CompiledPatchTests.
+/// </summary>
 public class PatchTests
 {
     /// <summary>The examples of RFC 7396, appendix A, and one with an escaped name.</summary>
@@ -53,10 +56,10 @@ public class PatchTests
                     var output = new PooledBytes();
                     new MergePatch().Apply(Bytes(target), Bytes(patch), output);
                     using JsonDocument actual = JsonDocument.Parse(Text(output.Written));
-                    string expected = Define(Node(target), Node(patch))?.ToJsonString() ?? "null";
+                    string expected = ApplyDefinition(ParseNode(target), ParseNode(patch))?.ToJsonString() ?? "null";
                     Assert.True(
                         JsonElement.DeepEquals(JsonElement.Parse(expected), actual.RootElement),
-                        $"{expected} expected, {Text(output.Written)} found"
+                        $"{expected} is expected, not {Text(output.Written)}"
                     );
                 }
             );
@@ -89,12 +92,14 @@ public class PatchTests
         string target = "{" + string.Join(',', Enumerable.Range(0, 200_000).Select(key => $"\"a{key}\":1")) + "}";
         string patch = "{" + string.Join(',', Enumerable.Range(0, 200_000).Select(key => $"\"a{key * 2}\":2")) + "}";
         var output = new PooledBytes();
-        new MergePatch().Apply(Bytes(target), Bytes(patch), output); // 4 × 10^10 comparisons would not end
+        // Comparing each member with each other would take 4 × 10^10 comparisons, which would not end.
+        new MergePatch().Apply(Bytes(target), Bytes(patch), output);
         using JsonDocument merged = JsonDocument.Parse(output.WrittenMemory);
         Assert.Equal(300_000, merged.RootElement.EnumerateObject().Count());
     }
 
     [Theory]
+    // The patch, the id, and what the patched document has: body, collection, metadata, and ticks at which it expires.
     [InlineData(
         """{"a":2,"@metadata":{"k":null,"n":1,"@collection":"B"}}""",
         "a",
@@ -162,6 +167,7 @@ public class PatchTests
         );
     }
 
+    // The script, the body, the value of args.v, and the patched body.
     [Theory]
     [InlineData("this.a = args.v", """{"a":1}""", "5", """{"a":5}""")]
     [InlineData("this.n = args.v;", """{"a":1}""", "\"x\"", """{"a":1,"n":"x"}""")]
@@ -244,7 +250,7 @@ public class PatchTests
     [InlineData("this.a = args.v // comment")]
     public void Other_javascript_is_refused_when_it_is_proposed(string script)
     {
-        InputError error = Refuse(script);
+        InputError error = ParseRefused(script);
         Assert.Equal((InputErrorCode.NotSupported, InputErrorKind.NotSupported), (error.Code, error.Kind));
         Assert.Contains(script[..8], error.What, StringComparison.Ordinal);
     }
@@ -259,7 +265,7 @@ public class PatchTests
         Assert.Equal(PatchStatus.NotModified, Run(evaluator, script, "1", """{"a":1}""", out _));
         Assert.Equal(
             PatchStatus.Created,
-            Missing(
+            ApplyToMissing(
                 evaluator,
                 $$"""{"Patch":{"Script":{{JsonSerializer.Serialize(script)}}},"PatchIfMissing":{"Script":"" } }"""
             )
@@ -272,11 +278,14 @@ public class PatchTests
         using var evaluator = new PatchEvaluator();
         Assert.Equal(
             PatchStatus.DocumentDoesNotExist,
-            Missing(evaluator, """{"Patch":{"Script":"this.a = args.v","Values":{"v":1}},"PatchIfMissing":null}""")
+            ApplyToMissing(
+                evaluator,
+                """{"Patch":{"Script":"this.a = args.v","Values":{"v":1}},"PatchIfMissing":null}"""
+            )
         );
         Assert.Equal(
             PatchStatus.Created,
-            Missing(
+            ApplyToMissing(
                 evaluator,
                 """{"Patch":{"Script":"this.a = args.v","Values":{"v":1}},"PatchIfMissing":{"Script":"this.b = args.v","Values":{"v":2}}}"""
             )
@@ -355,7 +364,7 @@ public class PatchTests
         return status;
     }
 
-    private static PatchStatus Missing(PatchEvaluator evaluator, string request)
+    private static PatchStatus ApplyToMissing(PatchEvaluator evaluator, string request)
     {
         Assert.True(
             BatchRequestParser.TryParsePatch(
@@ -374,7 +383,7 @@ public class PatchTests
         return evaluator.ApplyToMissing(Program(command));
     }
 
-    private static InputError Refuse(string script)
+    private static InputError ParseRefused(string script)
     {
         string request = "{\"Patch\":{\"Script\":" + JsonSerializer.Serialize(script) + ",\"Values\":{\"v\":1}}}";
         Assert.False(
@@ -417,10 +426,11 @@ public class PatchTests
         return operation.Patch;
     }
 
-    private static System.Text.Json.Nodes.JsonNode? Node(string json) => System.Text.Json.Nodes.JsonNode.Parse(json);
+    private static System.Text.Json.Nodes.JsonNode? ParseNode(string json) =>
+        System.Text.Json.Nodes.JsonNode.Parse(json);
 
     /// <summary>The pseudo code of RFC 7396, section 2.</summary>
-    private static System.Text.Json.Nodes.JsonNode? Define(
+    private static System.Text.Json.Nodes.JsonNode? ApplyDefinition(
         System.Text.Json.Nodes.JsonNode? target,
         System.Text.Json.Nodes.JsonNode? patch
     )
@@ -439,7 +449,7 @@ public class PatchTests
             }
             else
             {
-                result[name] = Define(result[name]?.DeepClone(), value);
+                result[name] = ApplyDefinition(result[name]?.DeepClone(), value);
             }
         }
 

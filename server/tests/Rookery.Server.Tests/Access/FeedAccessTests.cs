@@ -37,6 +37,8 @@ public sealed class FeedAccessTests : IAsyncLifetime
             CancellationToken.None
         );
         byte[] buffer = new byte[4096];
+
+        // The confirmation of the watch: the feed is open, and stays open while the token is valid.
         await socket.ReceiveAsync(buffer, CancellationToken.None);
         _server.Time.Advance(TimeSpan.FromMinutes(1));
         var closing = socket.ReceiveAsync(buffer, CancellationToken.None);
@@ -51,6 +53,7 @@ public sealed class FeedAccessTests : IAsyncLifetime
             (WebSocketMessageType.Close, WebSocketCloseStatus.PolicyViolation),
             ((await closing).MessageType, socket.CloseStatus)
         );
+        // One text for both reasons, because a close frame has little room.
         Assert.Contains("revoked", socket.CloseStatusDescription, StringComparison.Ordinal);
     }
 
@@ -71,6 +74,7 @@ public sealed class FeedAccessTests : IAsyncLifetime
         request.Headers.TryAddWithoutValidation("Authorization", "Bearer " + token);
         using var response = await http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
         using var events = new StreamReader(await response.Content.ReadAsStreamAsync(), Encoding.UTF8);
+        // The first line is a comment, which says that the stream is open.
         Assert.Equal(": changes", await events.ReadLineAsync());
         _server.Time.Advance(TimeSpan.FromMinutes(1));
         await RevokeUnlessExpiringAsync(isRevoked, token);
@@ -86,6 +90,7 @@ public sealed class FeedAccessTests : IAsyncLifetime
         Assert.Contains(isRevoked ? "was revoked" : "ended at", end, StringComparison.Ordinal);
     }
 
+    // A token that expires does so while the test advances the clock.
     private Task RevokeUnlessExpiringAsync(bool isRevoked, string token) =>
         isRevoked ? _server.RevokeAsync(token) : Task.CompletedTask;
 }

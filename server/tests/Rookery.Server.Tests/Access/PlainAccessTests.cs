@@ -2,6 +2,7 @@ using Rookery.Server.Access;
 
 namespace Rookery.Server.Tests.Access;
 
+/// <summary>A server without TLS, where each caller is an administrator unless a token says otherwise.</summary>
 public class PlainAccessTests : IAsyncLifetime
 {
     private readonly SecureServer _server = new() { IsSecure = false };

@@ -7,6 +7,10 @@ using Rookery.Server.Welcome;
 
 namespace Rookery.Server.Tests.Access;
 
+/// <summary>
+/// The page over plain HTTP for people who do not trust the cluster's authority yet: it leads them to its certificate,
+/// and accepts no credential.
+/// </summary>
 public sealed class WelcomeTests : IAsyncLifetime
 {
     private readonly SecureServer _node = new();
@@ -51,6 +55,7 @@ public sealed class WelcomeTests : IAsyncLifetime
             page,
             StringComparison.Ordinal
         );
+        // Every placeholder in braces is filled.
         Assert.DoesNotContain("{", page[page.IndexOf("<body>", StringComparison.Ordinal)..], StringComparison.Ordinal);
     }
 

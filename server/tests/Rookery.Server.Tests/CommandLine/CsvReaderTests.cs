@@ -3,8 +3,10 @@ using Rookery.Transfer;
 
 namespace Rookery.Server.Tests.CommandLine;
 
+/// <summary>CSV files as `rookery import` reads them.</summary>
 public sealed class CsvReaderTests
 {
+    // In the expected text, '|' separates fields and " / " records.
     [Theory]
     [InlineData("a,b\r\nc,d\r\n", "a|b / c|d")]
     [InlineData("a,b\nc,d", "a|b / c|d")]
@@ -42,6 +44,7 @@ public sealed class CsvReaderTests
         Assert.True(reader.TryRead(fields));
         var refused = Assert.Throws<BadInputException>(() => reader.TryRead(fields));
         Assert.Contains("line 3", refused.Message, StringComparison.Ordinal);
+        // A record may have some MiB, and no more is read.
         Assert.InRange(endless.Count, 1 << 20, 64 << 20);
     }
 
@@ -76,6 +79,8 @@ public sealed class CsvReaderTests
         Assert.Contains(sentence, refused.Message, StringComparison.Ordinal);
     }
 
+    // The bytes of the file as Latin-1, and the lines that are refused. The third file begins with a byte order mark;
+    // the last is valid UTF-8 and has the replacement character itself.
     [Theory]
     [InlineData("a\n1,Z\u00fcrich\n", "2")]
     [InlineData("a\n\"\u00e9\"\nok\n\u00fc\r\n", "2 4")]
@@ -83,7 +88,7 @@ public sealed class CsvReaderTests
     [InlineData("a\n\u00ef\u00bf\u00bd \u00c3\u00bc\n", "")]
     public void A_row_that_is_not_UTF8_is_refused_with_its_line(string latin1, string lines)
     {
-        var source = Table(latin1);
+        var source = OpenTable(latin1);
         var refused = new List<string>();
         while (source.TryRead(out var record))
         {
@@ -103,7 +108,7 @@ public sealed class CsvReaderTests
     public void A_head_that_is_not_UTF8_is_refused() =>
         Assert.Contains(
             "not valid UTF-8",
-            Assert.Throws<BadInputException>(() => Table("id,stra\u00dfe\n1,2\n")).Message,
+            Assert.Throws<BadInputException>(() => OpenTable("id,stra\u00dfe\n1,2\n")).Message,
             StringComparison.Ordinal
         );
 
@@ -114,7 +119,7 @@ public sealed class CsvReaderTests
     public void A_head_with_another_separator_is_refused(string text, char separator, string option) =>
         Assert.Contains(
             option,
-            Assert.Throws<BadInputException>(() => Table(text, separator)).Message,
+            Assert.Throws<BadInputException>(() => OpenTable(text, separator)).Message,
             StringComparison.Ordinal
         );
 
@@ -132,13 +137,13 @@ public sealed class CsvReaderTests
     [InlineData("01067", "\"01067\"")]
     public void Inferring_takes_truth_values_in_three_spellings(string field, string json)
     {
-        var source = Table($"a\n{field}\n", infers: true);
+        var source = OpenTable($"a\n{field}\n", infers: true);
         Assert.True(source.TryRead(out var record));
         Assert.StartsWith($"{{\"a\":{json},", Encoding.UTF8.GetString(record.Json.Span), StringComparison.Ordinal);
     }
 
     /// <summary>Opens a table whose bytes are those of a text in Latin-1; so they need not be valid UTF-8.</summary>
-    private static CsvSource Table(string latin1, char separator = ',', bool infers = false)
+    private static CsvSource OpenTable(string latin1, char separator = ',', bool infers = false)
     {
         var text = CsvSource.TextOf(new MemoryStream(Encoding.Latin1.GetBytes(latin1)));
         return new CsvSource(text, new CsvOptions("Rooks", IdColumn: null, infers, separator));

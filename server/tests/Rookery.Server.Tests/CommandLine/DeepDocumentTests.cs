@@ -5,6 +5,7 @@ using Rookery.Server.Tests.Raven;
 
 namespace Rookery.Server.Tests.CommandLine;
 
+/// <summary>Documents with many levels of nesting, in the command line and as a parameter of a query.</summary>
 public sealed class DeepDocumentTests(RunningServer server) : IClassFixture<RunningServer>
 {
     // Without a setting, System.Text.Json reads at most 64 levels.

@@ -13,6 +13,7 @@ public sealed class ForeignAnswerTests
 {
     private const string Headers = "Content-Type: application/json\r\nConnection: close\r\n";
 
+    // Bodies that are not what the commands expect: not JSON, of other types, or not valid UTF-8.
     private static readonly string[] Answers =
     [
         "",
@@ -73,7 +74,8 @@ public sealed class ForeignAnswerTests
     [InlineData("debug-package --to [")]
     public async Task A_copied_answer_is_refused_unless_it_comes_whole_from_a_node(string command)
     {
-        // A bracket alone stands for the file.
+        // Neither header suffices: the first answer has its length but does not come from a node; the second comes from
+        // a node and breaks off. A bracket alone stands for the file.
         string file = Path.GetTempFileName();
         string[] words =
         [
@@ -105,6 +107,7 @@ public sealed class ForeignAnswerTests
     [Fact]
     public async Task An_endless_answer_fails_at_a_bound()
     {
+        // Four times as long as the bound of 1 MiB in this call.
         await using var other = new OtherProgram(
             $"HTTP/1.1 200 OK\r\n{Headers}\r\n{{\"Databases\":\"{new string('a', 4 << 20)}"
         );
@@ -145,6 +148,7 @@ public sealed class ForeignAnswerTests
     [Fact]
     public async Task An_endless_state_fails_at_a_bound()
     {
+        // The states of a node have at most 16 MiB.
         await using var other = new OtherProgram(
             $"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: {new string('a', 17 << 20)}"
         );

@@ -45,7 +45,10 @@ public sealed class LocalAccessTests
         );
     }
 
-    /// <summary>The start after the change failed before it wrote anything.</summary>
+    /// <summary>
+    /// The file with the address is from the time before the change, because the start after it failed before it wrote
+    /// anything.
+    /// </summary>
     [Fact]
     public void A_node_reconfigured_to_https_is_not_contacted_by_plain_HTTP()
     {

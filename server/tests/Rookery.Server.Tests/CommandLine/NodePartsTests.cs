@@ -2,6 +2,7 @@ using Rookery.Hosting;
 
 namespace Rookery.Server.Tests.CommandLine;
 
+/// <summary>The parts of a node's process, which are disposed when it ends.</summary>
 public class NodePartsTests
 {
     [Fact]
@@ -16,6 +17,7 @@ public class NodePartsTests
         parts.Add(new Part(() => disposedParts.Add(5)));
         await Assert.ThrowsAsync<InvalidOperationException>(async () => await parts.DisposeAsync());
         Assert.Equal([5, 4, 2, 1], disposedParts);
+        // A second disposal does nothing.
         await parts.DisposeAsync();
         Assert.Equal([5, 4, 2, 1], disposedParts);
     }

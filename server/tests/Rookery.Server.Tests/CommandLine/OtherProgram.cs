@@ -11,6 +11,8 @@ internal sealed class OtherProgram : IAsyncDisposable
     private readonly byte[] _answer;
     private readonly Task _serving;
 
+    /// <summary>Listens on a free port.</summary>
+    /// <param name="answer">The bytes of each answer, as Latin-1.</param>
     public OtherProgram(string answer)
     {
         _answer = Encoding.Latin1.GetBytes(answer);

@@ -63,7 +63,7 @@ public sealed class ShownTablesTests
         string note
     )
     {
-        // The statistics are older than the progress: another state in them must not contradict what is left.
+        // The statistics were read before the progress, and say the opposite of it. The progress must win.
         var statistics = Parse(
             $$"""{"State":"Normal","Status":"{{status}}","IsStale":{{(isStale ? "false" : "true")}}}"""
         );

@@ -6,6 +6,7 @@ using Rookery.Server.Tests.Support;
 
 namespace Rookery.Server.Tests.CommandLine;
 
+/// <summary>Standard output over a real pipe, which blocks when it is full.</summary>
 public sealed partial class StandardStreamTests : IDisposable
 {
     // Ends a test that would otherwise hang; a passing test never waits for it.
@@ -55,13 +56,14 @@ public sealed partial class StandardStreamTests : IDisposable
                 context.Cancel = true;
             }
         );
+        const string text = "written after the signals";
         int filled = _pipe.Fill();
         int thread = 0;
         int written = -1;
         var writer = new Thread(() =>
         {
             Volatile.Write(ref thread, ThreadId());
-            written = _pipe.Stream.WriteWithin("told of the signal"u8, Guard);
+            written = _pipe.Stream.WriteWithin(Encoding.UTF8.GetBytes(text), Guard);
         });
         writer.Start();
         while (Volatile.Read(ref thread) == 0)
@@ -76,11 +78,11 @@ public sealed partial class StandardStreamTests : IDisposable
             await Task.Delay(5);
         }
 
-        Assert.True(SpinWait.SpinUntil(() => Volatile.Read(ref signals) > 0, Guard));
+        Assert.True(SpinWait.SpinUntil(() => Volatile.Read(ref signals) > 0, Guard), "a signal arrives");
         _pipe.Read(filled);
-        Assert.True(writer.Join(Guard));
-        Assert.Equal(18, written);
-        Assert.Equal("told of the signal", _pipe.Read(18));
+        Assert.True(writer.Join(Guard), "the write ends once there is room");
+        Assert.Equal(text.Length, written);
+        Assert.Equal(text, _pipe.Read(text.Length));
     }
 
     [Fact]
@@ -115,6 +117,7 @@ public sealed partial class StandardStreamTests : IDisposable
         }
     }
 
+    // The number of the signal on Linux.
     private const int SigCont = 18;
 
     [LibraryImport("libc", EntryPoint = "gettid")]

@@ -32,6 +32,7 @@ public class VisibleTextTests
 
             string visible = VisibleText.OfLine(letter.ToString());
             bool isKept = string.Equals(visible, letter.ToString(), StringComparison.Ordinal);
+            // Besides whole categories: a joiner and fillers, which are letters or symbols without a visible form.
             bool isHostile =
                 Rune.GetUnicodeCategory(letter)
                     is UnicodeCategory.Control
@@ -111,6 +112,7 @@ public class VisibleTextTests
         [
             .. ResultTable.Of([.. results.RootElement.EnumerateArray()]).Lines(null, new Paint(isOn: false)),
         ];
+        // The head and one row.
         Assert.Equal(2, lines.Length);
         Assert.All(lines, AssertHarmless);
         Assert.Contains("a\\u202eb", lines[0], StringComparison.Ordinal);
@@ -137,6 +139,7 @@ public class VisibleTextTests
             )
         );
         string[] lines = MemberTable.Of(cluster.RootElement).Split('\n');
+        // The head, one row and the note.
         Assert.Equal(3, lines.Length);
         Assert.All(lines, AssertHarmless);
     }

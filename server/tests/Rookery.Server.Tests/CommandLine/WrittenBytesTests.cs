@@ -14,6 +14,7 @@ public sealed class WrittenBytesTests(RunningServer server) : IClassFixture<Runn
         string db = await server.CreateDatabaseAsync();
         using var client = new NodeClient(new NodeConnection(server.Address, Token: null, Authorities: null));
         var before = await WrittenBytes.ReadAsync(client);
+        // A document that compression cannot shorten below 300,000 bytes.
         byte[] noise = new byte[300_000];
         new Random(1).NextBytes(noise);
         string document = $$"""{"noise":"{{Convert.ToHexString(noise)}}"}""";
@@ -22,6 +23,7 @@ public sealed class WrittenBytesTests(RunningServer server) : IClassFixture<Runn
         Assert.InRange(after!.Bytes - before!.Bytes, noise.Length, 64 << 20);
         Assert.NotNull(after.SyncSeconds);
 
+        // All kinds of disk calls write, except these.
         IoKind[] others = [IoKind.JournalSync, IoKind.Read, IoKind.Backup, IoKind.Scrub];
         Assert.Equal(
             Enum.GetValues<IoKind>().Except(others).Select(Operations.IoKindName.Of).Order(StringComparer.Ordinal),
@@ -30,6 +32,7 @@ public sealed class WrittenBytesTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Theory]
+    // Each connection waits for a sync after each document.
     [InlineData(0.0097, 1, "about 8.0 MiB at most")]
     [InlineData(0.0997, 16, "about 1.1 MiB at most")]
     [InlineData(null, 16, "for 10 s. This wears cards.")]

@@ -27,12 +27,13 @@ public sealed class SessionTests : IAsyncLifetime
         (await AskAsync("GET", "/admin/access/tokens", CookieOf(started))).IsRefusal(403, "needs the scope admin");
     }
 
+    // A well-formed token that was never registered, and bodies without a token of Rookery.
     [Theory]
     [InlineData("""{"Token":"rookery_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB"}""", 401, "not known")]
     [InlineData("""{"Token":"something"}""", 401, "no token of Rookery")]
     [InlineData("{}", 401, "no token of Rookery")]
     [InlineData("""{"Password":"x"}""", 400, "unknown member")]
-    public async Task A_token_of_another_cluster_begins_no_session(string body, int status, string why)
+    public async Task An_unknown_token_begins_no_session(string body, int status, string why)
     {
         var answer = await _server.SendAsync("POST", "/session", body: body);
         answer.IsRefusal(status, why);
@@ -108,6 +109,7 @@ public sealed class SessionTests : IAsyncLifetime
         string used = sessions.Begin(hash);
         string idle = sessions.Begin(hash);
         var step = Sessions.Idle - TimeSpan.FromHours(1);
+        // The used one is used shortly before it would count as idle, again and again.
         for (var age = step; age < Sessions.MaxLifetime; age += step)
         {
             time.Advance(step);
@@ -129,6 +131,7 @@ public sealed class SessionTests : IAsyncLifetime
         string second = CookieOf(await SignInAsync(token));
         _server.Time.Advance(TimeSpan.FromSeconds(1));
         Assert.Equal(200, (await AskAsync("GET", "/metrics", first)).Status);
+        // With these, there is one session too many.
         for (int more = 2; more <= Sessions.MaxSessions; more++)
         {
             _server.Context.Access.Sessions.Begin(BitConverter.GetBytes(more));
@@ -210,6 +213,7 @@ public sealed class SessionTests : IAsyncLifetime
     private Task<Answer> SignInAsync(string token) =>
         _server.SendAsync("POST", "/session", body: $$"""{"Token":"{{token}}"}""");
 
+    // Sends a request with a cookie; isOwnPage adds the header that only the dashboard's own page can send.
     private async Task<Answer> AskAsync(
         string method,
         string path,

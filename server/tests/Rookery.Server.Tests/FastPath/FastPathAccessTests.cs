@@ -25,12 +25,12 @@ public sealed class FastPathAccessTests : IAsyncLifetime
     {
         string token = await _server.GiveTokenAsync(["read", "write"]);
         using var http = _server.NewClient();
-        await ExpectAsync(http, "GET", Document, token, status: 200, isFast: false);
-        await ExpectAsync(http, "GET", Document, token, status: 200, isFast: true);
-        await ExpectAsync(http, "PUT", Document, token, status: 201, isFast: true);
+        await AssertAnswerAsync(http, "GET", Document, token, status: 200, isFast: false);
+        await AssertAnswerAsync(http, "GET", Document, token, status: 200, isFast: true);
+        await AssertAnswerAsync(http, "PUT", Document, token, status: 201, isFast: true);
         await _server.RevokeAsync(token);
-        await ExpectAsync(http, "GET", Document, token, status: 401, isFast: false);
-        await ExpectAsync(http, "PUT", Document, token, status: 401, isFast: false);
+        await AssertAnswerAsync(http, "GET", Document, token, status: 401, isFast: false);
+        await AssertAnswerAsync(http, "PUT", Document, token, status: 401, isFast: false);
     }
 
     [Fact]
@@ -38,10 +38,10 @@ public sealed class FastPathAccessTests : IAsyncLifetime
     {
         string token = await _server.GiveTokenAsync(["read"], expires: _server.Time.GetUtcNow().AddSeconds(30));
         using var http = _server.NewClient();
-        await ExpectAsync(http, "GET", Document, token, status: 200, isFast: false);
-        await ExpectAsync(http, "GET", Document, token, status: 200, isFast: true);
+        await AssertAnswerAsync(http, "GET", Document, token, status: 200, isFast: false);
+        await AssertAnswerAsync(http, "GET", Document, token, status: 200, isFast: true);
         _server.Time.Advance(TimeSpan.FromSeconds(31));
-        await ExpectAsync(http, "GET", Document, token, status: 401, isFast: false);
+        await AssertAnswerAsync(http, "GET", Document, token, status: 401, isFast: false);
     }
 
     [Fact]
@@ -49,10 +49,10 @@ public sealed class FastPathAccessTests : IAsyncLifetime
     {
         string token = await _server.GiveTokenAsync(["read"], ["Shop"]);
         using var http = _server.NewClient();
-        await ExpectAsync(http, "GET", Document, token, status: 200, isFast: false);
-        await ExpectAsync(http, "GET", Document, token, status: 200, isFast: true);
-        await ExpectAsync(http, "PUT", Document, token, status: 403, isFast: false);
-        await ExpectAsync(http, "GET", "/databases/Other/docs?id=a", token, status: 403, isFast: false);
+        await AssertAnswerAsync(http, "GET", Document, token, status: 200, isFast: false);
+        await AssertAnswerAsync(http, "GET", Document, token, status: 200, isFast: true);
+        await AssertAnswerAsync(http, "PUT", Document, token, status: 403, isFast: false);
+        await AssertAnswerAsync(http, "GET", "/databases/Other/docs?id=a", token, status: 403, isFast: false);
     }
 
     [Fact]
@@ -64,14 +64,14 @@ public sealed class FastPathAccessTests : IAsyncLifetime
         const string Batch = """{"Commands":[{"Type":"DELETE","Id":"no"}]}""";
         string reader = await _server.GiveTokenAsync(["read"]);
         using var reading = _server.NewClient();
-        await ExpectAsync(reading, "GET", Document, reader, status: 200, isFast: false);
-        await ExpectAsync(reading, "POST", Queries, reader, status: 200, isFast: true, Query);
-        await ExpectAsync(reading, "POST", Batches, reader, status: 403, isFast: false, Batch);
+        await AssertAnswerAsync(reading, "GET", Document, reader, status: 200, isFast: false);
+        await AssertAnswerAsync(reading, "POST", Queries, reader, status: 200, isFast: true, Query);
+        await AssertAnswerAsync(reading, "POST", Batches, reader, status: 403, isFast: false, Batch);
         string writer = await _server.GiveTokenAsync(["write"]);
         using var writing = _server.NewClient();
-        await ExpectAsync(writing, "PUT", Document, writer, status: 201, isFast: false, "{}");
-        await ExpectAsync(writing, "POST", Batches, writer, status: 201, isFast: true, Batch);
-        await ExpectAsync(writing, "POST", Queries, writer, status: 403, isFast: false, Query);
+        await AssertAnswerAsync(writing, "PUT", Document, writer, status: 201, isFast: false, "{}");
+        await AssertAnswerAsync(writing, "POST", Batches, writer, status: 201, isFast: true, Batch);
+        await AssertAnswerAsync(writing, "POST", Queries, writer, status: 403, isFast: false, Query);
     }
 
     [Fact]
@@ -80,12 +80,13 @@ public sealed class FastPathAccessTests : IAsyncLifetime
         string first = await _server.GiveTokenAsync(["read"]);
         string second = await _server.GiveTokenAsync(["write"]);
         using var http = _server.NewClient();
-        await ExpectAsync(http, "GET", Document, first, status: 200, isFast: false);
-        await ExpectAsync(http, "GET", Document, second, status: 403, isFast: false);
-        await ExpectAsync(http, "GET", Document, second, status: 403, isFast: false);
-        await ExpectAsync(http, "GET", Document, token: null, status: 401, isFast: false);
-        await ExpectAsync(http, "GET", Document, first, status: 200, isFast: false);
-        await ExpectAsync(http, "GET", Document, first, status: 200, isFast: true);
+        await AssertAnswerAsync(http, "GET", Document, first, status: 200, isFast: false);
+        await AssertAnswerAsync(http, "GET", Document, second, status: 403, isFast: false);
+        // A refusal is not recalled.
+        await AssertAnswerAsync(http, "GET", Document, second, status: 403, isFast: false);
+        await AssertAnswerAsync(http, "GET", Document, token: null, status: 401, isFast: false);
+        await AssertAnswerAsync(http, "GET", Document, first, status: 200, isFast: false);
+        await AssertAnswerAsync(http, "GET", Document, first, status: 200, isFast: true);
     }
 
     [Fact]
@@ -94,13 +95,14 @@ public sealed class FastPathAccessTests : IAsyncLifetime
         using var certificate = _server.Identity.NewClient("app");
         await _server.RegisterAsync(certificate, isAdmin: false, ("Shop", "ro"));
         using var http = _server.NewClient(certificate);
-        await ExpectAsync(http, "GET", Document, token: null, status: 200, isFast: false);
-        await ExpectAsync(http, "GET", Document, token: null, status: 200, isFast: true);
-        await ExpectAsync(http, "PUT", Document, token: null, status: 403, isFast: false);
-        await ExpectAsync(http, "GET", "/databases/Other/docs?id=a", token: null, status: 403, isFast: false);
+        await AssertAnswerAsync(http, "GET", Document, token: null, status: 200, isFast: false);
+        await AssertAnswerAsync(http, "GET", Document, token: null, status: 200, isFast: true);
+        await AssertAnswerAsync(http, "PUT", Document, token: null, status: 403, isFast: false);
+        await AssertAnswerAsync(http, "GET", "/databases/Other/docs?id=a", token: null, status: 403, isFast: false);
     }
 
-    private async Task ExpectAsync(
+    // Sends a request and asserts the status, and whether the fast path answered.
+    private async Task AssertAnswerAsync(
         HttpClient http,
         string method,
         string url,

@@ -18,7 +18,7 @@ public sealed class MemberWatchTests : IAsyncLifetime
         """;
 
     private readonly SimulatedTimeProvider _time = new();
-    private readonly Answers _port = new();
+    private readonly MemberPort _port = new();
     private readonly RunningServer _server;
 
     public MemberWatchTests() =>
@@ -64,22 +64,23 @@ public sealed class MemberWatchTests : IAsyncLifetime
         """{"Tag":"B","Sample":{"Reason":null},"Sight":null,"Alerts":[],"History":{"Columns":{},"Rows":[]},"HasMore":"perhaps","Slow":{"Rows":7}}"""
     )]
     [InlineData(null)]
-    public async Task A_member_with_unreadable_answers_counts_as_silent_and_is_polled_on(string? nonsense)
+    public async Task A_member_with_unreadable_answers_counts_as_silent_and_is_polled_on(string? unreadable)
     {
         _port.AnswerTo = path =>
-            path.StartsWith(MemberRequests.KeptPath, StringComparison.Ordinal) ? NoHistory : nonsense;
+            path.StartsWith(MemberRequests.KeptPath, StringComparison.Ordinal) ? NoHistory : unreadable;
         var observation = _server.Context.Observation;
         var member = new ObservedNode("B", observation.Memory, _time);
         using var watched = observation.Watch();
         using var stop = new CancellationTokenSource();
         var watching = new MemberWatch(_server.Context, observation, member, "B").RunAsync(stop.Token);
-        await PassUntilAsync(() => _port.Requests >= 5);
+        // Several requests, so that it was asked again after an unreadable answer.
+        await AdvanceUntilAsync(() => _port.Requests >= 5);
         Assert.False(member.IsAnswering(TimeSpan.Zero));
         Assert.False(watching.IsCompleted);
 
         _port.AnswerTo = path =>
             path.StartsWith(MemberRequests.KeptPath, StringComparison.Ordinal) ? NoHistory : Sample;
-        await PassUntilAsync(() =>
+        await AdvanceUntilAsync(() =>
             member.IsAnswering(TimeSpan.Zero) == true && member.History.NewestUnixMilliseconds == 1000
         );
         Assert.Equal(TimeSpan.FromSeconds(5), member.LastAnswer!.Uptime);
@@ -102,24 +103,26 @@ public sealed class MemberWatchTests : IAsyncLifetime
             new ObservedNode("B", observation.Memory, _time),
             "B"
         ).RunAsync(stop.Token);
-        await PassUntilAsync(() => _port.Requests >= 7);
+        // The first answer announces more, and the following are unreadable.
+        await AdvanceUntilAsync(() => _port.Requests >= 7);
         await stop.CancelAsync();
         await watching;
         Assert.Equal(0, observation.Memory.UsedBytes);
     }
 
-    private async Task PassUntilAsync(Func<bool> holds)
+    // Advances the simulated clock until a condition holds.
+    private async Task AdvanceUntilAsync(Func<bool> holds)
     {
         for (int tries = 0; !holds(); tries++)
         {
-            Assert.True(tries < 3000, "it did not come to that");
+            Assert.True(tries < 3000, "the condition holds within ten simulated minutes");
             _time.Advance(TimeSpan.FromMilliseconds(200));
             await Task.Delay(5);
         }
     }
 
     /// <summary>The port of the member: answers each request with a text, or with status 500 for null.</summary>
-    private sealed class Answers : HttpMessageHandler
+    private sealed class MemberPort : HttpMessageHandler
     {
         private int _requests;
 

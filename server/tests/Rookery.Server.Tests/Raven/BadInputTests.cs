@@ -5,6 +5,7 @@ namespace Rookery.Server.Tests.Raven;
 /// <summary>Bad input gets a clear 4xx and stores nothing.</summary>
 public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningServer>
 {
+    /// <summary>What is wrong, the JSON, the status, and text in the message.</summary>
     public static TheoryData<string, string, int, string> BadDocuments() =>
         new()
         {
@@ -51,7 +52,7 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
             ).IsRefusal(400, "");
         }
 
-        Assert.True(await server.CountAsync(db) == 0, flaw);
+        Assert.True(await server.CountAsync(db) == 0, $"a document with {flaw} is not stored");
     }
 
     [Fact]
@@ -90,6 +91,7 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     }
 
     [Theory]
+    // The limit is 512 bytes.
     [InlineData("PUT", "/docs?id=", 600, 400, "512")]
     [InlineData("GET", "/docs?id=", 600, 400, "512")]
     [InlineData("DELETE", "/docs?id=", 600, 400, "512")]
@@ -137,7 +139,7 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     [InlineData("/queries", """{"Query":"\ud800"}""")]
     [InlineData("/multi_get", "[[")]
     [InlineData("/multi_get", """{"Requests":[{"Content":7}]}""")]
-    public async Task A_malformed_envelope_is_refused_with_our_own_message(string url, string body)
+    public async Task A_malformed_body_around_documents_is_refused_with_our_own_message(string url, string body)
     {
         var answer = await server.SendAsync("POST", await server.CreateDatabaseAsync() + url, body);
         answer.IsRefusal(400, "");
@@ -212,6 +214,7 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     public async Task A_batch_over_the_limit_is_refused_with_the_limit()
     {
         string db = await server.CreateDatabaseAsync();
+        // Five documents, each within the limit of one: 40 MB together.
         string text = new('x', 8_000_000);
         string commands = string.Join(
             ',',

@@ -3,6 +3,7 @@ using Rookery.Server.Raven.Changes;
 
 namespace Rookery.Server.Tests.Raven;
 
+/// <summary>What one connection of the changes feed watches, by commands of RavenDB's clients.</summary>
 public sealed class ChangeWatchesTests
 {
     private static readonly DocumentChange Change = new(DocumentChangeKind.Put, "users/1", "Users", 7);
@@ -23,7 +24,7 @@ public sealed class ChangeWatchesTests
     }
 
     [Fact]
-    public void A_connection_watches_a_bounded_number_of_things()
+    public void A_connection_watches_a_bounded_number_of_topics()
     {
         var watches = new ChangeWatches();
         for (int i = 0; i < ChangeWatches.MaximumOfKind; i++)
@@ -55,7 +56,7 @@ public sealed class ChangeWatchesTests
     [InlineData("watch-document-timeseries")]
     [InlineData("watch-all-document-timeseries")]
     [InlineData("unwatch-all-document-timeseries")]
-    public void Topics_without_changes_can_be_watched(string command) =>
+    public void Topics_that_never_have_changes_here_can_be_watched(string command) =>
         Assert.True(new ChangeWatches().TryExecute(command, null));
 
     [Theory]

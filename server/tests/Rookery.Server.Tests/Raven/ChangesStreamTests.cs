@@ -52,6 +52,7 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", "{}");
+        // The feed begins with its position. After it comes what the reader lacks.
         string put = (await ReadBlocksAsync(count: 2, db, since: "0"))[1];
         string position = IdOf(put);
         Assert.StartsWith("event: put", put, StringComparison.Ordinal);
@@ -85,7 +86,8 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
             default
         );
 
-        // More than one part contains: each part begins below the horizon.
+        // The feed reads in parts, of which 1500 documents need several. Each begins below the tombstone horizon, which
+        // must not count as a gap for a reader that began at zero.
         var ids = (await ReadBlocksAsync(Documents + 1, db, since: "0")).Where(static block =>
             block.StartsWith("event: put", StringComparison.Ordinal)
         );
@@ -97,6 +99,7 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", "{}");
+        // Far beyond any etag that the node has assigned.
         Assert.Equal([Reset], await ReadBlocksAsync(count: 1, db, since: "4000000000"));
     }
 
@@ -124,7 +127,7 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
             await server.SendAsync("GET", await server.CreateDatabaseAsync() + "/changes/stream?since=" + since)
         ).IsRefusal(400, "since");
 
-    /// <summary>Returns the first blocks of the feed, without comments.</summary>
+    /// <summary>Returns the first blocks of the feed, without comments. A block is an event or a position.</summary>
     private async Task<List<string>> ReadBlocksAsync(int count, string db, string since, string lastEventId = "")
     {
         using var request = new HttpRequestMessage(

@@ -32,10 +32,11 @@ public sealed class CompareExchangeOfThreeTests : IAsyncLifetime
     {
         string db = await _server.CreateDatabaseAsync();
         Assert.True(_server.Node.Databases.TryGet(db.Split('/')[^1], out var database));
+        // The key does not exist here until the read barrier after the mismatch.
         _atBarrier = async consensus =>
         {
             _atBarrier = static _ => Task.CompletedTask;
-            Assert.Null((await consensus.ProposeAsync(PutTheirs(database), CancellationToken.None)).Rejection);
+            Assert.Null((await consensus.ProposeAsync(EncodePutOfOther(database), CancellationToken.None)).Rejection);
         };
         var refused = await _server.SendAsync("PUT", $"{db}/cmpxchg?key=lock&index=5", """{"Object":"mine"}""");
         Assert.False(refused.Json.GetProperty("Successful").GetBoolean());
@@ -46,6 +47,7 @@ public sealed class CompareExchangeOfThreeTests : IAsyncLifetime
     public async Task A_mismatch_whose_value_cannot_be_read_now_is_an_error_instead_of_no_value()
     {
         string db = await _server.CreateDatabaseAsync();
+        // A barrier that never completes, whose waiting reads are ended.
         var noBarrier = new TaskCompletionSource();
         _atBarrier = _ => noBarrier.Task;
         _endWaitingReads();
@@ -54,7 +56,7 @@ public sealed class CompareExchangeOfThreeTests : IAsyncLifetime
     }
 
     /// <summary>Encodes a command that creates the key "lock" with the value "theirs".</summary>
-    private static CommandBuffer PutTheirs(Database database) =>
+    private static CommandBuffer EncodePutOfOther(Database database) =>
         CommandEncoder.PutCompareExchange(
             database.Number,
             "lock"u8,

@@ -9,6 +9,9 @@ public sealed class FirstQueryTests : IAsyncLifetime
 {
     private const int Documents = 300;
 
+    // Half of the indexes that the memory of the test allows: one for each of its 64 MiB.
+    private const int MaxAutomaticIndexes = 32;
+
     private readonly SimulatedTimeProvider _time = new();
     private readonly RunningServer _server;
     private string _db = "";
@@ -49,6 +52,7 @@ public sealed class FirstQueryTests : IAsyncLifetime
     [InlineData("from Us group by n select n, count()", 3)]
     public async Task A_query_is_answered_by_a_scan_if_its_index_is_not_built_in_time(string query, int total)
     {
+        // The first attempt defines the index, the second finds it unbuilt.
         for (int attempt = 0; attempt < 2; attempt++)
         {
             var answering = _server.SendAsync(
@@ -87,6 +91,7 @@ public sealed class FirstQueryTests : IAsyncLifetime
             Assert.False(answering.IsCompleted);
         }
 
+        // Longer than a query with a cheap scan waits.
         _time.Advance(TimeSpan.FromSeconds(10));
         _server.HoldsIndexing = false;
         _server.Context.Indexes.TrimMemory(); // wakes the thread
@@ -105,6 +110,7 @@ public sealed class FirstQueryTests : IAsyncLifetime
     [Fact]
     public async Task Concurrent_queries_define_no_more_indexes_than_the_node_keeps()
     {
+        // Each query is for another collection, and would define an index of its own.
         var answering = Enumerable
             .Range(0, 120)
             .Select(static number => $$"""{"Query":"from Us{{number}} where search(bio, 'fish')"}""")
@@ -119,6 +125,6 @@ public sealed class FirstQueryTests : IAsyncLifetime
 
         Assert.All(await all, static answer => Assert.Equal(200, answer.Status));
         var names = (await _server.SendAsync("GET", _db + "/indexes?namesOnly=true")).Json.GetProperty("Results");
-        Assert.InRange(names.GetArrayLength(), 1, 32);
+        Assert.InRange(names.GetArrayLength(), 1, MaxAutomaticIndexes);
     }
 }

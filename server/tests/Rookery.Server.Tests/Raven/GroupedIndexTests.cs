@@ -13,7 +13,7 @@ public sealed class GroupedIndexTests : IndexedDatabase
     {
         var first = await AskAsync(ByCity);
         Assert.Equal(CountAndAge, first.GetProperty("IndexName").GetString());
-        Assert.Equal("""c0 100 14850,c1 100 14950,c2 100 15050""", Groups(first));
+        Assert.Equal("""c0 100 14850,c1 100 14950,c2 100 15050""", DescribeGroups(first));
         Assert.Equal(3, first.GetProperty("TotalResults").GetInt32());
         await WaitAsync();
         for (int i = 0; i < 10; i++)
@@ -21,14 +21,14 @@ public sealed class GroupedIndexTests : IndexedDatabase
             await PutAsync(1000 + i, "\"age\":1,\"city\":\"new\"");
             var answer = await AskAsync(ByCity + " limit 3, 5");
             Assert.False(answer.GetProperty("IsStale").GetBoolean());
-            Assert.Equal($"new {i + 1} {i + 1}", Groups(answer));
+            Assert.Equal($"new {i + 1} {i + 1}", DescribeGroups(answer));
             Assert.Equal(4, answer.GetProperty("TotalResults").GetInt32());
         }
 
         Assert.Equal(204, (await Server.SendAsync("DELETE", Database + "/docs?id=users/0")).Status);
         Assert.Equal(
             "c0 99 14850",
-            Groups(
+            DescribeGroups(
                 await AskAsync("from Users group by city where count() = 99 select city, count() as n, sum(age) as sum")
             )
         );
@@ -129,6 +129,7 @@ public sealed class GroupedIndexTests : IndexedDatabase
             [CountAndAge, "Auto/Users/ByCountReducedBycity", "Auto/Users/ByCountReducedBytags[]"],
             await NamesAsync()
         );
+        // The index that the wider one replaces is deleted soon; the others stay as long as they are used.
         Time.Advance(TimeSpan.FromMinutes(2));
         await Server.Context.RetireIndexesAsync();
         Assert.Equal([CountAndAge, "Auto/Users/ByCountReducedBytags[]"], await NamesAsync());
@@ -144,6 +145,7 @@ public sealed class GroupedIndexTests : IndexedDatabase
             await Task.Delay(20);
         }
 
+        // An index that no query used for three days is deleted.
         Time.Advance(TimeSpan.FromHours(71));
         await AskAsync(Count);
         Time.Advance(TimeSpan.FromHours(2));
@@ -156,6 +158,7 @@ public sealed class GroupedIndexTests : IndexedDatabase
     {
         await AskAsync("from Users group by tags[] select key() as k, count() as n");
         await WaitAsync();
+        // A document in 3000 groups, more than an index allows.
         await PutAsync(1000, $"\"tags\":[{string.Join(',', Enumerable.Range(0, 3000))}]");
         var answer = await AskAsync("from Users group by tags[] select key() as k, count() as n limit 3000, 10");
         Assert.Equal(3003, answer.GetProperty("TotalResults").GetInt32());
@@ -182,13 +185,15 @@ public sealed class GroupedIndexTests : IndexedDatabase
         string[] lines = answer.Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
         using var statistics = JsonDocument.Parse(lines[0]);
         Assert.Equal(CountAndAge, statistics.RootElement.GetProperty("Stats").GetProperty("IndexName").GetString());
+        // The statistics and three groups.
         Assert.Equal(4, lines.Length);
     }
 
     protected override string MembersOf(int number) =>
         FormattableString.Invariant($"\"age\":{number},\"city\":\"c{number % 3}\",\"tags\":[\"a\",\"b{number % 2}\"]");
 
-    private static string Groups(JsonElement answer) =>
+    // Each group as "city count sum".
+    private static string DescribeGroups(JsonElement answer) =>
         string.Join(
             ',',
             answer

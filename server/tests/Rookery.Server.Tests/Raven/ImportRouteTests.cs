@@ -11,10 +11,10 @@ public sealed class ImportRouteTests(RunningServer server) : IClassFixture<Runni
     public async Task Good_lines_are_stored_and_bad_ones_named()
     {
         string db = await server.CreateDatabaseAsync();
-        var answer = await server.SendAsync("POST", db + "/import", Lines("{\"a\":1}", "{\"a\":}", "{\"b\":2}"));
+        var answer = await server.SendAsync("POST", db + "/import", EncodeLines("{\"a\":1}", "{\"a\":}", "{\"b\":2}"));
         Assert.Equal(200, answer.Status);
         Assert.Contains("\"BadLine\":2", answer.Body, StringComparison.Ordinal);
-        Assert.Equal((3, 2, 1), ResultOf(answer));
+        Assert.Equal((Lines: 3, Stored: 2, Bad: 1), ReadResult(answer));
     }
 
     /// <summary>
@@ -25,9 +25,9 @@ public sealed class ImportRouteTests(RunningServer server) : IClassFixture<Runni
     {
         string db = await server.CreateDatabaseAsync();
         string[] ids = ["7", "{}", "[\"a\"]", "true", "null", "\"a\""];
-        byte[] lines = Lines([.. ids.Select(static id => $$"""{"@metadata":{"@id":{{id}} } }""")]);
+        byte[] lines = EncodeLines([.. ids.Select(static id => $$"""{"@metadata":{"@id":{{id}} } }""")]);
         var answer = await server.SendAsync("POST", db + "/import", lines);
-        Assert.Equal((6, 2, 4), ResultOf(answer));
+        Assert.Equal((6, 2, 4), ReadResult(answer));
         Assert.Contains("@id must be a string", answer.Body, StringComparison.Ordinal);
     }
 
@@ -37,11 +37,11 @@ public sealed class ImportRouteTests(RunningServer server) : IClassFixture<Runni
         string db = await server.CreateDatabaseAsync();
         Assert.Equal(
             (3, 3, 0),
-            ResultOf(
+            ReadResult(
                 await server.SendAsync(
                     "POST",
                     db + "/import",
-                    Compress(Lines("{}", "{}", "{}")),
+                    Compress(EncodeLines("{}", "{}", "{}")),
                     ("Content-Encoding", "gzip")
                 )
             )
@@ -53,10 +53,11 @@ public sealed class ImportRouteTests(RunningServer server) : IClassFixture<Runni
     public async Task A_line_that_decompresses_beyond_the_limit_is_one_bad_line()
     {
         string db = await server.CreateDatabaseAsync();
-        byte[] bomb = Compress(Lines("{}", $$"""{"t":"{{new string('x', 64 << 20)}}"}""", "{}"));
+        // 64 MiB of equal letters, which take little space when compressed.
+        byte[] bomb = Compress(EncodeLines("{}", $$"""{"t":"{{new string('x', 64 << 20)}}"}""", "{}"));
         Assert.InRange(bomb.Length, 0, 1 << 20);
         var answer = await server.SendAsync("POST", db + "/import", bomb, ("Content-Encoding", "gzip"));
-        Assert.Equal((3, 2, 1), ResultOf(answer));
+        Assert.Equal((3, 2, 1), ReadResult(answer));
         Assert.Contains("8.0 MiB", answer.Body, StringComparison.Ordinal);
     }
 
@@ -64,32 +65,36 @@ public sealed class ImportRouteTests(RunningServer server) : IClassFixture<Runni
     public async Task Truncated_or_invalid_gzip_is_refused()
     {
         string db = await server.CreateDatabaseAsync();
-        byte[] whole = Compress(Lines([.. Enumerable.Range(0, 100).Select(i => $$"""{"n":{{i}}}""")]));
+        byte[] whole = Compress(EncodeLines([.. Enumerable.Range(0, 100).Select(i => $$"""{"n":{{i}}}""")]));
         (await server.SendAsync("POST", db + "/import", whole[..^20], ("Content-Encoding", "gzip"))).IsRefusal(
             400,
             "gzip"
         );
-        (await server.SendAsync("POST", db + "/import", Lines("{}"), ("Content-Encoding", "gzip"))).IsRefusal(
+        (await server.SendAsync("POST", db + "/import", EncodeLines("{}"), ("Content-Encoding", "gzip"))).IsRefusal(
             400,
             "gzip"
         );
-        (await server.SendAsync("POST", db + "/import", Lines("{}"), ("Content-Encoding", "br"))).IsRefusal(415, "br");
+        (await server.SendAsync("POST", db + "/import", EncodeLines("{}"), ("Content-Encoding", "br"))).IsRefusal(
+            415,
+            "br"
+        );
     }
 
     [Fact]
     public async Task Bytes_after_the_gzip_are_refused()
     {
         string db = await server.CreateDatabaseAsync();
-        byte[] one = Compress(Lines("""{"n":1}"""));
-        byte[] two = [.. one, .. Compress(Lines("""{"n":2}"""))];
+        byte[] one = Compress(EncodeLines("""{"n":1}"""));
+        // A file of several parts is valid gzip.
+        byte[] two = [.. one, .. Compress(EncodeLines("""{"n":2}"""))];
         var whole = await server.SendAsync("POST", db + "/import", two, ("Content-Encoding", "gzip"));
-        Assert.Equal((2, 2, 0), ResultOf(whole));
+        Assert.Equal((2, 2, 0), ReadResult(whole));
         byte[] more = [.. two, .. "rest"u8];
         (await server.SendAsync("POST", db + "/import", more, ("Content-Encoding", "gzip"))).IsRefusal(
             400,
             $"the gzip ends at byte {two.Length}, and other bytes follow it after line 2"
         );
-        byte[] bulk = Compress(Lines("""[{"Id":"a","Type":"PUT","Document":{}}]"""));
+        byte[] bulk = Compress(EncodeLines("""[{"Id":"a","Type":"PUT","Document":{}}]"""));
         (
             await server.SendAsync(
                 "POST",
@@ -100,7 +105,7 @@ public sealed class ImportRouteTests(RunningServer server) : IClassFixture<Runni
         ).IsRefusal(400, $"the gzip ends at byte {bulk.Length}, and other bytes follow it");
     }
 
-    private static byte[] Lines(params string[] lines) => Encoding.UTF8.GetBytes(string.Join('\n', lines) + "\n");
+    private static byte[] EncodeLines(params string[] lines) => Encoding.UTF8.GetBytes(string.Join('\n', lines) + "\n");
 
     private static byte[] Compress(byte[] bytes)
     {
@@ -113,7 +118,7 @@ public sealed class ImportRouteTests(RunningServer server) : IClassFixture<Runni
         return compressed.ToArray();
     }
 
-    private static (int Lines, int Stored, int Bad) ResultOf(Answer answer)
+    private static (int Lines, int Stored, int Bad) ReadResult(Answer answer)
     {
         using var last = JsonDocument.Parse(answer.Body.TrimEnd().Split('\n')[^1]);
         var result = last.RootElement.GetProperty("Result");

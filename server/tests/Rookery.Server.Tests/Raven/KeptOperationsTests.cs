@@ -7,8 +7,8 @@ using Rookery.Server.Raven.SetBased;
 namespace Rookery.Server.Tests.Raven;
 
 /// <summary>
-/// Formerly, the details of one ended change by query held all memory of queries until 256 more operations had ended:
-/// every query with an order was refused.
+/// The details of ended operations share memory with queries. Formerly, those of one change by query held all of it
+/// until 256 more operations had ended: every query with an order was refused.
 /// </summary>
 public sealed class KeptOperationsTests
 {
@@ -30,6 +30,7 @@ public sealed class KeptOperationsTests
         }
 
         Assert.InRange(_memory.UsedBytes, 1, _memory.LimitBytes / 2);
+        // The oldest are forgotten first.
         Assert.Equal([true, true, true, false, false], endedOperations.Select(operation => operation.IsForgotten));
     }
 

@@ -4,6 +4,10 @@ using Rookery.Server.Raven.Cluster;
 
 namespace Rookery.Server.Tests.Raven;
 
+/// <summary>
+/// The URLs of all members, chosen by the address that the client used: a member's own names and addresses, or its
+/// public URL.
+/// </summary>
 public sealed class NodeUrlTests
 {
     private static readonly ClusterViewMember[] Cluster =
@@ -27,6 +31,7 @@ public sealed class NodeUrlTests
         Member("C", "pi-3", null, "https://192.168.1.13:8443"),
     ];
 
+    // The host of the request, and the URLs of A, B and C. C has only one address and no public URL.
     [Theory]
     [InlineData(
         "192.168.1.11:8443",

@@ -4,6 +4,7 @@ using Rookery.Server.Raven.SetBased;
 
 namespace Rookery.Server.Tests.Raven;
 
+/// <summary>The changed operations that a connection of the changes feed has not sent yet.</summary>
 public sealed class OperationQueueTests
 {
     private readonly MemoryShare _memory = new MemoryBudget(64L << 20).AddShare("details", limitBytes: 1 << 20);
@@ -14,7 +15,7 @@ public sealed class OperationQueueTests
         var operations = new OperationQueue();
         for (int id = 1; id <= OperationQueue.Capacity + 1; id++)
         {
-            operations.Post(NewOperation(id));
+            operations.Post(CreateOperation(id));
         }
 
         for (int id = 1; id <= OperationQueue.Capacity; id++)
@@ -22,6 +23,7 @@ public sealed class OperationQueueTests
             Assert.Equal(id, (await operations.ReadAsync(CancellationToken.None))?.Id);
         }
 
+        // The end: one operation did not fit, so the client must connect again.
         Assert.Null(await operations.ReadAsync(CancellationToken.None));
     }
 
@@ -29,15 +31,15 @@ public sealed class OperationQueueTests
     public async Task An_operation_is_queued_once_until_it_is_read()
     {
         var operations = new OperationQueue();
-        var first = NewOperation(1);
+        var first = CreateOperation(1);
         operations.Post(first);
         operations.Post(first);
-        operations.Post(NewOperation(2));
+        operations.Post(CreateOperation(2));
         Assert.Equal(1, (await operations.ReadAsync(CancellationToken.None))?.Id);
         operations.Post(first);
         Assert.Equal(2, (await operations.ReadAsync(CancellationToken.None))?.Id);
         Assert.Equal(1, (await operations.ReadAsync(CancellationToken.None))?.Id);
     }
 
-    private SetOperation NewOperation(long id) => new(1, id, "from Users", _memory);
+    private SetOperation CreateOperation(long id) => new(1, id, "from Users", _memory);
 }

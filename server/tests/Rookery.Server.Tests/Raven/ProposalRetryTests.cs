@@ -5,6 +5,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
+/// <summary>Proposed commands whose outcome is not known, for example because the leader failed.</summary>
 public sealed class ProposalRetryTests
 {
     private readonly SimulatedTimeProvider _time = new();
@@ -41,6 +42,7 @@ public sealed class ProposalRetryTests
     {
         _consensus.Answers = [.. Enumerable.Repeat((RejectionKind?)RejectionKind.NoLeader, 1000)];
         Assert.Equal(RejectionKind.NoLeader, (await RunAsync(IdempotencyKey.Create())).Rejection?.Kind);
+        // Many attempts, and fewer than the 1000 answers.
         Assert.InRange(_consensus.Proposed.Count, 100, 900);
     }
 
@@ -63,10 +65,13 @@ public sealed class ProposalRetryTests
         return await running;
     }
 
+    /// <summary>A consensus that answers each proposal as the test prescribes.</summary>
     private sealed class ScriptedConsensus : IConsensus
     {
+        /// <summary>The rejection of each proposal in turn; null to accept it.</summary>
         public RejectionKind?[] Answers { get; set; } = [];
 
+        /// <summary>The bytes of the proposed commands.</summary>
         public List<byte[]> Proposed { get; } = [];
 
         public Rejection? Refusal => null;
@@ -95,7 +100,7 @@ public sealed class ProposalRetryTests
             var answer = Answers[Proposed.Count - 1];
             return ValueTask.FromResult(
                 answer is { } kind
-                    ? new CommandOutcome(new Rejection(kind, "So the script says."))
+                    ? new CommandOutcome(new Rejection(kind, "The test prescribes it."))
                     : new CommandOutcome(1, 1, new OperationResult())
             );
         }

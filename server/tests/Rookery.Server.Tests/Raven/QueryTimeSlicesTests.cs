@@ -9,6 +9,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
+/// <summary>
+/// Long queries work in slices of time, yield to others between them, and have a limit for all slices together.
+/// </summary>
 public sealed class QueryTimeSlicesTests : IDisposable
 {
     private readonly SimulatedTimeProvider _time = new();
@@ -17,9 +20,9 @@ public sealed class QueryTimeSlicesTests : IDisposable
     public void Dispose() => _answers.ForEach(static answer => answer.Dispose());
 
     [Fact]
-    public async Task A_turn_ends_after_its_working_time_without_waits()
+    public async Task A_slice_ends_after_its_working_time_without_waits()
     {
-        var slices = new QueryTimeSlices(_time, QueryTimeSlices.MaxWork, Sink());
+        var slices = new QueryTimeSlices(_time, QueryTimeSlices.MaxWork, CreateUnreadResponse());
         _time.Advance(TimeSpan.FromHours(1));
         Assert.False(slices.IsSliceOver);
         slices.CheckLimits();
@@ -39,7 +42,7 @@ public sealed class QueryTimeSlicesTests : IDisposable
     [Fact]
     public async Task A_query_that_used_up_its_time_is_refused()
     {
-        var slices = new QueryTimeSlices(_time, QueryTimeSlices.MaxWork, Sink());
+        var slices = new QueryTimeSlices(_time, QueryTimeSlices.MaxWork, CreateUnreadResponse());
         slices.StartClock();
         for (var worked = TimeSpan.Zero; worked < QueryTimeSlices.MaxWork; worked += TimeSpan.FromSeconds(1))
         {
@@ -55,12 +58,13 @@ public sealed class QueryTimeSlicesTests : IDisposable
     [Fact]
     public void Concurrent_long_searches_are_limited()
     {
+        // Three searches begin at the same time and become long; two of them have places.
         var searches = new LongSearches(places: 2);
         QueryTimeSlices[] slices =
         [
             .. Enumerable
                 .Range(0, 4)
-                .Select(_ => new QueryTimeSlices(_time, QueryTimeSlices.MaxWork, Sink(), searches)),
+                .Select(_ => new QueryTimeSlices(_time, QueryTimeSlices.MaxWork, CreateUnreadResponse(), searches)),
         ];
         using var first = slices[0].StartSearch();
         var second = slices[1].StartSearch();
@@ -68,6 +72,7 @@ public sealed class QueryTimeSlicesTests : IDisposable
         _time.Advance(LongSearches.LongAfter);
         Array.ForEach(slices[..3], static slice => slice.CheckLimits());
         _time.Advance(TimeSpan.FromSeconds(1));
+        // The second check of a search needs no second place.
         slices[0].CheckLimits();
         slices[0].CheckLimits();
         slices[1].CheckLimits();
@@ -91,7 +96,12 @@ public sealed class QueryTimeSlicesTests : IDisposable
     public void A_query_ends_when_the_node_stops()
     {
         using var stopping = new CancellationTokenSource();
-        var slices = new QueryTimeSlices(_time, QueryTimeSlices.MaxWork, Sink(), stopping: stopping.Token);
+        var slices = new QueryTimeSlices(
+            _time,
+            QueryTimeSlices.MaxWork,
+            CreateUnreadResponse(),
+            stopping: stopping.Token
+        );
         slices.CheckLimits();
         stopping.Cancel();
         Assert.Throws<OperationCanceledException>(slices.CheckLimits);
@@ -100,12 +110,16 @@ public sealed class QueryTimeSlicesTests : IDisposable
     [Fact]
     public async Task A_query_whose_client_left_ends()
     {
-        var slices = new QueryTimeSlices(_time, QueryTimeSlices.MaxWork, Sink(new CancellationToken(canceled: true)));
+        var slices = new QueryTimeSlices(
+            _time,
+            QueryTimeSlices.MaxWork,
+            CreateUnreadResponse(new CancellationToken(canceled: true))
+        );
         await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await slices.YieldAsync());
     }
 
     /// <summary>Returns a response that nobody reads.</summary>
-    private DocumentResponse Sink(CancellationToken clientLeft = default)
+    private DocumentResponse CreateUnreadResponse(CancellationToken clientLeft = default)
     {
         var http = new DefaultHttpContext { RequestAborted = clientLeft };
         _answers.Add(new DocumentResponse(http, new LargeRequests(new MemoryBudget(64 << 20), _time)));

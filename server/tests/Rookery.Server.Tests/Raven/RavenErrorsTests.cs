@@ -4,10 +4,11 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server.Tests.Raven;
 
+/// <summary>Rejections as RavenDB's clients understand them.</summary>
 public sealed class RavenErrorsTests
 {
     [Fact]
-    public async Task A_database_deleted_during_a_write_is_named()
+    public async Task A_database_deleted_during_a_write_is_named_in_a_header()
     {
         var http = new DefaultHttpContext();
         http.Request.RouteValues["database"] = "birds";

@@ -6,11 +6,12 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
+/// <summary>The memory of request bodies, which large ones share and small ones do not count against.</summary>
 public sealed class RequestBodyTests
 {
     private const int MaxBytes = 16 << 20;
 
-    // The room for large requests is a quarter of it.
+    // All large requests together may use a quarter: 10 MiB.
     private readonly MemoryBudget _budget = new(40 << 20);
     private readonly SimulatedTimeProvider _time = new();
     private readonly LargeRequests _requests;
@@ -23,24 +24,26 @@ public sealed class RequestBodyTests
     [Fact]
     public async Task Memory_grows_with_received_bytes_not_with_the_announced_length()
     {
-        var http = NewRequest("{}"u8.ToArray());
+        var http = CreateRequest("{}"u8.ToArray());
         http.Request.ContentLength = MaxBytes;
         long before = GC.GetAllocatedBytesForCurrentThread();
         using var body = await RequestBody.ReadAsync(http, MaxBytes, _requests, BodyUse.Write);
         Assert.Equal("{}"u8.ToArray(), body.Span.ToArray());
+        // Less than the announced length, by far.
         Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, MaxBytes / 2);
     }
 
     [Fact]
     public async Task Large_bodies_share_a_limit_and_release_it_when_answered()
     {
+        // One such write fits, with the copies that it makes; two do not.
         byte[] content = new byte[2 << 20];
-        var http = NewRequest(content);
+        var http = CreateRequest(content);
         var first = await RequestBody.ReadAsync(http, content.Length, _requests, BodyUse.Write);
         first.Dispose();
         Assert.Equal(LargeRequests.CopiesOfWrite * content.Length, _budget.UsedBytes);
 
-        var waiting = RequestBody.ReadAsync(NewRequest(content), content.Length, _requests, BodyUse.Write).AsTask();
+        var waiting = RequestBody.ReadAsync(CreateRequest(content), content.Length, _requests, BodyUse.Write).AsTask();
         Assert.False(waiting.IsCompleted);
         _time.Advance(Admission.WaitTimeout);
         var refused = await Assert.ThrowsAsync<RefusedException>(() => waiting);
@@ -50,18 +53,23 @@ public sealed class RequestBodyTests
 
         await http.Features.Get<Ending>()!.EndAsync();
         Assert.Equal(0, _budget.UsedBytes);
-        (await RequestBody.ReadAsync(NewRequest(content), content.Length, _requests, BodyUse.Write)).Dispose();
+        (await RequestBody.ReadAsync(CreateRequest(content), content.Length, _requests, BodyUse.Write)).Dispose();
     }
 
     [Fact]
     public async Task A_small_body_takes_no_room()
     {
-        using var body = await RequestBody.ReadAsync(NewRequest(new byte[20_000]), MaxBytes, _requests, BodyUse.Write);
+        using var body = await RequestBody.ReadAsync(
+            CreateRequest(new byte[20_000]),
+            MaxBytes,
+            _requests,
+            BodyUse.Write
+        );
         Assert.Equal(20_000, body.Span.Length);
         Assert.Equal(0, _budget.UsedBytes);
     }
 
-    private static DefaultHttpContext NewRequest(byte[] body)
+    private static DefaultHttpContext CreateRequest(byte[] body)
     {
         var http = new DefaultHttpContext();
         http.Request.Body = new MemoryStream(body);
@@ -72,7 +80,7 @@ public sealed class RequestBodyTests
         return http;
     }
 
-    /// <summary>Ends an answer as a server does.</summary>
+    /// <summary>Runs what waits for the end of an answer, as a server does.</summary>
     private sealed class Ending : HttpResponseFeature
     {
         private readonly List<(Func<object, Task> Callback, object State)> _callbacks = [];

@@ -8,6 +8,7 @@ public sealed class ResponseMemoryTests
     [Fact]
     public void Long_answers_are_sent_in_small_parts_while_buffers_are_crowded()
     {
+        // A part of 64 KiB is due in each buffer until all together exceed the limit; then one of 4 KiB.
         var memory = new ResponseMemory(400 << 10);
         var buffers = new List<ResponseBuffer>();
         while (!memory.IsCrowded)
@@ -16,7 +17,7 @@ public sealed class ResponseMemoryTests
             buffers.Add(buffer);
             for (int piece = 0; !buffer.IsPartDue; piece++)
             {
-                Assert.True(piece < 1000);
+                Assert.True(piece < 1000, "a part is due before 100 KB");
                 buffer.Write(new byte[100]);
             }
         }
@@ -42,7 +43,8 @@ public sealed class ResponseMemoryTests
         long before = memory.HeldBytes;
         buffer.Write(new byte[100_000]);
         buffer.Trim();
-        Assert.True(memory.HeldBytes >= 100_000);
+        // What is written is kept, and room only above it is released.
+        Assert.True(memory.HeldBytes >= 100_000, "an unsent answer stays in memory");
         Assert.Equal(100_000, buffer.Length);
         buffer.Truncate(0);
         buffer.Trim();

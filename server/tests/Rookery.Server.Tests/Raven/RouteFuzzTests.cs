@@ -9,6 +9,7 @@ namespace Rookery.Server.Tests.Raven;
 /// </summary>
 public sealed class RouteFuzzTests(RunningServer server) : IClassFixture<RunningServer>
 {
+    // What is listed more than once is picked more often.
     private static readonly string[] Methods =
     [
         "GET",
@@ -153,7 +154,7 @@ public sealed class RouteFuzzTests(RunningServer server) : IClassFixture<Running
         {
             var random = new Random(seed);
             string method = Pick(random, Methods);
-            string url = (random.Next(40) == 0 ? "/databases/missing" : db) + Pick(random, Paths) + Query(random);
+            string url = (random.Next(40) == 0 ? "/databases/missing" : db) + Pick(random, Paths) + PickQuery(random);
             byte[]? body = method is "GET" or "HEAD"
                 ? null
                 : Mutate(random, Encoding.UTF8.GetBytes(Pick(random, Bodies)));
@@ -179,17 +180,17 @@ public sealed class RouteFuzzTests(RunningServer server) : IClassFixture<Running
                 throw new InvalidOperationException(description, failure);
             }
 
-            // RavenDB's clients look at operations/state only after a 500
+            // RavenDB's clients look at operations/state only after a 500, so a refused bulk insert is one.
             bool isBulkInsert = url.Contains("/bulk_insert", StringComparison.Ordinal);
             Assert.True(
                 answer.Status is < 500 or 501 or 503 || (isBulkInsert && answer.Status == 500),
-                $"{answer.Status} {answer.Body} {description}"
+                $"the answer is {answer.Status} {answer.Body} to {description}"
             );
             if (answer.Status >= 400 && answer.Status != 404 && method is not "HEAD")
             {
                 Assert.True(
                     answer.Body.StartsWith("{\"Url\":", StringComparison.Ordinal),
-                    $"{answer.Status} '{answer.Body}' {description}"
+                    $"the answer {answer.Status} '{answer.Body}' is not in RavenDB's form, to {description}"
                 );
             }
         }
@@ -200,7 +201,7 @@ public sealed class RouteFuzzTests(RunningServer server) : IClassFixture<Running
 
     private static T Pick<T>(Random random, T[] from) => from[random.Next(from.Length)];
 
-    private static string Query(Random random)
+    private static string PickQuery(Random random)
     {
         var query = new StringBuilder(random.Next(4) == 0 ? "" : "?");
         for (int i = random.Next(4); i > 0 && query.Length > 0; i--)
@@ -211,6 +212,7 @@ public sealed class RouteFuzzTests(RunningServer server) : IClassFixture<Running
         return query.ToString();
     }
 
+    // Makes up to three changes: replaces a byte, truncates the body, or repeats its rest.
     private static byte[] Mutate(Random random, byte[] body)
     {
         for (int i = random.Next(4); i > 0 && body.Length > 0; i--)

@@ -2,6 +2,7 @@ using System.Text.Json;
 
 namespace Rookery.Server.Tests.Support;
 
+/// <summary>The documents about metrics name exactly the metrics that a node exports.</summary>
 public sealed class GrafanaTests
 {
     /// <summary>Checks docs/reference/grafana-rookery.json, which Grafana imports.</summary>
@@ -16,7 +17,7 @@ public sealed class GrafanaTests
             .EnumerateArray()
             .Where(static panel => panel.GetProperty("type").GetString() is not "row")
             .ToArray();
-        Assert.True(panels.Length >= 20);
+        Assert.True(panels.Length >= 20, "the panels of the dashboard are found");
         Assert.Equal(
             panels.Length,
             panels.Select(static panel => panel.GetProperty("id").GetInt32()).Distinct().Count()
@@ -29,7 +30,7 @@ public sealed class GrafanaTests
         ];
         var exported = await KnownMetrics.ReadAsync();
         string[] used = [.. expressions.SelectMany(KnownMetrics.In).Distinct(StringComparer.Ordinal)];
-        Assert.True(used.Length > 20);
+        Assert.True(used.Length > 20, "the metrics in the expressions are found");
         Assert.DoesNotContain(used, name => !exported.Contains(name));
         Assert.Equal(
             ["datasource", "instance"],
@@ -40,7 +41,7 @@ public sealed class GrafanaTests
         );
     }
 
-    /// <summary>The manual describes exactly the metrics that exist.</summary>
+    /// <summary>Checks docs/reference/metrics.md.</summary>
     [Fact]
     public async Task The_manual_lists_every_exported_metric()
     {

@@ -5,6 +5,7 @@ using Rookery.Hosting.Logging;
 
 namespace Rookery.Server.Tests.Support;
 
+/// <summary>Log lines to the socket of systemd's journal, for which a socket of the test stands.</summary>
 public sealed class JournalSocketTests : IDisposable
 {
     private readonly string _directory = Directory.CreateTempSubdirectory("rookery-journal-").FullName;
@@ -58,6 +59,7 @@ public sealed class JournalSocketTests : IDisposable
             sent++;
         }
 
+        // Some fit into the buffer of the socket, and then one is refused at once instead of waiting.
         Assert.InRange(sent, 1, 99_999);
         ReceiveFields();
         Assert.True(socket.TrySend(LogLevel.Information, id: default, line));
@@ -80,6 +82,7 @@ public sealed class JournalSocketTests : IDisposable
         Assert.Null(JournalSocket.TryConnect(SocketPath + "-elsewhere"));
     }
 
+    // Receives a datagram and returns its fields, each stored as: name, line feed, length as 8 bytes, value, line feed.
     private List<(string Name, string Value)> ReceiveFields()
     {
         byte[] datagram = new byte[64 << 10];

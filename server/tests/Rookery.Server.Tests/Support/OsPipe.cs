@@ -13,8 +13,9 @@ internal sealed partial class OsPipe : IDisposable
     // Capacity of a pipe on Linux.
     private const int Capacity = 64 << 10;
 
+    // F_SETFD and FD_CLOEXEC of fcntl.
     private const int SetDescriptorFlags = 2;
-    private const int ClosesOnExecute = 1;
+    private const int CloseOnExecute = 1;
 
     private readonly AnonymousPipeClientStream _reader;
     private int _writer;
@@ -32,9 +33,10 @@ internal sealed partial class OsPipe : IDisposable
         Stream = new StandardStream(_writer);
 
         // Otherwise a process that another test starts would keep it open.
-        _ = Control(_writer, SetDescriptorFlags, ClosesOnExecute);
+        _ = Control(_writer, SetDescriptorFlags, CloseOnExecute);
     }
 
+    /// <summary>The writing end.</summary>
     public StandardStream Stream { get; }
 
     /// <summary>Fills the pipe and returns the number of bytes.</summary>

@@ -6,6 +6,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Support;
 
+/// <summary>The log of a node: one line for each event, to stderr or to the system journal.</summary>
 public sealed class StandardErrorLogTests
 {
     [Fact]
@@ -26,10 +27,11 @@ public sealed class StandardErrorLogTests
     public void A_line_has_time_and_severity()
     {
         using var pipe = new OsPipe();
-        var log = Log(pipe);
+        var log = CreateLog(pipe);
         log.LogWarning("The disk is slow.");
         log.LogDebug("Nobody wants to know.");
         log.LogError("The disk is full.");
+        // The system journal has times of its own.
         string stamp = Environment.GetEnvironmentVariable("JOURNAL_STREAM") is null
             ? "2026-01-01T00:00:00.000Z "
             : string.Empty;
@@ -40,7 +42,7 @@ public sealed class StandardErrorLogTests
     public void A_blocked_reader_costs_one_wait_and_learns_how_many_lines_were_dropped()
     {
         using var pipe = new OsPipe();
-        var log = Log(pipe);
+        var log = CreateLog(pipe);
         int filled = pipe.Fill();
         for (int lost = 0; lost < 100; lost++)
         {
@@ -57,6 +59,7 @@ public sealed class StandardErrorLogTests
             StringComparison.Ordinal
         );
         Assert.EndsWith("warning: Seen.", lines[1], StringComparison.Ordinal);
+        // Recent lines in memory have all of them.
         Assert.Equal(101, log.Recent.Read(null, 1000).Count);
     }
 
@@ -65,7 +68,7 @@ public sealed class StandardErrorLogTests
     {
         using var pipe = new OsPipe();
         pipe.CloseReader();
-        Log(pipe).LogError("To nobody.");
+        CreateLog(pipe).LogError("To nobody.");
     }
 
     [Fact]
@@ -86,6 +89,7 @@ public sealed class StandardErrorLogTests
             Assert.Contains("warning: To the journal.", received, StringComparison.Ordinal);
             journal.Dispose();
             log.LogError("To stderr.");
+            // "<3>" tells the journal the severity of a line on stderr.
             Assert.Equal("<3>error: To stderr.\n", pipe.ReadToEnd());
         }
         finally
@@ -94,5 +98,6 @@ public sealed class StandardErrorLogTests
         }
     }
 
-    private static StandardErrorLog Log(OsPipe pipe) => new(new SimulatedTimeProvider(), pipe.Stream, journal: null);
+    private static StandardErrorLog CreateLog(OsPipe pipe) =>
+        new(new SimulatedTimeProvider(), pipe.Stream, journal: null);
 }
