@@ -29,27 +29,27 @@ public sealed class CompareExchangeTests : IDisposable
     {
         var created = Put("Key", index: 0, "1");
         Assert.Equal(OperationStatus.Stored, created.Status);
-        Assert.Equal((OperationStatus.Mismatched, created.Etag), Outcome(Put("kEY", index: 0, "2")));
-        Assert.Equal((OperationStatus.Mismatched, created.Etag), Outcome(Put("key", created.Etag + 1, "2")));
-        Assert.Equal("1", Read("KEY"));
+        Assert.Equal((OperationStatus.Mismatched, created.Etag), StatusAndIndex(Put("kEY", index: 0, "2")));
+        Assert.Equal((OperationStatus.Mismatched, created.Etag), StatusAndIndex(Put("key", created.Etag + 1, "2")));
+        Assert.Equal("1", ReadValue("KEY"));
 
         var changed = Put("key", created.Etag, "2");
         Assert.True(changed.Etag > created.Etag);
-        Assert.Equal("2", Read("key"));
+        Assert.Equal("2", ReadValue("key"));
         Assert.Equal(OperationStatus.Mismatched, Delete("key", created.Etag).Status);
         Assert.Equal(OperationStatus.Deleted, Delete("key", changed.Etag).Status);
-        Assert.Null(Read("key"));
+        Assert.Null(ReadValue("key"));
         Assert.Equal(OperationStatus.NotFound, Delete("key", changed.Etag).Status);
-        Assert.Equal(0, Count());
+        Assert.Equal(0, CountValues());
     }
 
     [Fact]
-    public void A_put_with_an_index_stores_nothing_where_nothing_is()
+    public void A_put_with_an_index_stores_nothing_if_there_is_no_value()
     {
         var result = Put("a", 7, "1");
         Assert.Equal(OperationStatus.Mismatched, result.Status);
         Assert.True(result.Etag > 0);
-        Assert.Null(Read("a"));
+        Assert.Null(ReadValue("a"));
     }
 
     [Fact]
@@ -72,20 +72,21 @@ public sealed class CompareExchangeTests : IDisposable
     [Fact]
     public void A_value_is_absent_from_its_expiry_on_whether_it_is_removed_or_not()
     {
+        // The time of the log advances with each entry, so a put of any document makes readers see the clock.
         var stored = Put("lock", index: 0, "1", _time.GetUtcNow().AddMinutes(1));
         _time.Advance(TimeSpan.FromSeconds(59));
         _node.Put("db", "tick", "{}");
-        Assert.Equal("1", Read("lock"));
+        Assert.Equal("1", ReadValue("lock"));
         Assert.Equal(OperationStatus.Mismatched, Put("lock", index: 0, "2").Status);
 
         _time.Advance(TimeSpan.FromSeconds(2));
         _node.Put("db", "tick", "{}");
-        Assert.Null(Read("lock"));
-        Assert.Equal(1, Count());
+        Assert.Null(ReadValue("lock"));
+        Assert.Equal(1, CountValues());
         Assert.Equal(OperationStatus.Mismatched, Put("lock", stored.Etag, "2").Status);
         Assert.Equal(OperationStatus.NotFound, Delete("lock", stored.Etag).Status);
         Assert.Equal(OperationStatus.Stored, Put("lock", index: 0, "3").Status);
-        Assert.Equal("3", Read("lock"));
+        Assert.Equal("3", ReadValue("lock"));
     }
 
     [Theory]
@@ -98,14 +99,14 @@ public sealed class CompareExchangeTests : IDisposable
         Assert.Equal(RejectionKind.Invalid, refused.Kind);
         Assert.Contains("the cluster's time is 2026-01-01T00:00:00.00", refused.Message, StringComparison.Ordinal);
 
-        var inTransaction = Transaction(writer =>
+        var inTransaction = Transact(writer =>
         {
             writer.PutCompareExchange("other"u8, 0, Value("1"));
             writer.PutCompareExchange("lock"u8, 7, Value("1", past));
         }).Rejection!;
         Assert.Equal((RejectionKind.Invalid, 1), (inTransaction.Kind, inTransaction.Operation));
         Assert.Contains("lock", inTransaction.Message, StringComparison.Ordinal);
-        Assert.Equal(0, Count());
+        Assert.Equal(0, CountValues());
     }
 
     [Fact]
@@ -113,10 +114,10 @@ public sealed class CompareExchangeTests : IDisposable
     {
         Put("lock", index: 0, "1", _time.GetUtcNow().AddMinutes(1));
         _time.Advance(TimeSpan.FromMinutes(2));
-        Assert.Equal("1", Read("lock"));
+        Assert.Equal("1", ReadValue("lock"));
         await EndDueValuesAsync();
-        Assert.Null(Read("lock"));
-        Assert.Equal(0, Count());
+        Assert.Null(ReadValue("lock"));
+        Assert.Equal(0, CountValues());
 
         long entries = _node.Core.Journal.LastIndex;
         await CompareExchangeExpiry.EndDueValuesAsync(_node.Database("db"), _node.Consensus);
@@ -142,8 +143,8 @@ public sealed class CompareExchangeTests : IDisposable
         _node.Commit();
         await Task.WhenAll(readers).WaitAsync(TimeSpan.FromMinutes(1));
         Assert.Equal(entries + 1, _node.Core.Journal.LastIndex);
-        Assert.All(Enumerable.Range(0, 3), i => Assert.Null(Read($"locks/{i}")));
-        Assert.Equal(2, Count());
+        Assert.All(Enumerable.Range(0, 3), i => Assert.Null(ReadValue($"locks/{i}")));
+        Assert.Equal(2, CountValues());
     }
 
     [Fact]
@@ -151,13 +152,15 @@ public sealed class CompareExchangeTests : IDisposable
     {
         Put("lock", index: 0, "1", _time.GetUtcNow().AddMinutes(1));
         _time.SetUtcNow(_time.GetUtcNow().AddHours(1));
-        _time.Advance(TimeSpan.FromSeconds(1)); // the node notices the time within a second
+        // The node notices the time within a second.
+        _time.Advance(TimeSpan.FromSeconds(1));
         _node.Commit();
         long entries = _node.Core.Journal.LastIndex;
         Assert.True(_node.Consensus.Time.IsPast(_time.GetUtcNow().AddMinutes(-1)));
         await EndDueValuesAsync();
+        // The first entry tells the log the new time, and the second ends the value.
         Assert.Equal(entries + 2, _node.Core.Journal.LastIndex);
-        Assert.Null(Read("lock"));
+        Assert.Null(ReadValue("lock"));
     }
 
     [Fact]
@@ -172,8 +175,8 @@ public sealed class CompareExchangeTests : IDisposable
             _node.Commit();
             Assert.True(done.IsCompletedSuccessfully);
         });
-        Assert.Equal(1, Count());
-        Assert.Equal("1", Read("long"));
+        Assert.Equal(1, CountValues());
+        Assert.Equal("1", ReadValue("long"));
     }
 
     [Fact]
@@ -193,18 +196,18 @@ public sealed class CompareExchangeTests : IDisposable
         _time.Advance(TimeSpan.FromMinutes(2));
         _node.Put("db", "tick", "{}");
         _node.Put("db", "tick", "{}");
-        Assert.Null(Read("gone"));
+        Assert.Null(ReadValue("gone"));
 
         isSynchronised = false;
         _time.SetUtcNow(_time.GetUtcNow().AddDays(400));
         _node.Put("db", "tick", "{}");
         _node.Put("db", "tick", "{}");
-        Assert.Null(Read("gone"));
-        Assert.Equal("1", Read("stays"));
+        Assert.Null(ReadValue("gone"));
+        Assert.Equal("1", ReadValue("stays"));
 
         // The doubtful clock refuses no value either.
         Assert.Equal(OperationStatus.Stored, Put("later", index: 0, "1", _time.GetUtcNow().AddDays(-1)).Status);
-        Assert.Equal("1", Read("later"));
+        Assert.Equal("1", ReadValue("later"));
     }
 
     [Fact]
@@ -212,8 +215,8 @@ public sealed class CompareExchangeTests : IDisposable
     {
         long index = Put("k", index: 0, "1").Etag;
         _node.Put("db", "read", "{}");
-        string readVersion = Version("read");
-        var outcome = Transaction(writer =>
+        string readVersion = ReadVersion("read");
+        var outcome = Transact(writer =>
         {
             writer.Put("new"u8, default, Document());
             writer.Put("read"u8, ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(readVersion)), Document());
@@ -221,9 +224,9 @@ public sealed class CompareExchangeTests : IDisposable
             writer.PutCompareExchange("other"u8, 0, Value("3"));
         });
         Assert.Null(outcome.Rejection);
-        Assert.Equal(("2", "3"), (Read("k"), Read("other")));
+        Assert.Equal(("2", "3"), (ReadValue("k"), ReadValue("other")));
 
-        var refused = Transaction(writer =>
+        var refused = Transact(writer =>
         {
             writer.Put("third"u8, default, Document());
             writer.Put("read"u8, ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(readVersion)), Document());
@@ -237,24 +240,24 @@ public sealed class CompareExchangeTests : IDisposable
         );
         Assert.Equal((9, 0), (refused.Violations![2].Expected, refused.Violations[2].Actual));
         Assert.DoesNotContain("third", _node.Documents("db").Keys);
-        Assert.Equal("2", Read("k"));
+        Assert.Equal("2", ReadValue("k"));
     }
 
     [Fact]
     public void A_document_with_a_guard_is_replaced_only_by_who_read_its_newest_version()
     {
         Store("doc", readVersion: null);
-        Assert.NotNull(Read("rvn-atomic/DOC"));
+        Assert.NotNull(ReadValue("rvn-atomic/DOC"));
         Assert.NotNull(TryStore("doc", readVersion: null));
-        string first = Version("doc");
+        string first = ReadVersion("doc");
         Store("doc", first);
         Assert.NotNull(TryStore("doc", first));
 
         // An ordinary write does not change the guard, but the transaction detects it.
-        string second = Version("doc");
+        string second = ReadVersion("doc");
         _node.Put("db", "doc", "{}");
         Assert.NotNull(TryStore("doc", second));
-        Store("doc", Version("doc"));
+        Store("doc", ReadVersion("doc"));
     }
 
     [Fact]
@@ -277,7 +280,7 @@ public sealed class CompareExchangeTests : IDisposable
         Assert.Null(Change("new"));
 
         Rejection? Change(string id) =>
-            Transaction(writer =>
+            Transact(writer =>
             {
                 byte[] utf8 = Encoding.UTF8.GetBytes(id);
                 if (isDelete)
@@ -292,21 +295,21 @@ public sealed class CompareExchangeTests : IDisposable
     }
 
     [Fact]
-    public void A_guard_goes_with_its_document_however_the_document_goes()
+    public void A_guard_is_deleted_with_its_document_by_any_kind_of_delete()
     {
         Store("a", readVersion: null);
         Assert.Null(
-            Transaction(writer =>
-                writer.Delete("a"u8, ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(Version("a"))))
+            Transact(writer =>
+                writer.Delete("a"u8, ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(ReadVersion("a"))))
             ).Rejection
         );
-        Assert.Null(Read("rvn-atomic/a"));
+        Assert.Null(ReadValue("rvn-atomic/a"));
 
         Store("b", readVersion: null);
         _node.Run(CommandEncoder.Delete(_node.Database("db").Number, "b"u8, expected: default, key: default));
-        Assert.Null(Read("rvn-atomic/b"));
+        Assert.Null(ReadValue("rvn-atomic/b"));
         Store("b", readVersion: null);
-        Assert.Equal(1, Count());
+        Assert.Equal(1, CountValues());
     }
 
     [Fact]
@@ -314,7 +317,7 @@ public sealed class CompareExchangeTests : IDisposable
     {
         Store("a", readVersion: null);
         Assert.Null(
-            Transaction(
+            Transact(
                 writer => writer.Put("a"u8, ExpectedChangeVector.MustEqual("A:1-x"u8), Document()),
                 hasGuards: false
             ).Rejection
@@ -324,16 +327,17 @@ public sealed class CompareExchangeTests : IDisposable
     [Fact]
     public void An_id_too_long_for_a_guard_is_refused_and_nothing_is_stored()
     {
+        // A guard's key is "rvn-atomic/" and the id, and has at most 512 bytes.
         byte[] id = Encoding.ASCII.GetBytes(new string('i', 502));
-        var refused = Transaction(writer =>
+        var refused = Transact(writer =>
         {
             writer.PutCompareExchange("k"u8, 0, Value("1"));
             writer.Put(id, default, Document());
         }).Rejection!;
         Assert.Equal(RejectionKind.Invalid, refused.Kind);
         Assert.Contains("501 bytes", refused.Message, StringComparison.Ordinal);
-        Assert.Null(Read("k"));
-        Assert.Null(Transaction(writer => writer.Put(id, default, Document()), hasGuards: false).Rejection);
+        Assert.Null(ReadValue("k"));
+        Assert.Null(Transact(writer => writer.Put(id, default, Document()), hasGuards: false).Rejection);
         _node.Run(CommandEncoder.Delete(_node.Database("db").Number, id, expected: default, key: default));
     }
 
@@ -343,7 +347,7 @@ public sealed class CompareExchangeTests : IDisposable
         var key = new IdempotencyKey(1, 2);
         var first = _node.Propose(PutCommand("a", index: 0, "1", key))[0];
         var again = _node.Propose(PutCommand("a", index: 0, "1", key))[0];
-        Assert.Equal((OperationStatus.Stored, first.Etag), Outcome(again));
+        Assert.Equal((OperationStatus.Stored, first.Etag), StatusAndIndex(again));
     }
 
     [Fact]
@@ -356,15 +360,19 @@ public sealed class CompareExchangeTests : IDisposable
         _node.Flush();
         _node.Dispose();
         _node = SteppedNode.Open(_disk, "/data/node", _time);
-        Assert.Equal((large, "1"), (Read("large"), Read("small")));
-        Assert.Equal(3, Count());
+        Assert.Equal((large, "1"), (ReadValue("large"), ReadValue("small")));
+        Assert.Equal(3, CountValues());
         Assert.NotNull(TryStore("doc", readVersion: null));
     }
 
     [Fact]
     public void Below_its_format_level_no_value_is_written_and_the_tables_are_as_before()
     {
-        var options = SteppedNode.Options("/data/old") with { NewestFormatLevel = FormatLevel.Indexes };
+        // A program that knows only the level before compare-exchange creates the directory.
+        var options = SteppedNode.Options("/data/old") with
+        {
+            NewestFormatLevel = FormatLevel.Indexes,
+        };
         SteppedNode.Open(_disk, options, _time).Dispose();
         using (var node = SteppedNode.Open(_disk, "/data/old", _time))
         {
@@ -399,7 +407,8 @@ public sealed class CompareExchangeTests : IDisposable
         );
     }
 
-    private static (OperationStatus Status, long Etag) Outcome(OperationResult result) => (result.Status, result.Etag);
+    private static (OperationStatus Status, long Etag) StatusAndIndex(OperationResult result) =>
+        (result.Status, result.Etag);
 
     private static ParsedDocument Document() => new() { BodyHead = "\"a\":1"u8 };
 
@@ -448,7 +457,7 @@ public sealed class CompareExchangeTests : IDisposable
     private Task<CommandOutcome> Propose(CommandBuffer command) =>
         _node.Consensus.ProposeAsync(command, CancellationToken.None).AsTask();
 
-    private CommandOutcome Transaction(Action<BatchWriter> write, bool hasGuards = true)
+    private CommandOutcome Transact(Action<BatchWriter> write, bool hasGuards = true)
     {
         using var writer = new BatchWriter(CommandKind.ClusterTransaction, _node.Database("db").Number);
         if (!hasGuards)
@@ -460,8 +469,9 @@ public sealed class CompareExchangeTests : IDisposable
         return _node.Propose(writer.Complete());
     }
 
+    // Stores a document in a transaction; returns why it was refused, or null.
     private Rejection? TryStore(string id, string? readVersion) =>
-        Transaction(writer =>
+        Transact(writer =>
             writer.Put(
                 Encoding.UTF8.GetBytes(id),
                 readVersion is null ? default : ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(readVersion)),
@@ -474,7 +484,7 @@ public sealed class CompareExchangeTests : IDisposable
     /// <param name="readVersion">The change vector that the document must have; null expects none.</param>
     private void Store(string id, string? readVersion) => Assert.Null(TryStore(id, readVersion));
 
-    private string Version(string id)
+    private string ReadVersion(string id)
     {
         using var reader = _node.Database("db").OpenReader();
         Assert.True(reader.TryGetDocument(Encoding.UTF8.GetBytes(id), out var document));
@@ -484,7 +494,7 @@ public sealed class CompareExchangeTests : IDisposable
         }
     }
 
-    private string? Read(string key)
+    private string? ReadValue(string key)
     {
         using var reader = _node.Database("db").OpenReader();
         if (!reader.TryGetCompareExchange(Encoding.UTF8.GetBytes(key), out var value))
@@ -498,7 +508,7 @@ public sealed class CompareExchangeTests : IDisposable
         }
     }
 
-    private long Count()
+    private long CountValues()
     {
         using var reader = _node.Database("db").OpenReader();
         return reader.ReadStatistics().CompareExchangeValues;

@@ -4,6 +4,7 @@ using static Rookery.Documents.Tests.Parsing.ParsedExample;
 
 namespace Rookery.Documents.Tests.Parsing;
 
+/// <summary>Streams of documents: bulk inserts, and lines of JSON, in chunks of any length.</summary>
 public class BulkInsertReaderTests
 {
     private const string Stream =
@@ -82,6 +83,7 @@ public class BulkInsertReaderTests
         {
             using var reader = new BulkInsertReader();
             InputError error = ReadToError(reader, [stream[..cut], stream[cut..]]);
+            // Elements are counted from 0; byte 81 is the first after "tru".
             Assert.Equal((1, 81, "$.Document.x"), (error.Where.Element, error.Where.ByteOffset, error.Where.Path));
         }
     }
@@ -99,6 +101,7 @@ public class BulkInsertReaderTests
     public void An_endless_document_is_refused_at_the_limit()
     {
         using var reader = new BulkInsertReader();
+        // 200 chunks are 12.5 MiB; a document may have 8 MiB.
         byte[] filler = Bytes(new string('x', 64 * 1024));
         InputError error = ReadToError(
             reader,
@@ -108,7 +111,7 @@ public class BulkInsertReaderTests
     }
 
     [Fact]
-    public void A_truncated_stream_can_be_explained()
+    public void The_end_of_a_truncated_stream_is_reported_with_its_element_and_offset()
     {
         using var reader = new BulkInsertReader();
         reader.Feed(Bytes("""[{"Id":"a","Type":"PUT","Document":{}},{"Id"""));
@@ -122,6 +125,7 @@ public class BulkInsertReaderTests
     [Fact]
     public void Ndjson_is_parsed_identically_for_any_chunks_and_continues_after_bad_lines()
     {
+        // With a byte order mark, line ends of two kinds, and lines without a document.
         byte[] stream =
         [
             0xEF,
@@ -143,11 +147,13 @@ public class BulkInsertReaderTests
     [Fact]
     public void A_line_over_the_limit_is_one_bad_line()
     {
+        // Nine times 1 MiB; a document may have 8 MiB.
         byte[] filler = Bytes(new string('x', 1 << 20));
         string[] lines = ReadLines([Bytes("{\"a\":\""), .. Enumerable.Repeat(filler, 9), Bytes("\"}\n{\"b\":2}\n")]);
         Assert.Equal(["1 DocumentTooLarge", "2 \"b\":2 ", "End"], lines);
     }
 
+    // Each document as "id body collection", and "End" for the end of the stream.
     private static string[] ReadAll(IEnumerable<byte[]> chunks)
     {
         using var reader = new BulkInsertReader();
@@ -202,6 +208,7 @@ public class BulkInsertReaderTests
         return default;
     }
 
+    // Each line as "number body id" or "number error", and "End" for the end of the stream.
     private static string[] ReadLines(IEnumerable<byte[]> chunks)
     {
         using var reader = new NdjsonReader();

@@ -7,6 +7,7 @@ using Rookery.Server.Alerts;
 
 namespace Rookery.Server.Tests.Alerts;
 
+/// <summary>The alerts, and the files that are written from them or describe them.</summary>
 public sealed partial class AlertCatalogueTests
 {
     private static readonly DateTimeOffset Now = new(2026, 11, 25, 12, 0, 0, TimeSpan.Zero);
@@ -54,7 +55,10 @@ public sealed partial class AlertCatalogueTests
             static alert =>
             {
                 Assert.Matches("^[a-z]+(_[a-z]+)*$", alert.Name);
-                Assert.True(alert.Severity is AlertSeverity.Warning or AlertSeverity.Critical);
+                Assert.True(
+                    alert.Severity is AlertSeverity.Warning or AlertSeverity.Critical,
+                    $"{alert.Name} has a known severity"
+                );
                 Assert.EndsWith(".", alert.Sentence, StringComparison.Ordinal);
                 Assert.EndsWith(".", alert.Fix, StringComparison.Ordinal);
             }
@@ -75,7 +79,7 @@ public sealed partial class AlertCatalogueTests
         var used = AlertCatalogue
             .All.SelectMany(static alert => KnownMetrics.In(alert.Expression))
             .ToHashSet(StringComparer.Ordinal);
-        Assert.True(used.Count > 15);
+        Assert.True(used.Count > 15, "the metrics in the expressions are found");
         Assert.DoesNotContain(used, name => !exported.Contains(name) && name is not "up");
     }
 
@@ -151,6 +155,7 @@ public sealed partial class AlertCatalogueTests
         );
     }
 
+    // Returns the facts of a healthy node with one difference, for which the alert fires.
     private static AlertFacts FactsThatRaise(string name) =>
         name switch
         {
@@ -312,20 +317,21 @@ public sealed partial class AlertCatalogueTests
             SyncMicroseconds: null
         );
 
+    // The first words about an alert in the manual: its severity, and when it begins and ends.
     private static string HeadOf(AlertDefinition alert)
     {
         string severity = string.Equals(alert.Severity, AlertSeverity.Critical, StringComparison.Ordinal)
             ? "Critical"
             : "Warning";
-        string start = alert.For > TimeSpan.Zero ? $" after {Minutes(alert.For)}" : " at once";
+        string start = alert.For > TimeSpan.Zero ? $" after {DescribeMinutes(alert.For)}" : " at once";
         string end =
             alert.KeepFiring > TimeSpan.Zero
-                ? $"; it ends when the condition was absent for {Minutes(alert.KeepFiring)}"
+                ? $"; it ends when the condition was absent for {DescribeMinutes(alert.KeepFiring)}"
                 : string.Empty;
         return $"**{severity}**{start}{end}{(!alert.IsOwn ? "; only Prometheus detects it" : string.Empty)}.";
     }
 
-    private static string Minutes(TimeSpan time) =>
+    private static string DescribeMinutes(TimeSpan time) =>
         string.Create(
             CultureInfo.InvariantCulture,
             $"{time.TotalMinutes:0} minute{(time == TimeSpan.FromMinutes(1) ? string.Empty : "s")}"

@@ -7,6 +7,8 @@ namespace Rookery.Server.Tests.Raven;
 /// <summary>PATCH queries and DELETE queries.</summary>
 public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<RunningServer>
 {
+    // There are ten items with n from 0 to 9, and the parameter by is 7. Each case has the number of documents found,
+    // and of those that have by = 7 afterwards.
     [Theory]
     [InlineData("from Items update { this.by = $by }", 10, 10)]
     [InlineData("from Items where n < 3 update { this.by = args.by }", 3, 3)]
@@ -119,7 +121,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
             ];
     }
 
-    /// <summary>A query of the greatest length takes half a MiB of memory.</summary>
+    /// <summary>A query of the greatest length takes half a MiB of memory, so twelve exceed the limit.</summary>
     [Fact]
     public async Task Ended_operations_are_remembered_within_a_memory_limit()
     {
@@ -195,6 +197,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         var ownServer = new RunningServer();
         await ownServer.InitializeAsync();
         string db = await FillAsync(count: 10, ownServer);
+        // As many as may run at once, each so slow that it outlasts the test.
         Answer[] started = new Answer[4];
         for (int i = 0; i < started.Length; i++)
         {
@@ -229,6 +232,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
             string db = await FillAsync(count: 10, ownServer);
             var cache = ownServer.Memory.AddShare("test cache", ownServer.Memory.TotalBytes);
             cache.AllowYielding(() => cache.UsedBytes, cache.Release);
+            // The assured memory of queries is taken, and a cache takes the rest of all memory.
             ownServer.Context.QueryMemory.Reserve(ownServer.Context.QueryMemory.AssuredBytes);
             cache.Reserve(ownServer.Memory.TotalBytes - ownServer.Memory.UsedBytes);
             var started = await PatchAsync(db, "from Items update { this.by = 7 }", "?details=true", ownServer);
@@ -387,7 +391,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         }
     }
 
-    // The patches refer to the parameters.
+    // The parameters to which queries and patches of the tests refer.
     private static string Body(string query) =>
         JsonSerializer.Serialize(
             new { Query = query, QueryParameters = new { by = 7, many = Enumerable.Range(0, 100) } }
@@ -423,6 +427,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         }
     }
 
+    /// <summary>Returns the number of results of a query.</summary>
     private async Task<int> CountAsync(string db, string query, RunningServer? other = null)
     {
         var answer = await (other ?? server).SendAsync("POST", db + "/queries", Body(query + " limit 0"));

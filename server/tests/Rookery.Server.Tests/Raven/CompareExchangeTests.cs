@@ -46,7 +46,7 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
         var again = (await server.SendAsync("DELETE", $"{db}/cmpxchg?key=a&index={index}")).Json;
         Assert.True(again.GetProperty("Successful").GetBoolean());
         Assert.Equal(JsonValueKind.Null, again.GetProperty("Value").ValueKind);
-        Assert.Empty(await KeysAsync(db, "?key=a"));
+        Assert.Empty(await ListKeysAsync(db, "?key=a"));
     }
 
     [Fact]
@@ -58,11 +58,11 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
             await PutAsync(db, key, 0, """{"Object":1}""");
         }
 
-        Assert.Equal(["emails/a", "Emails/c"], await KeysAsync(db, "?&key=EMAILS/A&key=none&key=emails/c"));
-        Assert.Equal(["emails/a", "Emails/B", "Emails/c"], await KeysAsync(db, "?&startsWith=eMails%2F"));
-        Assert.Equal(["Emails/B"], await KeysAsync(db, "?&startsWith=emails/&start=1&pageSize=1"));
-        Assert.Equal(4, (await KeysAsync(db, "?&start=0&pageSize=0")).Length);
-        Assert.Empty(await KeysAsync(db, "?startsWith=zz"));
+        Assert.Equal(["emails/a", "Emails/c"], await ListKeysAsync(db, "?&key=EMAILS/A&key=none&key=emails/c"));
+        Assert.Equal(["emails/a", "Emails/B", "Emails/c"], await ListKeysAsync(db, "?&startsWith=eMails%2F"));
+        Assert.Equal(["Emails/B"], await ListKeysAsync(db, "?&startsWith=emails/&start=1&pageSize=1"));
+        Assert.Equal(4, (await ListKeysAsync(db, "?&start=0&pageSize=0")).Length);
+        Assert.Empty(await ListKeysAsync(db, "?startsWith=zz"));
         (await server.SendAsync("GET", $"{db}/cmpxchg?key=a&startsWith=b")).IsRefusal(400, "startsWith");
         Assert.Equal(
             4,
@@ -192,7 +192,7 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
                 .Select(static violation => $"{violation.GetProperty("Type")} {violation.GetProperty("Id")}")
         );
         Assert.Equal(1, await server.CountAsync(db));
-        Assert.Empty(await KeysAsync(db, "?key=key"));
+        Assert.Empty(await ListKeysAsync(db, "?key=key"));
     }
 
     [Fact]
@@ -209,7 +209,7 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
             Assert.Equal(201, answer.Status);
         }
 
-        Assert.Empty(await KeysAsync(db, ""));
+        Assert.Empty(await ListKeysAsync(db, ""));
     }
 
     [Fact]
@@ -235,9 +235,10 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
         Assert.Equal(2, included.GetProperty("t1").GetProperty("Value").GetProperty("Object").GetInt32());
         Assert.Equal(-1, included.GetProperty("none").GetProperty("Index").GetInt32());
 
-        // A value that changes changes the tag of the response.
         var posted = await server.SendAsync("POST", $"{db}/docs?&cmpxchg=mail", """{"Ids":["a"]}""");
         Assert.True(posted.Json.GetProperty("CompareExchangeValueIncludes").TryGetProperty("x@y", out _));
+
+        // A value that changes also changes the tag of the response.
         long index = included.GetProperty("t1").GetProperty("Index").GetInt64();
         await PutAsync(db, "t1", index, """{"Object":3}""");
         var changed = await server.SendAsync("GET", $"{db}/docs?&id=a&cmpxchg=mail&cmpxchg=tags");
@@ -245,6 +246,7 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
         (await server.SendAsync("GET", $"{db}/docs?id=a&txMode=Other")).IsRefusal(400, "txMode");
     }
 
+    // The only user whom the query finds; null for none.
     [Theory]
     [InlineData("from Users where mail = cmpxchg('blocked')", "users/1")]
     [InlineData("from Users where mail == cmpxchg($key)", "users/1")]
@@ -259,7 +261,7 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
         await PutAsync(db, "blocked", 0, """{"Object":"a@b"}""");
         await PutAsync(db, "id", 0, """{"Object":"users/2"}""");
         await PutAsync(db, "limit", 0, """{"Object":30}""");
-        Assert.Equal(id is null ? [] : [id], await IdsAsync(db, query));
+        Assert.Equal(id is null ? [] : [id], await QueryIdsAsync(db, query));
     }
 
     [Fact]
@@ -269,9 +271,9 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
         await StoreUsersAsync(db);
         long index = (await PutAsync(db, "k", 0, """{"Object":"a@b"}""")).GetProperty("Index").GetInt64();
         const string Query = "from Users where mail = cmpxchg('k') include cmpxchg(mail)";
-        Assert.Equal(["users/1"], await IdsAsync(db, Query));
+        Assert.Equal(["users/1"], await QueryIdsAsync(db, Query));
         await PutAsync(db, "k", index, """{"Object":"c@d"}""");
-        Assert.Equal(["users/2"], await IdsAsync(db, Query));
+        Assert.Equal(["users/2"], await QueryIdsAsync(db, Query));
         Assert.Null((await QueryAsync(db, Query)).Tag);
     }
 
@@ -302,12 +304,13 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
             );
         }
 
-        // Each transaction gives the same number to all keys, so exactly one document has the number of all of them.
+        // Each transaction gives the same number, 0 or 1, to all keys, so exactly one document has the number of all of
+        // them. A query that read keys of different states would find none.
         long[] indexes = await SetAllAsync(new long[Keys], 0);
         string query =
             "from Numbers where "
             + string.Join(" and ", Enumerable.Range(0, Keys).Select(static key => $"n = cmpxchg('k{key}')"));
-        Assert.Single(await IdsAsync(db, query));
+        Assert.Single(await QueryIdsAsync(db, query));
         using var isRead = new CancellationTokenSource();
         var writing = Task.Run(async () =>
         {
@@ -320,7 +323,7 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
         {
             for (int i = 0; i < 300; i++)
             {
-                Assert.Single(await IdsAsync(db, query));
+                Assert.Single(await QueryIdsAsync(db, query));
             }
         }
         finally
@@ -420,7 +423,7 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
             )
         );
 
-    private async Task<string[]> IdsAsync(string db, string query)
+    private async Task<string[]> QueryIdsAsync(string db, string query)
     {
         var answer = await QueryAsync(db, query);
         Assert.True(answer.Status == 200, answer.Body);
@@ -447,7 +450,7 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
             $$"""{"Commands":[{{commands}}],"TransactionMode":"ClusterWide"}"""
         );
 
-    private async Task<string[]> KeysAsync(string db, string query)
+    private async Task<string[]> ListKeysAsync(string db, string query)
     {
         var answer = await server.SendAsync("GET", $"{db}/cmpxchg{query}");
         Assert.True(answer.Status == 200, answer.Body);

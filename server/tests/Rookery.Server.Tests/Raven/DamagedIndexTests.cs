@@ -56,6 +56,7 @@ public sealed class DamagedIndexTests : IAsyncLifetime
             """{"Query":"from index 'Texts' select name, text limit 3 offset 150","WaitForNonStaleResults":true}"""
         );
         Assert.Equal(3, again.Json.GetProperty("Results").GetArrayLength());
+        // The whole text: 2000 bytes in hexadecimal.
         Assert.Equal(4_000, again.Json.GetProperty("Results")[0].GetProperty("text").GetString()!.Length);
     }
 
@@ -85,6 +86,7 @@ public sealed class DamagedIndexTests : IAsyncLifetime
     [Fact]
     public async Task A_started_stream_is_cut_off_at_a_damaged_index()
     {
+        // So many that the answer has begun before the first failure.
         await FailReadsAfterAsync(60);
         using var request = new HttpRequestMessage(
             HttpMethod.Post,
@@ -103,7 +105,10 @@ public sealed class DamagedIndexTests : IAsyncLifetime
         Assert.Equal(Documents + 1, whole.Body.Split('\n', StringSplitOptions.RemoveEmptyEntries).Length);
     }
 
-    /// <summary>Lets the disk fail to read rows of the index after the first <paramref name="rows"/>.</summary>
+    /// <summary>
+    /// Lets the disk fail to read rows of the index after the first <paramref name="rows"/>, which a query has read
+    /// into memory.
+    /// </summary>
     private async Task FailReadsAfterAsync(int rows)
     {
         await _server.SendAsync(

@@ -5,6 +5,7 @@ namespace Rookery.Server.Tests.Raven;
 /// <summary>Full-text queries over HTTP: results, order and scores.</summary>
 public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<RunningServer>
 {
+    // The articles are those of FillAsync.
     [Theory]
     [InlineData("search(bio, 'fish')", "articles/2,articles/1,articles/3")]
     [InlineData("search(bio, 'fish river')", "articles/4,articles/3,articles/2,articles/1")]
@@ -26,7 +27,7 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("lucene(bio, 'fish^0.01 riv*')", "articles/3,articles/4,articles/2,articles/1")]
     [InlineData("regex(name, '^[ab]')", "articles/1,articles/2")]
     [InlineData("exact(name = 'Ann')", "articles/1")]
-    public async Task The_most_relevant_come_first(string condition, string ids)
+    public async Task The_most_relevant_documents_come_first(string condition, string ids)
     {
         string db = await FillAsync();
         var answer = await QueryAsync(db, $"from Articles where {condition}");
@@ -52,7 +53,7 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
         double[] scores = [.. Results(await QueryAsync(db, "from Articles where search(bio, 'fish')")).Select(Score)];
         Assert.Equal(3, scores.Length);
         Assert.Equal(scores.OrderDescending(), scores);
-        Assert.All(scores, static score => Assert.True(score > 0));
+        Assert.All(scores, static score => Assert.True(score > 0, $"a score is positive, not {score}"));
 
         var worst = Results(
             await QueryAsync(
@@ -144,7 +145,7 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
     public async Task A_Lucene_clause_uses_the_analyzers_of_a_static_indexs_fields(string condition, string ids)
     {
         string db = await FillAsync();
-        await DefineAsync(db);
+        await DefineIndexAsync(db);
         var answer = await QueryAsync(db, $"from index 'Articles' where {condition} order by id()");
         Assert.Equal(ids, string.Join(',', Results(answer).Select(Id)));
         Assert.Equal(
@@ -163,11 +164,12 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
     public async Task An_unsupported_Lucene_clause_is_refused(string query, int status, string named)
     {
         string db = await FillAsync();
-        await DefineAsync(db);
+        await DefineIndexAsync(db);
         (await server.SendAsync("POST", db + "/queries", Body(query))).IsRefusal(status, named);
     }
 
-    private async Task DefineAsync(string db)
+    // Defines a static index, and waits until it is built.
+    private async Task DefineIndexAsync(string db)
     {
         const string Index =
             """{"Indexes":[{"Name":"Articles","Maps":["from a in docs.Articles select new { title = a.name, words = a.bio, a.year }"],"Fields":{"words":{"Indexing":"Search"}}}]}""";

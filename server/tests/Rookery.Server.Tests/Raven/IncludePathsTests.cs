@@ -14,6 +14,7 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
         "a":"x/1","b":{"c":"x/2","d":["x/3",["x/4"],{"e":"x/5"}]},"l":[{"p":"x/6"},{"p":["x/7","x/6"]},[{"p":"x/8"}],"x/9"],"m":{"k1":{"p":"x/10"},"k2":{"p":"x/11"}},"n":5,"s":"é\"/1","o":{"p":{}},"\u0061z":"x/12"
         """;
 
+    // The expected ids, and the paths.
     [Theory]
     [InlineData("x/1", "a")]
     [InlineData("x/2", "b.c")]
@@ -35,7 +36,8 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
     [InlineData("x/1 x/2 x/3 x/4 x/5 x/6 x/7 x/8 x/9", "l", "b.d.e", "l.p", "l[].p", "b.d", "a", "a", "b.c")]
     public void All_paths_are_followed_in_the_order_of_the_document(string ids, params string[] paths)
     {
-        using var includes = new IncludePaths(paths, Share(1 << 20), NeverEnds);
+        using var includes = new IncludePaths(paths, CreateShare(1 << 20), Continue);
+        // A second document with the same ids adds none.
         includes.Collect(Encoding.UTF8.GetBytes(Members.Trim()));
         includes.Collect(Encoding.UTF8.GetBytes(Members.Trim()));
         Assert.Equal(ids, string.Join(' ', includes.Ids));
@@ -44,7 +46,7 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
     [Fact]
     public void Ids_are_the_same_where_their_lower_case_is()
     {
-        using var includes = new IncludePaths(["l"], Share(1 << 20), NeverEnds);
+        using var includes = new IncludePaths(["l"], CreateShare(1 << 20), Continue);
         includes.Collect("\"l\":[\"Σ/1\",\"σ/1\",\"ς/1\",\"S/1\",\"s/1\",\"ſ/1\"]"u8);
         Assert.Equal(["Σ/1", "ς/1", "S/1", "ſ/1"], includes.Ids);
         includes.Exclude(["σ/1", "s/1"]);
@@ -54,8 +56,8 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
     [Fact]
     public void Collected_ids_take_memory_of_queries()
     {
-        var share = Share(64 << 10);
-        using (var includes = new IncludePaths(["l"], share, NeverEnds))
+        var share = CreateShare(64 << 10);
+        using (var includes = new IncludePaths(["l"], share, Continue))
         {
             byte[] members = Encoding.UTF8.GetBytes(
                 $"\"l\":[{string.Join(',', Enumerable.Range(0, 1000).Select(static i => $"\"users/{i:D40}\""))}]"
@@ -78,7 +80,7 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
         var cache = budget.AddShare("block cache", budget.TotalBytes);
         cache.AllowYielding(() => cache.UsedBytes, cache.Release);
         Assert.True(cache.TryReserve(budget.TotalBytes));
-        using var includes = new IncludePaths(["l"], budget.AddShare("queries", budget.TotalBytes), NeverEnds);
+        using var includes = new IncludePaths(["l"], budget.AddShare("queries", budget.TotalBytes), Continue);
         includes.Collect("\"l\":[\"users/1\",\"users/2\"]"u8);
         Assert.Equal(["users/1", "users/2"], includes.Ids);
         Assert.Equal(budget.TotalBytes, budget.UsedBytes);
@@ -148,18 +150,19 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
         int checks = 0;
         using var includes = new IncludePaths(
             ["x" + string.Concat(Enumerable.Repeat("[]", 100))],
-            Share(1 << 20),
+            CreateShare(1 << 20),
             () => throw new OperationCanceledException($"{++checks}")
         );
         string arrays = new string('[', 100) + string.Join(',', Enumerable.Repeat("[]", 1000)) + new string(']', 100);
         Assert.Throws<OperationCanceledException>(() => includes.Collect(Encoding.UTF8.GetBytes("\"x\":" + arrays)));
+        // The first check ended it.
         Assert.Equal(1, checks);
     }
 
-    private static void NeverEnds()
+    private static void Continue()
     {
         // The client stays.
     }
 
-    private static MemoryShare Share(long bytes) => new MemoryBudget(2 * bytes).AddShare("queries", bytes);
+    private static MemoryShare CreateShare(long bytes) => new MemoryBudget(2 * bytes).AddShare("queries", bytes);
 }

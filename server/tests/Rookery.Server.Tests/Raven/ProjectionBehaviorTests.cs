@@ -11,7 +11,8 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
     private const string Reduce =
         """{"Name":"Cities","Maps":["from u in docs.Users select new { u.city, n = 1 }"],"Reduce":"from r in results group r by r.city into g select new { city = g.Key, n = g.Sum(x => x.n) }"}""";
 
-    // name is stored as Ann!; full is stored but in no document; city is not stored; zip is in neither.
+    // In the index 'Users', name is stored as Ann! and full is stored but in no document; city is not stored; zip is in
+    // neither. Each case has the behavior, the selected fields, and the members of the result.
     [Theory]
     [InlineData(
         "Default",

@@ -13,6 +13,7 @@ using Rookery.Server.Tests.Access;
 
 namespace Rookery.Server.Tests.Support;
 
+/// <summary>The archive of facts about a node for whoever helps with a problem.</summary>
 public sealed class DebugPackageTests(NodeInDiagnosis inDiagnosis) : IClassFixture<NodeInDiagnosis>
 {
     private static readonly string[] Expected =
@@ -73,29 +74,29 @@ public sealed class DebugPackageTests(NodeInDiagnosis inDiagnosis) : IClassFixtu
                         name is "README.txt"
                             || files["rookery-debug-pi-1-20260101-000000/README.txt"]
                                 .Contains($"\n{name} ", StringComparison.Ordinal),
-                        name
+                        $"the README describes {name}"
                     )
             );
-            string Of(string name) => files[$"rookery-debug-pi-1-20260101-000000/{name}"];
-            JsonElement Json(string name) => JsonDocument.Parse(Of(name)).RootElement;
-            Assert.Contains("rookery_ready 1\n", Of("metrics.txt"), StringComparison.Ordinal);
-            Assert.Contains("warning: A sync took long.\n", Of("log.txt"), StringComparison.Ordinal);
-            Assert.Equal(1103, Json("log.json").GetProperty("Lines")[0].GetProperty("EventId").GetInt32());
+            string Read(string name) => files[$"rookery-debug-pi-1-20260101-000000/{name}"];
+            JsonElement ReadJson(string name) => JsonDocument.Parse(Read(name)).RootElement;
+            Assert.Contains("rookery_ready 1\n", Read("metrics.txt"), StringComparison.Ordinal);
+            Assert.Contains("warning: A sync took long.\n", Read("log.txt"), StringComparison.Ordinal);
+            Assert.Equal(1103, ReadJson("log.json").GetProperty("Lines")[0].GetProperty("EventId").GetInt32());
             Assert.Equal(
                 "It is hot.",
-                Json("alerts.json").GetProperty("Alerts")[0].GetProperty("Sentence").GetString()
+                ReadJson("alerts.json").GetProperty("Alerts")[0].GetProperty("Sentence").GetString()
             );
-            Assert.Equal("Leader", Json("raft.json").GetProperty("Cluster").GetProperty("Role").GetString());
+            Assert.Equal("Leader", ReadJson("raft.json").GetProperty("Cluster").GetProperty("Role").GetString());
             Assert.Equal(
                 ["Other", "Shop"],
-                Json("storage.json")
+                ReadJson("storage.json")
                     .GetProperty("Databases")
                     .EnumerateArray()
                     .Select(static database => database.GetProperty("Name").GetString())
                     .Order(StringComparer.Ordinal)
             );
-            Assert.True(Json("io-timeline.json").GetProperty("Events").GetProperty("Rows").GetArrayLength() > 0);
-            Assert.True(Json("ready.json").GetProperty("Ready").GetBoolean());
+            Assert.True(ReadJson("io-timeline.json").GetProperty("Events").GetProperty("Rows").GetArrayLength() > 0);
+            Assert.True(ReadJson("ready.json").GetProperty("Ready").GetBoolean());
         }
         finally
         {

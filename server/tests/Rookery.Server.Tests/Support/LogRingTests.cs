@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using Microsoft.Extensions.Logging;
@@ -10,6 +9,7 @@ using Rookery.Server.Tests.Access;
 
 namespace Rookery.Server.Tests.Support;
 
+/// <summary>The last log lines in memory, without secrets.</summary>
 public sealed partial class LogRingTests
 {
     private static readonly DateTimeOffset Now = new(2026, 11, 25, 12, 0, 0, TimeSpan.Zero);
@@ -43,6 +43,7 @@ public sealed partial class LogRingTests
             ring.Add(Now, LogLevel.Error, default, new string('x', 1000));
         }
 
+        // A character takes two bytes, and each line some more, so four lines fit into 10,000 bytes.
         Assert.Equal(4, ring.Read(null, 1000).Count);
         ring.Add(Now, LogLevel.Error, default, new string('y', 100_000));
         Assert.InRange(Assert.Single(ring.Read(null, 1000)).Text.Length, 8000, 9000);
@@ -85,6 +86,7 @@ public sealed partial class LogRingTests
         Assert.Equal(expected, secrets.Clean(text));
     }
 
+    // A metric whose name is as long as a token is no secret, nor is advice to send one.
     [Theory]
     [InlineData("token rookery_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA ends", "token (secret) ends")]
     [InlineData("join rookery-join-1.AbC-_9 now", "join (secret) now")]
@@ -192,7 +194,7 @@ public sealed partial class LogRingTests
                     Logged().Matches(File.ReadAllText(path)).Select(match => $"{Path.GetFileName(path)}: {match.Value}")
                 ),
         ];
-        Assert.True(lines.Length > 25, lines.Length.ToString(CultureInfo.InvariantCulture));
+        Assert.True(lines.Length > 25, $"{lines.Length} calls are found in the sources, but more than 25 are expected");
         Assert.DoesNotContain(lines, static line => !line.Contains("LogEvents.", StringComparison.Ordinal));
     }
 
