@@ -7,6 +7,7 @@ using Rookery.Server.Tests.Raven;
 
 namespace Rookery.Server.Tests.Access;
 
+/// <summary>How a node is claimed, and how tokens and certificates are created and revoked.</summary>
 public class AccessRouteTests : IAsyncLifetime
 {
     private const string Tokens = "/admin/access/tokens";
@@ -72,6 +73,7 @@ public class AccessRouteTests : IAsyncLifetime
             );
         } while (created.Status == 201 && count < 100);
         created.IsRefusal(409, "which is the most");
+        // About 20 fit.
         Assert.InRange(count, 10, 30);
         await _server.SendAsync("DELETE", Tokens + "?name=t0", SecureServer.LocalKey);
         await _server.SendAsync("DELETE", Tokens + "?name=t1", SecureServer.LocalKey);
@@ -108,6 +110,7 @@ public class AccessRouteTests : IAsyncLifetime
                 )
         );
         Assert.All(answers, static answer => Assert.True(answer.Status is 201 or 409, answer.Body));
+        // 18 times 58 KB are 1 MiB.
         Assert.InRange(answers.Count(static answer => answer.Status == 201), 15, 19);
     }
 
@@ -269,6 +272,7 @@ public class AccessRouteTests : IAsyncLifetime
     [Fact]
     public async Task Of_concurrent_requests_for_one_token_name_one_succeeds()
     {
+        // Several rounds, because the requests do not meet in each.
         for (int round = 0; round < 5; round++)
         {
             var answers = await Task.WhenAll(
@@ -369,6 +373,7 @@ public class AccessRouteTests : IAsyncLifetime
     [Fact]
     public async Task A_weak_key_is_not_signed()
     {
+        // RSA with fewer than 2048 bits, and an elliptic curve that clients do not know.
         using var rsa = RSA.Create(1024);
         using var elliptic = ECDsa.Create(ECCurve.NamedCurves.brainpoolP256r1);
         foreach (

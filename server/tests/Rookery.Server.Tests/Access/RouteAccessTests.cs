@@ -15,9 +15,10 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
 {
     private const string Secret = "hunter2";
 
-    /// <summary>The value of a counter, and a request that adds nothing to it.</summary>
+    /// <summary>The value of a counter.</summary>
     private const string SecretNumber = "7766554433";
 
+    // Adds nothing to the counter.
     private const string CounterBody =
         """{"Documents":[{"DocumentId":"users/1","Operations":[{"Type":"Increment","CounterName":"a","Delta":0}]}]}""";
 

@@ -16,7 +16,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     public async Task The_answer_comes_at_the_closing_bracket(bool compressed)
     {
         string db = await server.CreateDatabaseAsync();
-        long id = await NextIdAsync(db);
+        long id = await RequestOperationIdAsync(db);
         using var stream = await BulkStream.OpenAsync(
             server,
             $"{db}/bulk_insert?id={id}&skipOverwriteIfUnchanged=false&nodeTag=A",
@@ -31,7 +31,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         }
 
         await stream.SendAsync(""",""" + """{"Type":"HeartBeat"}]""");
-        string answer = await stream.AnswerAsync();
+        string answer = await stream.ReadAnswerAsync();
         Assert.StartsWith("HTTP/1.1 201", answer, StringComparison.Ordinal);
         Assert.Contains("Content-Length: 0", answer, StringComparison.OrdinalIgnoreCase);
         Assert.Equal(3000, await server.CountAsync(db));
@@ -46,7 +46,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         string db = await server.CreateDatabaseAsync();
         using var stream = await BulkStream.OpenAsync(
             server,
-            $"{db}/bulk_insert?id={await NextIdAsync(db)}",
+            $"{db}/bulk_insert?id={await RequestOperationIdAsync(db)}",
             compressed: false
         );
         await stream.SendAsync("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Docu""");
@@ -56,7 +56,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         }
 
         await stream.SendAsync("""ment":{}}]""");
-        Assert.StartsWith("HTTP/1.1 201", await stream.AnswerAsync(), StringComparison.Ordinal);
+        Assert.StartsWith("HTTP/1.1 201", await stream.ReadAnswerAsync(), StringComparison.Ordinal);
         Assert.Equal(2, await server.CountAsync(db));
     }
 
@@ -66,27 +66,29 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     public async Task An_error_during_a_pause_arrives_although_the_client_keeps_sending(bool compressed)
     {
         OneOfThree? member = null;
-        var ofFullDisk = new RunningServer
+        var fullServer = new RunningServer
         {
-            // The server hangs up on a client that is silent for a second. A slow client is no silent one here.
+            // The server closes the connection of a client that is silent for a second. This clock stands still, so a
+            // slow test is not taken for a silent client.
             Time = new SimulatedTimeProvider(),
             WrapConsensus = alone => member = new OneOfThree(alone, static _ => Task.CompletedTask),
         };
-        await ofFullDisk.InitializeAsync();
+        await fullServer.InitializeAsync();
         try
         {
-            string db = await ofFullDisk.CreateDatabaseAsync();
+            string db = await fullServer.CreateDatabaseAsync();
             member!.WriteRejection = new Rejection(RejectionKind.InsufficientSpace, "The disk is full.");
-            using var stream = await BulkStream.OpenAsync(ofFullDisk, $"{db}/bulk_insert?id=77", compressed);
+            using var stream = await BulkStream.OpenAsync(fullServer, $"{db}/bulk_insert?id=77", compressed);
             await stream.SendAsync("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Docu""");
             while (
-                (await ofFullDisk.SendAsync("GET", $"{db}/operations/state?id=77")) is not { Status: 200 } state
+                (await fullServer.SendAsync("GET", $"{db}/operations/state?id=77")) is not { Status: 200 } state
                 || state.Json.GetProperty("Status").GetString() is not "Faulted"
             )
             {
                 await Task.Yield();
             }
 
+            // The client sends 16 MiB more, which it could not if the server did not read them.
             var random = new Random(1);
             byte[] piece = new byte[32 << 10];
             for (int i = 0; i < 256; i++)
@@ -95,11 +97,11 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
                 await stream.SendAsync(Convert.ToHexString(piece));
             }
 
-            Assert.StartsWith("HTTP/1.1 507", await stream.AnswerAsync(), StringComparison.Ordinal);
+            Assert.StartsWith("HTTP/1.1 507", await stream.ReadAnswerAsync(), StringComparison.Ordinal);
         }
         finally
         {
-            await ofFullDisk.DisposeAsync();
+            await fullServer.DisposeAsync();
         }
     }
 
@@ -129,14 +131,15 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     )
     {
         string db = await server.CreateDatabaseAsync();
-        long id = await NextIdAsync(db);
+        long id = await RequestOperationIdAsync(db);
         using var stream = await BulkStream.OpenAsync(server, $"{db}/bulk_insert?id={id}", compressed: false);
         await stream.SendAsync(body);
-        string answer = await stream.AnswerAsync();
+        string answer = await stream.ReadAnswerAsync();
         Assert.StartsWith($"HTTP/1.1 {status}", answer, StringComparison.Ordinal);
         Assert.Contains("Connection: close", answer, StringComparison.OrdinalIgnoreCase);
         var state = (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json;
         Assert.Equal("Faulted", state.GetProperty("Status").GetString());
+        // Errors within a document name other words in the operation.
         if (named is not ("JSON" or "twice"))
         {
             Assert.Contains(
@@ -158,7 +161,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     public async Task A_truncated_stream_is_faulted_and_keeps_complete_documents()
     {
         string db = await server.CreateDatabaseAsync();
-        long id = await NextIdAsync(db);
+        long id = await RequestOperationIdAsync(db);
         var answer = await server.SendAsync(
             "POST",
             $"{db}/bulk_insert?id={id}",
@@ -188,7 +191,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         string db = await server.CreateDatabaseAsync();
         using var stream = await BulkStream.OpenAsync(
             server,
-            $"{db}/bulk_insert?id={await NextIdAsync(db)}",
+            $"{db}/bulk_insert?id={await RequestOperationIdAsync(db)}",
             compressed: false
         );
         await stream.SendAsync("""[{"Id":"a","Type":"PUT","Document":{} }""");
@@ -212,11 +215,11 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         }
 
         await stream.SendAsync(""",{"Id":"c","Type":"PUT","Document":{} }""");
-        Assert.StartsWith("HTTP/1.1 500", await stream.AnswerAsync(), StringComparison.Ordinal);
+        Assert.StartsWith("HTTP/1.1 500", await stream.ReadAnswerAsync(), StringComparison.Ordinal);
         stream.EndSending();
-        while (await stream.AnswerAsync() is not "")
+        while (await stream.ReadAnswerAsync() is not "")
         {
-            // Read the rest of the answer, until the server has read everything and hangs up.
+            // Read the rest of the answer, until the server has read everything and closes the connection.
         }
 
         Assert.True(server.Log.Lines.IsEmpty, string.Join("\n", server.Log.Lines));
@@ -226,7 +229,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     public async Task A_client_that_vanishes_leaves_a_faulted_operation_and_a_healthy_server()
     {
         string db = await server.CreateDatabaseAsync();
-        long id = await NextIdAsync(db);
+        long id = await RequestOperationIdAsync(db);
         using (var stream = await BulkStream.OpenAsync(server, $"{db}/bulk_insert?id={id}", compressed: false))
         {
             await stream.SendAsync("""[{"Id":"a","Type":"PUT","Document":{}},""");
@@ -256,7 +259,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     public async Task A_bulk_insert_can_be_killed()
     {
         string db = await server.CreateDatabaseAsync();
-        long id = await NextIdAsync(db);
+        long id = await RequestOperationIdAsync(db);
         using var stream = await BulkStream.OpenAsync(server, $"{db}/bulk_insert?id={id}", compressed: false);
         await stream.SendAsync("[");
         while ((await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Status != 200)
@@ -265,7 +268,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         }
 
         Assert.Equal(204, (await server.SendAsync("POST", $"{db}/operations/kill?id={id}&nodeTag=A", "")).Status);
-        Assert.Equal("", await stream.AnswerAsync());
+        Assert.Equal("", await stream.ReadAnswerAsync());
         Assert.Equal(
             "Canceled",
             (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString()
@@ -276,7 +279,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     public async Task An_operation_id_can_be_used_once()
     {
         string db = await server.CreateDatabaseAsync();
-        long id = await NextIdAsync(db);
+        long id = await RequestOperationIdAsync(db);
         Assert.Equal(201, (await server.SendAsync("POST", $"{db}/bulk_insert?id={id}", "[]")).Status);
         (await server.SendAsync("POST", $"{db}/bulk_insert?id={id}", "[]")).IsRefusal(400, "operation");
         (await server.SendAsync("POST", $"{db}/bulk_insert?id=9999999999999", "[]")).IsRefusal(400, "operation");
@@ -290,7 +293,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     {
         string db = await server.CreateDatabaseAsync();
         string other = await server.CreateDatabaseAsync();
-        long id = await NextIdAsync(db);
+        long id = await RequestOperationIdAsync(db);
         Assert.Equal(201, (await server.SendAsync("POST", $"{other}/bulk_insert?id={id}", "[]")).Status);
         using var stream = await BulkStream.OpenAsync(server, $"{db}/bulk_insert?id={id}", compressed: false);
         await stream.SendAsync("[");
@@ -308,21 +311,21 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
             (await server.SendAsync("GET", $"{other}/operations/state?id={id}")).Json.GetProperty("Status").GetString()
         );
         await stream.SendAsync("]");
-        await stream.AnswerAsync();
+        await stream.ReadAnswerAsync();
         Assert.Equal(
             "Completed",
             (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString()
         );
     }
 
-    private async Task<long> NextIdAsync(string db)
+    private async Task<long> RequestOperationIdAsync(string db)
     {
         var next = (await server.SendAsync("GET", db + "/operations/next-operation-id")).Json;
         Assert.Equal("A", next.GetProperty("NodeTag").GetString());
         return next.GetProperty("Id").GetInt64();
     }
 
-    /// <summary>A chunked request that never ends.</summary>
+    /// <summary>A chunked request without an end, like those of RavenDB's clients.</summary>
     private sealed class BulkStream : IDisposable
     {
         private readonly TcpClient _client = new();
@@ -363,7 +366,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         public void EndSending() => _client.Client.Shutdown(SocketShutdown.Send);
 
         /// <summary>Returns the first bytes of the answer; empty if the server hangs up without one.</summary>
-        public async Task<string> AnswerAsync()
+        public async Task<string> ReadAnswerAsync()
         {
             byte[] buffer = new byte[64 << 10];
             try

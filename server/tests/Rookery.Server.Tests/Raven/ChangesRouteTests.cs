@@ -13,11 +13,11 @@ using Rookery.Server.Raven.SetBased;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>changes, the WebSocket.</summary>
+/// <summary>The changes feed over a WebSocket, as RavenDB's clients use it.</summary>
 public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<RunningServer>
 {
-    // An eighth of 256 MiB, at 256 KiB each.
-    private const int Listeners = 128;
+    // Listeners may use an eighth of 256 MiB, at 256 KiB each.
+    private const int MaxListeners = 128;
 
     [Fact]
     public async Task Commands_are_confirmed_and_changes_sent_in_order()
@@ -85,7 +85,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         await server.SendAsync(
             "POST",
             db + "/bulk_docs",
-            $$"""{"Commands":[{{string.Join(',', Enumerable.Range(0, 600).Select(PutOf))}}]}"""
+            $$"""{"Commands":[{{string.Join(',', Enumerable.Range(0, 600).Select(EncodePut))}}]}"""
         );
         using var socket = await ConnectAsync(db);
         await AskAsync(socket, """{"CommandId":1,"Command":"watch-operations","Param":null}""");
@@ -221,6 +221,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         Assert.True(server.Node.Databases.TryGet(db.Split('/')[^1], out var database));
         var hub = new ChangeHub<IndexBatch>();
         using var batches = hub.Subscribe();
+        // One batch more than the connection can hold.
         for (int batch = 0; batch <= ChangeSubscription<IndexBatch>.Capacity; batch++)
         {
             hub.Publish(new IndexBatch(database.Number, "ByName", batch));
@@ -246,7 +247,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         var sockets = new List<ClientWebSocket>();
         try
         {
-            for (int listener = 0; listener < Listeners; listener++)
+            for (int listener = 0; listener < MaxListeners; listener++)
             {
                 sockets.Add(await ConnectAsync(db));
             }
@@ -265,8 +266,9 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     public async Task A_plain_HTTP_request_is_refused_with_a_hint_to_WebSocket() =>
         (await server.SendAsync("GET", await server.CreateDatabaseAsync() + "/changes")).IsRefusal(400, "WebSocket");
 
-    private static string PutOf(int number) => $$"""{"Id":"items/{{number}}","Type":"PUT","Document":{} }""";
+    private static string EncodePut(int number) => $$"""{"Id":"items/{{number}}","Type":"PUT","Document":{} }""";
 
+    // Sends a command and returns the next message.
     private static async Task<string> AskAsync(ClientWebSocket socket, string command)
     {
         await socket.SendAsync(
@@ -278,9 +280,10 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         return await ReceiveAsync(socket);
     }
 
+    // Returns the next message; an empty one when the server closes the connection.
     private static async Task<string> ReceiveAsync(ClientWebSocket socket)
     {
-        // a missing message fails, it does not hang
+        // Ends a test that would otherwise hang; a passing test never waits for it.
         using var deadline = new CancellationTokenSource(TimeSpan.FromSeconds(30));
         byte[] buffer = new byte[64 << 10];
         int length = 0;
@@ -306,7 +309,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     /// <summary>A client that sends nothing but a close frame.</summary>
     private sealed class ListeningSocket : WebSocket
     {
-        private readonly TaskCompletionSource<WebSocketReceiveResult> _goodbye = new();
+        private readonly TaskCompletionSource<WebSocketReceiveResult> _closeFrame = new();
         private WebSocketCloseStatus? _closed;
 
         public override WebSocketCloseStatus? CloseStatus => _closed;
@@ -332,14 +335,14 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         )
         {
             _closed = closeStatus;
-            _goodbye.SetResult(new WebSocketReceiveResult(0, WebSocketMessageType.Close, endOfMessage: true));
+            _closeFrame.SetResult(new WebSocketReceiveResult(0, WebSocketMessageType.Close, endOfMessage: true));
             return Task.CompletedTask;
         }
 
         public override Task<WebSocketReceiveResult> ReceiveAsync(
             ArraySegment<byte> buffer,
             CancellationToken cancellationToken
-        ) => _goodbye.Task;
+        ) => _closeFrame.Task;
 
         public override Task SendAsync(
             ArraySegment<byte> buffer,

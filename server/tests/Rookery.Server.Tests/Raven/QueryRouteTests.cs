@@ -39,7 +39,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task An_answer_tells_whether_the_documents_were_scanned()
+    public async Task An_answer_has_IsScan_if_the_documents_were_scanned()
     {
         string db = await FillAsync();
         var scanned = await server.SendAsync("POST", db + "/queries", """{"Query":"from Users where nothing = 1"}""");
@@ -125,10 +125,13 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
             "POST",
             db + "/queries",
             $$"""{"Query":"from Users where id() in ($p)","QueryParameters":{"p":[{{ids}}]} }"""
-        ); // 2 × 10^10 comparisons would not end
+        );
+
+        // Comparing each id with each other would take 2 × 10^10 comparisons, which would not end.
         Assert.Equal(["users/1"], Ids(answer.Json));
     }
 
+    // The ids of the results, and the total.
     [Theory]
     [InlineData("from Users limit 0", "", 5)]
     [InlineData("from @all_docs limit 1", "users/1", 6)]
@@ -282,6 +285,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
             .Select(item => item.GetProperty("@metadata").GetProperty("@id").GetString()!)
             .ToArray();
 
+    // Creates a database with users/1 to users/5, and an order that refers to users/3.
     private async Task<string> FillAsync()
     {
         string db = await server.CreateDatabaseAsync();

@@ -6,6 +6,7 @@ namespace Rookery.Server.Tests.Raven;
 /// <summary>Queries that scan documents, over HTTP.</summary>
 public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<RunningServer>
 {
+    // The ids of the results, the total, and the name of the index that would answer the query.
     [Theory]
     [InlineData("from Users where name = 'ANN'", "users/1", 1, "Auto/Users/Byname")]
     [InlineData("from Users where exact(name = 'ANN')", "", 0, "Auto/Users/ByExact(name)")]
@@ -225,6 +226,7 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     public async Task An_answer_that_fails_after_its_start_is_cut_off()
     {
         string db = await server.CreateDatabaseAsync();
+        // The last document is so large that its result exceeds the limit, after the answer has begun.
         await FillAsync(
             db,
             200,
@@ -333,7 +335,7 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public async Task A_lazy_query_that_is_wrong_fails_alone()
+    public async Task An_invalid_query_in_a_multi_get_fails_alone()
     {
         string db = await FillAsync();
         string requests = string.Join(
@@ -366,6 +368,7 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
         return answer.Json;
     }
 
+    // Puts documents items/0000 and so on.
     private async Task FillAsync(string db, int count, Func<int, string> document)
     {
         for (int start = 0; start < count; start += 500)
@@ -383,6 +386,7 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
         }
     }
 
+    // Creates a database with three users and an order.
     private async Task<string> FillAsync()
     {
         string db = await server.CreateDatabaseAsync();

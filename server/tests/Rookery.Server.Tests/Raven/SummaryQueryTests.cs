@@ -39,7 +39,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     public async Task Facets_count_by_value_and_by_range(string selection, string expected)
     {
         string db = await FillAsync();
-        Assert.Equal(expected, Facets(await QueryAsync(db, $"from Cameras select {selection}")));
+        Assert.Equal(expected, DescribeFacets(await QueryAsync(db, $"from Cameras select {selection}")));
     }
 
     [Theory]
@@ -47,10 +47,10 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("where price > 9 filter stock = 1 select facet(brand)", "brand: acme 1")]
     [InlineData("where search(text, 'night') select facet(brand)", "brand: acme 1, zoom 1")]
     [InlineData("where brand = 'nobody' select facet(brand), facet(price > 1)", "brand:; price: price > 1 0")]
-    public async Task Only_results_count(string clauses, string expected)
+    public async Task Facets_count_only_the_results_of_the_query(string clauses, string expected)
     {
         string db = await FillAsync();
-        Assert.Equal(expected, Facets(await QueryAsync(db, $"from Cameras {clauses}")));
+        Assert.Equal(expected, DescribeFacets(await QueryAsync(db, $"from Cameras {clauses}")));
     }
 
     [Theory]
@@ -61,11 +61,11 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
         "from index 'ByBrand' select facet(brand, sum(price), sum(none))",
         "brand: acme 3 price sum=60, acme 3 none sum=0, zoom 2 price sum=9.5, zoom 2 none sum=0"
     )]
-    public async Task Clients_facets_need_no_order_document_or_number(string query, string expected)
+    public async Task Facets_ignore_the_order_includes_and_fields_without_numbers(string query, string expected)
     {
         string db = await FillAsync();
-        await DefineAsync(db);
-        Assert.Equal(expected, Facets(await QueryAsync(db, query)));
+        await DefineIndexAsync(db);
+        Assert.Equal(expected, DescribeFacets(await QueryAsync(db, query)));
     }
 
     /// <summary>The terms of a field that is not analysed are its values.</summary>
@@ -79,7 +79,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     public async Task Suggestions_of_a_field_without_words_are_whole_values(string selection, string expected)
     {
         string db = await FillAsync();
-        await DefineAsync(db);
+        await DefineIndexAsync(db);
         var results = (await QueryAsync(db, $"from index 'ByBrand' select {selection}")).GetProperty("Results");
         Assert.Equal(
             expected,
@@ -105,7 +105,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     public async Task The_answer_of_a_filter_counts_the_documents_it_read(string query, int? scanned)
     {
         string db = await FillAsync();
-        await DefineAsync(db);
+        await DefineIndexAsync(db);
         var answer = await QueryAsync(db, query);
         Assert.Equal(
             scanned,
@@ -191,7 +191,9 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
 
             Assert.Equal(
                 "m: 0 29, 1 29, 2 29, 3 29, 4 28, 5 28, 6 28",
-                Facets((await small.SendAsync("POST", db + "/queries", Body("from Items select facet(m)"))).Json)
+                DescribeFacets(
+                    (await small.SendAsync("POST", db + "/queries", Body("from Items select facet(m)"))).Json
+                )
             );
         }
         finally
@@ -203,7 +205,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     /// <summary>
     /// Returns "facet: value count measures, …; …" of all facets; "+terms/hits" follows if not all terms are named.
     /// </summary>
-    private static string Facets(JsonElement answer) =>
+    private static string DescribeFacets(JsonElement answer) =>
         string.Join(
             "; ",
             answer
@@ -220,7 +222,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
                         facet
                             .GetProperty("Values")
                             .EnumerateArray()
-                            .Select(static value => string.Join(' ', Parts(value)))
+                            .Select(static value => string.Join(' ', DescribeParts(value)))
                     );
                     int remaining = facet.GetProperty("RemainingTermsCount").GetInt32();
                     string remainingTerms =
@@ -234,7 +236,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
                 })
         );
 
-    private static IEnumerable<string> Parts(JsonElement value)
+    private static IEnumerable<string> DescribeParts(JsonElement value)
     {
         yield return value.GetProperty("Range").GetString()!;
         yield return value.GetProperty("Count").GetRawText();
@@ -269,7 +271,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
         return answer.Json;
     }
 
-    private async Task DefineAsync(string db)
+    private async Task DefineIndexAsync(string db)
     {
         const string Index =
             """{"Indexes":[{"Name":"ByBrand","Maps":["map('Cameras', c => ({ brand: c.brand, price: c.price, text: c.text, words: c.text }))"],"Fields":{"words":{"Indexing":"Search"}}}]}""";

@@ -28,6 +28,7 @@ public sealed class WholeAnswersTests : IAsyncLifetime
 
     public Task DisposeAsync() => _server.DisposeAsync();
 
+    /// <summary>Method and route, and the query; null for none.</summary>
     public static TheoryData<string, string?> LongAnswers { get; } =
         new()
         {
@@ -54,7 +55,7 @@ public sealed class WholeAnswersTests : IAsyncLifetime
         string? query
     )
     {
-        await DefineIndexOfAsync(query);
+        await DefineIndexIfNamedAsync(query);
         using var answer = await BeginAsync(route, query);
         string name = _db["/databases/".Length..];
         Assert.Equal(
@@ -83,17 +84,17 @@ public sealed class WholeAnswersTests : IAsyncLifetime
                 )
             ).Status
         );
-        await ExpectWholeAsync(answer);
+        await AssertWholeAsync(answer);
     }
 
     [Theory]
     [MemberData(nameof(LongAnswers))]
     public async Task An_answer_during_a_delete_by_query_is_complete_with_its_count(string route, string? query)
     {
-        await DefineIndexOfAsync(query);
+        await DefineIndexIfNamedAsync(query);
         using var answer = await BeginAsync(route, query);
         await DeleteAllAsync();
-        await ExpectWholeAsync(answer);
+        await AssertWholeAsync(answer);
     }
 
     [Theory]
@@ -120,6 +121,7 @@ public sealed class WholeAnswersTests : IAsyncLifetime
             long count = 0;
             while (await results.MoveNextAsync())
             {
+                // The buffer is emptied instead of sent.
                 count++;
                 output.Buffer.Truncate(0);
             }
@@ -169,7 +171,7 @@ public sealed class WholeAnswersTests : IAsyncLifetime
         }
     }
 
-    private async Task DefineIndexOfAsync(string? query)
+    private async Task DefineIndexIfNamedAsync(string? query)
     {
         if (query?.Contains("'ByN'", StringComparison.Ordinal) == true)
         {
@@ -230,7 +232,7 @@ public sealed class WholeAnswersTests : IAsyncLifetime
         Assert.Equal(0, await _server.CountAsync(_db));
     }
 
-    private static async Task ExpectWholeAsync(HttpResponseMessage answer)
+    private static async Task AssertWholeAsync(HttpResponseMessage answer)
     {
         string body = await answer.Content.ReadAsStringAsync();
         Assert.Equal(Documents, body.Split(Text).Length - 1);
