@@ -3,7 +3,10 @@ namespace Rookery.Raft.Tests;
 /// <summary>How the cluster's time follows from the voters' clocks.</summary>
 public sealed class ClusterClockTests
 {
+    // In ticks of clocks.
     private const long Minute = TimeSpan.TicksPerMinute;
+
+    // In microseconds of the monotonic time.
     private const long Second = 1_000_000;
     private static readonly long Noon = new DateTime(2026, 11, 22, 12, 0, 0).Ticks;
     private readonly ClusterClock _clock = new(SafetyRules.Sound);
@@ -110,6 +113,7 @@ public sealed class ClusterClockTests
         Assert.Equal(Noon + TimeSpan.TicksPerDay, _clock.At(60 * Second).UtcTicks);
     }
 
+    // The ticks of a day in this year.
     private static long Year(int year) => new DateTime(year, 6, 1).Ticks;
 
     /// <summary>Judges clocks; the first is the node's own, and all voters' are known.</summary>

@@ -177,7 +177,7 @@ internal static class PlantedBugs
             ["reads are served before an entry of the term is committed"] = ["had been acknowledged before it began"],
             ["a damaged member votes by the rest of its log"] = [AppliedAnother, Replaced],
             ["a vote is granted to any log"] = [Replaced, AppliedAnother, NotOnDisk],
-            ["a member with a diverged state goes on"] = ["nobody who went astray goes on"],
+            ["a member with a diverged state goes on"] = ["no diverged node keeps running"],
             ["half of the voters make a majority"] = [NotOnDisk, "has two leaders", AppliedAnother],
             ["an election begins without a pre-vote"] = ["0 lead in the end"],
             ["lost replies are waited for"] = ["the leader commits", "keeps up", "0 lead in the end"],
@@ -186,9 +186,9 @@ internal static class PlantedBugs
                 "the journal has no gaps",
                 "the commit index is within the log",
             ],
-            ["a leader uses its own clock"] = ["log time is poisoned"],
-            ["a time jump is accepted because the clocks agree"] = ["log time is poisoned"],
-            ["records age by a jump of the time"] = ["what is young seems old"],
+            ["a leader uses its own clock"] = ["log time is ahead of every correct clock"],
+            ["a time jump is accepted because the clocks agree"] = ["log time is ahead of every correct clock"],
+            ["records age by a jump of the time"] = ["an entry seems older than it is"],
             ["a repeated command is applied again"] = ["clients were told what has no order"],
         };
 

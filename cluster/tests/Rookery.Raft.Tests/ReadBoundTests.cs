@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 
 namespace Rookery.Raft.Tests;
 
+/// <summary>The number of reads that may wait for a leader.</summary>
 public sealed class ReadBoundTests
 {
     [Fact]
@@ -25,6 +26,7 @@ public sealed class ReadBoundTests
             new CoreOptions()
         );
         var output = new Output();
+        // The last three are refused.
         for (int number = 1; number <= RaftCore.MaxWaitingReads + 3; number++)
         {
             core.Step(Input.Read(0, number), output);

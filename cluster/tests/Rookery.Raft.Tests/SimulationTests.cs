@@ -58,12 +58,13 @@ public sealed class SimulationTests(ITestOutputHelper report)
                 run.Marks.OrderBy(mark => mark.Key, StringComparer.Ordinal).Select(mark => $"{mark.Key} {mark.Value}")
             )
         );
+        // Fewer seeds may not contain every event.
         if (seeds.Length >= 80)
         {
             var marks = run.Marks;
             Assert.All(
                 Expected.GetValueOrDefault(profile, []),
-                mark => Assert.True(marks.ContainsKey(mark), $"in no run of '{profile}' was seen: {mark}")
+                mark => Assert.True(marks.ContainsKey(mark), $"some run of '{profile}' contains the event {mark}")
             );
         }
     }
@@ -76,7 +77,7 @@ public sealed class SimulationTests(ITestOutputHelper report)
         new SimulationRun(profile).Play([seed]);
 
     [Fact]
-    public void A_run_is_the_same_each_time()
+    public void A_run_of_one_seed_is_the_same_each_time()
     {
         var storm = FaultProfile.All[^1];
         Assert.Equal(Trace(seed: 7, storm), Trace(seed: 7, storm));

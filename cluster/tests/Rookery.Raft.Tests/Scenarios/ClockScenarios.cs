@@ -10,28 +10,28 @@ internal static class ClockScenarios
             "leader-in-2080",
             "a leader in 2080 stamps what the others' clocks say",
             "a leader uses its own clock",
-            "log time is poisoned",
+            "log time is ahead of every correct clock",
             LeaderIn2080
         ),
         new(
             "cards-without-clocks",
             "three clocks that agree on 2080 are not believed before an operator says so",
             "a time jump is accepted because the clocks agree",
-            "log time is poisoned",
+            "log time is ahead of every correct clock",
             CardsWithoutClocks
         ),
         new(
             "one-source-of-time",
             "one synchronised clock and two in 2080 make no time",
             "each clock counts as synchronised",
-            "log time is poisoned",
+            "log time is ahead of every correct clock",
             OneSourceOfTime
         ),
         new(
             "time-comes-late",
             "what is written before the time is known does not age when it is",
             "records age by a jump of the time",
-            "what is young seems old",
+            "an entry seems older than it is",
             TimeComesLate
         ),
     ];

@@ -12,15 +12,20 @@ internal sealed class ClusterOracle
     /// <summary>The highest index whose write was acknowledged to a client.</summary>
     public long Acknowledged { get; private set; }
 
+    /// <summary>The highest index that a node has applied.</summary>
     public long Committed { get; private set; }
 
+    /// <summary>The number of acknowledged writes.</summary>
     public int Writes { get; private set; }
 
+    /// <summary>The number of served reads.</summary>
     public int Reads { get; private set; }
 
+    /// <summary>The number of terms that had a leader.</summary>
     public int Elections => _leaders.Count;
 
-    public void SeesLeader(NodeId node, long term)
+    /// <summary>Records the leader of a term, and checks that the term has no other.</summary>
+    public void RecordLeader(NodeId node, long term)
     {
         if (_leaders.TryAdd(term, node))
         {
@@ -30,7 +35,8 @@ internal sealed class ClusterOracle
         Assert.True(_leaders[term] == node, $"term {term} has two leaders: {_leaders[term]} and {node}");
     }
 
-    public void SeesVote(NodeId voter, long term, NodeId candidate)
+    /// <summary>Records a vote, and checks that its voter has voted for nobody else in the term.</summary>
+    public void RecordVote(NodeId voter, long term, NodeId candidate)
     {
         if (!_votes.TryAdd((voter, term), candidate))
         {
@@ -42,9 +48,10 @@ internal sealed class ClusterOracle
     }
 
     /// <summary>
-    /// Checks an entry that a node applied. The hash is null for a node that is known to have diverged.
+    /// Records an entry that a node applied, and checks that every node applied the same at this index, with the same
+    /// result. The hash is null for a node that is known to have diverged.
     /// </summary>
-    public void SeesApplied(NodeId node, in StoredEntry entry, long? stateHash)
+    public void RecordApplied(NodeId node, in StoredEntry entry, long? stateHash)
     {
         var applied = (entry.Entry.Term, entry.Payload, stateHash);
         if (!_committed.TryGetValue(entry.Entry.Index, out var before) || before.StateHash is null)
@@ -64,7 +71,7 @@ internal sealed class ClusterOracle
     /// <summary>
     /// Checks that a committed entry is durable on a majority; a node that has lost it since must know that.
     /// </summary>
-    public static void SeesCommit(
+    public static void CheckCommit(
         NodeId leader,
         LogPosition position,
         Configuration configuration,
@@ -83,13 +90,15 @@ internal sealed class ClusterOracle
         );
     }
 
-    public void AcknowledgesWrite(long index)
+    /// <summary>Records a write that is acknowledged to a client.</summary>
+    public void RecordWrite(long index)
     {
         Acknowledged = Math.Max(Acknowledged, index);
         Writes++;
     }
 
-    public void ServesRead(NodeId node, long index, long acknowledgedBefore)
+    /// <summary>Records a read, and checks that it sees all writes that were acknowledged before it began.</summary>
+    public void RecordRead(NodeId node, long index, long acknowledgedBefore)
     {
         Reads++;
         Assert.True(

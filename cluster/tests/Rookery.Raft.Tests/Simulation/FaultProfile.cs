@@ -48,10 +48,13 @@ internal sealed record FaultProfile(string Name)
     /// <summary>The probability of a crash just after a fetched snapshot was installed.</summary>
     public double CrashInInstall { get; init; }
 
+    /// <summary>Partitions into two groups, for up to five seconds; sometimes only one direction is cut.</summary>
     public double Partitions { get; init; }
 
+    /// <summary>Nodes whose process does nothing for up to four seconds.</summary>
     public double Pauses { get; init; }
 
+    /// <summary>Disks that complete no write for up to five seconds.</summary>
     public double Stalls { get; init; }
 
     /// <summary>Stalls of all disks at once, as when all boards share a bad power supply.</summary>
@@ -63,10 +66,13 @@ internal sealed record FaultProfile(string Name)
     /// <summary>Bursts of more proposals than fit in flight.</summary>
     public double Bursts { get; init; }
 
+    /// <summary>Requests to add, promote, demote or remove a member.</summary>
     public double MemberChanges { get; init; }
 
+    /// <summary>Requests to transfer the leadership.</summary>
     public double Transfers { get; init; }
 
+    /// <summary>Flushes of a node's state to its manifest.</summary>
     public double Manifests { get; init; } = 2;
 
     /// <summary>Failing journal writes in ten seconds: the process ends and is started again.</summary>

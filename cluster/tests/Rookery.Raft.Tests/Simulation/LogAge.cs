@@ -14,6 +14,7 @@ internal readonly record struct LogAge(long LastTicks, long LeastAheadTicks)
     private const long MostAheadTicks = 6 * TimeSpan.TicksPerMinute;
     private const long MostGainTicks = 25 * TimeSpan.TicksPerMinute;
 
+    /// <summary>Checks the log time of the next entry.</summary>
     public LogAge Next(in StoredEntry entry)
     {
         if (entry.Time.Ticks == 0)
@@ -25,11 +26,11 @@ internal readonly record struct LogAge(long LastTicks, long LeastAheadTicks)
         long ahead = entry.Time.Ticks - entry.StampedTicks;
         Assert.True(
             ahead <= MostAheadTicks,
-            $"log time is poisoned: {new DateTime(entry.Time.Ticks):O} at entry {entry.Entry.Index}"
+            $"log time is ahead of every correct clock: {new DateTime(entry.Time.Ticks):O} at entry {entry.Entry.Index}"
         );
         Assert.True(
             !entry.Time.IsSteady || ahead <= LeastAheadTicks + MostGainTicks,
-            $"what is young seems old: at entry {entry.Entry.Index} "
+            $"an entry seems older than it is: at entry {entry.Entry.Index} "
                 + $"{TimeSpan.FromTicks(ahead - LeastAheadTicks)} were gained"
         );
         return new LogAge(entry.Time.Ticks, entry.Time.IsSteady ? Math.Min(LeastAheadTicks, ahead) : ahead);

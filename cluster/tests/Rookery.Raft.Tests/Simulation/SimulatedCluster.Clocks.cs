@@ -6,6 +6,7 @@ namespace Rookery.Raft.Tests.Simulation;
 /// </summary>
 internal sealed partial class SimulatedCluster
 {
+    // The true time at the start. Any day of which the program accepts the time.
     private static readonly long BeganTicks = new DateTime(2026, 11, 22).Ticks;
 
     public long TrueTicks => BeganTicks + (Now * TimeSpan.TicksPerMicrosecond);
@@ -18,32 +19,36 @@ internal sealed partial class SimulatedCluster
             {
                 if (!_isHealing)
                 {
-                    ChangeClock(_nodes[_clockChance.Next(_nodes.Count)]);
+                    ChangeClock(_nodes[_clockRandom.Next(_nodes.Count)]);
                     PlanClocks();
                 }
             },
-            (Now + _clockChance.NextInt64((long)(20 * Second / _profile.ClockFaults)), _order++)
+            (Now + _clockRandom.NextInt64((long)(20 * Second / _profile.ClockFaults)), _order++)
         );
 
+    // Half of the time, the clock is lost. Otherwise it is synchronised, at most 20 s off, or by decades if its time
+    // source is wrong.
     private void ChangeClock(SimulatedNode node)
     {
-        if (_clockChance.Next(2) == 0)
+        if (_clockRandom.Next(2) == 0)
         {
             LoseClock(node);
         }
         else
         {
-            long ahead = node == _liar ? BeganTicks : _clockChance.NextInt64(-20, 20) * TimeSpan.TicksPerSecond;
+            long ahead =
+                node == _nodeWithWrongTime ? BeganTicks : _clockRandom.NextInt64(-20, 20) * TimeSpan.TicksPerSecond;
             node.Clock = (ahead, true);
         }
     }
 
+    // Sets an unsynchronised clock: usually to 1970, sometimes to 2080, or up to five minutes off.
     private void LoseClock(SimulatedNode node)
     {
-        long ahead = _clockChance.Next(4) switch
+        long ahead = _clockRandom.Next(4) switch
         {
             0 => new DateTime(2080, 1, 1).Ticks - BeganTicks,
-            1 => _clockChance.NextInt64(-300, 300) * TimeSpan.TicksPerSecond,
+            1 => _clockRandom.NextInt64(-300, 300) * TimeSpan.TicksPerSecond,
             _ => DateTime.UnixEpoch.Ticks - BeganTicks,
         };
         node.Clock = (ahead, false);

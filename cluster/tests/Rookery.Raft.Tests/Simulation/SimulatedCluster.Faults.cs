@@ -31,13 +31,13 @@ internal sealed partial class SimulatedCluster
         if (_profile.ClockFaults > 0)
         {
             _nodes.ForEach(LoseClock);
-            _liar = _clockChance.Next(3) == 0 ? _nodes[_clockChance.Next(_nodes.Count)] : null;
+            _nodeWithWrongTime = _clockRandom.Next(3) == 0 ? _nodes[_clockRandom.Next(_nodes.Count)] : null;
             PlanClocks();
         }
 
-        if (_tablesChance is not null)
+        if (_tableRandom is not null)
         {
-            After(_tablesChance.NextInt64(FaultSeconds * Second), LoseTables);
+            After(_tableRandom.NextInt64(FaultSeconds * Second), LoseTables);
         }
 
         Plan(_profile.Manifests, () => ChooseRunning()?.Flush(Random.NextDouble()));
@@ -75,8 +75,8 @@ internal sealed partial class SimulatedCluster
             return;
         }
 
-        After(_tablesChance!.NextInt64(10 * Second), LoseTables);
-        var node = _nodes[_tablesChance.Next(_nodes.Count)];
+        After(_tableRandom!.NextInt64(10 * Second), LoseTables);
+        var node = _nodes[_tableRandom.Next(_nodes.Count)];
         if (
             node != _halted
             && node.Core is { Configuration.Voters.Length: > 1 and var voters }
@@ -118,7 +118,7 @@ internal sealed partial class SimulatedCluster
         // One damaged store at a time: only a minority may lose acknowledged entries. While some log has an uncommitted
         // change to two voters, neither of the two may be damaged, even if it never received that change.
         if (
-            Chance(_profile.Rot)
+            DrawFault(_profile.Rot)
             && _nodes.All(other => other.Store.ToleratesLoss && (other == node || !IsHarmed(other)))
         )
         {

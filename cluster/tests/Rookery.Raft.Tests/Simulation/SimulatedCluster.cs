@@ -10,7 +10,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
     private const long FaultSeconds = 30;
     private const long HealSeconds = 60;
     private const int Clients = 8;
-    private const long ThinkingMicroseconds = 30_000;
+    private const long ClientPauseMicroseconds = 30_000;
     private const long LongestClientDelay = 20_000;
 
     private readonly PriorityQueue<Action, (long At, long Order)> _events = new();
@@ -27,12 +27,12 @@ internal sealed partial class SimulatedCluster : INodeWorld
     private readonly bool _searchesHistory;
 
     // A separate random generator, so that a profile with wrong clocks has the same other faults as without.
-    private readonly Random _clockChance;
+    private readonly Random _clockRandom;
     private readonly Dictionary<string, int> _marks;
 
     // A separate generator for damage of tables, used only in every fourth seed, so that the other seeds keep their
     // faults. Null where a state diverges, because a snapshot of another member would repair that state.
-    private readonly Random? _tablesChance;
+    private readonly Random? _tableRandom;
     private long _order;
     private long _reads;
     private bool _isHealing;
@@ -41,7 +41,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
     // null as long as there is none.
     private SimulatedNode? _diverging;
     private SimulatedNode? _halted;
-    private SimulatedNode? _liar;
+    private SimulatedNode? _nodeWithWrongTime;
 
     public SimulatedCluster(int seed, FaultProfile profile, PlantedBug bug, Dictionary<string, int> marks)
     {
@@ -56,9 +56,9 @@ internal sealed partial class SimulatedCluster : INodeWorld
             PreferenceMicroseconds = 4 * Second,
         };
         Random = new Random(seed);
-        _clockChance = new Random(~seed);
+        _clockRandom = new Random(~seed);
         _searchesHistory = seed % 10 == 0;
-        _tablesChance = seed % 4 == 2 && !profile.Diverges ? new Random(seed ^ 0x5EED) : null;
+        _tableRandom = seed % 4 == 2 && !profile.Diverges ? new Random(seed ^ 0x5EED) : null;
         int voters = Random.Next(4) == 0 ? 5 : 3;
         int spares = profile.MemberChanges > 0 ? 2 : 0;
         var configuration = Configuration.Of(Enumerable.Range(1, voters).Select(id => new NodeId(id)), learners: []);
@@ -119,13 +119,13 @@ internal sealed partial class SimulatedCluster : INodeWorld
                 ? leaders[Random.Next(leaders.Count)]
                 : _nodes[Random.Next(_nodes.Count)];
         After(
-            Skewed(LongestClientDelay),
+            DrawDuration(LongestClientDelay),
             () =>
                 Serve(
                     node,
                     command,
                     payload,
-                    result => After(Skewed(LongestClientDelay), () => onAnswer(result)),
+                    result => After(DrawDuration(LongestClientDelay), () => onAnswer(result)),
                     isForwarded: false
                 )
         );
@@ -142,7 +142,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
         if (!IsCut(from.Id, to))
         {
             After(
-                Skewed(_profile.LongestDelay),
+                DrawDuration(_profile.LongestDelay),
                 () =>
                     Serve(
                         Node(to),
@@ -183,7 +183,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
     public void CompleteLater(SimulatedNode node, long write)
     {
         int process = node.Process;
-        After(Skewed(_profile.LongestSync), () => Complete(node, process));
+        After(DrawDuration(_profile.LongestSync), () => Complete(node, process));
     }
 
     public void Send(Message message, StoredEntry[] entries)
@@ -196,24 +196,24 @@ internal sealed partial class SimulatedCluster : INodeWorld
 
         // A connection keeps the order, except for messages that were sent before a reconnection.
         var connection = (message.From, message.To, message.Kind is MessageKind.Append or MessageKind.AppendReply);
-        long arrival = Now + Skewed(_profile.LongestDelay);
-        if (!Chance(_profile.Overtaking))
+        long arrival = Now + DrawDuration(_profile.LongestDelay);
+        if (!DrawFault(_profile.Overtaking))
         {
             arrival = Math.Max(arrival, _arrivals.GetValueOrDefault(connection));
             _arrivals[connection] = arrival;
         }
 
         After(arrival - Now, () => Deliver(message, entries));
-        if (Chance(_profile.Duplication))
+        if (DrawFault(_profile.Duplication))
         {
-            After(Skewed(_profile.LongestDelay * 4), () => Deliver(message, entries));
+            After(DrawDuration(_profile.LongestDelay * 4), () => Deliver(message, entries));
         }
     }
 
     public void FetchLater(SimulatedNode node, NodeId from)
     {
         int process = node.Process;
-        After(Skewed(2 * Second), () => FinishFetch(node, process, from));
+        After(DrawDuration(2 * Second), () => FinishFetch(node, process, from));
     }
 
     /// <summary>
@@ -235,7 +235,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
 
     public bool DiesInInstall(SimulatedNode node)
     {
-        bool dies = Chance(_profile.CrashInInstall);
+        bool dies = DrawFault(_profile.CrashInInstall);
         if (dies)
         {
             Mark("crash in install");
@@ -247,11 +247,11 @@ internal sealed partial class SimulatedCluster : INodeWorld
 
     public void PerhapsCrash(SimulatedNode node, bool hasVoted)
     {
-        if (hasVoted && Chance(_profile.CrashAtVote))
+        if (hasVoted && DrawFault(_profile.CrashAtVote))
         {
             Restart(node, within: Second / 10);
         }
-        else if (Chance(_profile.AimedCrash))
+        else if (DrawFault(_profile.AimedCrash))
         {
             Restart(node);
         }
@@ -284,18 +284,19 @@ internal sealed partial class SimulatedCluster : INodeWorld
     {
         if (!IsCut(leader, through.Id))
         {
-            After(Skewed(_profile.LongestDelay), () => answer(result));
+            After(DrawDuration(_profile.LongestDelay), () => answer(result));
         }
     }
 
-    private bool IsCut(NodeId from, NodeId to) => _cuts.Contains((from, to)) || Chance(_profile.Loss);
+    private bool IsCut(NodeId from, NodeId to) => _cuts.Contains((from, to)) || DrawFault(_profile.Loss);
 
     private SimulatedNode Node(NodeId id) => _nodes[(int)id.Value - 1];
 
-    private bool Chance(double share) => !_isHealing && share > 0 && Random.NextDouble() < share;
+    /// <summary>Whether a fault with this probability occurs now; never after the faults ended.</summary>
+    private bool DrawFault(double share) => !_isHealing && share > 0 && Random.NextDouble() < share;
 
     /// <summary>Returns a random duration: mostly about a tenth of the longest.</summary>
-    private long Skewed(long longest) =>
+    private long DrawDuration(long longest) =>
         1
         + (_isHealing ? Random.NextInt64(5_000) : Random.NextInt64(Random.Next(5) == 0 ? longest : (longest / 10) + 1));
 
@@ -354,7 +355,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
     /// <summary>Schedules a client's next operation. Frequent during faults, rare afterwards.</summary>
     private void ScheduleClient(SimulatedClient client) =>
         After(
-            1 + Random.NextInt64(2 * ThinkingMicroseconds * (_isHealing ? 10 : 1)),
+            1 + Random.NextInt64(2 * ClientPauseMicroseconds * (_isHealing ? 10 : 1)),
             () =>
             {
                 ScheduleClient(client);
@@ -368,6 +369,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
         return node.IsRunning && Now >= node.PausedUntil ? node : null;
     }
 
+    // Completes a journal write of a process, once its disk and it are awake.
     private void Complete(SimulatedNode node, int process)
     {
         if (node.Process != process || !node.IsRunning)
@@ -398,6 +400,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
         }
     }
 
+    // Installs the snapshot that a process has fetched, unless its sender is gone. A write in flight ends first.
     private void FinishFetch(SimulatedNode node, int process, NodeId from)
     {
         if (node.Process != process || !node.IsRunning)
@@ -443,7 +446,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
     private void CheckHealed()
     {
         var leaders = _nodes.FindAll(node => node.Core?.Role == Role.Leader);
-        Assert.True(leaders.Count == 1, $"{leaders.Count} lead in the end");
+        Assert.True(leaders.Count == 1, $"{leaders.Count} lead in the end instead of one");
         var leader = leaders[0];
         var core = leader.Core!;
         var clock = core.ReadClock(Now);
@@ -454,7 +457,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
         Assert.True(Oracle.Acknowledged > 0, "writes were acknowledged");
         Assert.True(core.CommitIndex >= Oracle.Acknowledged, "the leader has what was acknowledged");
         Assert.True(core.Last.Index - core.CommitIndex < 100, "the leader commits");
-        Assert.False(_nodes.Exists(node => node.HasDiverged && node.IsRunning), "nobody who went astray goes on");
+        Assert.False(_nodes.Exists(node => node.HasDiverged && node.IsRunning), "no diverged node keeps running");
         foreach (var node in _nodes)
         {
             if (core.Configuration.IsMember(node.Id) && node != _halted)

@@ -36,10 +36,13 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
     public bool IsRunning => Core is not null;
 
+    /// <summary>The last applied index.</summary>
     public long Applied => _applied;
 
+    /// <summary>Until when its process does nothing.</summary>
     public long PausedUntil { get; set; }
 
+    /// <summary>Until when its disk completes no write.</summary>
     public long StalledUntil { get; set; }
 
     /// <summary>Its board's penalty.</summary>
@@ -59,6 +62,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     /// <summary>Whether its state differs from the correct result of its entries.</summary>
     public bool HasDiverged { get; private set; }
 
+    /// <summary>Starts a process with what the disk has.</summary>
     public void Start()
     {
         Process++;
@@ -81,12 +85,14 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         Step(Input.ManifestDurable(world.Now, Store.Manifest.Position));
     }
 
+    /// <summary>Ends the process; a random part of the write in flight is on the disk.</summary>
     public void Crash()
     {
         Store.Crash(world.Random);
         EndProcess();
     }
 
+    /// <summary>Ends the process; nothing of the write in flight is on the disk.</summary>
     public void LosePower()
     {
         Store.LosePower();
@@ -100,6 +106,10 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         HasDiverged = true;
     }
 
+    /// <summary>Gives an input to the core, and does what the core then requests.</summary>
+    /// <param name="input">The input.</param>
+    /// <param name="received">The entries of a received message, with their payloads.</param>
+    /// <param name="payload">The payload of a proposal.</param>
     public void Step(in Input input, StoredEntry[]? received = null, long payload = 0)
     {
         var core = Core!;
@@ -118,7 +128,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
         if (core.Role == Role.Leader)
         {
-            world.Oracle.SeesLeader(Id, core.Term);
+            world.Oracle.RecordLeader(Id, core.Term);
         }
 
         if (sent > 0 || _output.Write is not null)
@@ -178,6 +188,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     public void Propose(long payload, Action<CommandResult>? answer = null)
     {
         _proposer = answer;
+        // Entries of 100 to 2099 bytes.
         Step(Input.Propose(world.Now, 100 + (int)(payload % 2000)), payload: payload);
         if (_proposer is not null)
         {
@@ -328,6 +339,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         return new StoredManifest(new LogPosition(term, index), configuration, configurationIndex, _state.Copy());
     }
 
+    // Follows the core's log: drops replaced entries, and adds what was proposed, made by the core, or received.
     private void KeepEntries(RaftCore core, StoredEntry[]? received, long payload)
     {
         if (_output.DroppedAfter >= 0 && _output.DroppedAfter < _mirrorBase.Position.Index + _mirror.Count)
@@ -387,6 +399,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         }
     }
 
+    // Returns the entries of a range of indexes.
     private StoredEntry[] Slice(long first, long last) =>
         last < first
             ? []
@@ -399,7 +412,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             if (message is { Kind: MessageKind.VoteReply, Refused: false } or { Kind: MessageKind.Vote })
             {
                 // A candidate has voted for itself.
-                world.Oracle.SeesVote(Id, message.Term, message.Kind == MessageKind.Vote ? Id : message.To);
+                world.Oracle.RecordVote(Id, message.Term, message.Kind == MessageKind.Vote ? Id : message.To);
             }
 
             world.Send(
@@ -415,7 +428,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     {
         if (core.Role == Role.Leader && core.CommitIndex > _seenCommit)
         {
-            ClusterOracle.SeesCommit(
+            ClusterOracle.CheckCommit(
                 Id,
                 new LogPosition(core.TermAt(core.CommitIndex), core.CommitIndex),
                 core.Configuration,
@@ -440,11 +453,11 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
                 world.CommandOf(entry.Payload),
                 onlyOnce: world.Mistake != HostMistake.AppliesTwice
             );
-            world.Oracle.SeesApplied(Id, entry, HasDiverged ? null : _state.Hash);
+            world.Oracle.RecordApplied(Id, entry, HasDiverged ? null : _state.Hash);
             _outcomes.Enqueue(new OutcomeHash(_applied, _state.Hash));
             if (_proposed.Remove(_applied, out var proposal) && proposal.Term == entry.Entry.Term)
             {
-                world.Oracle.AcknowledgesWrite(_applied);
+                world.Oracle.RecordWrite(_applied);
                 if (result is not null)
                 {
                     proposal.Answer?.Invoke(result);
@@ -460,7 +473,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         {
             if (_applied >= ready.Index && _readsAsked.Remove(ready.Number, out var read))
             {
-                world.Oracle.ServesRead(Id, ready.Index, read.Before);
+                world.Oracle.RecordRead(Id, ready.Index, read.Before);
                 if (read.Command is not null)
                 {
                     read.Answer?.Invoke(_state.Read(read.Command));

@@ -12,21 +12,26 @@ internal sealed class SimulationRun(string profile)
     private long _operations;
     private long _elections;
 
+    /// <summary>The observed events, and how often each occurred.</summary>
     public Dictionary<string, int> Marks { get; } = new(StringComparer.Ordinal);
 
+    /// <summary>The number of seeds that were run.</summary>
     public int Seeds { get; private set; }
 
     /// <summary>How often the core took each of its rare branches.</summary>
     public long[] Branches { get; } = new long[Coverage.Counts.Length];
 
+    /// <summary>Returns seeds that follow a random one.</summary>
     public static IEnumerable<int> FreshSeeds(int count) =>
         Enumerable.Range(Random.Shared.Next(1_000, int.MaxValue - count), count);
 
+    /// <summary>Returns a number from an environment variable.</summary>
     public static int Setting(string name, int otherwise = 0) =>
         Environment.GetEnvironmentVariable(name) is { Length: > 0 } text
             ? int.Parse(text, CultureInfo.InvariantCulture)
             : otherwise;
 
+    /// <summary>Runs a cluster for each seed. A failure says how to run its seed again.</summary>
     public void Play(IEnumerable<int> seeds)
     {
         long[] before = [.. Coverage.Counts];

@@ -38,7 +38,7 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
                 Numbers(Until(words[1..], "learners")),
                 Numbers(After(words, "learners"))
             );
-            _ = Changes();
+            _ = DescribeChanges();
             return
             [
                 $"{TranscriptText.Of(World[World.Ids.First()].Core!.Configuration)}: followers in term 0 with empty logs",
@@ -53,11 +53,12 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
                 .Flights.Where(flight => !before.Contains(flight))
                 .Select(flight => TranscriptText.Of(flight, NameOf)),
         ];
-        string[] lines = [.. answers, .. World.Notes, .. Applied(), .. Changes(), .. sent];
+        string[] lines = [.. answers, .. World.Notes, .. DescribeApplied(), .. DescribeChanges(), .. sent];
         World.Notes.Clear();
         return lines.Length == 0 && !Quiet.Contains(words[0], StringComparer.Ordinal) ? ["nothing"] : lines;
     }
 
+    // Executes a command and returns what it answers. The effects on members and messages are described afterwards.
     private IEnumerable<string> Execute(string verb, string[] words)
     {
         switch (verb)
@@ -80,12 +81,12 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
                 for (int tick = Number(words[0]); tick > 0; tick--)
                 {
                     World.Tick(World.Ids);
-                    Settle(_ => true);
+                    DeliverAll(_ => true);
                 }
 
                 break;
             case "deliver" when words[0] is "all":
-                Settle(_ => true);
+                DeliverAll(_ => true);
                 break;
             case "deliver":
                 return ComplainWhenNone(World.Deliver(Between(words)));
@@ -143,13 +144,14 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
         for (int tick = 0; tick < MostTicks && World[id].Core!.Role < role; tick++)
         {
             World.Tick([id]);
-            Settle(passes);
+            DeliverAll(passes);
         }
 
         Assert.True(World[id].Core!.Role >= role, $"{id} becomes {role}");
     }
 
-    private void Settle(Predicate<Flight> passes)
+    // Delivers messages that pass, and those that follow from them, until there are no more.
+    private void DeliverAll(Predicate<Flight> passes)
     {
         for (int count = 0, round = 1; round > 0; count += round)
         {
@@ -200,14 +202,15 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
         return $"{id} answers {answer}";
     }
 
-    private IEnumerable<string> Applied()
+    // Describes what members have applied since the last command.
+    private IEnumerable<string> DescribeApplied()
     {
         List<(int, string)> applied = [];
         foreach (var node in World.Ids.Select(id => World[id]).Where(node => node.IsRunning))
         {
             int id = (int)node.Id.Value;
             var (process, index) = _applied.GetValueOrDefault(id);
-            string entries = string.Join(", ", AppliedBehind(node, process == node.Process ? index : 0));
+            string entries = string.Join(", ", DescribeAppliedAfter(node, process == node.Process ? index : 0));
             _applied[id] = (node.Process, node.Applied);
             if (entries.Length > 0)
             {
@@ -218,7 +221,7 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
         return Grouped(applied);
     }
 
-    private IEnumerable<string> AppliedBehind(SimulatedNode node, long index)
+    private IEnumerable<string> DescribeAppliedAfter(SimulatedNode node, long index)
     {
         var from = node.Store.Base.Position;
         if (from.Index > index)
@@ -234,7 +237,8 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
         }
     }
 
-    private string[] Changes()
+    // Describes the members whose state or configuration has changed since the last command.
+    private string[] DescribeChanges()
     {
         List<(int, string)> changes = [];
         foreach (int id in World.Ids)

@@ -172,10 +172,10 @@ internal sealed class TranscriptWorld : INodeWorld
     /// <returns>The number of delivered messages.</returns>
     public int Deliver(Predicate<Flight> passes)
     {
-        var arriving = Take(passes);
+        var arriving = RemoveFlights(passes);
         foreach (var flight in arriving)
         {
-            Arrive(flight);
+            Deliver(flight);
             SyncAll();
         }
 
@@ -184,16 +184,16 @@ internal sealed class TranscriptWorld : INodeWorld
 
     /// <summary>Drops the messages that pass.</summary>
     /// <returns>The number of dropped messages.</returns>
-    public int Drop(Predicate<Flight> passes) => Take(passes).Count;
+    public int Drop(Predicate<Flight> passes) => RemoveFlights(passes).Count;
 
-    private List<Flight> Take(Predicate<Flight> passes)
+    private List<Flight> RemoveFlights(Predicate<Flight> passes)
     {
         var taken = _flights.FindAll(passes);
         _flights.RemoveAll(passes);
         return taken;
     }
 
-    private void Arrive(Flight flight)
+    private void Deliver(Flight flight)
     {
         var node = this[(int)flight.To.Value];
         if (!node.IsRunning)
