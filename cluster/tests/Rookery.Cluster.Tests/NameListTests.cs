@@ -1,5 +1,6 @@
 namespace Rookery.Cluster.Tests;
 
+/// <summary>Lists of names in sentences.</summary>
 public sealed class NameListTests
 {
     [Theory]

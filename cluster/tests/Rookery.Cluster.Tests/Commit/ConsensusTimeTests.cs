@@ -5,6 +5,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Commit;
 
+/// <summary>Reads of the cluster's time by other threads.</summary>
 public sealed class ConsensusTimeTests
 {
     /// <summary>

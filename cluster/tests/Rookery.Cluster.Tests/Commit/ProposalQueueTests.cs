@@ -3,6 +3,10 @@ using Rookery.Documents.Commands;
 
 namespace Rookery.Cluster.Tests.Commit;
 
+/// <summary>
+/// The queue between callers that propose and the journal thread. The write turn is the right to write the queued
+/// proposals; a caller may take it while the thread sleeps.
+/// </summary>
 public sealed class ProposalQueueTests
 {
     private bool _isStopping;
@@ -66,7 +70,7 @@ public sealed class ProposalQueueTests
             Assert.False(EnqueueProposal(queue, mayTakeTurn: true));
         }
 
-        Assert.True(thread.Join(TimeSpan.FromSeconds(30)));
+        Assert.True(thread.Join(TimeSpan.FromSeconds(30)), "the wait ends with the third proposal, before its timeout");
         Assert.Equal(3, countAtWake);
         Assert.Equal(3, MoveAll(queue).Count);
     }
@@ -99,7 +103,7 @@ public sealed class ProposalQueueTests
             Interrupt();
         }
 
-        Assert.True(thread.Join(TimeSpan.FromSeconds(60)));
+        Assert.True(thread.Join(TimeSpan.FromSeconds(60)), "the wait ends before its timeout");
     }
 
     [Fact]
@@ -165,7 +169,7 @@ public sealed class ProposalQueueTests
         var waiting = new Queue<Proposal>();
         queue.CloseAndMoveAllTo(waiting);
         Assert.Single(waiting);
-        var late = NewProposal();
+        var late = CreateProposal();
         Assert.False(queue.TryEnqueue(late, mayTakeTurn: true, out bool hasTurn));
         Assert.False(hasTurn);
         Assert.Equal(0, queue.Count);
@@ -181,12 +185,12 @@ public sealed class ProposalQueueTests
     /// <summary>Queues a proposal; returns whether the caller got the write turn.</summary>
     private static bool EnqueueProposal(ProposalQueue queue, bool mayTakeTurn)
     {
-        Assert.True(queue.TryEnqueue(NewProposal(), mayTakeTurn, out bool hasTurn));
+        Assert.True(queue.TryEnqueue(CreateProposal(), mayTakeTurn, out bool hasTurn));
         return hasTurn;
     }
 
     // Any command will do: the queue does not read it.
-    private static Proposal NewProposal() =>
+    private static Proposal CreateProposal() =>
         Proposal.Rent(CommandEncoder.CreateDatabase("db", "0123456789012345678901"), operationCount: 1);
 
     /// <summary>Removes and returns all queued proposals.</summary>
@@ -219,6 +223,7 @@ public sealed class ProposalQueueTests
             SpinWait.SpinUntil(
                 () => thread.ThreadState.HasFlag(System.Threading.ThreadState.WaitSleepJoin),
                 TimeSpan.FromSeconds(30)
-            )
+            ),
+            "the thread sleeps"
         );
 }

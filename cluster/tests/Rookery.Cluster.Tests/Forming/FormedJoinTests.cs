@@ -38,13 +38,13 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task A_card_joins_after_a_power_cut_at_any_point()
     {
-        string token = await TokenAsync(_cluster, _address);
+        string token = await CreateTokenAsync(_cluster, _address);
         int joined = 0,
             continued = 0;
         new CrashSearch { Points = 40, Runs = 1 }.Verify(
             _ =>
             {
-                var disk = MakeAdmittedCard(token);
+                var disk = CreateAdmittedCard(token);
                 int start = disk.OperationCount;
                 ContinueJoin(disk);
                 return (disk, (Start: start, Joined: disk.OperationCount));
@@ -70,7 +70,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
                 new FormingNote(FormingStep.Admitted)
                 {
                     Name = "pi-2",
-                    Token = TokenAsync(fresh, address).GetAwaiter().GetResult(),
+                    Token = CreateTokenAsync(fresh, address).GetAwaiter().GetResult(),
                 }.Write(image, Directory);
                 ContinueJoin(image);
                 continued++;
@@ -87,7 +87,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task A_card_that_is_used_before_it_joins_keeps_its_data_and_takes_no_part()
     {
-        var disk = MakeAdmittedCard((await _cluster.CreateTokenAsync()).ToText());
+        var disk = CreateAdmittedCard((await _cluster.CreateTokenAsync()).ToText());
         using (var file = disk.Open($"{Directory}/letters.txt", DiskOpen.CreateNew))
         {
             file.Write("x"u8, offset: 0);
@@ -107,7 +107,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
     public async Task A_card_whose_founder_is_gone_for_good_joins_another_cluster_with_a_token()
     {
         using var lostCluster = new TestCluster("goneclustergonecluster");
-        var disk = MakeAdmittedCard(await TokenAsync(lostCluster, "127.0.0.1:1"));
+        var disk = CreateAdmittedCard(await CreateTokenAsync(lostCluster, "127.0.0.1:1"));
         var join = FormedJoin.Find(disk, Directory)!;
         Assert.Null(Begin(disk, join));
         await Assert.ThrowsAsync<JoinException>(() =>
@@ -116,7 +116,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
         Assert.Equal(["forming", "joining", "lock"], disk.List(Directory).Order(StringComparer.Ordinal));
 
         // Like `rookery cluster join`.
-        Assert.True(JoinToken.TryParse(await TokenAsync(_cluster, _address), out var token));
+        Assert.True(JoinToken.TryParse(await CreateTokenAsync(_cluster, _address), out var token));
         Assert.Null(JoinClient.WhyNot(disk, Directory, token));
         await new JoinClient(token, Node, TimeProvider.System).JoinAsync(disk, Directory, CancellationToken.None);
         AssertJoined(disk);
@@ -127,11 +127,11 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
     }
 
     /// <summary>Issues a token of a cluster whose member listens at an address.</summary>
-    private static async Task<string> TokenAsync(TestCluster cluster, string address) =>
+    private static async Task<string> CreateTokenAsync(TestCluster cluster, string address) =>
         (await cluster.Tokens.CreateAsync(Secret, [address], CancellationToken.None))!.ToText();
 
     /// <summary>Makes the disk of a node that a founder admitted and that still has its old identity.</summary>
-    private static SimulatedDisk MakeAdmittedCard(string token)
+    private static SimulatedDisk CreateAdmittedCard(string token)
     {
         var disk = new SimulatedDisk(Directory);
         using var founded = ClusterFounding.Found(

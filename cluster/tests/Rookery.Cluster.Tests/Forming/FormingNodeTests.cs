@@ -15,8 +15,8 @@ public sealed class FormingNodeTests
     [Fact]
     public void A_node_that_sees_too_few_others_waits_and_names_them()
     {
-        var (a, b) = (NewNode("a"), NewNode("b"));
-        Round(a, b);
+        var (a, b) = (CreateNode("a"), CreateNode("b"));
+        RunRound(a, b);
         Assert.Equal(FormingStep.Open, a.Note.Step);
         Assert.Equal("This node waits to form the cluster home of 3. It sees pi-b; 1 more is missing.", a.Describe([]));
     }
@@ -24,14 +24,14 @@ public sealed class FormingNodeTests
     [Fact]
     public void Three_nodes_form_a_cluster_and_each_reports_its_state()
     {
-        var (a, b, c) = (NewNode("a"), NewNode("b"), NewNode("c"));
-        Round(a, b, c);
+        var (a, b, c) = (CreateNode("a"), CreateNode("b"), CreateNode("c"));
+        RunRound(a, b, c);
         Assert.Equal(FormingStep.Candidate, a.Note.Step);
         Assert.Equal(
             "This node founds the cluster home of 3 when all have promised to join: nobody did; 2 more are missing.",
             a.Describe([])
         );
-        Round(b, a, c);
+        RunRound(b, a, c);
         Assert.Equal((FormingStep.Vowed, "pi-a"), (b.Note.Step, b.Note.FounderName));
         Assert.StartsWith(
             "This node has promised to join pi-a in the cluster home of 3, which has 0 of 2 promises.",
@@ -45,10 +45,10 @@ public sealed class FormingNodeTests
             b.Describe([]),
             StringComparison.Ordinal
         );
-        Round(c, b, a);
-        Round(b, a);
+        RunRound(c, b, a);
+        RunRound(b, a);
         Assert.Equal(FormingStep.Candidate, a.Note.Step);
-        Round(c, a);
+        RunRound(c, a);
         Assert.Equal(
             ["pi-b", "pi-c"],
             a.Note.Members.Select(static member => member.Name).Order(StringComparer.Ordinal)
@@ -61,7 +61,7 @@ public sealed class FormingNodeTests
 
         // The node becomes leader a moment later; until then it can issue no token.
         Assert.Equal(FormingStep.Vowed, c.Note.Step);
-        Round(token: "token", c, a);
+        RunRound(token: "token", c, a);
         Assert.Equal((FormingStep.Admitted, "token", "pi-c"), (c.Note.Step, c.Note.Token, c.Note.Name));
         Assert.Equal("This node joins the cluster home of 3.", c.Describe([]));
         Assert.Equal("This node has founded the cluster home of 3.", a.Describe([]));
@@ -70,9 +70,9 @@ public sealed class FormingNodeTests
     [Fact]
     public void A_node_that_expects_another_number_is_named_and_not_counted()
     {
-        var (a, b, c) = (NewNode("a"), NewNode("b"), NewNode("c", expect: 4));
-        Round(a, b, c);
-        Round(c, a, b);
+        var (a, b, c) = (CreateNode("a"), CreateNode("b"), CreateNode("c", expect: 4));
+        RunRound(a, b, c);
+        RunRound(c, a, b);
         Assert.Equal((FormingStep.Open, FormingStep.Open), (a.Note.Step, c.Note.Step));
         Assert.EndsWith(
             "pi-c expects 4 nodes, and this one 3: the same settings belong on each.",
@@ -80,7 +80,7 @@ public sealed class FormingNodeTests
             StringComparison.Ordinal
         );
 
-        Round(a, b, NewNode("d"));
+        RunRound(a, b, CreateNode("d"));
         var vow = c.CallTo(IdOf("a")) with { Vow = a.Note.Candidacy };
         Assert.Equal("pi-a expects 3 nodes.", a.Answer(vow)!.Trouble);
         Assert.Equal(0, a.Answer(vow)!.Vows);
@@ -89,12 +89,12 @@ public sealed class FormingNodeTests
     [Fact]
     public void The_vow_of_a_second_node_of_the_same_name_is_not_counted_and_both_are_told()
     {
-        var (a, b, c) = (NewNode("a"), NewNode("b", name: "pi"), NewNode("c", name: "pi"));
-        Round(a, b, c);
-        Round(b, a, c);
-        Round(b, a);
-        Round(c, a, b);
-        Round(c, a);
+        var (a, b, c) = (CreateNode("a"), CreateNode("b", name: "pi"), CreateNode("c", name: "pi"));
+        RunRound(a, b, c);
+        RunRound(b, a, c);
+        RunRound(b, a);
+        RunRound(c, a, b);
+        RunRound(c, a);
         Assert.Equal(FormingStep.Candidate, a.Note.Step);
         Assert.EndsWith(
             "pi-a does not count the promise of pi, because another node has that name: give each its own "
@@ -107,14 +107,14 @@ public sealed class FormingNodeTests
     [Fact]
     public void A_candidate_that_is_claimed_releases_the_nodes_that_vowed_to_it()
     {
-        var (a, b, c) = (NewNode("a"), NewNode("b"), NewNode("c"));
-        Round(a, b, c);
-        Round(b, a, c);
+        var (a, b, c) = (CreateNode("a"), CreateNode("b"), CreateNode("c"));
+        RunRound(a, b, c);
+        RunRound(b, a, c);
         _claimed.Add("a");
-        Round(b, a);
+        RunRound(b, a);
         Assert.Equal((FormingStep.Out, FormingStep.Open), (a.Note.Step, b.Note.Step));
         Assert.Contains("it was claimed", a.Describe([]), StringComparison.Ordinal);
-        Round(b, a, c);
+        RunRound(b, a, c);
         Assert.Contains(
             "It sees pi-a (which takes no part), pi-c; 1 more is missing.",
             b.Describe([]),
@@ -125,23 +125,23 @@ public sealed class FormingNodeTests
     [Fact]
     public void A_vow_that_was_not_repeated_for_long_does_not_count()
     {
-        var (a, b, c, d) = (NewNode("a"), NewNode("b"), NewNode("c"), NewNode("d"));
-        Round(a, b, c);
-        Round(b, a, c);
-        Round(b, a);
+        var (a, b, c, d) = (CreateNode("a"), CreateNode("b"), CreateNode("c"), CreateNode("d"));
+        RunRound(a, b, c);
+        RunRound(b, a, c);
+        RunRound(b, a);
         _time.Advance(TimeSpan.FromSeconds(31));
-        Round(c, a, b);
-        Round(c, a);
+        RunRound(c, a, b);
+        RunRound(c, a);
         Assert.Equal(FormingStep.Candidate, a.Note.Step);
-        Round(d, a, c);
-        Round(d, a);
+        RunRound(d, a, c);
+        RunRound(d, a);
         Assert.Equal(
             ["pi-c", "pi-d"],
             a.Note.Members.Select(static member => member.Name).Order(StringComparer.Ordinal)
         );
 
         // The node that was off returns.
-        Round(b, a);
+        RunRound(b, a);
         Assert.StartsWith(
             "pi-a has founded the cluster home without this node, of which 3 were expected and more were on.",
             b.Describe([]),
@@ -152,21 +152,21 @@ public sealed class FormingNodeTests
     [Fact]
     public void A_node_whose_candidate_joined_another_founder_is_released()
     {
-        var (a, b, c, d) = (NewNode("a"), NewNode("b"), NewNode("c"), NewNode("d"));
-        Round(b, c, d);
-        Round(c, b, d);
+        var (a, b, c, d) = (CreateNode("a"), CreateNode("b"), CreateNode("c"), CreateNode("d"));
+        RunRound(b, c, d);
+        RunRound(c, b, d);
         Assert.Equal("pi-b", c.Note.FounderName);
 
         // Of two candidates, the one with the higher id withdraws.
-        Round(a, d, NewNode("e"));
-        Round(b, a);
+        RunRound(a, d, CreateNode("e"));
+        RunRound(b, a);
         Assert.Equal(FormingStep.Open, b.Note.Step);
-        Round(b, a, d);
-        Round(d, a, b);
-        Round(b, a);
-        Round(d, a);
+        RunRound(b, a, d);
+        RunRound(d, a, b);
+        RunRound(b, a);
+        RunRound(d, a);
         Assert.Equal(FormingStep.Founded, a.Note.Step);
-        Round(c, a);
+        RunRound(c, a);
         Assert.Equal(FormingStep.Out, c.Note.Step);
     }
 
@@ -218,10 +218,10 @@ public sealed class FormingNodeTests
     private static string IdOf(string letter) => string.Concat(Enumerable.Repeat(letter, 22));
 
     /// <summary>Runs one round of a node: it calls the others, and acts on their answers.</summary>
-    private static void Round(FormingNode node, params FormingNode[] others) => Round(null, node, others);
+    private static void RunRound(FormingNode node, params FormingNode[] others) => RunRound(null, node, others);
 
     /// <summary>Runs one round of a node, in which every answer carries a join token; null for none.</summary>
-    private static void Round(string? token, FormingNode node, params FormingNode[] others) =>
+    private static void RunRound(string? token, FormingNode node, params FormingNode[] others) =>
         node.Conclude([
             .. others.Select(other =>
                 other.Answer(node.CallTo(other.Answer(node.CallTo(string.Empty))!.NodeId))! with
@@ -235,7 +235,7 @@ public sealed class FormingNodeTests
     /// Makes a node whose id repeats a letter. Of the nodes that see each other, the one with the lowest id becomes
     /// candidate.
     /// </summary>
-    private FormingNode NewNode(string letter, int expect = 3, string? name = null)
+    private FormingNode CreateNode(string letter, int expect = 3, string? name = null)
     {
         var node = new FormingNode(
             new SimulatedDisk(Directory),

@@ -4,6 +4,7 @@ using static Rookery.Cluster.Tests.Identity.TestAuthority;
 
 namespace Rookery.Cluster.Tests.Identity;
 
+/// <summary>The identity of a running node, which is stored whenever it changes.</summary>
 public sealed class IdentityKeeperTests : IDisposable
 {
     private static readonly NodeNames Home = Names("192.168.1.5");

@@ -5,7 +5,7 @@ using Rookery.Cluster.Identity;
 
 namespace Rookery.Cluster.Tests.Identity;
 
-/// <summary>Authorities, keys and leaves for tests.</summary>
+/// <summary>Authorities, and the keys, certificates and identities of members, for tests.</summary>
 internal static class TestAuthority
 {
     public const string ClusterId = "Zm9vYmFyYmF6cXV4Zm9vYg";
@@ -21,7 +21,7 @@ internal static class TestAuthority
 
     public static PublicKey PublicKeyOf(ECDsa key) => new(key);
 
-    /// <summary>A member's certificate for a new key.</summary>
+    /// <summary>Returns a member's certificate for a new key.</summary>
     public static X509Certificate2 SignNode(
         ClusterAuthority authority,
         DateTimeOffset? now = null,
@@ -32,7 +32,7 @@ internal static class TestAuthority
         return authority.SignNode(PublicKeyOf(key), nodeId, Names("192.168.1.5"), now ?? Now);
     }
 
-    /// <summary>The identity of the node pi-1 of the cluster home, with one known peer.</summary>
+    /// <summary>Returns the identity of the node pi-1 of the cluster home, with one known peer.</summary>
     public static NodeIdentity CreateIdentity(
         ClusterAuthority authority,
         DateTimeOffset? now = null,

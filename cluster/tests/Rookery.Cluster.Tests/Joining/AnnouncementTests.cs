@@ -5,6 +5,7 @@ using Rookery.Documents.Nodes;
 
 namespace Rookery.Cluster.Tests.Joining;
 
+/// <summary>The record that each member writes about itself at its start.</summary>
 public sealed class AnnouncementTests : IDisposable
 {
     private static readonly MemberFacts Facts = new(
@@ -135,6 +136,7 @@ public sealed class AnnouncementTests : IDisposable
     [Fact]
     public async Task A_formatted_store_does_not_replace_the_recorded_one()
     {
+        // A formatted store has another id.
         await _announcement.AnnounceAsync(Facts, CancellationToken.None);
         var refused = await Assert.ThrowsAsync<IdentityException>(async () =>
             await _announcement.AnnounceAsync(Facts with { StoreId = Guid.Empty }, CancellationToken.None)

@@ -33,7 +33,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task A_fresh_node_joins_and_stores_its_identity()
     {
-        var joined = await JoinAsync(await TokenAsync());
+        var joined = await JoinAsync(await CreateTokenAsync());
         Assert.Equal(("home", "B", "pi-1"), (joined.ClusterName, joined.Tag, Assert.Single(joined.Members)));
         using var identity = IdentityDirectory.TryLoad(_disk, "/data")!;
         Assert.Equal(
@@ -54,7 +54,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
             HasConfiguredAddresses = true,
             PublicUrl = "https://pi-2.lan:8443",
         };
-        await new JoinClient(await TokenAsync(), configured, TimeProvider.System).JoinAsync(
+        await new JoinClient(await CreateTokenAsync(), configured, TimeProvider.System).JoinAsync(
             _disk,
             "/data",
             CancellationToken.None
@@ -78,7 +78,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task The_choice_of_a_mirror_survives_the_first_start()
     {
-        await JoinAsync(await TokenAsync());
+        await JoinAsync(await CreateTokenAsync());
         using var standby = IdentityDirectory.TryLoad(_disk, "/data")!;
         Assert.False(standby.IsMirror);
         JoinClient.ChooseMirror(_disk, "/data");
@@ -93,7 +93,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     {
         // The client reads no clock. Certificates of a cluster with correct clocks begin long after 1970.
         _cluster.Time.SetUtcNow(TestAuthority.Now.AddYears(30));
-        Assert.Equal("B", (await JoinAsync(await TokenAsync())).Tag);
+        Assert.Equal("B", (await JoinAsync(await CreateTokenAsync())).Tag);
     }
 
     [Fact]
@@ -131,7 +131,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task A_refusal_of_the_cluster_is_passed_on_and_nothing_is_written()
     {
-        var token = await TokenAsync();
+        var token = await CreateTokenAsync();
         _cluster.Time.Advance(TimeSpan.FromHours(1));
         var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token));
         Assert.StartsWith("The token ended on", refused.Message, StringComparison.Ordinal);
@@ -142,7 +142,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     public async Task A_directory_with_an_unfinished_join_serves_nothing_else()
     {
         Assert.Null(JoinClient.WhyUnfinished(_disk, "/data"));
-        var token = await TokenAsync();
+        var token = await CreateTokenAsync();
         await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token with { Addresses = ["127.0.0.1:1"] }));
         Assert.Contains(
             "Order the same join again",
@@ -164,7 +164,12 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         var (follower, followerAddress) = await ServeAsync(_cluster, answering: following);
         await using (follower)
         {
-            var joined = await JoinAsync((await TokenAsync()) with { Addresses = ["127.0.0.1:1", followerAddress] });
+            var joined = await JoinAsync(
+                (await CreateTokenAsync()) with
+                {
+                    Addresses = ["127.0.0.1:1", followerAddress],
+                }
+            );
             Assert.Equal("B", joined.Tag);
         }
     }
@@ -172,7 +177,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task When_no_member_is_reachable_the_tried_addresses_are_named()
     {
-        var token = (await TokenAsync()) with { Addresses = ["127.0.0.1:1"] };
+        var token = (await CreateTokenAsync()) with { Addresses = ["127.0.0.1:1"] };
         var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token));
         Assert.StartsWith(
             "No member of the cluster let the node in. 127.0.0.1:1: Connection refused",
@@ -188,7 +193,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         requests.AnswersToLose = 1;
         _cluster.RecordStore.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
         _cluster.RecordStore.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
-        Assert.Equal("B", (await JoinAsync(await TokenAsync())).Tag);
+        Assert.Equal("B", (await JoinAsync(await CreateTokenAsync())).Tag);
         Assert.Equal(3, requests.Joins);
         Assert.Equal(2, MemberRecord.All(_cluster.RecordStore).Count());
         Assert.Single(_cluster.RecordStore.Learners);
@@ -199,8 +204,8 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     public async Task A_node_that_was_stopped_while_joining_gets_its_seat_when_the_join_is_repeated()
     {
         // With the same or another token, under the name that the seat was assigned to.
-        var first = await TokenAsync();
-        var second = await TokenAsync();
+        var first = await CreateTokenAsync();
+        var second = await CreateTokenAsync();
         using var stopping = new CancellationTokenSource();
         var requests = _server.Services.GetRequiredService<RequestCount>();
         (requests.AnswersToLose, requests.AnswerLost) = (1, stopping.Cancel);
@@ -231,7 +236,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task Only_an_empty_data_directory_joins()
     {
-        var token = await TokenAsync();
+        var token = await CreateTokenAsync();
         Assert.Null(JoinClient.WhyNot(_disk, "/data", token));
         Assert.Null(JoinClient.WhyNot(_disk, "/missing", token));
 
@@ -254,7 +259,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task A_member_of_this_cluster_does_not_join_again()
     {
-        var token = await TokenAsync();
+        var token = await CreateTokenAsync();
         IdentityDirectory.Create(_disk, "/data", _cluster.Identity);
         Assert.StartsWith(
             "The node of /data is pi-1 of this cluster already: start it with `rookery serve`.",
@@ -266,7 +271,11 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     private Task<JoinedCluster> JoinAsync(JoinToken token) =>
         new JoinClient(token, Node, TimeProvider.System).JoinAsync(_disk, "/data", CancellationToken.None);
 
-    private async Task<JoinToken> TokenAsync() => (await _cluster.CreateTokenAsync()) with { Addresses = [_address] };
+    private async Task<JoinToken> CreateTokenAsync() =>
+        (await _cluster.CreateTokenAsync()) with
+        {
+            Addresses = [_address],
+        };
 
     private static int JoinRequestsOf(WebApplication server) =>
         server.Services.GetRequiredService<RequestCount>().Joins;

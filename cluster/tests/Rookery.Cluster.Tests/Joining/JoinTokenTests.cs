@@ -7,6 +7,7 @@ using Rookery.Platform;
 
 namespace Rookery.Cluster.Tests.Joining;
 
+/// <summary>The tokens with which nodes join: their text, and the records that the cluster keeps of them.</summary>
 public sealed class JoinTokenTests
 {
     [Fact]
@@ -62,6 +63,7 @@ public sealed class JoinTokenTests
         using var cluster = new TestCluster();
         string text = (await cluster.CreateTokenAsync()).ToText();
         byte[] bytes = Base64Url.DecodeFromChars(text.AsSpan("rookery-join-1.".Length));
+        // One more byte before the checksum, which is correct.
         byte[] longer = [.. bytes.AsSpan(0, bytes.Length - sizeof(uint)), 0, .. new byte[sizeof(uint)]];
         uint checksum = Checksum.Of(longer.AsSpan(0, longer.Length - sizeof(uint)));
         BinaryPrimitives.WriteUInt32LittleEndian(longer.AsSpan(longer.Length - sizeof(uint)), checksum);
@@ -104,6 +106,7 @@ public sealed class JoinTokenTests
         cluster.Time.Advance(TimeSpan.FromDays(20));
         await cluster.CreateTokenAsync();
         Assert.Equal(2, cluster.RecordStore.List("token/").Count);
+        // Forty days after the first, which is forgotten; the second is kept.
         cluster.Time.Advance(TimeSpan.FromDays(20));
         await cluster.CreateTokenAsync();
         Assert.Equal(2, cluster.RecordStore.List("token/").Count);

@@ -3,10 +3,12 @@ using Rookery.Cluster.Peers;
 
 namespace Rookery.Cluster.Tests.Joining;
 
+/// <summary>Which nodes a member lets connect, by their records.</summary>
 public sealed class MemberAdmissionTests
 {
     private static readonly Guid Store = new("6f9619ff-8b86-d011-b42d-00c04fc964ff");
 
+    // A member whose seventh start is recorded, and one that was never started.
     private static readonly Dictionary<string, MemberRecord> Members = new(StringComparer.Ordinal)
     {
         ["other"] = new MemberRecord

@@ -5,7 +5,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Joining;
 
-/// <summary>A cluster of records in memory.</summary>
+/// <summary>The records of a cluster, in memory.</summary>
 internal sealed class MemoryRecordStore : IJoinRecordStore
 {
     private readonly SortedDictionary<string, ClusterRecord> _records = new(StringComparer.Ordinal);
@@ -15,10 +15,12 @@ internal sealed class MemoryRecordStore : IJoinRecordStore
 
     public IReadOnlyList<string> LeaderAddresses { get; set; } = [];
 
+    /// <summary>Returns the cluster's time.</summary>
     public Func<ClusterTime> Clock { get; set; } = static () => default;
 
     public ClusterTime Time => Clock();
 
+    /// <summary>The nodes that <see cref="AddLearner"/> has added.</summary>
     public List<NodeId> Learners { get; } = [];
 
     /// <summary>The answers of the next calls of <see cref="AddLearner"/>, before they succeed.</summary>
@@ -27,6 +29,7 @@ internal sealed class MemoryRecordStore : IJoinRecordStore
     /// <summary>Runs before the next change, as a concurrent one.</summary>
     public Action? BeforeChange { get; set; }
 
+    /// <summary>The number of stored changes.</summary>
     public int Changes { get; private set; }
 
     /// <summary>

@@ -9,6 +9,10 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Joining;
 
+/// <summary>
+/// The member's part of a join: it checks the token, assigns a letter, signs a certificate, and adds the node as a
+/// learner.
+/// </summary>
 public sealed class RegistrarTests : IDisposable
 {
     private readonly TestCluster _cluster = new();
@@ -75,6 +79,7 @@ public sealed class RegistrarTests : IDisposable
         _cluster.RecordStore.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
         var (_, refusal) = await _cluster.Registrar.AdmitAsync(request, CancellationToken.None);
         Assert.Equal(JoinError.Unavailable, refusal!.Error);
+        // The token has expired meanwhile, but the node already has its seat.
         _cluster.Time.Advance(TimeSpan.FromHours(2));
         Assert.Equal("B", (await _cluster.AdmitAsync(request)).Tag);
         Assert.Equal("B", (await _cluster.AdmitAsync(request)).Tag);
@@ -215,7 +220,7 @@ public sealed class RegistrarTests : IDisposable
     }
 
     [Fact]
-    public async Task A_token_holds_while_the_time_is_in_doubt()
+    public async Task A_token_is_valid_while_the_time_is_in_doubt()
     {
         var request = TestCluster.Request(await _cluster.CreateTokenAsync());
         _cluster.RecordStore.Clock = static () => new(TestAuthority.Now.AddYears(1).UtcTicks, IsSure: false);
@@ -268,6 +273,7 @@ public sealed class RegistrarTests : IDisposable
     public async Task A_request_without_the_key_it_names_is_refused()
     {
         var request = TestCluster.Request(await _cluster.CreateTokenAsync());
+        // The last bytes are its signature.
         request.CertificateRequest[^1] ^= 1;
         Assert.Equal(JoinError.Malformed, (await _cluster.RefuseAsync(request)).Error);
     }
@@ -275,6 +281,7 @@ public sealed class RegistrarTests : IDisposable
     [Fact]
     public async Task There_are_as_many_seats_as_letters()
     {
+        // The first member has the letter A.
         for (int i = 2; i <= 26; i++)
         {
             await _cluster.AdmitAsync(TestCluster.Request(await _cluster.CreateTokenAsync(), $"pi-{i}"));

@@ -60,6 +60,7 @@ public sealed class UnclaimedNodeTests
         Assert.Contains("delete /data/joining;", JoinClient.WhyUnfinished(_disk, Directory), StringComparison.Ordinal);
     }
 
+    /// <summary>The key of a record of a used node, and why the node is kept.</summary>
     public static TheoryData<string, string> Used =>
         new()
         {
@@ -78,6 +79,7 @@ public sealed class UnclaimedNodeTests
         {
             foreach (bool isDeleted in (bool[])[false, true])
             {
+                // Once flushed, a deleted record leaves no trace.
                 if (isFlushed && isDeleted)
                 {
                     continue;
@@ -183,28 +185,28 @@ public sealed class UnclaimedNodeTests
                 file.EndsWith(".run", StringComparison.Ordinal) || file.Contains("/journal-", StringComparison.Ordinal)
             ),
         ];
-        Assert.True(files.Length == 2, string.Join(' ', _disk.Files));
+        Assert.True(files.Length == 2, $"there are a run and a journal segment: {string.Join(' ', _disk.Files)}");
         foreach (string file in files)
         {
-            var rotten = _disk.AfterPowerLoss(seed: 0);
+            var damaged = _disk.AfterPowerLoss(seed: 0);
             if (file.EndsWith(".run", StringComparison.Ordinal))
             {
-                rotten.Rot(file, offset: 12, mask: 0xff);
+                damaged.Rot(file, offset: 12, mask: 0xff);
             }
             else
             {
-                rotten.Delete(file);
+                damaged.Delete(file);
             }
 
-            Assert.Contains("whether it was ever used cannot be read: ", MoveAside(rotten), StringComparison.Ordinal);
-            Assert.True(IdentityDirectory.ExistsIn(rotten, Directory), file);
+            Assert.Contains("whether it was ever used cannot be read: ", MoveAside(damaged), StringComparison.Ordinal);
+            Assert.True(IdentityDirectory.ExistsIn(damaged, Directory), file);
         }
 
         foreach (string file in (string[])["/data/format", "/data/cluster/node.pem"])
         {
-            var rotten = _disk.AfterPowerLoss(seed: 0);
-            rotten.Rot(file, offset: 30, mask: 0xff);
-            Assert.Throws<IdentityException>(() => MoveAside(rotten));
+            var damaged = _disk.AfterPowerLoss(seed: 0);
+            damaged.Rot(file, offset: 30, mask: 0xff);
+            Assert.Throws<IdentityException>(() => MoveAside(damaged));
         }
     }
 
@@ -238,7 +240,7 @@ public sealed class UnclaimedNodeTests
             {
                 if (JoinClient.WhyUnfinished(image, Directory) is null)
                 {
-                    Assert.True(operation < movedAside, "an identity that was put away does not come back");
+                    Assert.True(operation < movedAside, "an identity that was moved aside does not come back");
                     using var identity = IdentityDirectory.TryLoad(image, Directory)!;
                     using var store = NodeStore.Open(
                         Options,
@@ -284,7 +286,7 @@ public sealed class UnclaimedNodeTests
 
     private static JoinToken TokenOf(string clusterId) => new(clusterId, ["127.0.0.1:1"], new byte[32], new byte[16]);
 
-    /// <summary>Deletes the old node's files, after its identity was put away.</summary>
+    /// <summary>Deletes the old node's files, after its identity was moved aside.</summary>
     private static void Clear(SimulatedDisk disk)
     {
         using var directoryHold = StoppedDirectory.Hold(disk, Directory);
@@ -298,7 +300,7 @@ public sealed class UnclaimedNodeTests
         Assert.Null(store.CommitAlone(writer.Complete()).Rejection);
     }
 
-    /// <summary>Puts away the identity of the node on a disk, or returns why it is kept.</summary>
+    /// <summary>Moves the identity of the node on a disk aside, or returns why it is kept.</summary>
     private string? MoveAside(SimulatedDisk disk) =>
         UnclaimedNode.MoveAside(disk, Options, Joined, new MemoryBudget(16 << 20), SilentRecorder.Instance, _time);
 

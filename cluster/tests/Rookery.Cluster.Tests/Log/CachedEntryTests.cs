@@ -6,15 +6,16 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Log;
 
+/// <summary>A log entry that is made of several proposals.</summary>
 public sealed class CachedEntryTests
 {
     [Fact]
-    public void Proposals_whose_entry_got_no_place_are_proposed_before_those_that_came_later()
+    public void Proposals_of_a_refused_entry_are_proposed_again_before_later_ones()
     {
         var waiting = new Queue<Proposal>();
         for (int number = 0; number < 5; number++)
         {
-            waiting.Enqueue(Proposal.Rent(Command((byte)number), operationCount: 1));
+            waiting.Enqueue(Proposal.Rent(CreateCommand((byte)number), operationCount: 1));
         }
 
         var entry = new CachedEntry();
@@ -24,7 +25,7 @@ public sealed class CachedEntryTests
 
         Assert.Equal(0, entry.ProposalCount);
         Assert.Equal([0, 1, 2, 3, 4], waiting.Select(static proposal => proposal.Command.Span[0]));
-        Assert.All(waiting, static proposal => Assert.Equal(LargeBytes, proposal.Command.Length));
+        Assert.All(waiting, static proposal => Assert.Equal(CommandBytes, proposal.Command.Length));
         foreach (var proposal in waiting)
         {
             proposal.ReleaseCommand();
@@ -32,11 +33,11 @@ public sealed class CachedEntryTests
     }
 
     // Three fit into an entry.
-    private const int LargeBytes = CachedEntry.MaxBytes / 7 * 2;
+    private const int CommandBytes = CachedEntry.MaxBytes / 7 * 2;
 
-    private static CommandBuffer Command(byte number)
+    private static CommandBuffer CreateCommand(byte number)
     {
-        byte[] bytes = new byte[LargeBytes];
+        byte[] bytes = new byte[CommandBytes];
         Array.Fill(bytes, number);
         var command = CommandBuffer.Rent(bytes.Length);
         command.Write(bytes);

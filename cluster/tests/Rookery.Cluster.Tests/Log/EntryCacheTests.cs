@@ -3,6 +3,7 @@ using Rookery.Journal;
 
 namespace Rookery.Cluster.Tests.Log;
 
+/// <summary>The newest entries in memory, from which followers are served.</summary>
 public sealed class EntryCacheTests
 {
     [Fact]
@@ -20,6 +21,7 @@ public sealed class EntryCacheTests
         var cache = new EntryCache();
         Fill(cache, entries: 10_000, payloadBytes: 10);
         cache.ReleaseThrough(10_000, bytesToKeep: 100_000);
+        // By their payloads alone, all 10,000 would fit.
         Assert.InRange(cache.LastIndex - cache.FirstIndex, 1, 1_000);
         cache.TruncateAfter(0);
         Assert.Equal(0, cache.Bytes);

@@ -4,6 +4,7 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Cluster.Tests.Membership;
 
+/// <summary>The list of members of `rookery cluster node ls`, and the note below it.</summary>
 public sealed class MemberListingTests
 {
     [Fact]
@@ -11,12 +12,12 @@ public sealed class MemberListingTests
     {
         Assert.Contains(
             "`rookery cluster node promote b`",
-            NoteOn(MakeMember("a", isVoter: true, isLeader: true), MakeMember("b", isVoter: false)),
+            NoteOn(CreateMember("a", isVoter: true, isLeader: true), CreateMember("b", isVoter: false)),
             StringComparison.Ordinal
         );
         Assert.Contains(
             "`rookery cluster node demote b`",
-            NoteOn(MakeMember("a", isVoter: true, isLeader: true), MakeMember("b", isVoter: true)),
+            NoteOn(CreateMember("a", isVoter: true, isLeader: true), CreateMember("b", isVoter: true)),
             StringComparison.Ordinal
         );
     }
@@ -26,29 +27,29 @@ public sealed class MemberListingTests
         Assert.Equal(
             "3 members vote: with 1 of them off, writes go on.",
             NoteOn(
-                MakeMember("a", isVoter: true, isLeader: true),
-                MakeMember("b", isVoter: true),
-                MakeMember("c", isVoter: true),
-                MakeMember("d", isVoter: false)
+                CreateMember("a", isVoter: true, isLeader: true),
+                CreateMember("b", isVoter: true),
+                CreateMember("c", isVoter: true),
+                CreateMember("d", isVoter: false)
             )
         );
 
     [Fact]
     public void Voters_that_are_off_are_counted()
     {
-        var off = MakeMember("c", isVoter: true) with { IsReachable = false };
+        var off = CreateMember("c", isVoter: true) with { IsReachable = false };
         Assert.Equal(
             "3 members vote, and 1 of them is off: when another is off, nothing is written.",
-            NoteOn(MakeMember("a", isVoter: true, isLeader: true), MakeMember("b", isVoter: true), off)
+            NoteOn(CreateMember("a", isVoter: true, isLeader: true), CreateMember("b", isVoter: true), off)
         );
         Assert.Equal(
             "5 members vote, and 1 of them is off: with 1 more off, writes go on.",
             NoteOn(
-                MakeMember("a", isVoter: true, isLeader: true),
-                MakeMember("b", isVoter: true),
+                CreateMember("a", isVoter: true, isLeader: true),
+                CreateMember("b", isVoter: true),
                 off,
-                MakeMember("d", isVoter: true),
-                MakeMember("e", isVoter: true)
+                CreateMember("d", isVoter: true),
+                CreateMember("e", isVoter: true)
             )
         );
     }
@@ -57,7 +58,7 @@ public sealed class MemberListingTests
     public void Figures_that_only_the_leader_knows_are_omitted_elsewhere()
     {
         using var listing = JsonDocument.Parse(
-            MemberListing.ToJson(Cluster(trouble: null, [MakeMember("a", isVoter: true, isLeader: true)]))
+            MemberListing.ToJson(CreateCluster(trouble: null, [CreateMember("a", isVoter: true, isLeader: true)]))
         );
         Assert.False(listing.RootElement.GetProperty("Members")[0].TryGetProperty("LagEntries", out _));
     }
@@ -69,7 +70,9 @@ public sealed class MemberListingTests
     public void Unknown_figures_are_omitted()
     {
         using var listing = JsonDocument.Parse(
-            MemberListing.ToJson(Cluster(trouble: null, [MakeMember("a", isVoter: true) with { IsReachable = false }]))
+            MemberListing.ToJson(
+                CreateCluster(trouble: null, [CreateMember("a", isVoter: true) with { IsReachable = false }])
+            )
         );
         var member = listing.RootElement.GetProperty("Members")[0];
         Assert.False(member.GetProperty("IsReachable").GetBoolean());
@@ -86,7 +89,9 @@ public sealed class MemberListingTests
     public void The_spare_bytes_of_a_member_are_listed()
     {
         using var listing = JsonDocument.Parse(
-            MemberListing.ToJson(Cluster(trouble: null, [MakeMember("a", isVoter: true) with { SpareBytes = -5 }]))
+            MemberListing.ToJson(
+                CreateCluster(trouble: null, [CreateMember("a", isVoter: true) with { SpareBytes = -5 }])
+            )
         );
         Assert.Equal(-5, listing.RootElement.GetProperty("Members")[0].GetProperty("SpareBytes").GetInt64());
     }
@@ -96,7 +101,7 @@ public sealed class MemberListingTests
     {
         using var listing = JsonDocument.Parse(
             MemberListing.ToJson(
-                Cluster("Nobody leads.", [MakeMember("a", isVoter: true)]) with
+                CreateCluster("There is no leader.", [CreateMember("a", isVoter: true)]) with
                 {
                     Unreached = ["b is looked for."],
                 }
@@ -112,18 +117,18 @@ public sealed class MemberListingTests
     public void Trouble_replaces_the_note()
     {
         using var listing = JsonDocument.Parse(
-            MemberListing.ToJson(Cluster("Nobody leads.", [MakeMember("a", isVoter: true)]))
+            MemberListing.ToJson(CreateCluster("There is no leader.", [CreateMember("a", isVoter: true)]))
         );
-        Assert.Equal("Nobody leads.", listing.RootElement.GetProperty("Note").GetString());
+        Assert.Equal("There is no leader.", listing.RootElement.GetProperty("Note").GetString());
     }
 
     private static string NoteOn(params MemberStatistics[] members)
     {
-        using var listing = JsonDocument.Parse(MemberListing.ToJson(Cluster(trouble: null, members)));
+        using var listing = JsonDocument.Parse(MemberListing.ToJson(CreateCluster(trouble: null, members)));
         return listing.RootElement.GetProperty("Note").GetString()!;
     }
 
-    private static ConsensusStatistics Cluster(string? trouble, MemberStatistics[] members) =>
+    private static ConsensusStatistics CreateCluster(string? trouble, MemberStatistics[] members) =>
         new(
             Role: "Leader",
             Term: 1,
@@ -138,7 +143,7 @@ public sealed class MemberListingTests
             members
         );
 
-    private static MemberStatistics MakeMember(string name, bool isVoter, bool isLeader = false) =>
+    private static MemberStatistics CreateMember(string name, bool isVoter, bool isLeader = false) =>
         new(
             new ClusterViewMember(
                 name.ToUpperInvariant(),

@@ -6,6 +6,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Membership;
 
+/// <summary>The addresses of this machine, which the node announces and puts into its certificate.</summary>
 public sealed class WhereaboutsTests : IDisposable
 {
     private readonly ClusterAuthority _authority = ClusterAuthority.Create(
@@ -75,7 +76,7 @@ public sealed class WhereaboutsTests : IDisposable
     }
 
     /// <summary>
-    /// The node was off for two years, and its clock reaches a time source half a minute after the start.
+    /// The node was off for a long time, and its clock reaches a time source half a minute after the start.
     /// </summary>
     [Theory]
     [InlineData(2)]
@@ -118,7 +119,7 @@ public sealed class WhereaboutsTests : IDisposable
             publicUrl
         );
 
-    /// <summary>Runs rounds, of which one is run each second.</summary>
+    /// <summary>Runs rounds. A node runs one each second.</summary>
     private void RunRounds(int count)
     {
         for (int round = 0; round < count; round++)

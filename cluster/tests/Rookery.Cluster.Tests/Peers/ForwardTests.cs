@@ -9,6 +9,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Peers;
 
+/// <summary>Commands that a member forwards to the leader.</summary>
 public sealed class ForwardTests : IDisposable
 {
     private readonly ClusterAuthority _authority = TestAuthority.Create();
@@ -27,7 +28,7 @@ public sealed class ForwardTests : IDisposable
                 .Select(async number =>
                 {
                     byte[] content = Samples.Bytes(new Random(number), 1 + (number * 97));
-                    var outcome = await a.Network.ForwardAsync(b.Node, Command(content), CancellationToken.None);
+                    var outcome = await a.Network.ForwardAsync(b.Node, CreateCommand(content), CancellationToken.None);
                     Assert.Equal(content.Length, outcome[0].Etag);
                     using var document = outcome[0].Document!;
                     Assert.Equal(content, document.Written.ToArray());
@@ -53,7 +54,7 @@ public sealed class ForwardTests : IDisposable
             received = (command.LeaderTerm, command.WantsReceipt);
             return TestReceiver.Echo(command);
         };
-        using var command = Command([1, 2, 3]);
+        using var command = CreateCommand([1, 2, 3]);
         (command.LeaderTerm, command.WantsReceipt) = (7, wantsReceipt);
         var outcome = await a.Network.ForwardAsync(b.Node, command, CancellationToken.None);
         using var document = outcome[0].Document!;
@@ -88,18 +89,21 @@ public sealed class ForwardTests : IDisposable
             command.Dispose();
             return new ValueTask<CommandOutcome>(new CommandOutcome(refusal));
         };
-        Assert.Equal(refusal, (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection);
+        Assert.Equal(
+            refusal,
+            (await a.Network.ForwardAsync(b.Node, CreateCommand([1]), CancellationToken.None)).Rejection
+        );
 
         b.Receiver.Propose = static (_, _) => throw new CommandFormatException("It does not decode.");
         Assert.Equal(
             RejectionKind.Invalid,
-            (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind
+            (await a.Network.ForwardAsync(b.Node, CreateCommand([1]), CancellationToken.None)).Rejection!.Kind
         );
 
         b.Receiver.Propose = static (_, _) => throw new InvalidOperationException("A fault.");
         Assert.Equal(
             RejectionKind.OutcomeUnknown,
-            (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind
+            (await a.Network.ForwardAsync(b.Node, CreateCommand([1]), CancellationToken.None)).Rejection!.Kind
         );
         Assert.True(b.HasLogged("A fault."));
     }
@@ -113,6 +117,7 @@ public sealed class ForwardTests : IDisposable
         using var mayPropose = new ManualResetEventSlim();
         b.Receiver.Propose = (command, _) =>
         {
+            // The first command, which begins with 1, is slow.
             if (command.Written.Span[0] == 1)
             {
                 mayPropose.Wait(TimeSpan.FromMinutes(3), CancellationToken.None);
@@ -120,8 +125,8 @@ public sealed class ForwardTests : IDisposable
 
             return TestReceiver.Echo(command);
         };
-        var first = a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None).AsTask();
-        var second = a.Network.ForwardAsync(b.Node, Command([2]), CancellationToken.None).AsTask();
+        var first = a.Network.ForwardAsync(b.Node, CreateCommand([1]), CancellationToken.None).AsTask();
+        var second = a.Network.ForwardAsync(b.Node, CreateCommand([2]), CancellationToken.None).AsTask();
         (await second.WaitAsync(TimeSpan.FromMinutes(1)))[0].Document!.Dispose();
         Assert.False(first.IsCompleted);
         mayPropose.Set();
@@ -135,21 +140,21 @@ public sealed class ForwardTests : IDisposable
         var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
         Assert.Equal(
             RejectionKind.NoLeader,
-            (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind
+            (await a.Network.ForwardAsync(b.Node, CreateCommand([1]), CancellationToken.None)).Rejection!.Kind
         );
         Assert.False(a.Network.Reaches(b.Node));
         a.Network.SetPeers([b.Address]);
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B");
         Assert.True(a.Network.Reaches(b.Node));
-        var heldCommands = Hold(b);
-        var waiting = a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None);
+        var heldCommands = HoldCommands(b);
+        var waiting = a.Network.ForwardAsync(b.Node, CreateCommand([1]), CancellationToken.None);
         await Eventually.HoldsAsync(() => heldCommands.Count == 1, "B has the command");
         await b.DisposeAsync();
         Assert.Equal(RejectionKind.OutcomeUnknown, (await waiting).Rejection!.Kind);
         Assert.False(a.Network.Reaches(b.Node));
         Assert.Equal(
             RejectionKind.NoLeader,
-            (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind
+            (await a.Network.ForwardAsync(b.Node, CreateCommand([1]), CancellationToken.None)).Rejection!.Kind
         );
     }
 
@@ -159,17 +164,17 @@ public sealed class ForwardTests : IDisposable
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
-        var heldCommands = Hold(b);
+        var heldCommands = HoldCommands(b);
         using var cancel = new CancellationTokenSource();
-        var waiting = a.Network.ForwardAsync(b.Node, Command([1]), cancel.Token);
+        var waiting = a.Network.ForwardAsync(b.Node, CreateCommand([1]), cancel.Token);
         await Eventually.HoldsAsync(() => heldCommands.Count == 1, "B has the command");
         await cancel.CancelAsync();
         Assert.Equal(RejectionKind.OutcomeUnknown, (await waiting).Rejection!.Kind);
 
         // The late answer has no effect.
-        Release(heldCommands);
+        RefuseHeld(heldCommands);
         b.Receiver.Propose = static (command, _) => TestReceiver.Echo(command);
-        var next = await a.Network.ForwardAsync(b.Node, Command([1, 2]), CancellationToken.None);
+        var next = await a.Network.ForwardAsync(b.Node, CreateCommand([1, 2]), CancellationToken.None);
         Assert.Equal(2, next[0].Etag);
         next[0].Document!.Dispose();
     }
@@ -187,17 +192,17 @@ public sealed class ForwardTests : IDisposable
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
         a.Network.SetPeers([b.Address]);
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B");
-        var heldCommands = Hold(b);
+        var heldCommands = HoldCommands(b);
         byte[] content = new byte[1 << 20];
         var waiting = Enumerable
             .Range(0, Commands)
-            .Select(_ => a.Network.ForwardAsync(b.Node, Command(content), CancellationToken.None).AsTask())
+            .Select(_ => a.Network.ForwardAsync(b.Node, CreateCommand(content), CancellationToken.None).AsTask())
             .ToArray();
 
         // With their overhead, seven commands of 1 MiB fit into 8 MiB.
         await Eventually.HoldsAsync(() => heldCommands.Count == 7, "as many are there as may be");
         using var cancel = new CancellationTokenSource();
-        var impatient = a.Network.ForwardAsync(b.Node, Command(content), cancel.Token);
+        var impatient = a.Network.ForwardAsync(b.Node, CreateCommand(content), cancel.Token);
         await cancel.CancelAsync();
         Assert.Equal(RejectionKind.Canceled, (await impatient).Rejection!.Kind);
         int answered = 0;
@@ -205,7 +210,7 @@ public sealed class ForwardTests : IDisposable
         {
             await Eventually.HoldsAsync(() => !heldCommands.IsEmpty, "another command arrives");
             Assert.InRange(heldCommands.Count, 1, 7);
-            answered += Release(heldCommands);
+            answered += RefuseHeld(heldCommands);
         }
 
         Assert.All(
@@ -230,16 +235,18 @@ public sealed class ForwardTests : IDisposable
         };
         Assert.Equal(
             32 << 20,
-            (await a.Network.ForwardAsync(b.Node, Command(new byte[32 << 20]), CancellationToken.None))[0].Etag
+            (await a.Network.ForwardAsync(b.Node, CreateCommand(new byte[32 << 20]), CancellationToken.None))[0].Etag
         );
         Assert.Equal(
             RejectionKind.TooLarge,
-            (await a.Network.ForwardAsync(b.Node, Command(new byte[40 << 20]), CancellationToken.None)).Rejection!.Kind
+            (await a.Network.ForwardAsync(b.Node, CreateCommand(new byte[40 << 20]), CancellationToken.None))
+                .Rejection!
+                .Kind
         );
     }
 
     /// <summary>Makes a member answer no forwarded command; the commands' outcomes are set later.</summary>
-    private static ConcurrentQueue<TaskCompletionSource<CommandOutcome>> Hold(TestMember member)
+    private static ConcurrentQueue<TaskCompletionSource<CommandOutcome>> HoldCommands(TestMember member)
     {
         var heldCommands = new ConcurrentQueue<TaskCompletionSource<CommandOutcome>>();
         member.Receiver.Propose = (command, _) =>
@@ -253,7 +260,7 @@ public sealed class ForwardTests : IDisposable
     }
 
     /// <summary>Refuses the held commands; returns their number.</summary>
-    private static int Release(ConcurrentQueue<TaskCompletionSource<CommandOutcome>> heldCommands)
+    private static int RefuseHeld(ConcurrentQueue<TaskCompletionSource<CommandOutcome>> heldCommands)
     {
         int released = 0;
         for (; heldCommands.TryDequeue(out var outcome); released++)
@@ -264,7 +271,7 @@ public sealed class ForwardTests : IDisposable
         return released;
     }
 
-    private static CommandBuffer Command(byte[] content)
+    private static CommandBuffer CreateCommand(byte[] content)
     {
         var command = CommandBuffer.Rent(content.Length);
         command.Write(content);

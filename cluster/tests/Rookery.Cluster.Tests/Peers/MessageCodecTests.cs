@@ -5,6 +5,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Peers;
 
+/// <summary>The encoding of messages between members, and of the journal frames that they carry.</summary>
 public sealed class MessageCodecTests
 {
     private static readonly NodeId From = new(7);
@@ -25,7 +26,7 @@ public sealed class MessageCodecTests
     [Theory]
     [InlineData(long.MinValue)]
     [InlineData(-1)]
-    public void A_chain_of_outcomes_may_be_any_number(long hash)
+    public void The_hash_of_outcomes_may_be_any_number(long hash)
     {
         var sent = Samples.Message(new Random(4), MessageKind.Heartbeat, From, To) with
         {
@@ -104,8 +105,9 @@ public sealed class MessageCodecTests
         Samples.AssertEqual(frames, CollectionsMarshal.AsSpan(arrived));
     }
 
-    // Each frame: type, index, term, operations before it, its operations, content. The message that carries it has
-    // term 9, and its frames follow index 4 of term 2.
+    /// <summary>
+    /// What is wrong, and the frame. The message that carries it has term 9, and its frames follow index 4 of term 2.
+    /// </summary>
     public static TheoryData<string, JournalFrame> BadFrames =>
         new()
         {
@@ -156,7 +158,7 @@ public sealed class MessageCodecTests
             },
             {
                 "rot",
-                Rotten(
+                Damage(
                     Samples.Frame(
                         FrameType.Batch,
                         index: 5,
@@ -240,7 +242,10 @@ public sealed class MessageCodecTests
             {
                 long before = GC.GetAllocatedBytesForCurrentThread();
                 Decode(bytes, out _);
-                Assert.True(GC.GetAllocatedBytesForCurrentThread() - before < 16_384, $"seed {seed}");
+                Assert.True(
+                    GC.GetAllocatedBytesForCurrentThread() - before < 16_384,
+                    $"seed {seed}: reading takes less than 16 KiB"
+                );
             }
             catch (PeerProtocolException)
             {
@@ -282,7 +287,8 @@ public sealed class MessageCodecTests
         }
     }
 
-    private static JournalFrame Rotten(in JournalFrame frame)
+    // Changes one bit of the content.
+    private static JournalFrame Damage(in JournalFrame frame)
     {
         byte[] payload = frame.Payload.ToArray();
         payload[^6] ^= 1;

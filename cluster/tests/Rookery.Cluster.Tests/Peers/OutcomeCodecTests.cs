@@ -6,6 +6,7 @@ using OperationStatus = Rookery.Documents.Consensus.OperationStatus;
 
 namespace Rookery.Cluster.Tests.Peers;
 
+/// <summary>The encoding of the answers to forwarded commands.</summary>
 public sealed class OutcomeCodecTests
 {
     public static TheoryData<RejectionKind> Refusals => [.. Enum.GetValues<RejectionKind>()];
@@ -45,7 +46,7 @@ public sealed class OutcomeCodecTests
     public void Results_arrive_with_their_documents(int count)
     {
         var random = new Random(count);
-        var sent = RandomOutcome(random, count);
+        var sent = CreateOutcome(random, count);
         var arrived = Decode(Encode(sent));
         Assert.Equal(
             (sent.Index, sent.LogTimeTicks, sent.Count, sent.Rejection),
@@ -64,7 +65,7 @@ public sealed class OutcomeCodecTests
     [Fact]
     public void A_receipt_arrives_with_the_results()
     {
-        var sent = RandomOutcome(new Random(7), count: 2) with
+        var sent = CreateOutcome(new Random(7), count: 2) with
         {
             Receipt = new CommitReceipt(
                 JournalBytes: 8192,
@@ -89,7 +90,7 @@ public sealed class OutcomeCodecTests
             var sent =
                 seed % 5 == 0
                     ? new CommandOutcome(new Rejection(RejectionKind.NoLeader, "Nobody.") { Actual = "A:1" })
-                    : RandomOutcome(random, random.Next(4));
+                    : CreateOutcome(random, random.Next(4));
             byte[] bytes = MessageCodecTests.Mangle(random, Encode(sent));
             OutcomeCodec.DisposeDocuments(sent);
             try
@@ -109,7 +110,7 @@ public sealed class OutcomeCodecTests
         Assert.InRange(refused, 10_000, 20_000);
     }
 
-    private static CommandOutcome RandomOutcome(Random random, int count)
+    private static CommandOutcome CreateOutcome(Random random, int count)
     {
         var results = new OperationResult[count];
         foreach (ref var result in results.AsSpan())

@@ -3,6 +3,7 @@ using Rookery.Cluster.Peers;
 
 namespace Rookery.Cluster.Tests.Peers;
 
+/// <summary>Packets between members, as they are read from a stream.</summary>
 public sealed class PacketReaderTests
 {
     [Fact]
@@ -17,7 +18,7 @@ public sealed class PacketReaderTests
                     .Range(0, 40)
                     .Select(number => Samples.Bytes(random, random.Next(number % 10 == 0 ? 300_000 : 2_000))),
             ];
-            using var stream = new TricklingStream(random, [.. bodies.SelectMany(Packet)]);
+            using var stream = new TricklingStream(random, [.. bodies.SelectMany(EncodePacket)]);
             using var reader = new PacketReader(stream, PeerProtocol.MaxBulkPacketBytes);
             foreach (byte[] expected in bodies)
             {
@@ -32,6 +33,7 @@ public sealed class PacketReaderTests
     [Fact]
     public async Task An_announced_packet_takes_memory_only_as_it_arrives_and_until_it_is_read()
     {
+        // A packet announces 39 MiB, of which 100,000 bytes arrive.
         byte[] announced = new byte[100_000];
         BinaryPrimitives.WriteInt32LittleEndian(announced, 39 << 20);
         using var stream = new MemoryStream(announced);
@@ -43,7 +45,11 @@ public sealed class PacketReaderTests
 
         Assert.InRange(reader.HeldBytes, 100_000, 256 << 10);
 
-        using var packets = new MemoryStream([.. Packet(new byte[3 << 20]), .. Packet([1]), .. Packet([2])]);
+        using var packets = new MemoryStream([
+            .. EncodePacket(new byte[3 << 20]),
+            .. EncodePacket([1]),
+            .. EncodePacket([2]),
+        ]);
         using var shrinking = new PacketReader(packets, PeerProtocol.MaxBulkPacketBytes);
         Assert.Equal(3 << 20, (await NextAsync(shrinking)).Length);
         Assert.InRange(shrinking.HeldBytes, 3 << 20, 4 << 20);
@@ -51,10 +57,11 @@ public sealed class PacketReaderTests
         await NextAsync(shrinking);
         Assert.False(await shrinking.FillAsync(CancellationToken.None));
         Assert.False(await shrinking.FillAsync(CancellationToken.None));
+        // The buffer of an idle connection.
         Assert.Equal(16 << 10, shrinking.HeldBytes);
     }
 
-    private static byte[] Packet(byte[] body)
+    private static byte[] EncodePacket(byte[] body)
     {
         byte[] packet = new byte[PeerProtocol.PacketHeadBytes + body.Length];
         BinaryPrimitives.WriteInt32LittleEndian(packet, body.Length + 1);

@@ -3,6 +3,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Peers;
 
+/// <summary>The addresses at which a member is looked for, in their order.</summary>
 public sealed class PeerRouteTests
 {
     private const string One = "192.0.2.1:9443";
@@ -14,7 +15,7 @@ public sealed class PeerRouteTests
     /// and again without a delay.
     /// </summary>
     [Fact]
-    public void An_answer_at_a_known_address_is_no_news()
+    public void Only_an_answer_at_an_unknown_address_counts_as_a_change()
     {
         var route = new PeerRoute(new NodeId(2), [One, Two]);
         Assert.False(route.RecordReached(Two));

@@ -16,6 +16,7 @@ internal sealed class RawPeer : IAsyncDisposable
     private RawPeer(SslStream stream) =>
         (_stream, _reader) = (stream, new PacketReader(stream, PeerProtocol.MaxBulkPacketBytes));
 
+    /// <summary>Connects to a member, without checking its certificate.</summary>
     public static async Task<RawPeer> DialAsync(int port, PeerTrust trust)
     {
         var socket = new Socket(SocketType.Stream, ProtocolType.Tcp);
@@ -33,6 +34,7 @@ internal sealed class RawPeer : IAsyncDisposable
         return new RawPeer(tls);
     }
 
+    /// <summary>Accepts the connection of a member.</summary>
     public static async Task<RawPeer> AcceptAsync(TcpListener listener, PeerTrust trust)
     {
         var tls = new SslStream(new NetworkStream(await listener.AcceptSocketAsync(), ownsSocket: true));
@@ -72,7 +74,7 @@ internal sealed class RawPeer : IAsyncDisposable
         }
         catch (IOException)
         {
-            // The other end closed the connection; tests wait for this.
+            // The other end closed the connection, which tests notice when they read.
         }
     }
 

@@ -9,10 +9,13 @@ namespace Rookery.Cluster.Tests.Simulation;
 /// <summary>The connections of one start of one member. Messages sent after it ended are dropped.</summary>
 internal sealed class SimulatedPeers(SteppedMember member, SimulatedWire wire) : IPeerNetwork
 {
+    /// <summary>Whether the process has ended.</summary>
     public bool IsDead { get; set; }
 
+    /// <summary>The answers of other members to its attempts to connect, which the test sets.</summary>
     public IReadOnlyList<PeerAnswer> Answers { get; set; } = [];
 
+    /// <summary>The failed attempts to connect to each member, which the test sets.</summary>
     public Dictionary<NodeId, IReadOnlyList<FailedAttempt>> Attempts { get; } = [];
 
     public IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => Attempts.GetValueOrDefault(member) ?? [];

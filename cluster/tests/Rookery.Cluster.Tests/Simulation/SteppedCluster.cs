@@ -37,6 +37,7 @@ internal sealed class SteppedCluster : IDisposable
 
     public Random Random { get; }
 
+    /// <summary>The true time, and the monotonic time of all members.</summary>
     public SimulatedTimeProvider Time { get; } = new();
 
     public SimulatedWire Wire { get; }
@@ -55,6 +56,7 @@ internal sealed class SteppedCluster : IDisposable
 
     public long CautionMicroseconds { get; init; } = new CoreOptions().CautionMicroseconds;
 
+    /// <summary>The longest duration of applying the entries that are due.</summary>
     public double LongestApplyMilliseconds { get; set; } = 1;
 
     /// <summary>Microseconds since the start of the simulation.</summary>
@@ -78,6 +80,7 @@ internal sealed class SteppedCluster : IDisposable
     /// </summary>
     public static SteppedCluster Of(int members, int seed = 1) => new SteppedCluster(seed).Form(members);
 
+    /// <summary>Forms the cluster, with one database.</summary>
     public SteppedCluster Form(int members)
     {
         for (int i = 0; i < members; i++)
@@ -139,7 +142,7 @@ internal sealed class SteppedCluster : IDisposable
     /// <summary>Runs the next event.</summary>
     public void Step()
     {
-        Assert.True(_planned.TryDequeue(out var work, out var at));
+        Assert.True(_planned.TryDequeue(out var work, out var at), "there is a next event");
         Events++;
         Time.Advance(TimeSpan.FromTicks(Math.Max(0, at.Ticks - Time.GetTimestamp())));
         _continuations.Run();
@@ -165,16 +168,16 @@ internal sealed class SteppedCluster : IDisposable
 
     /// <summary>Runs events until a condition holds; fails when it does not within a simulated time.</summary>
     /// <param name="holds">The condition.</param>
-    /// <param name="claim">The condition in words, for the failure.</param>
+    /// <param name="condition">The condition in words, for the failure.</param>
     /// <param name="seconds">The simulated time.</param>
-    public void RunUntil(Func<bool> holds, string claim, int seconds = 30)
+    public void RunUntil(Func<bool> holds, string condition, int seconds = 30)
     {
         long end = Now + (seconds * 1_000_000L);
         while (!holds())
         {
             Assert.True(
                 Now < end,
-                $"seed {Seed}, after {Now} µs: within {seconds} s did not come about: {claim}. {DescribeMembers()}"
+                $"seed {Seed}, after {Now} µs: expected within {seconds} s: {condition}. {DescribeMembers()}"
             );
             Step();
         }
@@ -187,6 +190,7 @@ internal sealed class SteppedCluster : IDisposable
         return task.GetAwaiter().GetResult();
     }
 
+    /// <summary>Runs events until there is a leader, and returns it.</summary>
     public SteppedMember AwaitLeader()
     {
         RunUntil(() => Leader is not null, "a leader");

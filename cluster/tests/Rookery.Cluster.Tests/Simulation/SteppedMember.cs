@@ -42,6 +42,7 @@ internal sealed class SteppedMember
         Time = new SkewedTime(cluster.Time);
     }
 
+    /// <summary>A for the first member, B for the second.</summary>
     public string Name { get; }
 
     /// <summary>The memory of the member from its next start on.</summary>
@@ -259,6 +260,7 @@ internal sealed class SteppedMember
         IsStalled = false;
     }
 
+    /// <summary>Proposes a command, after a pause of the process if there is one.</summary>
     public Task<CommandOutcome> Propose(CommandBuffer command) =>
         PausedMilliseconds > 0
             ? ProposeLaterAsync(command)
@@ -297,7 +299,7 @@ internal sealed class SteppedMember
     /// that now.
     /// </summary>
     public async Task<(long Value, long Etag)?> ReadAsync(string id) =>
-        (PausedMilliseconds == 0 || await ResumedAsync()) && await Consensus!.ReadBarrierAsync() && IsUp
+        (PausedMilliseconds == 0 || await WaitForPauseEndAsync()) && await Consensus!.ReadBarrierAsync() && IsUp
             ? Peek(id)
             : null;
 
@@ -371,7 +373,7 @@ internal sealed class SteppedMember
 
     private async Task<CommandOutcome> ProposeLaterAsync(CommandBuffer command)
     {
-        if (await ResumedAsync())
+        if (await WaitForPauseEndAsync())
         {
             return await Consensus!.ProposeAsync(command, CancellationToken.None);
         }
@@ -381,7 +383,7 @@ internal sealed class SteppedMember
     }
 
     /// <summary>Waits until the member continues; returns false when it has ended.</summary>
-    private async Task<bool> ResumedAsync()
+    private async Task<bool> WaitForPauseEndAsync()
     {
         int start = Starts;
         while (PausedMilliseconds > 0)
@@ -392,6 +394,7 @@ internal sealed class SteppedMember
         return IsUp && Starts == start;
     }
 
+    // Schedules work of this process: after its pause if there is one, and never if it has ended.
     private void After(double milliseconds, Action work)
     {
         int start = Starts;

@@ -42,6 +42,7 @@ internal sealed class StressNetwork
         }
     }
 
+    /// <summary>Ends all cuts.</summary>
     public void Heal()
     {
         foreach (var cable in _cables.Values)
@@ -97,6 +98,7 @@ internal sealed class Cable
         }
 
         var copies = new JournalFrame[frames.Length];
+        // About the size of a message, and of the header of each frame.
         int bytes = 128;
         for (int i = 0; i < frames.Length; i++)
         {
@@ -146,6 +148,7 @@ internal sealed class Cable
         }
     }
 
+    /// <summary>A queue of messages with a limit. Messages that exceed it are dropped.</summary>
     private sealed class Lane
     {
         private readonly Channel<(Message Message, JournalFrame[] Frames, int Bytes)> _waiting =

@@ -43,18 +43,18 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         while (TimeProvider.System.GetElapsedTime(start) < duration)
         {
             await Task.Delay(_faults.Next(50, 500));
-            await StrikeAsync();
-            await CheckAliveAsync();
+            await CauseFaultAsync();
+            await CheckNoFailureAsync();
         }
 
         Heal();
         foreach (var member in _members.Where(member => member.Consensus is null))
         {
-            await EndsInTime(member.OpenAsync(), $"the start of {member}");
+            await AwaitInTimeAsync(member.OpenAsync(), $"the start of {member}");
         }
 
         _isOver = true;
-        await EndsInTime(Task.WhenAll(clients), "the clients' last answers");
+        await AwaitInTimeAsync(Task.WhenAll(clients), "the clients' last answers");
         await CheckAsync();
     }
 
@@ -62,10 +62,11 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     {
         foreach (var member in _members.Where(member => member.Consensus is not null))
         {
-            await EndsInTime(member.CloseAsync(losesPower: false), $"that {member} stops");
+            await AwaitInTimeAsync(member.CloseAsync(losesPower: false), $"that {member} stops");
         }
     }
 
+    // Forms a cluster of three voters, with a database.
     private async Task FormAsync()
     {
         for (int i = 0; i < 3; i++)
@@ -88,7 +89,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
             }
         }
 
-        var creation = await EndsInTime(
+        var creation = await AwaitInTimeAsync(
             _members[1]
                 .Consensus!.ProposeAsync(
                     CommandEncoder.CreateDatabase("db", SteppedCluster.HistoryId),
@@ -100,7 +101,8 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         Assert.Null(creation.Rejection);
     }
 
-    private async Task StrikeAsync()
+    // Causes one random fault. Some last for a while, which is awaited; the others last until the next healing.
+    private async Task CauseFaultAsync()
     {
         var member = _members[_faults.Next(_members.Count)];
         switch (_faults.Next(8))
@@ -146,9 +148,9 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     {
         bool losesPower = _faults.Next(2) == 0;
         Mark(losesPower ? "power lost" : "stopped");
-        await EndsInTime(member.CloseAsync(losesPower), $"that {member} stops");
+        await AwaitInTimeAsync(member.CloseAsync(losesPower), $"that {member} stops");
         await Task.Delay(_faults.Next(200, 2_000));
-        await EndsInTime(member.OpenAsync(), $"the start of {member}");
+        await AwaitInTimeAsync(member.OpenAsync(), $"the start of {member}");
         if (_faults.Next(2) == 0)
         {
             await Task.Delay(_faults.Next(300));
@@ -164,6 +166,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         _members.ForEach(member => member.Disk.MostMilliseconds = 2);
     }
 
+    // Reads and writes as one client, until the run is over.
     private async Task WorkAsync(int client)
     {
         var random = new Random((seed * 100) + client);
@@ -198,7 +201,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     private async Task ReadAsync(int client, StressMember member, RaftConsensus consensus, string document)
     {
         long invoked = Now();
-        if (!await EndsInTime(consensus.ReadBarrierAsync().AsTask(), $"a read through {member}"))
+        if (!await AwaitInTimeAsync(consensus.ReadBarrierAsync().AsTask(), $"a read through {member}"))
         {
             return;
         }
@@ -240,7 +243,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
             Key = document,
             Value = value,
         };
-        var outcome = await EndsInTime(
+        var outcome = await AwaitInTimeAsync(
             Task.Run(() =>
                 consensus
                     .ProposeAsync(SteppedCluster.PutOf(document, value, padding: padding), CancellationToken.None)
@@ -266,6 +269,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         }
     }
 
+    // Checks that all members have the same rows, and that the answers to clients have a valid order.
     private async Task CheckAsync()
     {
         await UntilAsync(
@@ -276,7 +280,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
                 ),
             "that all members have applied the same"
         );
-        await CheckAliveAsync();
+        await CheckNoFailureAsync();
         string rows = Rows.Text(_members[0].Store.Storage);
         foreach (var member in _members)
         {
@@ -313,7 +317,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     }
 
     /// <summary>Fails when any thread met an exception.</summary>
-    private async Task CheckAliveAsync()
+    private async Task CheckNoFailureAsync()
     {
         if (_network.Failures.TryPeek(out var failure))
         {
@@ -329,17 +333,18 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         }
     }
 
-    private async Task UntilAsync(Func<bool> holds, string claim)
+    // Waits for a condition; fails when it does not hold within the limit.
+    private async Task UntilAsync(Func<bool> holds, string condition)
     {
         long start = TimeProvider.System.GetTimestamp();
         using var tick = new PeriodicTimer(TimeSpan.FromMilliseconds(20));
         while (!await Task.Run(holds).WaitAsync(WaitLimit))
         {
-            await CheckAliveAsync();
+            await CheckNoFailureAsync();
             if (TimeProvider.System.GetElapsedTime(start) > WaitLimit)
             {
                 Assert.Fail(
-                    $"seed {seed}: within {WaitLimit.TotalSeconds} s did not come about: {claim}. "
+                    $"seed {seed}: expected within {WaitLimit.TotalSeconds} s: {condition}. "
                         + $"{await DescribeAsync()}"
                 );
             }
@@ -349,7 +354,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     }
 
     /// <summary>Waits for a task; fails when it does not end within the limit.</summary>
-    private async Task EndsInTime(Task task, string name)
+    private async Task AwaitInTimeAsync(Task task, string name)
     {
         try
         {
@@ -361,9 +366,9 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         }
     }
 
-    private async Task<T> EndsInTime<T>(Task<T> task, string name)
+    private async Task<T> AwaitInTimeAsync<T>(Task<T> task, string name)
     {
-        await EndsInTime((Task)task, name);
+        await AwaitInTimeAsync((Task)task, name);
         return await task;
     }
 

@@ -3,10 +3,11 @@ using Rookery.Documents.Transfer;
 
 namespace Rookery.Cluster.Tests.Transfer;
 
+/// <summary>Damaged runs of one node that are repaired with the rows of another.</summary>
 public sealed class StateRepairTests
 {
     [Fact]
-    public async Task A_run_that_rots_is_repaired_by_the_rows_of_a_member()
+    public async Task A_damaged_run_is_repaired_by_the_rows_of_a_member()
     {
         using var member = new StateNode();
         using var node = new StateNode();
@@ -25,6 +26,7 @@ public sealed class StateRepairTests
 
         await using var server = await StateServer.StartAsync(member.Routes);
         var repair = new StateRepair(node.Core, static work => Task.Run(work), TimeProvider.System);
+        // Nothing is repaired before the scrub has found the damage.
         Assert.Equal(0, await repair.RunAsync(server.Client, CancellationToken.None));
         Scrub(node);
         Assert.NotEmpty(node.Core.Storage.Statistics().Damage);

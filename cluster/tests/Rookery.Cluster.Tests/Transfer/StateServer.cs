@@ -63,6 +63,7 @@ internal sealed class StateServer : IAsyncDisposable
         await _application.DisposeAsync();
     }
 
+    /// <summary>A body that breaks off after some bytes, and in which one byte may be changed.</summary>
     private sealed class FaultyBody(Stream inner, long breakAfter, long flip) : Stream
     {
         private long _sent;

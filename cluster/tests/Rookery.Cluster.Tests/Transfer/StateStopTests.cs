@@ -23,7 +23,7 @@ public sealed class StateStopTests : IDisposable
         routes.Stopping = stop.Token;
         using var lifetime = new Lifetime();
         var body = new StuckBody();
-        var sending = routes.InvokeAsync(NewRequest($"/state/{offer.Id}/{offer.Files[0].Name}", lifetime, body));
+        var sending = routes.InvokeAsync(CreateRequest($"/state/{offer.Id}/{offer.Files[0].Name}", lifetime, body));
         await body.IsWritten.WaitAsync(Guard);
         Assert.False(lifetime.RequestAborted.IsCancellationRequested);
         await stop.CancelAsync();
@@ -31,12 +31,12 @@ public sealed class StateStopTests : IDisposable
         Assert.True(lifetime.RequestAborted.IsCancellationRequested);
 
         using var late = new Lifetime();
-        var refused = NewRequest("/state/offer", late, new MemoryStream());
+        var refused = CreateRequest("/state/offer", late, new MemoryStream());
         await routes.InvokeAsync(refused);
         Assert.Equal(503, refused.Response.StatusCode);
     }
 
-    private static DefaultHttpContext NewRequest(string path, Lifetime lifetime, Stream body)
+    private static DefaultHttpContext CreateRequest(string path, Lifetime lifetime, Stream body)
     {
         var http = new DefaultHttpContext();
         http.Features.Set<IHttpRequestLifetimeFeature>(lifetime);
@@ -46,6 +46,7 @@ public sealed class StateStopTests : IDisposable
         return http;
     }
 
+    /// <summary>The life of a request, which its handler can abort.</summary>
     private sealed class Lifetime : IHttpRequestLifetimeFeature, IDisposable
     {
         private readonly CancellationTokenSource _aborted = new();
