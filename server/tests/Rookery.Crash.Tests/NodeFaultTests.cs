@@ -97,7 +97,7 @@ public sealed class NodeFaultTests
 
     /// <summary>One byte of one file rots. Each answer is then right, or is an error that names the file.</summary>
     [Fact]
-    public void A_rotten_byte_anywhere_is_harmless_or_reported_by_name()
+    public void A_damaged_byte_anywhere_is_harmless_or_reported_by_name()
     {
         var (disk, run) = NodeWorkload.Run(Seed);
         run.StopCleanly();

@@ -60,9 +60,9 @@ public sealed class GzipInputStreamTests
 
         for (int fromEnd = 1; fromEnd <= 8; fromEnd++)
         {
-            byte[] rotten = [.. packed];
-            rotten[^fromEnd] ^= 1;
-            await IsRefusedAsync(rotten, random, isAsync: true);
+            byte[] damaged = [.. packed];
+            damaged[^fromEnd] ^= 1;
+            await IsRefusedAsync(damaged, random, isAsync: true);
         }
     }
 

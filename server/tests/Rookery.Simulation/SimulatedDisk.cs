@@ -6,7 +6,7 @@ namespace Rookery.Simulation;
 /// A disk in memory that loses unsynced data at a simulated power cut. It records every operation, so that one run of a
 /// workload gives crash images at any operation (<see cref="CrashAt"/>), each with its own choice of the surviving
 /// sectors, lengths and names. An image is itself such a disk: it can be written and crashed again. The disk can also
-/// fail planned calls, fill up and have rotten bytes.
+/// fail planned calls, fill up and have damaged bytes.
 /// </summary>
 /// <remarks>
 /// Stricter than ext4 in what ext4 does not promise: syncing a file does not make its name durable, unsynced writes

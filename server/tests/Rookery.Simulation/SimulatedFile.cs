@@ -135,9 +135,9 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
     internal void Rot(int operation, long offset, byte mask)
     {
         var (sector, within) = Math.DivRem(offset, SectorBytes);
-        byte[] rotten = Current((int)sector).Content.ToArray();
-        rotten[within] ^= mask;
-        Add((int)sector, new SectorVersion(operation, rotten, 0, 0, IsRot: true));
+        byte[] damaged = Current((int)sector).Content.ToArray();
+        damaged[within] ^= mask;
+        Add((int)sector, new SectorVersion(operation, damaged, 0, 0, IsRot: true));
     }
 
     private static SectorVersion Version(int operation, byte[] bytes, int start, float partOfWrite)

@@ -6,6 +6,10 @@ using static Rookery.Cluster.Tests.Identity.TestAuthority;
 
 namespace Rookery.Cluster.Tests.Identity;
 
+/// <summary>
+/// The cluster's authority is replaced in stages: every member trusts the next one, then each certificate is signed by
+/// it, then the old one is retired.
+/// </summary>
 public sealed class AuthorityRotationTests : IDisposable
 {
     private readonly ClusterAuthority _authority = Create();
@@ -20,7 +24,7 @@ public sealed class AuthorityRotationTests : IDisposable
         var (a, b, c) = (await AddAsync("a"), await AddAsync("b"), await AddAsync("c"));
         Assert.Null(await a.Rotation.BeginAsync(CancellationToken.None));
 
-        // In any order, with one member off for long: no stage ends before every member is done.
+        // In any order, with C off for the first five rounds: no stage ends before every member is done.
         for (int round = 0; round < 12; round++)
         {
             foreach (var member in round < 5 ? [a, b] : new[] { c, b, a })
@@ -178,6 +182,8 @@ public sealed class AuthorityRotationTests : IDisposable
         await b.Rotation.StepAsync(CancellationToken.None);
         int after = b.Disk.OperationCount;
         var next = b.Identity.Authorities[0];
+
+        // As if B had lost power before it acknowledged the stage.
         await _recordStore.ChangeAsync(
             [
                 new RecordChange(
@@ -276,6 +282,7 @@ public sealed class AuthorityRotationTests : IDisposable
         }
     }
 
+    /// <summary>A member with an identity on its disk, which takes part in the rotation.</summary>
     private sealed class Member
     {
         public Member(NodeIdentity identity, MemoryRecordStore recordStore)

@@ -8,6 +8,7 @@ using static Rookery.Cluster.Tests.Identity.TestAuthority;
 
 namespace Rookery.Cluster.Tests.Identity;
 
+/// <summary>Which certificates members accept from other members and from clients.</summary>
 public sealed class CertificateRuleTests
 {
     [Fact]
@@ -106,6 +107,7 @@ public sealed class CertificateRuleTests
         using var authority = Create();
         using var key = NodeKey.Create();
         using var client = authority.SignClient(PublicKeyOf(key), "ansible", Now);
+        // Its life of 397 days began the day before it was signed.
         Assert.Null(ClientRuleOf(authority).WhyRefused(client, Now.AddDays(395)));
         Assert.Equal(
             "The client certificate of CN=ansible ended on 2027-12-22.",
@@ -156,6 +158,7 @@ public sealed class CertificateRuleTests
         }
     }
 
+    // Performs a TLS handshake of two members. Returns what each judged of the other's certificate.
     private static async Task<(PeerVerdict ServerSaw, PeerVerdict ClientSaw)> ShakeHandsAsync(
         NodeIdentity server,
         NodeIdentity client

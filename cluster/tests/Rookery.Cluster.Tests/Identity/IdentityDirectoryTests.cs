@@ -8,6 +8,7 @@ using static Rookery.Cluster.Tests.Identity.TestAuthority;
 
 namespace Rookery.Cluster.Tests.Identity;
 
+/// <summary>The files of a node's identity in its data directory.</summary>
 public sealed class IdentityDirectoryTests : IDisposable
 {
     private const string Data = "/data";
@@ -50,6 +51,7 @@ public sealed class IdentityDirectoryTests : IDisposable
         IdentityDirectory.Create(_disk, Data, _identity);
         for (int operation = 0; operation <= _disk.OperationCount; operation++)
         {
+            // The seed selects which unsynced writes survive.
             for (long seed = 0; seed < 4; seed++)
             {
                 var after = _disk.CrashAt(operation, seed);
@@ -152,7 +154,7 @@ public sealed class IdentityDirectoryTests : IDisposable
     [InlineData("node.pem")]
     [InlineData("authority.pem")]
     [InlineData("authority.key")]
-    public void A_rotten_byte_in_any_file_is_detected(string name)
+    public void A_damaged_byte_in_any_file_is_detected(string name)
     {
         IdentityDirectory.Create(_disk, Data, _identity);
         string path = $"/data/cluster/{name}";

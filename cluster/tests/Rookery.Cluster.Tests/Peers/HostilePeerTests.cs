@@ -72,7 +72,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         BinaryPrimitives.WriteUInt32LittleEndian(head, length);
         await raw.SendAsync(head);
         await raw.ReadToEndAsync();
-        await Eventually.HoldsAsync(() => _a.HasLogged($"A packet of {length} bytes was announced"), "it is told");
+        await Eventually.HoldsAsync(() => _a.HasLogged($"A packet of {length} bytes was announced"), "A logs it");
         await AssertServesAsync();
     }
 
@@ -104,13 +104,14 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         };
         await using var raw = await GreetAsync(LinkKind.Bulk);
         byte[] forward = new byte[(1 << 20) + sizeof(long)];
+        // Twelve commands of 1 MiB, of which 8 MiB may be in flight.
         for (int i = 0; i < 12; i++)
         {
             await raw.SendAsync(PacketKind.Forward, forward);
         }
 
         await raw.ReadToEndAsync();
-        await Eventually.HoldsAsync(() => _a.HasLogged("bytes of commands were forwarded at once"), "it is told");
+        await Eventually.HoldsAsync(() => _a.HasLogged("bytes of commands were forwarded at once"), "A logs it");
         Assert.InRange(Volatile.Read(ref proposed), 7, 8);
         never.SetResult(new CommandOutcome(new Rejection(RejectionKind.Stopping, "Stopping.")));
         await AssertServesAsync();

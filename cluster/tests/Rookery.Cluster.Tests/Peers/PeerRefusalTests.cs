@@ -220,7 +220,7 @@ public sealed class PeerRefusalTests : IDisposable
             LetsIn: false,
             new PeerRefusal("Node B2 is no member of this cluster (any more).", PeerRefusalKind.NoMember)
         );
-        await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers) == refused, "it is told");
+        await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers) == refused, "B is told");
         Assert.Null(Assert.Single(a.Network.Answers).Refusal);
         a.Admission.Refused.Clear();
         await Eventually.HoldsAsync(
@@ -240,7 +240,7 @@ public sealed class PeerRefusalTests : IDisposable
             a.Admission.Kind = PeerRefusalKind.NoMember;
             a.Admission.Refused["B2"] = "Node B2 is no member of this cluster (any more).";
             MakePeers(a, b);
-            await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers).Refusal is not null, "it is told");
+            await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers).Refusal is not null, "B is told");
         }
 
         await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers).Refusal is null, "who said it is off");
@@ -417,7 +417,7 @@ public sealed class PeerRefusalTests : IDisposable
                     told.StartsWith("Node pi-2 was not reached at 127.0.0.1:", StringComparison.Ordinal)
                     && told.Contains("called itself", StringComparison.Ordinal)
                 ),
-            "it is told"
+            "A logs that it called itself"
         );
         Assert.Null(Assert.Single(a.Network.Answers).Refusal);
     }

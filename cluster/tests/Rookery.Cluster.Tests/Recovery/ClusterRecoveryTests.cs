@@ -298,15 +298,15 @@ public sealed class ClusterRecoveryTests : IDisposable
         int refused = 0;
         foreach (var (run, same) in RunsOf("/data/one/").Zip(RunsOf("/data/alone/")))
         {
-            var rotten = _disk.AfterPowerLoss(seed: 1);
-            rotten.Rot(run, offset: 8, mask: 1);
-            rotten.Rot(same, offset: 8, mask: 1);
+            var damaged = _disk.AfterPowerLoss(seed: 1);
+            damaged.Rot(run, offset: 8, mask: 1);
+            damaged.Rot(same, offset: 8, mask: 1);
 
             try
             {
                 using var store = NodeStore.Open(
                     StoppedMembers.Options("/data/one"),
-                    rotten.AfterPowerLoss(seed: 1),
+                    damaged.AfterPowerLoss(seed: 1),
                     new MemoryBudget(16 << 20),
                     NoRecorder.Instance,
                     _time
@@ -318,7 +318,7 @@ public sealed class ClusterRecoveryTests : IDisposable
                 refused++;
             }
 
-            using (var recovery = Open("/data/one", on: rotten))
+            using (var recovery = Open("/data/one", on: damaged))
             {
                 Assert.Contains(
                     "with `rookery export --data /data/one`",
@@ -327,7 +327,7 @@ public sealed class ClusterRecoveryTests : IDisposable
                 );
             }
 
-            using var alone = Open("/data/alone", on: rotten);
+            using var alone = Open("/data/alone", on: damaged);
             Assert.Contains(
                 "with `rookery export --data /data/alone`",
                 (await alone.SurveyAsync(directories: [], CancellationToken.None)).Refusal,
@@ -335,7 +335,7 @@ public sealed class ClusterRecoveryTests : IDisposable
             );
 
             // A store that cannot start does not count towards a majority.
-            using var other = Open("/data/three", on: rotten);
+            using var other = Open("/data/three", on: damaged);
             Assert.Contains(
                 "instead, which loses less",
                 (await other.SurveyAsync(["/data/one"], CancellationToken.None)).Refusal,

@@ -31,7 +31,17 @@ internal sealed class StoppedMembers(SimulatedDisk disk, TimeProvider time, Clus
             Reserve = new ReserveRule(Bytes: 0, Fraction: 0),
         };
 
-    /// <summary>Writes a member's data directory, which ends with the given entries.</summary>
+    /// <summary>Writes a member's data directory.</summary>
+    /// <param name="directory">The data directory.</param>
+    /// <param name="number">The member's number, from which its ids follow.</param>
+    /// <param name="entries">The number of documents, each of which is one log entry at the end.</param>
+    /// <param name="term">The term of all entries.</param>
+    /// <param name="cluster">The id of its cluster.</param>
+    /// <param name="hasIdentity">Whether it has an identity; a restored directory has none.</param>
+    /// <param name="voters">The number of voters in its configuration.</param>
+    /// <param name="starts">The number of its starts.</param>
+    /// <param name="metAs">A member of which it has a record with this number of starts; default for none.</param>
+    /// <param name="isFlushed">Whether all entries are flushed to runs.</param>
     public void Write(
         string directory,
         int number,

@@ -80,7 +80,7 @@ public sealed class HostCatchUpTests
         }
 
         cluster.RunFor(milliseconds: 3_000);
-        Assert.True(cluster.A.Store!.Journal.FirstIndex > 100);
+        Assert.True(cluster.A.Store!.Journal.FirstIndex > 100, "the entries that C lacks are released");
         cluster.Wire.FetchFailure = new TimeoutException("No fetch may end all fetches, whatever it fails of.");
         cluster.C.Open();
         cluster.RunUntil(
@@ -90,7 +90,7 @@ public sealed class HostCatchUpTests
                     "could not be taken, and is asked for again: the log says why.",
                     StringComparison.Ordinal
                 ),
-            "it says what keeps it back"
+            "C reports what keeps it back"
         );
         cluster.AwaitEqual(seconds: 20);
         Assert.Null(cluster.C.Consensus!.ReadCluster().Trouble);
@@ -104,7 +104,7 @@ public sealed class HostCatchUpTests
         using var cluster = new SteppedCluster(seed: 1) { RetainedJournalBytes = 1 << 30 }.Form(members: 1);
         PutMany(from: 0);
         long firstIndexAlone = cluster.A.Store!.Journal.FirstIndex;
-        Assert.True(firstIndexAlone > 100);
+        Assert.True(firstIndexAlone > 100, "alone, the member releases its entries");
 
         cluster.Members.Add(new SteppedMember(cluster, number: 1, mayBegin: false));
         cluster.B.Open();
@@ -141,7 +141,7 @@ public sealed class HostCatchUpTests
         }
 
         cluster.RunFor(milliseconds: 6_000);
-        Assert.True(cluster.A.Store!.Journal.FirstIndex > 700);
+        Assert.True(cluster.A.Store!.Journal.FirstIndex > 700, "some of the entries that C lacks are released");
         cluster.C.Open();
         cluster.AwaitEqual(seconds: 20);
         Assert.Equal((1, 1), (cluster.Wire.StatesFetched, cluster.Wire.ChangesFetched));
@@ -163,7 +163,7 @@ public sealed class HostCatchUpTests
         }
 
         cluster.RunFor(milliseconds: 6_000);
-        Assert.True(cluster.A.Store!.Journal.FirstIndex > 300);
+        Assert.True(cluster.A.Store!.Journal.FirstIndex > 300, "the entries that C lacks are released");
         bool isWriting = true;
         long mostKeptEntries = 0;
         _ = WriteAsync();
@@ -216,7 +216,7 @@ public sealed class HostCatchUpTests
         cluster.C.Open();
         Assert.True(
             cluster.C.Store!.Installation.ChangesNeededSince < neededSince - 20,
-            "its start has something to apply"
+            "there are entries to apply at its start"
         );
         cluster.AwaitEqual(seconds: 60);
         Assert.Equal(1, cluster.Wire.ChangesFetched);
@@ -248,10 +248,10 @@ public sealed class HostCatchUpTests
 
         cluster.RunFor(milliseconds: 6_000);
         cluster.C.Open();
-        cluster.RunUntil(() => cluster.Wire.StatesFetched == 1, "it has fetched");
+        cluster.RunUntil(() => cluster.Wire.StatesFetched == 1, "C has fetched the state");
         Assert.True(
             cluster.C.Consensus!.AppliedIndex < cluster.A.Store!.Journal.FirstIndex,
-            "it has not put it in place yet"
+            "the fetched state is not installed yet"
         );
         cluster.C.StallNextSync(3_000);
         cluster.A.Consensus!.Transfer(cluster.B.Id);

@@ -25,6 +25,7 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
     private readonly Dictionary<string, (long Value, long Etag)> _lastSeen = new(StringComparer.Ordinal);
     private long _sequence;
 
+    /// <summary>The requests with their answers.</summary>
     public List<Operation> History { get; } = [];
 
     /// <summary>Index and log time of each acknowledged write.</summary>
@@ -33,10 +34,13 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
     /// <summary>Whether reads omit the read barrier: a planted bug.</summary>
     public bool ReadsLocally { get; init; }
 
+    /// <summary>Whether to make no further requests.</summary>
     public bool IsStopped { get; set; }
 
+    /// <summary>Whether the last request has ended.</summary>
     public bool HasEnded { get; private set; }
 
+    /// <summary>Makes requests until it is stopped.</summary>
     public async Task WorkAsync()
     {
         while (!IsStopped)
@@ -115,10 +119,10 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
             }
 
             var outcome = await cluster.AnswerInTime(AskAsync(member, document, value, key, kind, seen.Etag), member);
-            if (Settle(operation, outcome) is { } settled)
+            if (Conclude(operation, outcome) is { } concluded)
             {
-                History.Add(settled);
-                _lastSeen[document] = settled.Outcome == Outcome.Done ? (value, settled.Etag) : (0, 0);
+                History.Add(concluded);
+                _lastSeen[document] = concluded.Outcome == Outcome.Done ? (value, concluded.Etag) : (0, 0);
                 return;
             }
 
@@ -137,7 +141,7 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
     }
 
     /// <summary>Returns the final outcome of an operation; null while it is open.</summary>
-    private Operation? Settle(Operation operation, CommandOutcome? outcome)
+    private Operation? Conclude(Operation operation, CommandOutcome? outcome)
     {
         if (outcome is not { } answer)
         {

@@ -91,7 +91,7 @@ public sealed class HostDamageScriptTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void What_a_rotten_journal_had_acknowledged_is_not_outvoted_after_restarts_either(bool stopsCleanly)
+    public void What_a_damaged_journal_had_acknowledged_is_not_outvoted_after_restarts_either(bool stopsCleanly)
     {
         using var cluster = new SteppedCluster(seed: 1) { CautionMicroseconds = 0 }.Form(members: 3);
         cluster.Put(cluster.A, "users/early", 1);
@@ -186,8 +186,8 @@ public sealed class HostDamageScriptTests
     /// Entries that the tables contain, or that the others have, are not lost: the member opens and soon equals the
     /// others.
     /// </summary>
-    /// <param name="from">The first rotten write, counted from the last that is flushed.</param>
-    /// <param name="through">The last rotten write, counted the same way.</param>
+    /// <param name="from">The first damaged write, counted from the last that is flushed.</param>
+    /// <param name="through">The last damaged write, counted the same way.</param>
     /// <param name="label">The label of the journal's recovery.</param>
     [Theory]
     [InlineData(-1, 0, 'D')]
@@ -235,7 +235,7 @@ public sealed class HostDamageScriptTests
     /// continues, it takes the leader's state.
     /// </summary>
     [Fact]
-    public async Task A_member_that_needs_a_rotten_row_for_its_journal_serves_local_reads_until_a_leader_gives_it_its_state()
+    public async Task A_member_that_needs_a_damaged_row_for_its_journal_serves_reads_until_it_installs_a_leaders_state()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/rotten", 1);
@@ -244,9 +244,9 @@ public sealed class HostDamageScriptTests
         cluster.RunFor(milliseconds: 1_000);
         long durableIndex = cluster.C.Store!.DurablePosition.Index;
         var sound = cluster.A.Propose(SteppedCluster.PutOf("zz/sound", value: 2));
-        var rotten = cluster.A.Propose(SteppedCluster.PutOf("users/rotten", value: 3));
-        cluster.RunUntil(() => sound.IsCompleted && rotten.IsCompleted, "two writes");
-        Assert.Equal((durableIndex + 1, durableIndex + 1), ((await sound).Index, (await rotten).Index));
+        var damaged = cluster.A.Propose(SteppedCluster.PutOf("users/rotten", value: 3));
+        cluster.RunUntil(() => sound.IsCompleted && damaged.IsCompleted, "two writes");
+        Assert.Equal((durableIndex + 1, durableIndex + 1), ((await sound).Index, (await damaged).Index));
         cluster.Put(cluster.A, "zz/later", 4);
         cluster.AwaitEqual();
         foreach (var member in new[] { cluster.A, cluster.B, cluster.C })
@@ -285,7 +285,7 @@ public sealed class HostDamageScriptTests
     /// unapplied entries stay in the member's journal.
     /// </summary>
     [Fact]
-    public void A_member_whose_rotten_row_is_written_to_takes_the_state_of_the_leader_while_writes_go_on()
+    public void A_member_whose_damaged_row_is_written_to_takes_the_state_of_the_leader_while_writes_go_on()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/rotten", 1);
@@ -326,7 +326,7 @@ public sealed class HostDamageScriptTests
 
     /// <summary>Only A can be elected, and A cannot apply: it leads until another member can.</summary>
     [Fact]
-    public void A_leader_that_needs_a_rotten_row_hands_over_and_takes_the_state_of_the_next()
+    public void A_leader_that_needs_a_damaged_row_hands_over_and_takes_the_state_of_the_next()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/rotten", 1);
@@ -359,7 +359,7 @@ public sealed class HostDamageScriptTests
     /// wait for each other's state.
     /// </summary>
     [Fact]
-    public void Two_of_five_that_need_rotten_rows_take_the_state_of_another()
+    public void Two_of_five_that_need_damaged_rows_take_the_state_of_another()
     {
         using var cluster = SteppedCluster.Of(members: 5);
         var (d, e) = (cluster.Members[3], cluster.Members[4]);

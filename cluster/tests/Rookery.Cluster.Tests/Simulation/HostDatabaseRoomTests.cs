@@ -8,8 +8,8 @@ namespace Rookery.Cluster.Tests.Simulation;
 /// <summary>The number of databases is bounded by the memory of the leader, whichever member is asked.</summary>
 public sealed class HostDatabaseRoomTests
 {
-    // An eighth of 16 MiB, in pieces of 6 KiB. A database exists from the start.
-    private const int MostOfLeader = 341;
+    // What the memory of the leader allows: an eighth of 16 MiB, at 6 KiB each. One database exists from the start.
+    private const int MaxDatabases = 341;
 
     [Fact]
     public void Members_of_different_memory_answer_alike()
@@ -21,7 +21,7 @@ public sealed class HostDatabaseRoomTests
         cluster.RunUntil(() => cluster.Leader is not null, "one leads");
         var leader = cluster.Leader!;
         Assert.NotEqual(cluster.B, leader);
-        for (int index = 1; index < MostOfLeader; index++)
+        for (int index = 1; index < MaxDatabases; index++)
         {
             var through = cluster.Members[index % 3];
             Assert.Null(Create(cluster, through, string.Create(CultureInfo.InvariantCulture, $"db{index}")));
@@ -41,6 +41,7 @@ public sealed class HostDatabaseRoomTests
         Assert.Null(Create(cluster, leader, "two"));
     }
 
+    // Creates a database through a member; returns why it was refused, or null.
     private static Rejection? Create(SteppedCluster cluster, SteppedMember through, string name) =>
         cluster.Do(through, CommandEncoder.CreateDatabase(name, SteppedCluster.HistoryId)).Rejection;
 }

@@ -20,7 +20,10 @@ public sealed class HostReadinessTests
 
         // It receives the members' records before it has caught up.
         cluster.Wire.Heal();
-        cluster.RunUntil(() => learner.Consensus!.ReadState().Configuration.IsMember(learner.Id), "that it is told");
+        cluster.RunUntil(
+            () => learner.Consensus!.ReadState().Configuration.IsMember(learner.Id),
+            "the learner is told"
+        );
         Assert.Contains("catches up", learner.Consensus!.ReadCluster().Unready, StringComparison.Ordinal);
         cluster.AwaitEqual();
         cluster.RunFor(milliseconds: 2_000);
@@ -65,7 +68,7 @@ public sealed class HostReadinessTests
             cluster.Step();
         }
 
-        Assert.True(catchingUp > 0);
+        Assert.True(catchingUp > 0, "the member catches up on entries that do not contain it");
     }
 
     /// <summary>
@@ -143,7 +146,8 @@ public sealed class HostReadinessTests
             StringComparison.Ordinal
         );
 
-        // A lagging member may refuse nodes that others have admitted already.
+        // Once it hears a leader, old refusals do not count: a lagging member may refuse nodes that others have
+        // admitted already.
         cluster.Wire.Heal();
         cluster.AwaitLeader();
         cluster.RunFor(milliseconds: 2_000);
@@ -228,6 +232,7 @@ public sealed class HostReadinessTests
         );
     }
 
+    // The answer of a member that does not let this node connect.
     private static PeerAnswer RefusalBy(SteppedMember refusing, PeerRefusalKind kind) =>
         new(refusing.Id, LetsIn: false, new PeerRefusal("It said why.", kind));
 }

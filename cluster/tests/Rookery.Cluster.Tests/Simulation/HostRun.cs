@@ -43,7 +43,7 @@ internal sealed class HostRun : IDisposable
     private readonly DeletingClient? _deleting;
 
     // The members whose journals were damaged, until they have got again what they lost.
-    private readonly Dictionary<SteppedMember, JournalRot> _rotten = [];
+    private readonly Dictionary<SteppedMember, JournalRot> _damaged = [];
 
     // Chooses the damage of journals; null in runs without any.
     private readonly Random? _rot;
@@ -236,15 +236,15 @@ internal sealed class HostRun : IDisposable
     /// </summary>
     private void Rot(SteppedMember member)
     {
-        foreach (var healed in _rotten.Keys.Where(IsHealed).ToList())
+        foreach (var healed in _damaged.Keys.Where(IsHealed).ToList())
         {
-            _rotten.Remove(healed);
+            _damaged.Remove(healed);
             Mark("rot repaired");
         }
 
-        if (_rot is not null && _rotten.Count == 0 && _rot.Next(3) == 0 && JournalRot.Inflict(member, _rot) is { } rot)
+        if (_rot is not null && _damaged.Count == 0 && _rot.Next(3) == 0 && JournalRot.Inflict(member, _rot) is { } rot)
         {
-            _rotten.Add(member, rot);
+            _damaged.Add(member, rot);
             Mark("rot");
         }
     }
@@ -268,7 +268,7 @@ internal sealed class HostRun : IDisposable
         {
             member.Open();
         }
-        catch (JournalDamagedException) when (_rotten.TryGetValue(member, out var rot))
+        catch (JournalDamagedException) when (_damaged.TryGetValue(member, out var rot))
         {
             Mark("rot that stops a member");
             rot.Undo();

@@ -89,7 +89,10 @@ public sealed class HostScriptTests
             );
             Assert.True(receipt.Synced[^1].Microseconds > 0, "the way to the other member and back takes time");
             Assert.Equal(1, receipt.Commands);
-            Assert.True(receipt.JournalBytes is > 0 and <= 8192 && receipt.JournalBytes % 4096 == 0, "whole blocks");
+            Assert.True(
+                receipt.JournalBytes is > 0 and <= 8192 && receipt.JournalBytes % 4096 == 0,
+                "the journal is written in whole blocks, one or two here"
+            );
         }
 
         // Members of this simulation have no tags, so they are named by id, except the one that is asked.
@@ -124,7 +127,7 @@ public sealed class HostScriptTests
         var late = consensus.ReadBarrierAsync().AsTask();
         foreach (var read in new[] { waiting, next, late })
         {
-            Assert.True(read.IsCompleted);
+            Assert.True(read.IsCompleted, "a read ends without the passing of time");
             Assert.False(cluster.Await(read));
         }
     }
@@ -137,10 +140,10 @@ public sealed class HostScriptTests
         cluster.LongestApplyMilliseconds = 10_000;
         _ = cluster.A.Propose(SteppedCluster.PutOf("users/1", value: 1));
         var consensus = cluster.B.Consensus!;
-        cluster.RunUntil(() => consensus.Applies.HasToApply, "that B knows of the commit");
+        cluster.RunUntil(() => consensus.Applies.HasToApply, "B knows of the commit");
         var read = consensus.ReadBarrierAsync().AsTask();
         cluster.RunFor(milliseconds: 100);
-        Assert.True(consensus.Applies.HasToApply);
+        Assert.True(consensus.Applies.HasToApply, "the commit is not applied yet");
         Assert.False(read.IsCompleted);
         consensus.EndWaitingReads();
         Assert.True(read.IsCompleted);
@@ -169,14 +172,14 @@ public sealed class HostScriptTests
         cluster.Put(cluster.A, "users/1", 1);
         cluster.Wire.Isolate(cluster.A);
         var lostWrite = cluster.A.Propose(SteppedCluster.PutOf("users/lost", value: 1));
-        cluster.RunUntil(() => cluster.B.Consensus!.IsLeader || cluster.C.Consensus!.IsLeader, "another leader");
+        cluster.RunUntil(() => cluster.B.Consensus!.IsLeader || cluster.C.Consensus!.IsLeader, "another member leads");
         var next = cluster.B.Consensus!.IsLeader ? cluster.B : cluster.C;
         cluster.Put(next, "users/2", 2);
         Assert.Equal(RejectionKind.OutcomeUnknown, cluster.Await(lostWrite).Rejection?.Kind);
         long firstWrite = cluster.A.Store!.Journal.LastWrite;
         cluster.Wire.Heal();
         cluster.AwaitEqual();
-        Assert.True(cluster.A.Store!.Journal.LastWrite > firstWrite);
+        Assert.True(cluster.A.Store!.Journal.LastWrite > firstWrite, "the journal has a record of the truncation");
         Assert.All(cluster.Members, member => Assert.Equal(0, member.Peek("users/lost").Value));
 
         // The truncation is in the journal: the removed entries stay away after a power cut too.
@@ -193,7 +196,7 @@ public sealed class HostScriptTests
         cluster.Wire.Cut(cluster.B.Id, cluster.A.Id);
         cluster.Wire.Cut(cluster.C.Id, cluster.A.Id);
         var write = cluster.A.Propose(SteppedCluster.PutOf("users/2", value: 2));
-        cluster.RunUntil(() => !cluster.A.Consensus!.IsLeader, "that a leader which hears nobody makes way");
+        cluster.RunUntil(() => !cluster.A.Consensus!.IsLeader, "a leader that hears nobody steps down");
         Assert.False(write.IsCompleted);
         cluster.Wire.Heal();
         Assert.Null(cluster.Await(write).Rejection);
@@ -210,7 +213,7 @@ public sealed class HostScriptTests
         long after = cluster.Put(cluster.AwaitLeader(), "users/2").LogTimeTicks;
         cluster.A.Open();
         cluster.AwaitLeader().Consensus!.Transfer(cluster.A.Id);
-        cluster.RunUntil(() => cluster.A.Consensus!.IsLeader, "the transfer");
+        cluster.RunUntil(() => cluster.A.Consensus!.IsLeader, "A leads");
         cluster.A.Time.Ahead = TimeSpan.FromDays(-9000);
         long later = cluster.Put(cluster.A, "users/3").LogTimeTicks;
         Assert.True(before < after && after < later, $"{before}, {after}, {later}");
@@ -244,7 +247,7 @@ public sealed class HostScriptTests
 
         cluster.Wire.Isolate(cluster.A);
         var cutOff = cluster.A.ReadAsync("users/1");
-        cluster.RunUntil(() => cluster.Leader is { } leader && leader != cluster.A, "another leader");
+        cluster.RunUntil(() => cluster.Leader is { } leader && leader != cluster.A, "another member leads");
         cluster.Put(cluster.Leader!, "users/1", 21);
         Assert.Null(cluster.Await(cutOff));
         var during = cluster.A.ReadAsync("users/1");
@@ -285,7 +288,7 @@ public sealed class HostScriptTests
 
             cluster.Members.ForEach(member => member.LosePower());
             cluster.Members.ForEach(member => member.Open());
-            cluster.RunUntil(() => cluster.Leader is not null, "a leader after the power cut", seconds: 10);
+            cluster.RunUntil(() => cluster.Leader is not null, "a member leads after the power cut", seconds: 10);
             cluster.AwaitEqual();
             Assert.Equal((round * 100) + 19, cluster.B.Peek("users/19").Value);
         }
@@ -317,9 +320,9 @@ public sealed class HostScriptTests
             }
         }
 
-        cluster.RunUntil(() => writes.TrueForAll(write => write.IsCompleted), "all answers");
+        cluster.RunUntil(() => writes.TrueForAll(write => write.IsCompleted), "all writes are answered");
         Assert.All(writes, write => Assert.Null(write.Result.Rejection));
-        Assert.True(cluster.Leader!.Consensus!.Term > 3);
+        Assert.True(cluster.Leader!.Consensus!.Term > 3, "leadership was transferred several times");
         cluster.AwaitEqual();
     }
 
@@ -358,9 +361,9 @@ public sealed class HostScriptTests
         cluster.RunFor(milliseconds: 2_000);
         Assert.Equal(cluster.A.Consensus!.AppliedIndex, cluster.Wire.AgreedThrough);
         cluster.Wire.Alters = (to, frame) =>
-            to == cluster.C.Id && frame.Type == FrameType.Batch ? frame with { Payload = PutThatIsRefused() } : frame;
+            to == cluster.C.Id && frame.Type == FrameType.Batch ? frame with { Payload = EncodeRefusedPut() } : frame;
         cluster.Put(cluster.A, "users/2", 2);
-        cluster.RunUntil(() => cluster.C.Consensus!.Refusal is { Kind: RejectionKind.Diagnosis }, "a halt");
+        cluster.RunUntil(() => cluster.C.Consensus!.Refusal is { Kind: RejectionKind.Diagnosis }, "C halts");
         Assert.Contains(
             "other results than a majority",
             cluster.C.Consensus!.Refusal!.Message,
@@ -369,7 +372,8 @@ public sealed class HostScriptTests
         cluster.Put(cluster.B, "users/3", 3);
     }
 
-    private static byte[] PutThatIsRefused()
+    // The payload of a put of an existing document that expects none, so its outcome is a refusal.
+    private static byte[] EncodeRefusedPut()
     {
         using var command = SteppedCluster.PutOf("users/1", value: 2, expected: ExpectedChangeVector.MustNotExist);
         byte[] content = EntryContent.Of(DateTime.UnixEpoch.AddYears(60).Ticks, command.Written.Span);
@@ -400,9 +404,9 @@ public sealed class HostScriptTests
         );
         writes.Add(cluster.A.Propose(SteppedCluster.PutOf("users/10", value: 10)));
         writes.Add(cluster.A.Propose(SteppedCluster.PutOf("users/11", value: 11)));
-        cluster.RunUntil(() => writes.TrueForAll(write => write.IsCompleted), "all answers", seconds: 10);
+        cluster.RunUntil(() => writes.TrueForAll(write => write.IsCompleted), "all writes are answered", seconds: 10);
         Assert.Equal(RejectionKind.Diagnosis, cluster.A.Consensus!.Refusal?.Kind);
-        cluster.RunUntil(() => cluster.Leader is { } leader && leader != cluster.A, "another leader");
+        cluster.RunUntil(() => cluster.Leader is { } leader && leader != cluster.A, "another member leads");
         cluster.Put(cluster.Leader!, "users/12", 12);
         cluster.A.Disk.ClearFaults();
         cluster.A.Kill();
@@ -410,7 +414,10 @@ public sealed class HostScriptTests
         cluster.AwaitEqual();
         for (int i = 0; i < writes.Count; i++)
         {
-            Assert.True(cluster.Await(writes[i]).Rejection is not null || cluster.B.Peek($"users/{i}").Value == i);
+            Assert.True(
+                cluster.Await(writes[i]).Rejection is not null || cluster.B.Peek($"users/{i}").Value == i,
+                $"write {i} was refused or is on B"
+            );
         }
     }
 }

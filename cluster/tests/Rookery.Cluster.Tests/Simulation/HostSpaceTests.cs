@@ -7,6 +7,7 @@ namespace Rookery.Cluster.Tests.Simulation;
 /// <summary>Full disks, on members as in the program.</summary>
 public sealed class HostSpaceTests
 {
+    // Free bytes beyond the reserve.
     private const long Plenty = 1L << 30;
     private const long TooLittle = -(512 << 10);
 
@@ -36,8 +37,9 @@ public sealed class HostSpaceTests
             Assert.Contains($"member {cluster.B.Id} has", refused.Message, StringComparison.Ordinal);
         }
 
-        Assert.Null(cluster.Do(cluster.C, Deletion("users/1")).Rejection);
-        Assert.Null(cluster.Do(cluster.B, RecordOf("member/x")).Rejection);
+        // What does not grow the data, and records of the cluster, are stored.
+        Assert.Null(cluster.Do(cluster.C, EncodeDelete("users/1")).Rejection);
+        Assert.Null(cluster.Do(cluster.B, EncodeRecord("member/x")).Rejection);
 
         cluster.B.SetSpareBytes(Plenty);
         cluster.RunFor(milliseconds: 4000);
@@ -96,6 +98,7 @@ public sealed class HostSpaceTests
             cluster.Put(cluster.A, $"users/{i}", padding: 4000);
         }
 
+        // Its slow writes keep it lagging while it is reachable.
         cluster.C.LongestWriteMilliseconds = 3000;
         cluster.C.Open();
         cluster.RunUntil(
@@ -146,10 +149,10 @@ public sealed class HostSpaceTests
         cluster.RunFor(milliseconds: 4_000);
     }
 
-    private static CommandBuffer Deletion(string id) =>
+    private static CommandBuffer EncodeDelete(string id) =>
         CommandEncoder.Delete(database: 1, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, key: default);
 
-    private static CommandBuffer RecordOf(string key)
+    private static CommandBuffer EncodeRecord(string key)
     {
         using var writer = new ClusterRecordWriter();
         writer.Set(key, "{}"u8);

@@ -32,6 +32,7 @@ public sealed class StoppedMemberTests
         cluster.AwaitEqual();
     }
 
+    // Opens the directory as commands on the machine do: without other members, and to read it or to serve it.
     private static Node Open(SteppedMember member, bool reads) =>
         Node.Open(
             new NodeOptions

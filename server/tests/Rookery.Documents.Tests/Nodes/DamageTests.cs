@@ -32,9 +32,9 @@ public class DamageTests
         {
             for (long offset = 2000; offset < Length(disk, path); offset += 3000)
             {
-                var rotten = disk.AfterPowerLoss(seed: 1);
-                rotten.Rot(path, offset, mask: 1);
-                string? diagnosis = DiagnoseStart(rotten, leftOut: null);
+                var damaged = disk.AfterPowerLoss(seed: 1);
+                damaged.Rot(path, offset, mask: 1);
+                string? diagnosis = DiagnoseStart(damaged, leftOut: null);
                 if (diagnosis is null || !diagnosis.Contains("rows of documents from", StringComparison.Ordinal))
                 {
                     continue;
@@ -45,7 +45,7 @@ public class DamageTests
                 for (int attempt = 0; attempt < 2; attempt++)
                 {
                     var commands = new List<string>();
-                    using var node = OpenNode(rotten, commands.Add);
+                    using var node = OpenNode(damaged, commands.Add);
                     Assert.Null(node.Diagnosis);
                     var (read, gaps) = ReadAll(node);
                     Assert.Equal("\"new\":true", read["d/100"]);
@@ -59,7 +59,7 @@ public class DamageTests
                     leftOut += commands.Count;
                 }
 
-                Assert.Equal(diagnosis, DiagnoseStart(rotten, leftOut: null));
+                Assert.Equal(diagnosis, DiagnoseStart(damaged, leftOut: null));
             }
         }
 
@@ -120,9 +120,9 @@ public class DamageTests
         {
             for (long offset = 0; offset < Length(disk, path); offset += 61)
             {
-                var rotten = disk.AfterPowerLoss(seed: 1);
-                rotten.Rot(path, offset, mask: 1);
-                if (DiagnoseStart(rotten, leftOut: null) is not { } diagnosis)
+                var damaged = disk.AfterPowerLoss(seed: 1);
+                damaged.Rot(path, offset, mask: 1);
+                if (DiagnoseStart(damaged, leftOut: null) is not { } diagnosis)
                 {
                     continue;
                 }
@@ -130,7 +130,7 @@ public class DamageTests
                 refused++;
                 Assert.Contains("`rookery export`", diagnosis, StringComparison.Ordinal);
                 var reports = new List<string>();
-                using var node = OpenNode(rotten, reports.Add);
+                using var node = OpenNode(damaged, reports.Add);
                 Assert.True(node.Diagnosis is null, $"{path} at {offset}: {node.Diagnosis}");
                 Assert.True(
                     node.Databases.All.Sum(static database => CountReadable(database)) == 60,
@@ -196,9 +196,9 @@ public class DamageTests
     /// </summary>
     private static bool WriteDespiteDamage(SimulatedDisk disk, string path, long offset)
     {
-        var rotten = disk.AfterPowerLoss(seed: 1);
-        rotten.Rot(path, offset, mask: 1);
-        if (OpenUnlessEveryStartReadsIt(rotten) is not { } node)
+        var damaged = disk.AfterPowerLoss(seed: 1);
+        damaged.Rot(path, offset, mask: 1);
+        if (OpenUnlessEveryStartReadsIt(damaged) is not { } node)
         {
             return false;
         }
@@ -226,7 +226,7 @@ public class DamageTests
             Assert.Null(node.Consensus.Refusal);
         }
 
-        using var again = SteppedNode.Open(rotten, Directory);
+        using var again = SteppedNode.Open(damaged, Directory);
         again.Put("Shop", "after", "{}");
         return refused > 0;
     }
@@ -301,17 +301,17 @@ public class DamageTests
     /// </summary>
     private static void TryCommands(SimulatedDisk disk, string path, long offset, HashSet<string> refused)
     {
-        var rotten = disk.AfterPowerLoss(seed: 1);
+        var damaged = disk.AfterPowerLoss(seed: 1);
         if (offset < 0)
         {
-            rotten.Delete(path);
+            damaged.Delete(path);
         }
         else
         {
-            rotten.Rot(path, offset, mask: 1);
+            damaged.Rot(path, offset, mask: 1);
         }
 
-        if (OpenUnlessEveryStartReadsIt(rotten) is not { } node)
+        if (OpenUnlessEveryStartReadsIt(damaged) is not { } node)
         {
             return;
         }
@@ -374,7 +374,7 @@ public class DamageTests
             Assert.Null(node.Consensus.Refusal);
         }
 
-        using var again = SteppedNode.Open(rotten, Directory);
+        using var again = SteppedNode.Open(damaged, Directory);
         again.Put("Shop", "~~", "{}");
     }
 

@@ -34,9 +34,9 @@ public sealed class ExpiryDamageTests
             )
         )
         {
-            var rotten = disk.AfterPowerLoss(seed: 1);
-            rotten.Rot(path, offset: 3000, mask: 1);
-            using var node = SteppedNode.Open(rotten, Directory);
+            var damaged = disk.AfterPowerLoss(seed: 1);
+            damaged.Rot(path, offset: 3000, mask: 1);
+            using var node = SteppedNode.Open(damaged, Directory);
             byte[] from = [];
             using var command = Expiration.NextCommand(
                 node.Database("Shop"),
@@ -76,9 +76,9 @@ public sealed class ExpiryDamageTests
         {
             for (long offset = 1500; offset < DamageTests.Length(disk, path); offset += 4_000)
             {
-                var rotten = disk.AfterPowerLoss(seed: 1);
-                rotten.Rot(path, offset, mask: 1);
-                if (DamageTests.OpenUnlessEveryStartReadsIt(rotten) is not { } node)
+                var damaged = disk.AfterPowerLoss(seed: 1);
+                damaged.Rot(path, offset, mask: 1);
+                if (DamageTests.OpenUnlessEveryStartReadsIt(damaged) is not { } node)
                 {
                     continue;
                 }
