@@ -90,7 +90,10 @@ public static class Linearizability
         return explained;
     }
 
-    /// <summary>The calls and returns by time, as a linked list from which placed operations are removed.</summary>
+    /// <summary>
+    /// The calls and returns by time, as a linked list from which placed operations are removed. To lift is Lowe's word
+    /// for that removal.
+    /// </summary>
     private sealed class Search
     {
         // The place of the list's head, which is no event.

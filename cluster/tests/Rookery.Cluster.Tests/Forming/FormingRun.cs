@@ -30,6 +30,8 @@ internal sealed class FormingRun
 {
     private const int FaultyRounds = 40;
     private const int SoundRounds = 40;
+
+    // A node whose journal is replayed does not know for fewer rounds than these whether it was claimed.
     private const int ReplayRounds = 3;
     private const string Directory = "/data";
 
@@ -38,9 +40,11 @@ internal sealed class FormingRun
     private readonly FormingMistake _mistake;
     private readonly bool _isOneClaimed;
     private readonly SimulatedTimeProvider _time = new();
-    private readonly Card[] _cards;
-    private readonly List<(Card To, FormingCall Call)> _late = [];
+    private readonly SimulatedCard[] _cards;
+    private readonly List<(SimulatedCard To, FormingCall Call)> _late = [];
     private readonly Dictionary<string, string[]> _foundings = new(StringComparer.Ordinal);
+
+    // The probabilities that a call or an answer is lost, and that power is cut, while faults happen.
     private double _loss;
     private double _cuts;
 
@@ -70,7 +74,7 @@ internal sealed class FormingRun
         [
             .. Enumerable
                 .Range(0, cards + later)
-                .Select(index => new Card(
+                .Select(index => new SimulatedCard(
                     string.Create(CultureInfo.InvariantCulture, $"node{index:00}nodenodenodenode")[..22],
                     $"pi-{index}"
                 )),
@@ -92,7 +96,7 @@ internal sealed class FormingRun
         }
     }
 
-    /// <summary>The events of the run, counted over many runs.</summary>
+    /// <summary>The kinds of events of the run.</summary>
     public HashSet<string> Seen { get; } = new(StringComparer.Ordinal);
 
     /// <summary>The final state of each node.</summary>
@@ -103,7 +107,7 @@ internal sealed class FormingRun
     {
         for (int round = 0; round < FaultyRounds; round++)
         {
-            foreach (var card in Shuffled().Where(card => round >= card.OnFrom))
+            foreach (var card in ShuffleCards().Where(card => round >= card.OnFrom))
             {
                 if (_random.NextDouble() < _cuts)
                 {
@@ -143,7 +147,7 @@ internal sealed class FormingRun
         }
     }
 
-    private void DoRound(Card card)
+    private void DoRound(SimulatedCard card)
     {
         Open(card);
         if (card.RoundsToReplay > 0)
@@ -205,7 +209,7 @@ internal sealed class FormingRun
     }
 
     /// <summary>Like the route: adds a token for a recorded member. Null when there was no answer.</summary>
-    private FormingAnswer? Ask(Card card, FormingCall call)
+    private FormingAnswer? Ask(SimulatedCard card, FormingCall call)
     {
         var node = card.Node!;
         FormingAnswer? answer = null;
@@ -250,14 +254,14 @@ internal sealed class FormingRun
         };
     }
 
-    private void CutPower(Card card, int operation)
+    private void CutPower(SimulatedCard card, int operation)
     {
         Seen.Add("power cut");
         card.Disk = card.Disk.CrashAt(operation, _random.Next());
         card.Node = null;
     }
 
-    private void Open(Card card)
+    private void Open(SimulatedCard card)
     {
         if (card.Node is null)
         {
@@ -293,7 +297,7 @@ internal sealed class FormingRun
     /// Claims the node. The claim takes effect immediately; after a restart the node knows it once the journal is
     /// replayed.
     /// </summary>
-    private static void Claim(Card card, int round)
+    private static void Claim(SimulatedCard card, int round)
     {
         if (
             round >= card.ClaimedFrom
@@ -306,7 +310,7 @@ internal sealed class FormingRun
     }
 
     /// <summary>Runs an action; false when the disk failed or power was lost before it completed.</summary>
-    private bool Try(Card card, Action action)
+    private bool Try(SimulatedCard card, Action action)
     {
         int before = card.Disk.OperationCount;
         if (_random.NextDouble() < _loss / 10)
@@ -337,14 +341,15 @@ internal sealed class FormingRun
         return false;
     }
 
-    private Card[] Shuffled()
+    private SimulatedCard[] ShuffleCards()
     {
-        Card[] shuffled = [.. _cards];
+        SimulatedCard[] shuffled = [.. _cards];
         _random.Shuffle(shuffled);
         return shuffled;
     }
 
-    private sealed class Card(string nodeId, string name)
+    /// <summary>A node with its disk.</summary>
+    private sealed class SimulatedCard(string nodeId, string name)
     {
         public string NodeId => nodeId;
 
@@ -356,6 +361,7 @@ internal sealed class FormingRun
         /// <summary>The round from which on a user claims the node.</summary>
         public int ClaimedFrom { get; set; } = int.MaxValue;
 
+        /// <summary>Whether a user has claimed the node.</summary>
         public bool IsClaimed { get; set; }
 
         /// <summary>Whether the node was claimed before it founded a cluster: then it must never found one.</summary>
@@ -367,6 +373,7 @@ internal sealed class FormingRun
         /// <summary>Whether the node has made its first decision since its start.</summary>
         public bool HasBegun { get; set; }
 
+        /// <summary>Whether the node itself knows that it was claimed.</summary>
         public bool IsKnownAsClaimed => IsClaimed && RoundsToReplay == 0;
 
         public SimulatedDisk Disk { get; set; } = new(Directory);

@@ -8,6 +8,7 @@ namespace Rookery.Cluster.Tests.Joining;
 /// <summary>Makes a data directory look like that of a started node, as far as its format file tells.</summary>
 internal static class TestFormat
 {
+    /// <summary>Writes the format file of a node with these ids.</summary>
     public static void Write(IDisk disk, string directory, NodeIds ids)
     {
         string content = $"rookery data format 1\nnode {ids.NodeId}\ncluster {ids.ClusterId}\n";

@@ -12,10 +12,12 @@ public sealed class MemberStatisticsTests
     {
         using var cluster = MembershipServiceTests.Form(members: 3);
         cluster.AwaitEqual();
+        // Long enough for heartbeats, which tell each member what it lacks.
         cluster.RunFor(milliseconds: 2_000);
         Assert.All(cluster.Members, static member => Assert.Equal(0, OwnStatisticsOf(member).LagEntries));
         cluster.Wire.Isolate(cluster.C);
         cluster.Put(cluster.A, "users/1");
+        // Longer than an election timeout, so C knows no leader.
         cluster.RunFor(milliseconds: 8_000);
         Assert.Null(OwnStatisticsOf(cluster.C).LagEntries);
         Assert.Equal(0, OwnStatisticsOf(cluster.Leader!).LagEntries);

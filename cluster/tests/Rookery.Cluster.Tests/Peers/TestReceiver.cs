@@ -26,9 +26,11 @@ internal sealed class TestReceiver : IPeerReceiver, IDisposable
     /// <summary>The number of blocked appends.</summary>
     public int Blocked => Volatile.Read(ref _blocked);
 
+    /// <summary>Answers forwarded commands.</summary>
     public Func<CommandBuffer, CancellationToken, ValueTask<CommandOutcome>> Propose { get; set; } =
         (command, _) => Echo(command);
 
+    /// <summary>Lets received appends wait for <see cref="Unblock"/>.</summary>
     public void Block() => _appendsMayPass.Reset();
 
     public void Unblock() => _appendsMayPass.Set();

@@ -39,12 +39,14 @@ internal sealed class StressMember
         Disk = new SlowDisk(_disk);
     }
 
+    /// <summary>A for the first member, B for the second.</summary>
     public string Name { get; }
 
     public NodeId Id { get; }
 
     public SlowDisk Disk { get; private set; }
 
+    /// <summary>The store of the last start.</summary>
     public NodeStore Store => _store!;
 
     /// <summary>The consensus; null while the member is off.</summary>
@@ -197,6 +199,7 @@ internal sealed class StressMember
         return text.ToString();
     }
 
+    // The number of snapshots that a store has installed since it was opened.
     private static long InstalledBy(NodeStore store) =>
         Enum.GetValues<StateTransferKind>().Sum(store.Transfers.InstalledOf);
 

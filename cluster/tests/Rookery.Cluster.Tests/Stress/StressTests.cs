@@ -40,6 +40,7 @@ public sealed class StressTests(ITestOutputHelper report)
         );
     }
 
+    // Returns a number from an environment variable; null if it is not set.
     private static int? Setting(string name) =>
         Environment.GetEnvironmentVariable(name) is { Length: > 0 } text
             ? int.Parse(text, CultureInfo.InvariantCulture)

@@ -34,6 +34,7 @@ internal sealed class StateNode : IDisposable
 
     public NodeStore Core { get; }
 
+    /// <summary>The routes that offer its state.</summary>
     public StateRoutes Routes =>
         new(Core.Offers, (since, through) => Task.FromResult(MakeOffer(since, through)), TimeProvider.System);
 

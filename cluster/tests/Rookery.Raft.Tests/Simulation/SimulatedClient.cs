@@ -34,6 +34,7 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
     // Whether an earlier attempt may have been done.
     private bool _mayBeDone;
 
+    /// <summary>The requests with their answers.</summary>
     public List<Operation> History { get; } = [];
 
     /// <summary>Sends the next operation, or repeats an unanswered one.</summary>
@@ -147,6 +148,7 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
         }
     }
 
+    /// <summary>Returns a command and its result as an operation, without client and times.</summary>
     public static Operation OperationOf(ClientCommand command, CommandResult result)
     {
         var operation = new Operation

@@ -64,6 +64,7 @@ internal sealed class SimulatedState
         return result;
     }
 
+    /// <summary>Answers a command that reads.</summary>
     public CommandResult Read(ClientCommand command) =>
         command.Kind == OperationKind.Transaction
             ? new CommandResult(Outcome.Done, Lists: [.. command.Documents.Select(list => _lists[list])])

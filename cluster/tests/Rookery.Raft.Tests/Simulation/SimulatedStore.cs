@@ -71,6 +71,7 @@ internal sealed class SimulatedStore(Configuration configuration)
     public bool KnowsLossOf(LogPosition position) =>
         MayHaveAcknowledged.Index >= position.Index && _lostTerms.GetValueOrDefault(position.Index) == position.Term;
 
+    /// <summary>Begins a journal write, of which there is one at a time.</summary>
     public void Begin(in JournalWrite write, StoredEntry[] written)
     {
         Assert.Null(_outstanding);
@@ -157,6 +158,7 @@ internal sealed class SimulatedStore(Configuration configuration)
         Release(Manifest.Position.Index, Manifest);
     }
 
+    /// <summary>Returns what a new process of the node reads from the disk.</summary>
     public StartingPoint Start(NodeId self, int seed, bool countsStarts, bool remembersDamage)
     {
         MayHaveAcknowledged = _damageIsReported && !remembersDamage ? default : MayHaveAcknowledged;
@@ -181,6 +183,7 @@ internal sealed class SimulatedStore(Configuration configuration)
         };
     }
 
+    /// <summary>Replaces the manifest.</summary>
     public void Flush(StoredManifest manifest) => Manifest = manifest;
 
     /// <summary>Releases the journal's entries through <paramref name="index"/>.</summary>
