@@ -52,7 +52,7 @@ async function refusesHalfARestore(data) {
 
 test("A backup taken under load holds everything that was acknowledged before it began", async t => {
   const directory = temporaryDirectory(t)
-  const [data, backup, restored, alone, rotten] = ["data", "backup", "restored", "alone", "rotten"].map(name => join(directory, name))
+  const [data, backup, restored, alone, unfinished] = ["data", "backup", "restored", "alone", "unfinished"].map(name => join(directory, name))
   let before
   await serving(data, async node => {
     await node.createDatabase("Load")
@@ -89,14 +89,14 @@ test("A backup taken under load holds everything that was acknowledged before it
   assert.match(await succeeded(run("restore", "--from", join(directory, "second"), "--data", alone, "--database", "quiet")), /^Quiet: 2 documents\.\nRestored/)
   assert.equal((await succeeded(run("export", "--data", alone))).trim().split("\n").length, 2)
   refused(await run("restore", "--from", backup, "--data", alone), 78, /not empty/)
-  refused(await run("restore", "--from", backup, "--data", rotten, "--database", "Quite"), 66, /no database "Quite".*Load, Quiet/)
+  refused(await run("restore", "--from", backup, "--data", unfinished, "--database", "Quite"), 66, /no database "Quite".*Load, Quiet/)
 
   const largest = readdirSync(join(backup, "storage")).sort().at(-1)
   damage(join(backup, "storage", largest))
-  refused(await run("restore", "--from", backup, "--data", rotten), 1, new RegExp(`${largest} is damaged`))
-  refused(await run("restore", "--from", backup, "--data", rotten), 78, /restore that did not finish/)
-  refused(await run("export", "--data", rotten), 1, /restore that did not finish/)
-  await refusesHalfARestore(rotten)
+  refused(await run("restore", "--from", backup, "--data", unfinished), 1, new RegExp(`${largest} is damaged`))
+  refused(await run("restore", "--from", backup, "--data", unfinished), 78, /restore that did not finish/)
+  refused(await run("export", "--data", unfinished), 1, /restore that did not finish/)
+  await refusesHalfARestore(unfinished)
   refused(await run("restore", "--from", data, "--data", join(directory, "other")), 1, /no complete backup/)
 })
 
@@ -141,15 +141,15 @@ test("A stopped node is backed up and exported from its directory, and damage is
   assert.ok(!existsSync(join(directory, "x")), "a backup that could not begin leaves nothing")
 
   // The restored directory has its documents in runs, of which the first holds the documents themselves.
-  const rotten = join(directory, "rotten")
-  cpSync(join(directory, "restored"), rotten, { recursive: true })
-  damage(join(rotten, "storage", readdirSync(join(rotten, "storage")).filter(name => name.endsWith(".run")).sort()[0]))
+  const copy = join(directory, "damaged")
+  cpSync(join(directory, "restored"), copy, { recursive: true })
+  damage(join(copy, "storage", readdirSync(join(copy, "storage")).filter(name => name.endsWith(".run")).sort()[0]))
 
-  const partial = await run("export", "--data", rotten)
+  const partial = await run("export", "--data", copy)
   assert.equal(partial.code, 1, partial.stderr)
   assert.match(partial.stderr, /Shop: not exported: .*\.run is damaged at byte \d+: .*\(d\//)
   assert.match(partial.stderr, /1 range could not be read and is missing in the export/)
-  const damaged = await run("backup", "--to", join(directory, "y"), "--data", rotten)
+  const damaged = await run("backup", "--to", join(directory, "y"), "--data", copy)
   assert.equal(damaged.code, 1, damaged.stderr)
   assert.match(damaged.stderr, /The node's data is damaged, and so is this copy of it, which is no backup: .*\.run is damaged/)
 })

@@ -342,9 +342,9 @@ test("Documents, identities and indexes of a RavenDB dump are imported, and part
   assert.deepEqual((await node.expect(200, "GET", "/databases/birds/indexes?namesOnly=true")).Results, ["Orders/ByCompany"])
   assert.ok((await node.expect(200, "GET", "/databases/birds/hilo/next?tag=orders&lastBatchSize=0")).Low > 32, "ids continue after those of the dump")
   assert.equal((await rookery("import", ".", write("plain.ravendbdump", bytes))).code, 65, "not packed")
-  const rotten = gzipSync(bytes)
-  rotten[rotten.length - 6] ^= 1
-  const checked = await rookery("import", ".", write("rotten.ravendbdump", rotten))
+  const damaged = gzipSync(bytes)
+  damaged[damaged.length - 6] ^= 1
+  const checked = await rookery("import", ".", write("damaged.ravendbdump", damaged))
   assert.equal(checked.code, 65)
   assert.match(checked.stderr, /its compression is damaged or cut off/)
   const cut = await rookery("import", ".", write("cut.ravendbdump", bytes.subarray(0, bytes.length - 40)))

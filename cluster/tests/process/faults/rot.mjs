@@ -66,20 +66,20 @@ const thenElected = {
   excuses,
   async begin(cluster, chance) {
     const leader = await cluster.leader()
-    const [rotten, away] = chance.shuffle(cluster.members.filter(member => member !== leader))
+    const [damaged, away] = chance.shuffle(cluster.members.filter(member => member !== leader))
     await cluster.kill(away)
-    const before = new FilesBefore(segments(rotten))
+    const before = new FilesBefore(segments(damaged))
     await pause(chance.between(500, 2_000))
-    await Promise.all([cluster.kill(rotten), cluster.kill(leader)])
-    const what = `of ${rotten.name}, ${rotWritten(rotten, before, chance)}, without ${away.name}, then without ${leader.name}`
-    await Promise.all([cluster.start(rotten), cluster.start(away)])
+    await Promise.all([cluster.kill(damaged), cluster.kill(leader)])
+    const what = `of ${damaged.name}, ${rotWritten(damaged, before, chance)}, without ${away.name}, then without ${leader.name}`
+    await Promise.all([cluster.start(damaged), cluster.start(away)])
     return {
       what,
       async end() {
         await cluster.start(leader)
-        await readAll(cluster, rotten)
+        await readAll(cluster, damaged)
       },
-      tookHold: journalRepaired(rotten),
+      tookHold: journalRepaired(damaged),
     }
   },
 }

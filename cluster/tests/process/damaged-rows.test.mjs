@@ -9,13 +9,13 @@ import { filesOf, rot } from "./cards.mjs"
 import { Chance } from "./chance.mjs"
 import { ThreeNodes } from "./three-nodes.mjs"
 
-const database = "rotten"
+const database = "damaged"
 
 // 24 MB: more than a memtable holds, so most are in a run.
 const documents = 1_200
 const document = () => JSON.stringify({ text: randomBytes(15 << 10).toString("base64") })
 
-test("A member with rotten rows takes the leader's state while writes go on", { timeout: 120_000 }, async t => {
+test("A member with damaged rows takes the leader's state while writes go on", { timeout: 120_000 }, async t => {
   const cluster = await ThreeNodes.form(t)
   await cluster.nodes[0].createDatabase(database)
   await cluster.settled(database)
@@ -29,8 +29,8 @@ test("A member with rotten rows takes the leader's state while writes go on", { 
     await until(async () => await cluster.leader() !== 2)
   }
 
-  const rotten = cluster.nodes[2]
-  await rotten.terminate()
+  const damaged = cluster.nodes[2]
+  await damaged.terminate()
   const [run] = filesOf(join(cluster.dataOf(2), "storage"), /\.run$/)
   rot(run, new Chance(1), { places: 200 })
   await cluster.start(2)
