@@ -13,7 +13,7 @@ public sealed class MembershipUpkeepTests
     [Fact]
     public void A_standby_gets_no_vote_for_a_third_member_that_has_not_caught_up()
     {
-        using var cluster = StartFirstMember();
+        using var cluster = Begin();
         cluster.B.Open();
         cluster.Change(MemberChange.Learner, cluster.B);
         cluster.Change(MemberChange.Learner, cluster.C);
@@ -30,7 +30,7 @@ public sealed class MembershipUpkeepTests
         }
 
         // The third was never started, and the standby is removed: the first member's acknowledgements need no other.
-        Assert.Equal(1, CountVoters(cluster));
+        Assert.Equal(1, Voters(cluster));
         cluster.B.Kill();
         cluster.Put(cluster.A, "still");
 
@@ -40,19 +40,17 @@ public sealed class MembershipUpkeepTests
             () =>
             {
                 keeper.DoRound();
-                return CountVoters(cluster) == 3;
+                return Voters(cluster) == 3;
             },
             "all three vote"
         );
-        // One line for each of the two that got a vote.
         Assert.Equal(2, _log.Count);
     }
 
     [Fact]
     public void An_incomplete_admission_is_completed_by_the_leader()
     {
-        using var cluster = StartFirstMember();
-        // B has been started once, as its recorded store shows, so its admission was complete. That of C was not.
+        using var cluster = Begin();
         WriteRecord(cluster, 'b', new Guid("6f9619ff-8b86-d011-b42d-00c04fc964ff"));
         WriteRecord(cluster, 'c', storeId: null);
         var keeper = new MembershipUpkeep(cluster.A.Consensus!, _log.Add);
@@ -73,7 +71,7 @@ public sealed class MembershipUpkeepTests
     }
 
     /// <summary>Makes a cluster of one running member; two more are not started and not members yet.</summary>
-    private static SteppedCluster StartFirstMember()
+    private static SteppedCluster Begin()
     {
         var cluster = new SteppedCluster(seed: 1);
         for (int i = 0; i < 3; i++)
@@ -86,8 +84,7 @@ public sealed class MembershipUpkeepTests
         return cluster;
     }
 
-    private static int CountVoters(SteppedCluster cluster) =>
-        cluster.A.Consensus!.ReadState().Configuration.Voters.Length;
+    private static int Voters(SteppedCluster cluster) => cluster.A.Consensus!.ReadState().Configuration.Voters.Length;
 
     private static void WriteRecord(SteppedCluster cluster, char letter, Guid? storeId)
     {

@@ -12,14 +12,14 @@ public sealed class AnnouncedAddressesTests
     public void Addresses_are_read_as_they_were_sent() =>
         Assert.Equal(
             ["192.168.1.12:9443", "pi-2.lan:9443", "[fd00::2]:9443"],
-            ReadAddresses("192.168.1.7", "192.168.1.12:9443", "pi-2.lan:9443", "[fd00::2]:9443")
+            Read("192.168.1.7", "192.168.1.12:9443", "pi-2.lan:9443", "[fd00::2]:9443")
         );
 
     [Fact]
     public void Addresses_that_lead_nowhere_are_dropped() =>
         Assert.Equal(
             ["192.168.1.12:9443"],
-            ReadAddresses(
+            Read(
                 "192.168.1.7",
                 "127.0.0.1:9443",
                 "[::1]:9443",
@@ -46,7 +46,7 @@ public sealed class AnnouncedAddressesTests
     [InlineData("::1")]
     [InlineData("::ffff:127.0.0.1")]
     public void Loopback_addresses_are_accepted_only_over_loopback(string from) =>
-        Assert.Equal(["127.0.0.2:9443"], ReadAddresses(from, "127.0.0.2:9443"));
+        Assert.Equal(["127.0.0.2:9443"], Read(from, "127.0.0.2:9443"));
 
     [Fact]
     public void Only_the_first_addresses_are_accepted() =>

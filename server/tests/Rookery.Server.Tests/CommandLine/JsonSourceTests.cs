@@ -3,9 +3,6 @@ using Rookery.Transfer;
 
 namespace Rookery.Server.Tests.CommandLine;
 
-/// <summary>
-/// JSON as `rookery import` reads it: one document on each line, or else an array or documents over several lines.
-/// </summary>
 public sealed class JsonSourceTests
 {
     [Theory]
@@ -17,7 +14,6 @@ public sealed class JsonSourceTests
     [InlineData("""[{"t":"a\nb"},[3],null]""", """{"t":"a\nb"}|[3]|null""")]
     public void Documents_in_an_array_or_over_lines_become_one_line_each(string input, string expected)
     {
-        // The input arrives in pieces of one to seven bytes.
         for (int piece = 1; piece < 8; piece++)
         {
             var bytes = new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), piece));
@@ -48,7 +44,7 @@ public sealed class JsonSourceTests
         "[\n{\"n\":1},\n{\n\"m\":2,\nx}]",
         "After byte 20 the decompressed input is not JSON: 'x' is an invalid"
     )]
-    public void Invalid_JSON_is_reported_with_its_position(string input, string sentence)
+    public void Truncated_JSON_is_reported_with_its_position(string input, string sentence)
     {
         var source = new JsonSource(
             new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), pieceBytes: 5))
