@@ -3,6 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
 
+/// <summary>The admission of commands and requests to memory: at once, after a wait, or not at all.</summary>
 public sealed class AdmissionTests
 {
     private readonly SimulatedTimeProvider _time = new();
@@ -10,7 +11,7 @@ public sealed class AdmissionTests
     [Fact]
     public async Task One_command_alone_is_admitted_however_large_and_the_next_waits_for_room()
     {
-        var admission = AdmissionOf100BytesHolding(1000);
+        var admission = CreateAdmissionOf100BytesWith(1000);
         Assert.False(admission.TryEnter(1));
         var next = admission.EnterAsync(bytes: 1, CancellationToken.None);
         Assert.False(next.IsCompleted);
@@ -22,7 +23,7 @@ public sealed class AdmissionTests
     [Fact]
     public async Task Commands_are_admitted_in_order_of_arrival_whatever_their_size()
     {
-        var admission = AdmissionOf100BytesHolding(90);
+        var admission = CreateAdmissionOf100BytesWith(90);
         var large = admission.EnterAsync(bytes: 60, CancellationToken.None);
         var small = admission.EnterAsync(bytes: 5, CancellationToken.None);
         Assert.False(admission.TryEnter(5));
@@ -36,7 +37,7 @@ public sealed class AdmissionTests
     [Fact]
     public async Task A_command_without_room_in_time_is_refused_and_takes_none()
     {
-        var admission = AdmissionOf100BytesHolding(100);
+        var admission = CreateAdmissionOf100BytesWith(100);
         var late = admission.EnterAsync(bytes: 1, CancellationToken.None);
         _time.Advance(Admission.WaitTimeout);
         Assert.False(await late);
@@ -48,7 +49,7 @@ public sealed class AdmissionTests
     [Fact]
     public async Task A_cancelled_wait_takes_no_room()
     {
-        var admission = AdmissionOf100BytesHolding(100);
+        var admission = CreateAdmissionOf100BytesWith(100);
         using var cancellation = new CancellationTokenSource();
         var waiting = admission.EnterAsync(bytes: 1, cancellation.Token);
         await cancellation.CancelAsync();
@@ -60,7 +61,7 @@ public sealed class AdmissionTests
     [Fact]
     public async Task A_longer_wait_keeps_its_place_while_others_are_refused()
     {
-        var admission = AdmissionOf100BytesHolding(100);
+        var admission = CreateAdmissionOf100BytesWith(100);
         var patient = admission.EnterAsync(bytes: 60, heldBytes: 0, 10 * Admission.WaitTimeout, CancellationToken.None);
         var other = admission.EnterAsync(bytes: 60, CancellationToken.None);
         _time.Advance(Admission.WaitTimeout);
@@ -76,7 +77,7 @@ public sealed class AdmissionTests
     [Fact]
     public async Task The_only_holder_gets_more_however_much_it_needs()
     {
-        var admission = AdmissionOf100BytesHolding(90);
+        var admission = CreateAdmissionOf100BytesWith(90);
         var more = admission.EnterAsync(bytes: 1000, heldBytes: 40, Admission.WaitTimeout, CancellationToken.None);
         Assert.False(more.IsCompleted);
         admission.Leave(50);
@@ -115,6 +116,7 @@ public sealed class AdmissionTests
         _time.Advance(Admission.WaitTimeout / 2);
         Assert.False(waiting.IsCompleted);
         memtable.Release(90);
+        // The release is noticed before the wait ends.
         _time.Advance(Admission.WaitTimeout / 4);
         Assert.Equal(30, admission.Bytes);
         Assert.True(await waiting);
@@ -131,6 +133,7 @@ public sealed class AdmissionTests
         var admission = new Admission(limitBytes: 50, _time, budget.AddShare("large requests", limitBytes: 50));
         Assert.True(!isWaiting || admission.TryEnter(5));
         Assert.True(cache.TryReserve(90));
+        // The share allows 50 bytes, and the cache leaves 10 of the budget's 100.
         var entered = admission.EnterAsync(bytes: 60, CancellationToken.None);
         admission.Leave(isWaiting ? 5 : 0);
         Assert.True(await entered);
@@ -148,6 +151,7 @@ public sealed class AdmissionTests
             () => cache.UsedBytes,
             bytes =>
             {
+                // While the cache yields for the first time, another request must be able to queue.
                 if (hasQueued is null)
                 {
                     hasQueued = false;
@@ -168,7 +172,7 @@ public sealed class AdmissionTests
     }
 
     /// <summary>Returns an admission with room for 100 bytes, of which a command of this size was admitted.</summary>
-    private Admission AdmissionOf100BytesHolding(int bytes)
+    private Admission CreateAdmissionOf100BytesWith(int bytes)
     {
         var admission = new Admission(limitBytes: 100, _time);
         Assert.True(admission.TryEnter(bytes));

@@ -5,6 +5,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
 
+/// <summary>
+/// Commands at a node without other members: when they are written, synced and answered, and how retries and the clock
+/// affect them.
+/// </summary>
 public sealed class ConsensusTests : IDisposable
 {
     private readonly SimulatedDisk _disk = new("/data");
@@ -30,6 +34,7 @@ public sealed class ConsensusTests : IDisposable
         Assert.DoesNotContain(outcomes, outcome => outcome.IsCompleted);
         _node.Commit();
         Assert.Equal((syncs + 1, writes + 1), (_disk.CallCount(DiskCalls.Sync), _disk.CallCount(DiskCalls.Write)));
+        // The first document's etag is 2, because the creation of the database took 1.
         Assert.Equal(
             Enumerable.Range(2, 20).Select(etag => (long)etag),
             (await Task.WhenAll(outcomes)).Select(outcome => outcome[0].Etag)
@@ -68,7 +73,7 @@ public sealed class ConsensusTests : IDisposable
         _node = SteppedNode.Open(_disk, _time);
         Assert.Equal(first[0].Etag, Run(Put("users/|", key: 7))[0].Etag);
         Assert.NotEqual(first[0].Etag, Run(Put("users/|", key: 8))[0].Etag);
-        Assert.Equal(2, Documents());
+        Assert.Equal(2, CountDocuments());
     }
 
     [Fact]
@@ -77,10 +82,10 @@ public sealed class ConsensusTests : IDisposable
         Run(Put("users/|", key: 7));
         _time.Advance(TimeSpan.FromHours(23));
         Run(Put("users/|", key: 7));
-        Assert.Equal(1, Documents());
+        Assert.Equal(1, CountDocuments());
         _time.Advance(TimeSpan.FromHours(2));
         var again = Run(Put("users/|", key: 7));
-        Assert.Equal(2, Documents());
+        Assert.Equal(2, CountDocuments());
         _time.Advance(TimeSpan.FromHours(23));
         Assert.Equal(again[0].Etag, Run(Put("users/|", key: 7))[0].Etag);
     }
@@ -97,7 +102,10 @@ public sealed class ConsensusTests : IDisposable
         _node.Dispose();
         _node = SteppedNode.Open(_disk, _time);
         long afterRestart = Run(Put("users/3")).LogTimeTicks;
-        Assert.True(before < after && after < afterRestart, $"{before}, {after}, {afterRestart}");
+        Assert.True(
+            before < after && after < afterRestart,
+            $"log times do not increase: {before}, {after}, {afterRestart} after a restart"
+        );
     }
 
     // Makes the command with an idempotency key; 0 for none.
@@ -117,8 +125,7 @@ public sealed class ConsensusTests : IDisposable
         return outcome.Result;
     }
 
-    // Returns the number of documents.
-    private long Documents()
+    private long CountDocuments()
     {
         Assert.True(_node.Core.Databases.TryGet("db", out var database));
         using var reader = database.OpenReader();

@@ -23,6 +23,7 @@ public sealed class MissingFilesTests
         Stop(disk, run, stopsCleanly);
         string[][] parts = PartsOf(disk);
         int refused = 0;
+        // Each bit of the number is a part. Without any part the directory would be new, so one always remains.
         for (int missingParts = 1; missingParts < (1 << parts.Length) - 1; missingParts++)
         {
             var image = disk.AfterPowerLoss(missingParts);
@@ -33,14 +34,14 @@ public sealed class MissingFilesTests
             byte[][] bytes = Array.ConvertAll(missing, image.ReadAll);
             Array.ForEach(missing, image.Delete);
             string context = $"without {string.Join(", ", missing)}";
-            if (WhyNotOpened(image) is { } refusal)
+            if (FindRefusal(image) is { } refusal)
             {
                 refused++;
                 Assert.True(refusal.Contains("/data/node", StringComparison.Ordinal), $"{context}: {refusal}");
                 PutBack(image, missing, bytes);
                 if (IsKnownPair(missing))
                 {
-                    CheckOrRefused(run, image, $"{context}, which were put back");
+                    AssertWholeOrRefused(run, image, $"{context}, which were put back");
                 }
                 else
                 {
@@ -49,11 +50,14 @@ public sealed class MissingFilesTests
             }
             else
             {
-                CheckOrRefused(run, image, context);
+                AssertWholeOrRefused(run, image, context);
             }
         }
 
-        Assert.True(refused > (1 << parts.Length) / 2, $"{refused} of {1 << parts.Length} refused");
+        Assert.True(
+            refused > (1 << parts.Length) / 2,
+            $"only {refused} of {1 << parts.Length} sets of missing files were refused"
+        );
     }
 
     [Theory]
@@ -79,9 +83,9 @@ public sealed class MissingFilesTests
             for (int second = first; second < parts.Length; second++)
             {
                 var image = disk.AfterPowerLoss(first);
-                string[] spoilt = [.. parts[first], .. second == first ? [] : parts[second]];
-                Array.ForEach(spoilt, path => Spoil(image, path, empty));
-                CheckOrRefused(run, image, $"{(empty ? "empty" : "garbage")}: {string.Join(", ", spoilt)}");
+                string[] damaged = [.. parts[first], .. second == first ? [] : parts[second]];
+                Array.ForEach(damaged, path => Damage(image, path, empty));
+                AssertWholeOrRefused(run, image, $"{(empty ? "empty" : "garbage")}: {string.Join(", ", damaged)}");
             }
         }
     }
@@ -122,7 +126,8 @@ public sealed class MissingFilesTests
         Array.Exists(missing, static path => path.EndsWith("/newest", StringComparison.Ordinal))
         && Array.Exists(missing, static path => path.EndsWith(".segment", StringComparison.Ordinal));
 
-    private static void Spoil(SimulatedDisk image, string path, bool empty)
+    /// <summary>Replaces a file by an empty one, or by random bytes of the same length.</summary>
+    private static void Damage(SimulatedDisk image, string path, bool empty)
     {
         int length = image.ReadAll(path).Length;
         image.Delete(path);
@@ -152,7 +157,8 @@ public sealed class MissingFilesTests
         }
     }
 
-    private static string? WhyNotOpened(SimulatedDisk image)
+    /// <summary>Returns why a node refuses to open, or null if it opens.</summary>
+    private static string? FindRefusal(SimulatedDisk image)
     {
         try
         {
@@ -165,8 +171,11 @@ public sealed class MissingFilesTests
         }
     }
 
-    /// <summary>Damage may be found at the start or later, but the error must name a path of the node.</summary>
-    private static void CheckOrRefused(NodeWorkload run, SimulatedDisk image, string context)
+    /// <summary>
+    /// Fails unless the node has everything, or an error names a path of the node. Damage may be found at the start or
+    /// later.
+    /// </summary>
+    private static void AssertWholeOrRefused(NodeWorkload run, SimulatedDisk image, string context)
     {
         try
         {

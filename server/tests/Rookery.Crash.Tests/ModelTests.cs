@@ -3,6 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
 
+/// <summary>Random commands at a node without threads, compared with a model of what they should do.</summary>
 public sealed class ModelTests
 {
     /// <summary>The environment variable ROOKERY_SEED replays one seed.</summary>
@@ -21,6 +22,7 @@ public sealed class ModelTests
             var random = new Random(seed);
             var disk = new SimulatedDisk("/data");
             var node = SteppedNode.Open(disk, time);
+            // Each round commits up to eight commands, and may do background work and restart.
             for (int round = 0; round < 60; round++)
             {
                 string story = $"seed {seed}, round {round} (replay: ROOKERY_SEED={seed})";
@@ -97,7 +99,7 @@ public sealed class ModelTests
         node.Commit();
         foreach (var (outcome, expected) in answers)
         {
-            Assert.True(outcome.IsCompletedSuccessfully, story);
+            Assert.True(outcome.IsCompletedSuccessfully, $"{story}: a command has no outcome after the commit");
             Assert.True(
                 string.Equals(expected, Step.Describe(outcome.Result), StringComparison.Ordinal),
                 $"{story}: expected {expected}, answered {Step.Describe(outcome.Result)}"

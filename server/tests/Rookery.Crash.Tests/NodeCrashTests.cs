@@ -30,7 +30,7 @@ public sealed class NodeCrashTests
             Assert.True(search.Judged >= Points, $"only {search.Judged} power cuts were judged");
             Assert.True(
                 done is { Flushes: > 600, Compactions: > 1200, ReleasedFrames: > 3000, Restarts: > 120 },
-                $"the work is too small: {done}"
+                $"the runs did too little for the power cuts to cover: {done}"
             );
         }
     }

@@ -8,6 +8,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
 
+/// <summary>Which directories and journals a node opens, and what it says about those that it refuses.</summary>
 public sealed class NodeOpeningTests
 {
     /// <summary>If a directory's name is not durable, a power cut loses all files that were synced in it.</summary>
@@ -19,7 +20,10 @@ public sealed class NodeOpeningTests
         for (int seed = 0; seed < 30; seed++)
         {
             var image = disk.AfterPowerLoss(seed);
-            Assert.True(image.Exists(SteppedNode.Directory + "/format"), $"seed {seed}");
+            Assert.True(
+                image.Exists(SteppedNode.Directory + "/format"),
+                $"seed {seed}: the format file did not survive the power cut"
+            );
             SteppedNode.Open(image, new SimulatedTimeProvider(), journalElsewhere: true).Dispose();
         }
     }
@@ -29,12 +33,14 @@ public sealed class NodeOpeningTests
     {
         var disk = new SimulatedDisk("/data");
         using var first = Open(disk, SteppedNode.Directory, "/data/journal");
-        var seen = new ChangesOfOne(disk);
+        var diskOfSecond = new ChangeCountingDisk(disk);
         Assert.Equal(
             "/data/node is in use by another process: stop that first.",
-            Assert.Throws<DataDirectoryInUseException>(() => Open(seen, SteppedNode.Directory, "/data/other")).Message
+            Assert
+                .Throws<DataDirectoryInUseException>(() => Open(diskOfSecond, SteppedNode.Directory, "/data/other"))
+                .Message
         );
-        Assert.Equal(0, seen.Changes);
+        Assert.Equal(0, diskOfSecond.Changes);
         Assert.Equal(
             "/data/journal is in use by another process: stop that first.",
             Assert.Throws<DataDirectoryInUseException>(() => Open(disk, "/data/second", "/data/journal")).Message
@@ -169,7 +175,7 @@ public sealed class NodeOpeningTests
     }
 
     /// <summary>Counts the changes of one of two nodes that are open on the same disk.</summary>
-    private sealed class ChangesOfOne(IDisk disk) : WrappedDisk(disk)
+    private sealed class ChangeCountingDisk(IDisk disk) : WrappedDisk(disk)
     {
         private int _changes;
 
@@ -189,7 +195,7 @@ public sealed class NodeOpeningTests
             base.Delete(path);
         }
 
-        private sealed class File(IDiskFile file, ChangesOfOne disk) : WrappedFile(file)
+        private sealed class File(IDiskFile file, ChangeCountingDisk disk) : WrappedFile(file)
         {
             public override void Write(ReadOnlySpan<byte> data, long offset)
             {

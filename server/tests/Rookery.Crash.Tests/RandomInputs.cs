@@ -26,9 +26,11 @@ internal sealed class RandomInputs(Random random, SimulatedTimeProvider time)
             _ => index,
         };
 
-    // Draws the body and the expiry of a compare-exchange value. Some bodies are long, to be stored in chunks. No value
-    // expires within the run, because the outcome would depend on the time of the command's entry in the log, which is
-    // not known here.
+    /// <summary>
+    /// Draws the body and the expiry of a compare-exchange value; 0 for none. Some bodies are long, to be stored in
+    /// chunks. No value expires within the run, because the outcome would depend on the time of the command's entry in
+    /// the log, which is not known here.
+    /// </summary>
     public (string Body, long ExpiresAtTicks) Value(long now) =>
         (
             $"\"Object\":\"{Padding(random.Next(40) == 0 ? 70_000 : random.Next(100))}\"",
@@ -40,6 +42,7 @@ internal sealed class RandomInputs(Random random, SimulatedTimeProvider time)
             }
         );
 
+    /// <summary>Returns the parsed form of a body; an expiry of 0 is none.</summary>
     public static ParsedDocument Parsed(string body, long expires) =>
         new()
         {
@@ -51,6 +54,10 @@ internal sealed class RandomInputs(Random random, SimulatedTimeProvider time)
                     : Encoding.UTF8.GetBytes($"\"@expires\":\"{new DateTime(expires, DateTimeKind.Utc):O}\""),
         };
 
+    /// <summary>
+    /// Adds a random document to a batch, and returns the database with it. The node may give the document another id
+    /// than the batch, <paramref name="storedAs"/>.
+    /// </summary>
     public ModelDatabase Put(
         BatchWriter writer,
         ModelDatabase database,

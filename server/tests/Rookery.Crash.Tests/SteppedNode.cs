@@ -13,6 +13,8 @@ namespace Rookery.Crash.Tests;
 internal sealed class SteppedNode : IDisposable
 {
     public const string Directory = "/data/node";
+
+    /// <summary>The directory of the journal if that is on a device of its own.</summary>
     public const string OtherDevice = "/journal";
 
     private SteppedNode(NodeStore core)

@@ -2,9 +2,12 @@ using System.Collections.Concurrent;
 
 namespace Rookery.Platform.Tests;
 
+/// <summary>The clock that lets timers fire together, with real time.</summary>
 public sealed class CoalescingClockTests
 {
+    /// <summary>The clock fires at multiples of this.</summary>
     private static readonly TimeSpan Step = TimeSpan.FromMilliseconds(20);
+
     private readonly CoalescingClock _clock = new(Step);
 
     [Fact]
@@ -110,6 +113,7 @@ public sealed class CoalescingClockTests
         );
         created.SetResult();
         await using var owned = timer;
+        // Reads until the second firing, at most 500 firings, most of which are those of the pacing timer.
         var seen = await Task.Run(() =>
         {
             var taken = new List<int>();
@@ -145,9 +149,10 @@ public sealed class CoalescingClockTests
             Step,
             Step
         );
+        // Each call of the slow callback lasts about five of its periods.
         await using var pace = Create(() => release.Release(), 5 * Step, 5 * Step);
         var seen = await TakeAsync(firings, count: 4);
-        release.Release(1000);
+        release.Release(1000); // lets all later calls end
         Assert.Equal(4, seen.Count);
     }
 
@@ -215,6 +220,7 @@ public sealed class CoalescingClockTests
     private ITimer Create(Action callback, TimeSpan due, TimeSpan period) =>
         _clock.CreateTimer(static run => ((Action)run!)(), callback, due, period);
 
+    /// <summary>Returns the next firings; fewer if none comes for 30 s.</summary>
     private static Task<List<T>> TakeAsync<T>(BlockingCollection<T> firings, int count) =>
         Task.Run(() =>
         {

@@ -2,6 +2,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Platform.Tests;
 
+/// <summary>The search for power cuts that break a promise, tried on a small log with known mistakes.</summary>
 public sealed class CrashSearchTests
 {
     [Fact]

@@ -8,7 +8,7 @@ public abstract class DiskContractTests(IDisk disk, string directory)
     [Fact]
     public void Bytes_written_at_an_offset_are_read_back_and_the_gap_reads_as_zeros()
     {
-        using var file = disk.Open(In("a"), DiskOpen.CreateNew);
+        using var file = disk.Open(PathOf("a"), DiskOpen.CreateNew);
         file.Write("tail"u8, 10_000);
         file.Sync();
 
@@ -17,35 +17,35 @@ public abstract class DiskContractTests(IDisk disk, string directory)
         Assert.Equal(10_004, file.Read(buffer, offset: 0));
         Assert.Equal("\0tail", Encoding.ASCII.GetString(buffer, 9_999, 5));
         Assert.Equal(0, file.Read(buffer, 10_004));
-        Assert.Equal(In("a"), file.Path);
+        Assert.Equal(PathOf("a"), file.Path);
     }
 
     [Fact]
     public void Opening_reports_a_missing_or_existing_name()
     {
-        Assert.Equal(Errno.NoEntry, Assert.Throws<DiskException>(() => disk.Open(In("none"), DiskOpen.Read)).Error);
+        Assert.Equal(Errno.NoEntry, Assert.Throws<DiskException>(() => disk.Open(PathOf("none"), DiskOpen.Read)).Error);
         Assert.Equal(
             Errno.NoEntry,
-            Assert.Throws<DiskException>(() => disk.Open(In("none"), DiskOpen.ReadWrite)).Error
+            Assert.Throws<DiskException>(() => disk.Open(PathOf("none"), DiskOpen.ReadWrite)).Error
         );
-        disk.Open(In("a"), DiskOpen.CreateNew).Dispose();
-        var refusal = Assert.Throws<DiskException>(() => disk.Open(In("a"), DiskOpen.CreateNew));
+        disk.Open(PathOf("a"), DiskOpen.CreateNew).Dispose();
+        var refusal = Assert.Throws<DiskException>(() => disk.Open(PathOf("a"), DiskOpen.CreateNew));
         Assert.Equal(Errno.Exists, refusal.Error);
-        Assert.Equal($"Could not create {In("a")}: the name is taken.", refusal.Message);
+        Assert.Equal($"Could not create {PathOf("a")}: the name is taken.", refusal.Message);
     }
 
     [Fact]
     public void A_file_opened_to_read_cannot_be_written()
     {
-        disk.Open(In("a"), DiskOpen.CreateNew).Dispose();
-        using var file = disk.Open(In("a"), DiskOpen.Read);
+        disk.Open(PathOf("a"), DiskOpen.CreateNew).Dispose();
+        using var file = disk.Open(PathOf("a"), DiskOpen.Read);
         Assert.Throws<DiskException>(() => file.Write("x"u8, offset: 0));
     }
 
     [Fact]
     public void Reserved_space_reads_as_zeros_and_never_shortens()
     {
-        using var file = disk.Open(In("a"), DiskOpen.CreateNew);
+        using var file = disk.Open(PathOf("a"), DiskOpen.CreateNew);
         file.Write("x"u8, offset: 0);
         file.Allocate(8192);
         Assert.Equal(8192, file.Length);
@@ -62,7 +62,7 @@ public abstract class DiskContractTests(IDisk disk, string directory)
     [Fact]
     public void Directories_are_made_with_their_parents_listed_in_order_and_removed_when_empty()
     {
-        string inner = In("a/b/c");
+        string inner = PathOf("a/b/c");
         disk.CreateDirectory(inner);
         disk.CreateDirectory(inner);
         disk.Open(Path.Join(inner, "z"), DiskOpen.CreateNew).Dispose();
@@ -85,10 +85,10 @@ public abstract class DiskContractTests(IDisk disk, string directory)
     [Fact]
     public void A_directory_is_not_made_where_a_file_stands()
     {
-        disk.Open(In("a"), DiskOpen.CreateNew).Dispose();
-        Assert.Equal(Errno.Exists, Assert.Throws<DiskException>(() => disk.CreateDirectory(In("a"))).Error);
-        Assert.Equal(Errno.NotDirectory, Assert.Throws<DiskException>(() => disk.CreateDirectory(In("a/b"))).Error);
-        Assert.False(disk.Exists(In("a/b")));
+        disk.Open(PathOf("a"), DiskOpen.CreateNew).Dispose();
+        Assert.Equal(Errno.Exists, Assert.Throws<DiskException>(() => disk.CreateDirectory(PathOf("a"))).Error);
+        Assert.Equal(Errno.NotDirectory, Assert.Throws<DiskException>(() => disk.CreateDirectory(PathOf("a/b"))).Error);
+        Assert.False(disk.Exists(PathOf("a/b")));
     }
 
     [Fact]
@@ -96,13 +96,13 @@ public abstract class DiskContractTests(IDisk disk, string directory)
     {
         Write("old", "old");
         Write("new", "new");
-        disk.Link(In("new"), In("second"));
-        disk.Rename(In("new"), In("old"));
+        disk.Link(PathOf("new"), PathOf("second"));
+        disk.Rename(PathOf("new"), PathOf("old"));
         Assert.Equal(["old", "second"], disk.List(directory));
 
-        disk.Delete(In("old"));
-        using var file = disk.Open(In("second"), DiskOpen.Read);
-        disk.Delete(In("second"));
+        disk.Delete(PathOf("old"));
+        using var file = disk.Open(PathOf("second"), DiskOpen.Read);
+        disk.Delete(PathOf("second"));
         byte[] buffer = new byte[3];
         Assert.Equal(3, file.Read(buffer, offset: 0));
         Assert.Equal("new"u8, buffer);
@@ -111,19 +111,19 @@ public abstract class DiskContractTests(IDisk disk, string directory)
     [Fact]
     public void A_lock_is_refused_while_it_is_held_and_free_afterwards()
     {
-        using (disk.Lock(In("lock")))
+        using (disk.Lock(PathOf("lock")))
         {
-            Assert.Equal(Errno.WouldBlock, Assert.Throws<DiskException>(() => disk.Lock(In("lock"))).Error);
+            Assert.Equal(Errno.WouldBlock, Assert.Throws<DiskException>(() => disk.Lock(PathOf("lock"))).Error);
         }
 
-        disk.Lock(In("lock")).Dispose();
+        disk.Lock(PathOf("lock")).Dispose();
     }
 
-    private string In(string name) => Path.Join(directory, name);
+    private string PathOf(string name) => Path.Join(directory, name);
 
     private void Write(string name, string text)
     {
-        using var file = disk.Open(In(name), DiskOpen.CreateNew);
+        using var file = disk.Open(PathOf(name), DiskOpen.CreateNew);
         file.Write(Encoding.UTF8.GetBytes(text), 0);
     }
 }

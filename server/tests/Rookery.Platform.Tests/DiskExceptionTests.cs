@@ -1,5 +1,6 @@
 namespace Rookery.Platform.Tests;
 
+/// <summary>What errors of the disk tell the operator.</summary>
 public sealed class DiskExceptionTests
 {
     private const int HighestErrorOfLinux = 133;

@@ -2,6 +2,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Platform.Tests;
 
+/// <summary>
+/// The record of disk operations: single events, sums of seconds (roll-ups), slow events and slow syncs.
+/// </summary>
 public sealed class IoTimelineTests
 {
     // Events that a timeline keeps.
@@ -11,16 +14,16 @@ public sealed class IoTimelineTests
 
     public IoTimelineTests() => _timeline = new IoTimeline(_clock, "mmcblk0p2");
 
-    private long Micros => (_clock.GetUtcNow() - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
+    private long NowMicros => (_clock.GetUtcNow() - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
 
-    private long Second => _clock.GetUtcNow().ToUnixTimeSeconds();
+    private long NowSecond => _clock.GetUtcNow().ToUnixTimeSeconds();
 
     [Fact]
     public void An_event_has_its_start_duration_and_bytes()
     {
         long start = _clock.GetUtcNow().ToUnixTimeMilliseconds() * 1000;
-        Work(IoKind.JournalWrite, microseconds: 250, bytes: 4096);
-        Work(IoKind.JournalSync, microseconds: 7000, bytes: 0);
+        RecordOperation(IoKind.JournalWrite, microseconds: 250, bytes: 4096);
+        RecordOperation(IoKind.JournalSync, microseconds: 7000, bytes: 0);
         Assert.Equal(
             [
                 new IoEvent(IoKind.JournalWrite, start, DurationMicroseconds: 250, Bytes: 4096),
@@ -37,7 +40,7 @@ public sealed class IoTimelineTests
     {
         for (int i = 0; i < 20_000; i++)
         {
-            Work(IoKind.Read, microseconds: 1, i);
+            RecordOperation(IoKind.Read, microseconds: 1, i);
         }
 
         var newest = _timeline.EventsSince(0);
@@ -56,7 +59,7 @@ public sealed class IoTimelineTests
         long since = 0;
         for (int i = 0; i < 2_000; i++)
         {
-            Work((IoKind)random.Next(1, 10), random.Next(3), i);
+            RecordOperation((IoKind)random.Next(1, 10), random.Next(3), i);
             if (random.Next(3) == 0)
             {
                 var page = _timeline.EventsBetween(since, long.MaxValue);
@@ -74,11 +77,11 @@ public sealed class IoTimelineTests
     [Fact]
     public void A_page_has_the_time_range_for_which_it_is_complete()
     {
-        long begin = Micros;
+        long begin = NowMicros;
         Assert.Equal(begin - 1, _timeline.EventsBetween(sinceUnixMicroseconds: 0, long.MaxValue).FromUnixMicroseconds);
         for (int i = 0; i < Capacity + 10; i++)
         {
-            Work(IoKind.Read, microseconds: 5, i);
+            RecordOperation(IoKind.Read, microseconds: 5, i);
         }
 
         // Ten events are dropped, and the tenth ended 50 microseconds after the begin.
@@ -89,9 +92,9 @@ public sealed class IoTimelineTests
     [Fact]
     public void A_page_ends_at_the_requested_time()
     {
-        long begin = Micros;
-        Work(IoKind.Read, microseconds: 100, bytes: 1);
-        Work(IoKind.Read, microseconds: 100, bytes: 2);
+        long begin = NowMicros;
+        RecordOperation(IoKind.Read, microseconds: 100, bytes: 1);
+        RecordOperation(IoKind.Read, microseconds: 100, bytes: 2);
         _clock.Advance(TimeSpan.FromSeconds(1));
 
         var page = _timeline.EventsBetween(sinceUnixMicroseconds: 0, begin + 199);
@@ -111,24 +114,26 @@ public sealed class IoTimelineTests
     {
         var random = new Random(5);
         var expected = new SortedDictionary<(long, IoKind), IoRollUp>();
-        long begin = Second;
+        long begin = NowSecond;
         for (int i = 0; i < 50_000; i++)
         {
             var kind = (IoKind)random.Next(1, 10);
             long bytes = random.Next(1, 1 << random.Next(1, 30));
             int microseconds = random.Next(100) == 0 ? random.Next(40_000_000) : random.Next(100_000);
-            Work(kind, microseconds, bytes);
-            var added = new IoRollUp(Second, kind, Count: 1, bytes, microseconds, microseconds);
-            expected[(Second, kind)] = expected.TryGetValue((Second, kind), out var known) ? known.Plus(added) : added;
+            RecordOperation(kind, microseconds, bytes);
+            var added = new IoRollUp(NowSecond, kind, Count: 1, bytes, microseconds, microseconds);
+            expected[(NowSecond, kind)] = expected.TryGetValue((NowSecond, kind), out var known)
+                ? known.Plus(added)
+                : added;
         }
 
-        Assert.Equal(expected.Values, _timeline.RollUps(begin, Second + 1));
+        Assert.Equal(expected.Values, _timeline.RollUps(begin, NowSecond + 1));
         Assert.Equal(
             expected.Values.Where(one => one.UnixSecond >= begin + 100 && one.UnixSecond < begin + 200),
             _timeline.RollUps(begin + 100, begin + 200)
         );
 
-        var minutes = _timeline.RollUps(begin, Second + 1, spanSeconds: 60);
+        var minutes = _timeline.RollUps(begin, NowSecond + 1, spanSeconds: 60);
         Assert.All(minutes, one => Assert.Equal(0, one.UnixSecond % 60));
         Assert.Equal(minutes.Count, minutes.Select(one => (one.UnixSecond, one.Kind)).Distinct().Count());
         Assert.Equal(50_000, minutes.Sum(one => one.Count));
@@ -139,15 +144,18 @@ public sealed class IoTimelineTests
     [Fact]
     public void Roll_ups_are_kept_for_a_day()
     {
-        long begin = Second;
+        long begin = NowSecond;
         for (int minute = 0; minute < 48 * 60; minute++)
         {
-            Work(IoKind.Scrub, microseconds: 10, bytes: 1);
+            RecordOperation(IoKind.Scrub, microseconds: 10, bytes: 1);
             _clock.Advance(TimeSpan.FromSeconds(60) - TimeSpan.FromMicroseconds(10));
         }
 
-        Assert.Equal(24 * 60, _timeline.RollUps(begin, Second).Sum(one => one.Count));
-        Assert.All(_timeline.RollUps(begin, Second), one => Assert.InRange(one.UnixSecond, Second - 86_400, Second));
+        Assert.Equal(24 * 60, _timeline.RollUps(begin, NowSecond).Sum(one => one.Count));
+        Assert.All(
+            _timeline.RollUps(begin, NowSecond),
+            one => Assert.InRange(one.UnixSecond, NowSecond - 86_400, NowSecond)
+        );
     }
 
     [Fact]
@@ -155,7 +163,7 @@ public sealed class IoTimelineTests
     {
         var history = new RollUpHistory(5 * 1024 * 1024);
         Assert.Equal(0, history.TakenBytes);
-        // For two days, each second: number of operations, bytes, total and longest duration in microseconds.
+        // Two days, with four kinds of operations in each second. The first day is gone at the end.
         for (int second = 0; second < 2 * 86_400; second++)
         {
             history.Add(
@@ -221,11 +229,11 @@ public sealed class IoTimelineTests
     public void A_clock_that_is_set_back_loses_nothing()
     {
         var wall = _clock.GetUtcNow();
-        Work(IoKind.Read, microseconds: 10, bytes: 1);
+        RecordOperation(IoKind.Read, microseconds: 10, bytes: 1);
         _clock.SetUtcNow(wall.AddHours(-1));
-        Work(IoKind.Read, microseconds: 10, bytes: 2);
+        RecordOperation(IoKind.Read, microseconds: 10, bytes: 2);
         _clock.SetUtcNow(wall.AddHours(1));
-        Work(IoKind.Read, microseconds: 10, bytes: 4);
+        RecordOperation(IoKind.Read, microseconds: 10, bytes: 4);
         Assert.Equal(7, _timeline.RollUps(fromUnixSecond: 0, long.MaxValue).Sum(one => one.Bytes));
     }
 
@@ -239,14 +247,14 @@ public sealed class IoTimelineTests
         var timeline = new IoTimeline(_clock, "mmcblk0");
         for (int i = 0; i < eventsBefore; i++)
         {
-            WorkOn(timeline, bytes: 1000);
+            RecordReadIn(timeline, bytes: 1000);
         }
 
         _clock.SetUtcNow(wall);
-        long since = Micros - 1;
+        long since = NowMicros - 1;
         for (int i = 0; i < 10_000; i++)
         {
-            WorkOn(timeline, i);
+            RecordReadIn(timeline, i);
             if (i is 0 or 20 or 9_000)
             {
                 _clock.Advance(TimeSpan.FromMicroseconds(1));
@@ -259,7 +267,7 @@ public sealed class IoTimelineTests
     }
 
     /// <summary>Records a read of 5 microseconds.</summary>
-    private void WorkOn(IoTimeline timeline, long bytes)
+    private void RecordReadIn(IoTimeline timeline, long bytes)
     {
         long begun = timeline.Begin();
         _clock.Advance(TimeSpan.FromMicroseconds(5));
@@ -272,11 +280,12 @@ public sealed class IoTimelineTests
         var random = new Random(9);
         for (int i = 0; i < 100_000; i++)
         {
-            Work(IoKind.Read, random.Next(100, 200), bytes: 0);
+            RecordOperation(IoKind.Read, random.Next(100, 200), bytes: 0);
+            // Twenty reads are slow. As many syncs are slower than most reads, but not for syncs.
             if (i % 5000 == 4999)
             {
-                Work(IoKind.Read, 10_000 + i, i);
-                Work(IoKind.JournalSync, microseconds: 900, i);
+                RecordOperation(IoKind.Read, 10_000 + i, i);
+                RecordOperation(IoKind.JournalSync, microseconds: 900, i);
             }
         }
 
@@ -297,7 +306,7 @@ public sealed class IoTimelineTests
     {
         for (int i = 1; i <= 1000; i++)
         {
-            Work(IoKind.Compaction, i * 10, bytes: 0);
+            RecordOperation(IoKind.Compaction, i * 10, bytes: 0);
         }
 
         Assert.InRange(_timeline.PercentileMicroseconds(IoKind.Compaction, fraction: 0.5), 5_000, 5_000 * 9 / 8);
@@ -306,7 +315,7 @@ public sealed class IoTimelineTests
 
         for (int i = 0; i < 400_000; i++)
         {
-            Work(IoKind.Compaction, microseconds: 20, bytes: 0);
+            RecordOperation(IoKind.Compaction, microseconds: 20, bytes: 0);
         }
 
         Assert.InRange(_timeline.PercentileMicroseconds(IoKind.Compaction, fraction: 0.999), 20, 22);
@@ -335,14 +344,15 @@ public sealed class IoTimelineTests
         _timeline.SlowSyncSeen = seen.Add;
         for (int i = 1; i <= 40; i++)
         {
-            Work(IoKind.JournalSync, i, bytes: 0);
-            Work(IoKind.Read, microseconds: 2_000_000, bytes: 0);
+            RecordOperation(IoKind.JournalSync, i, bytes: 0);
+            RecordOperation(IoKind.Read, microseconds: 2_000_000, bytes: 0);
         }
 
-        Work(IoKind.JournalSync, microseconds: 1_000_000, bytes: 0);
+        RecordOperation(IoKind.JournalSync, microseconds: 1_000_000, bytes: 0);
         Assert.Empty(seen);
-        Work(IoKind.JournalSync, microseconds: 1_000_001, bytes: 0);
+        RecordOperation(IoKind.JournalSync, microseconds: 1_000_001, bytes: 0);
 
+        // The report has the sync of a second, and 31 of the 40 before it.
         var slow = Assert.Single(seen);
         Assert.Equal("mmcblk0p2", slow.Device);
         Assert.Equal(1_000_001, slow.Sync.DurationMicroseconds);
@@ -376,7 +386,7 @@ public sealed class IoTimelineTests
     }
 
     /// <summary>Records an operation that takes this long by the clock.</summary>
-    private void Work(IoKind kind, int microseconds, long bytes)
+    private void RecordOperation(IoKind kind, int microseconds, long bytes)
     {
         long begun = _timeline.Begin();
         _clock.Advance(TimeSpan.FromMicroseconds(microseconds));

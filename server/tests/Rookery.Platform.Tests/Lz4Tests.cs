@@ -1,5 +1,6 @@
 namespace Rookery.Platform.Tests;
 
+/// <summary>Compression by the system's LZ4 library.</summary>
 public sealed class Lz4Tests
 {
     [Theory]
@@ -13,7 +14,7 @@ public sealed class Lz4Tests
         byte[] source = new byte[length];
         for (int i = 0; i < length; i++)
         {
-            source[i] = (byte)random.Next(4);
+            source[i] = (byte)random.Next(4); // so few values can be compressed
         }
 
         byte[] block = new byte[RoomFor(length)];
@@ -45,6 +46,7 @@ public sealed class Lz4Tests
         Assert.False(Lz4.TryDecompress(source: [], new byte[1000]));
         Assert.False(Lz4.TryDecompress(source: [], destination: []));
 
+        // Random bytes are seldom a valid block. Whatever they are, no exception is thrown.
         var random = new Random(2);
         byte[] noise = new byte[64];
         for (int i = 0; i < 10_000; i++)

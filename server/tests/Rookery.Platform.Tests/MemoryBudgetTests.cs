@@ -1,5 +1,6 @@
 namespace Rookery.Platform.Tests;
 
+/// <summary>How the node's memory is divided among shares, each with a limit.</summary>
 public sealed class MemoryBudgetTests
 {
     [Fact]
@@ -39,6 +40,7 @@ public sealed class MemoryBudgetTests
         Assert.Equal(50, budget.UsedBytes);
     }
 
+    // The share holds `own` bytes and was refused `bytes` more; 10 are assured, and 50 are its limit.
     [Theory]
     [InlineData(0, 10, true)]
     [InlineData(10, 40, true)]
@@ -144,6 +146,7 @@ public sealed class MemoryBudgetTests
         var node = new MemoryBudget(100);
         var rows = node.AddShare("index rows", limitBytes: 100);
         var first = new MemoryBudget(60, rows).AddShare("block cache", limitBytes: 60);
+        // The first cache keeps 20 bytes, the second none.
         first.AllowYielding(() => first.UsedBytes - 20, bytes => first.Release(Math.Min(bytes, first.UsedBytes - 20)));
         var second = new MemoryBudget(60, rows).AddShare("block cache", limitBytes: 60);
         second.AllowYielding(() => second.UsedBytes, second.Release);
@@ -152,7 +155,7 @@ public sealed class MemoryBudgetTests
 
         var queries = node.AddShare("queries", limitBytes: 100);
         Assert.False(queries.TryReserveFromCaches(81));
-        Assert.Equal((60, 40), (first.UsedBytes, second.UsedBytes));
+        Assert.Equal((60, 40), (first.UsedBytes, second.UsedBytes)); // 80 is all that both could yield
         Assert.True(queries.TryReserveFromCaches(30));
         Assert.Equal((30, 40, 100), (first.UsedBytes, second.UsedBytes, node.UsedBytes));
         Assert.True(queries.TryReserveFromCaches(30));
@@ -227,6 +230,7 @@ public sealed class MemoryBudgetTests
         var small = budget.AddShare("small", limitBytes: 160, isManaged: true);
         bool isOver = false;
         bool wasGranted = false;
+        // 40 bytes of the total are free, too few for a large reservation and enough for four small ones.
         var other = new Thread(() =>
         {
             while (!Volatile.Read(ref isOver))

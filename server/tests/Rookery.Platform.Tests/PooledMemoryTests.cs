@@ -1,5 +1,6 @@
 namespace Rookery.Platform.Tests;
 
+/// <summary>Buffers that grow, and from a size on lie outside the managed heap.</summary>
 public sealed class PooledMemoryTests
 {
     [Theory]

@@ -2,6 +2,7 @@ using System.Runtime.Versioning;
 
 namespace Rookery.Platform.Tests;
 
+/// <summary>The contract of every disk, and what only the machine's file system does.</summary>
 public sealed class PosixDiskTests : DiskContractTests, IDisposable
 {
     private readonly PosixDisk _disk;
@@ -23,7 +24,10 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
         Assert.Equal(expected.TotalSize, space.TotalBytes);
         Assert.InRange(space.FreeBytes, 1, space.TotalBytes);
         string device = _disk.DeviceOf(_directory.Path);
-        Assert.True(device is "unknown" || Directory.Exists("/sys/class/block/" + device), device);
+        Assert.True(
+            device is "unknown" || Directory.Exists("/sys/class/block/" + device),
+            $"the kernel knows no block device '{device}'"
+        );
         Assert.Equal("unknown", _disk.DeviceOf("/proc/self"));
     }
 
@@ -65,7 +69,7 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
     }
 
     [Fact]
-    public void Reading_leaves_no_note_of_the_time_of_access()
+    public void Reading_does_not_change_the_time_of_access()
     {
         string path = _directory["read"];
         File.WriteAllBytes(path, new byte[4096]);

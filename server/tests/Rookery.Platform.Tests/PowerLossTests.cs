@@ -6,7 +6,9 @@ namespace Rookery.Platform.Tests;
 /// <summary>The bytes that a power cut of the simulated disk may lose, and those that it must keep.</summary>
 public sealed class PowerLossTests
 {
+    /// <summary>Power cuts that are tried at each operation.</summary>
     private const int Seeds = 1000;
+
     private readonly SimulatedDisk _disk = new("/data", "/other");
 
     [Fact]
@@ -23,7 +25,7 @@ public sealed class PowerLossTests
 
         for (int operation = promised; operation <= promisedLater; operation++)
         {
-            var seen = Outcomes(operation);
+            var seen = FindOutcomes(operation);
             Assert.Equal(
                 operation == promised ? ["abcd"]
                     : operation == promisedLater ? ["axyd"]
@@ -36,30 +38,30 @@ public sealed class PowerLossTests
     [Fact]
     public void Unsynced_sectors_survive_in_any_combination_of_their_versions_and_no_other_content_appears()
     {
-        using var file = Synced("/data/a", "ab");
+        using var file = CreateSynced("/data/a", "ab");
         file.Write(Sectors("cd"), 0);
         file.Write(Sectors("e"), 0);
-        Assert.Equal(["ab", "ad", "cb", "cd", "eb", "ed"], Outcomes(_disk.OperationCount));
+        Assert.Equal(["ab", "ad", "cb", "cd", "eb", "ed"], FindOutcomes(_disk.OperationCount));
     }
 
     [Fact]
     public void Every_unsynced_length_may_survive_and_lost_bytes_below_it_read_as_zeros()
     {
-        using var file = Synced("/data/a", "a");
+        using var file = CreateSynced("/data/a", "a");
         file.Write(Sectors("b"), 512);
         file.Allocate(3 * 512);
-        Assert.Equal(["a", "a.", "a..", "ab", "ab."], Outcomes(_disk.OperationCount));
+        Assert.Equal(["a", "a.", "a..", "ab", "ab."], FindOutcomes(_disk.OperationCount));
     }
 
     [Fact]
     public void Bytes_cut_off_do_not_come_back_when_the_file_grows_again()
     {
-        using var file = Synced("/data/a", "abc");
+        using var file = CreateSynced("/data/a", "abc");
         file.SetLength(512);
         file.SetLength(3 * 512);
-        Assert.Equal(["a", "a..", "abc"], Outcomes(_disk.OperationCount));
+        Assert.Equal(["a", "a..", "abc"], FindOutcomes(_disk.OperationCount));
         file.Write(Sectors("x"), 1024);
-        Assert.Equal(["a", "a..", "a.x", "abc"], Outcomes(_disk.OperationCount));
+        Assert.Equal(["a", "a..", "a.x", "abc"], FindOutcomes(_disk.OperationCount));
 
         for (int seed = 0; seed < Seeds; seed++)
         {
@@ -85,7 +87,7 @@ public sealed class PowerLossTests
             var image = _disk.AfterPowerLoss(seed);
             using var again = image.Open("/data/a", DiskOpen.ReadWrite);
             long length = again.Length;
-            Assert.Contains(length, new long[] { 0, 10, 16 });
+            Assert.Contains(length, new long[] { 0, 10, 16 }); // none, the first or both of the writes
             again.SetLength(512);
             byte[] content = image.ReadAll("/data/a");
             Assert.Equal(-1, content.AsSpan((int)length).IndexOfAnyExcept((byte)0));
@@ -95,16 +97,16 @@ public sealed class PowerLossTests
     [Fact]
     public void A_failed_sync_is_not_made_good_by_the_next_one()
     {
-        using var file = Synced("/data/a", "ab");
+        using var file = CreateSynced("/data/a", "ab");
         file.Write(Sectors("x"), 0);
         _disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Sync });
         Assert.Throws<DiskException>(file.Sync);
         file.Write(Sectors("y"), 512);
         file.Sync();
-        Assert.Equal(["ay", "xy"], Outcomes(_disk.OperationCount));
+        Assert.Equal(["ay", "xy"], FindOutcomes(_disk.OperationCount));
         file.Write(Sectors("x"), 0);
         file.Sync();
-        Assert.Equal(["xy"], Outcomes(_disk.OperationCount));
+        Assert.Equal(["xy"], FindOutcomes(_disk.OperationCount));
     }
 
     [Fact]
@@ -114,9 +116,9 @@ public sealed class PowerLossTests
         _disk.WriteNew("/data/b", []);
         _disk.Rename("/data/a", "/data/c");
         _disk.Delete("/data/b");
-        Assert.Equal(["", "a", "a,b", "b,c", "c"], NameOutcomes("/data"));
+        Assert.Equal(["", "a", "a,b", "b,c", "c"], FindNameOutcomes("/data"));
         _disk.SyncDirectory("/data");
-        Assert.Equal(["c"], NameOutcomes("/data"));
+        Assert.Equal(["c"], FindNameOutcomes("/data"));
     }
 
     [Fact]
@@ -125,8 +127,8 @@ public sealed class PowerLossTests
         using var file = _disk.Open("/data/a", DiskOpen.CreateNew);
         file.Write(Sectors("a"), 0);
         file.Sync();
-        Assert.Equal(["", "a"], NameOutcomes("/data"));
-        Assert.Equal(["-", "a"], Outcomes(_disk.OperationCount));
+        Assert.Equal(["", "a"], FindNameOutcomes("/data"));
+        Assert.Equal(["-", "a"], FindOutcomes(_disk.OperationCount));
     }
 
     [Fact]
@@ -135,10 +137,10 @@ public sealed class PowerLossTests
         _disk.CreateDirectory("/data/d");
         _disk.WriteNew("/data/d/f", []);
         _disk.SyncDirectory("/data/d");
-        Assert.Equal(["", "d"], NameOutcomes("/data"));
+        Assert.Equal(["", "d"], FindNameOutcomes("/data"));
         _disk.SyncDirectory("/data");
-        Assert.Equal(["d"], NameOutcomes("/data"));
-        Assert.Equal(["f"], NameOutcomes("/data/d"));
+        Assert.Equal(["d"], FindNameOutcomes("/data"));
+        Assert.Equal(["f"], FindNameOutcomes("/data/d"));
     }
 
     [Theory]
@@ -146,7 +148,7 @@ public sealed class PowerLossTests
     [InlineData(true)]
     public void A_file_that_moves_between_directories_is_never_in_neither(bool sourceSynced)
     {
-        Synced("/data/a", "a").Dispose();
+        CreateSynced("/data/a", "a").Dispose();
         _disk.Rename("/data/a", "/other/b");
         if (sourceSynced)
         {
@@ -154,7 +156,7 @@ public sealed class PowerLossTests
         }
 
         string[] seen = Distinct(
-            Images(_disk.OperationCount)
+            CutPowerAt(_disk.OperationCount)
                 .Select(image =>
                     (image.Exists("/data/a") ? "source " : string.Empty)
                     + (image.Exists("/other/b") ? "target" : string.Empty)
@@ -166,11 +168,11 @@ public sealed class PowerLossTests
     [Fact]
     public void Linked_names_share_what_survived()
     {
-        using var file = Synced("/data/a", "ab");
+        using var file = CreateSynced("/data/a", "ab");
         _disk.Link("/data/a", "/data/b");
         _disk.SyncDirectory("/data");
         file.Write(Sectors("xy"), 0);
-        foreach (var image in Images(_disk.OperationCount))
+        foreach (var image in CutPowerAt(_disk.OperationCount))
         {
             using (var one = image.Open("/data/a", DiskOpen.ReadWrite))
             {
@@ -185,7 +187,7 @@ public sealed class PowerLossTests
     [Fact]
     public void An_image_of_a_past_operation_does_not_depend_on_what_came_later()
     {
-        using var file = Synced("/data/a", "abcd");
+        using var file = CreateSynced("/data/a", "abcd");
         var early = new List<string>();
         for (int i = 0; i < 20; i++)
         {
@@ -215,7 +217,7 @@ public sealed class PowerLossTests
     [Fact]
     public void An_image_can_be_written_and_crashed_again_without_touching_its_original()
     {
-        using var file = Synced("/data/a", "ab");
+        using var file = CreateSynced("/data/a", "ab");
         file.Write(Sectors("cd"), 0);
         var seen = new List<string>();
         for (int seed = 0; seed < Seeds; seed++)
@@ -241,9 +243,9 @@ public sealed class PowerLossTests
     [Fact]
     public void A_deleted_file_comes_back_whole_while_its_directory_is_unsynced()
     {
-        Synced("/data/a", "ab").Dispose();
+        CreateSynced("/data/a", "ab").Dispose();
         _disk.Delete("/data/a");
-        Assert.Equal(["-", "ab"], Outcomes(_disk.OperationCount));
+        Assert.Equal(["-", "ab"], FindOutcomes(_disk.OperationCount));
     }
 
     [Fact]
@@ -289,7 +291,7 @@ public sealed class PowerLossTests
                         .Append(durable);
                     Assert.True(
                         allowed.Contains(content[sector * 512]),
-                        $"seed {seed}, crash {crash}, trial {trial}, sector {sector}"
+                        $"seed {seed}, crash {crash}, trial {trial}: the bytes of sector {sector} cannot have survived"
                     );
                     Assert.Equal(-1, content.AsSpan(sector * 512, 512).IndexOfAnyExcept(content[sector * 512]));
                 }
@@ -306,7 +308,7 @@ public sealed class PowerLossTests
         Encoding.ASCII.GetString([.. content.Chunk(512).Select(sector => sector[0] == 0 ? (byte)'.' : sector[0])]);
 
     /// <summary>Creates a file whose content and name are durable.</summary>
-    private IDiskFile Synced(string path, string letters)
+    private IDiskFile CreateSynced(string path, string letters)
     {
         var file = _disk.Open(path, DiskOpen.CreateNew);
         file.Write(Sectors(letters), 0);
@@ -315,23 +317,23 @@ public sealed class PowerLossTests
         return file;
     }
 
-    private IEnumerable<SimulatedDisk> Images(int operation) =>
+    private IEnumerable<SimulatedDisk> CutPowerAt(int operation) =>
         Enumerable.Range(0, Seeds).Select(seed => _disk.CrashAt(operation, seed));
 
     /// <summary>
     /// Returns the different contents of /data/a after power cuts at an operation; a hyphen stands for no file, and
     /// for an empty one.
     /// </summary>
-    private string[] Outcomes(int operation) =>
+    private string[] FindOutcomes(int operation) =>
         Distinct(
-            Images(operation)
+            CutPowerAt(operation)
                 .Select(image => image.Exists("/data/a") ? Letters(image.ReadAll("/data/a")) : "-")
                 .Select(letters => letters.Length == 0 ? "-" : letters)
         );
 
     /// <summary>Returns the different lists of names in a directory after power cuts now.</summary>
-    private string[] NameOutcomes(string directory) =>
-        Distinct(Images(_disk.OperationCount).Select(image => string.Join(',', image.List(directory))));
+    private string[] FindNameOutcomes(string directory) =>
+        Distinct(CutPowerAt(_disk.OperationCount).Select(image => string.Join(',', image.List(directory))));
 
     private static string[] Distinct(IEnumerable<string> outcomes) =>
         [.. outcomes.Distinct(StringComparer.Ordinal).Order(StringComparer.Ordinal)];

@@ -8,6 +8,7 @@ internal sealed class RandomDiskSteps(int seed, string directory)
     private static readonly string[] Names = ["a", "b", "d/a", "d/b", "d/e/a", "d", "d/e"];
     private readonly Random _random = new(seed);
 
+    /// <summary>Makes a call at a disk. Returns its result, or "refused".</summary>
     internal static string Outcome(IDisk disk, Func<IDisk, string> step)
     {
         try
@@ -24,37 +25,38 @@ internal sealed class RandomDiskSteps(int seed, string directory)
     /// <summary>Returns a random call. Its result is what the caller sees.</summary>
     internal Func<IDisk, string> Next()
     {
-        string path = AnyPath();
-        string other = AnyPath();
+        string path = DrawPath();
+        string other = DrawPath();
         int offset = _random.Next(3000);
         int length = _random.Next(1, 3000);
         byte[] data = new byte[length];
         _random.NextBytes(data);
         return _random.Next(13) switch
         {
-            0 or 1 => disk => Changed(disk, path, DiskOpen.CreateNew, file => file.Write(data, offset)),
-            2 or 3 => disk => Changed(disk, path, DiskOpen.ReadWrite, file => file.Write(data, offset)),
-            4 => disk => Changed(disk, path, DiskOpen.ReadWrite, file => file.SetLength(offset)),
-            5 => disk => Changed(disk, path, DiskOpen.ReadWrite, file => file.Allocate(offset + 1)),
-            6 => disk => Changed(disk, path, DiskOpen.Read, file => file.Write(data, offset)),
-            7 => disk => Done(() => disk.Rename(path, other)),
-            8 => disk => Done(() => disk.Link(path, other)),
-            9 => disk => Done(() => disk.Delete(path)),
-            10 => disk => Done(() => disk.CreateDirectory(path)),
-            11 => disk => Done(() => disk.DeleteDirectory(path)),
+            0 or 1 => disk => Change(disk, path, DiskOpen.CreateNew, file => file.Write(data, offset)),
+            2 or 3 => disk => Change(disk, path, DiskOpen.ReadWrite, file => file.Write(data, offset)),
+            4 => disk => Change(disk, path, DiskOpen.ReadWrite, file => file.SetLength(offset)),
+            5 => disk => Change(disk, path, DiskOpen.ReadWrite, file => file.Allocate(offset + 1)),
+            6 => disk => Change(disk, path, DiskOpen.Read, file => file.Write(data, offset)),
+            7 => disk => Do(() => disk.Rename(path, other)),
+            8 => disk => Do(() => disk.Link(path, other)),
+            9 => disk => Do(() => disk.Delete(path)),
+            10 => disk => Do(() => disk.CreateDirectory(path)),
+            11 => disk => Do(() => disk.DeleteDirectory(path)),
             _ => disk => string.Join(',', disk.List(path)) + disk.Exists(other),
         };
     }
 
-    private string AnyPath() => Path.Join(directory, Names[_random.Next(Names.Length)]);
+    private string DrawPath() => Path.Join(directory, Names[_random.Next(Names.Length)]);
 
-    private static string Done(Action action)
+    private static string Do(Action action)
     {
         action();
         return "done";
     }
 
-    private static string Changed(IDisk disk, string path, DiskOpen mode, Action<IDiskFile> change)
+    /// <summary>Changes a file, and returns its length and a checksum of its content.</summary>
+    private static string Change(IDisk disk, string path, DiskOpen mode, Action<IDiskFile> change)
     {
         using var file = disk.Open(path, mode);
         change(file);

@@ -3,6 +3,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Platform.Tests;
 
+/// <summary>
+/// The contract of every disk at the simulated one, the same calls at it and at a real one, and its planted faults.
+/// </summary>
 public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("/data"), "/data")
 {
     [Fact]
@@ -130,7 +133,7 @@ public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("
     }
 
     [Fact]
-    public void Rot_changes_stored_bytes_and_survives()
+    public void Damage_changes_stored_bytes_and_survives_a_power_cut()
     {
         var disk = new SimulatedDisk("/data");
         disk.WriteNew("/data/a", Encoding.ASCII.GetBytes(new string('a', 2000)));

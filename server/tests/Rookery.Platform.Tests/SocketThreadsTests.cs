@@ -1,5 +1,6 @@
 namespace Rookery.Platform.Tests;
 
+/// <summary>Work of sockets that continues on the thread pool, and disk calls that block threads of sockets.</summary>
 public sealed class SocketThreadsTests
 {
     [Fact]
@@ -79,6 +80,7 @@ public sealed class SocketThreadsTests
         long before = SocketThreads.BlockingCalls;
         RunOnThread("other", operations[0]);
         Assert.Equal(before, SocketThreads.BlockingCalls);
+        // The runtime gives this name to its threads for sockets.
         RunOnThread(".NET Sockets", () => Array.ForEach(operations, static operation => operation()));
         Assert.Equal(before + operations.Length, SocketThreads.BlockingCalls);
     }

@@ -2,6 +2,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Platform.Tests;
 
+/// <summary>The free space that a node keeps, below which it stops growing.</summary>
 public sealed class SpaceReserveTests
 {
     private const int Page = 4096;
@@ -17,6 +18,7 @@ public sealed class SpaceReserveTests
     [Fact]
     public void Growth_stops_below_the_reserve_and_resumes_a_little_above_it()
     {
+        // The reserve is 16 of 100 pages. Once growth has stopped, it resumes at 17.
         var reserve = new SpaceReserve(
             _disk,
             "/data",
@@ -27,20 +29,20 @@ public sealed class SpaceReserveTests
         using var file = _disk.Open("/data/a", DiskOpen.CreateNew);
 
         file.Allocate(84 * Page);
-        Assert.Equal(new ReserveState(FreeBytes: 16 * Page, NeededBytes: 16 * Page), NextState());
-        Assert.True(NextState().GrowthAllowed);
+        Assert.Equal(new ReserveState(FreeBytes: 16 * Page, NeededBytes: 16 * Page), ReadNextState());
+        Assert.True(ReadNextState().GrowthAllowed);
         file.Allocate(85 * Page);
-        Assert.Equal(new ReserveState(FreeBytes: 15 * Page, NeededBytes: 17 * Page), NextState());
-        Assert.False(NextState().GrowthAllowed);
+        Assert.Equal(new ReserveState(FreeBytes: 15 * Page, NeededBytes: 17 * Page), ReadNextState());
+        Assert.False(ReadNextState().GrowthAllowed);
         file.SetLength(84 * Page);
-        Assert.False(NextState().GrowthAllowed);
+        Assert.False(ReadNextState().GrowthAllowed);
         file.SetLength(83 * Page);
-        Assert.Equal(new ReserveState(FreeBytes: 17 * Page, NeededBytes: 16 * Page), NextState());
-        Assert.True(NextState().GrowthAllowed);
+        Assert.Equal(new ReserveState(FreeBytes: 17 * Page, NeededBytes: 16 * Page), ReadNextState());
+        Assert.True(ReadNextState().GrowthAllowed);
 
-        ReserveState NextState()
+        ReserveState ReadNextState()
         {
-            _clock.Advance(TimeSpan.FromSeconds(1));
+            _clock.Advance(TimeSpan.FromSeconds(1)); // the interval of the queries
             return reserve.State with { TotalBytes = 0 };
         }
     }

@@ -94,6 +94,7 @@ internal sealed class ToyLog
         }
     }
 
+    /// <summary>Returns the number of records that a start after the power cut finds.</summary>
     private int Recover(SimulatedDisk image)
     {
         int count = 0;
@@ -116,6 +117,7 @@ internal sealed class ToyLog
         return count;
     }
 
+    // The number stands at the start and at the end of a record.
     private static byte[] Record(int number)
     {
         byte[] record = new byte[RecordBytes];

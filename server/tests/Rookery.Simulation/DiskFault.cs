@@ -52,7 +52,7 @@ public sealed record DiskFault(long AtCall, Errno Error)
 internal sealed class FaultPlan
 {
     private readonly List<(DiskFault Fault, long Seen)> _faults = [];
-    private readonly long[] _calls = new long[32];
+    private readonly long[] _calls = new long[32]; // by the bit of their kind
 
     internal void Add(DiskFault fault) => _faults.Add((fault, 0));
 

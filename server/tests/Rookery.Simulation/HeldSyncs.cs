@@ -4,8 +4,8 @@ namespace Rookery.Simulation;
 
 /// <summary>A disk whose syncs of some files do not return until a test releases them, as on a worn card.</summary>
 /// <param name="disk">The disk that performs all calls.</param>
-/// <param name="concerns">Whether the syncs of the file at this path are held.</param>
-public sealed class HeldSyncs(IDisk disk, Func<string, bool> concerns) : WrappedDisk(disk), IDisposable
+/// <param name="holds">Whether the syncs of the file at this path are held.</param>
+public sealed class HeldSyncs(IDisk disk, Func<string, bool> holds) : WrappedDisk(disk), IDisposable
 {
     private readonly ManualResetEventSlim _released = new(initialState: true);
     private int _held;
@@ -22,12 +22,12 @@ public sealed class HeldSyncs(IDisk disk, Func<string, bool> concerns) : Wrapped
     public override IDiskFile Open(string path, DiskOpen mode)
     {
         var file = base.Open(path, mode);
-        return concerns(path) ? new HeldFile(file, this) : file;
+        return holds(path) ? new HeldFile(file, this) : file;
     }
 
     public void Dispose() => _released.Dispose();
 
-    private void Await()
+    private void WaitForRelease()
     {
         Interlocked.Increment(ref _held);
         _released.Wait();
@@ -38,7 +38,7 @@ public sealed class HeldSyncs(IDisk disk, Func<string, bool> concerns) : Wrapped
     {
         public override void Sync()
         {
-            disk.Await();
+            disk.WaitForRelease();
             base.Sync();
         }
     }

@@ -71,8 +71,8 @@ internal sealed class PowerLoss
     internal int Operation { get; }
 
     /// <summary>
-    /// Returns the index of the surviving version of a sector: from <paramref name="oldest"/> (-1 for the content before
-    /// all versions) to the last of <paramref name="versions"/>.
+    /// Returns the index of the surviving version of a sector: from <paramref name="oldest"/> (-1 for the content
+    /// before all versions) to the last of <paramref name="versions"/>.
     /// </summary>
     internal int PickVersion(int file, int sector, ReadOnlySpan<SectorVersion> versions, int oldest)
     {
@@ -153,10 +153,12 @@ internal sealed class PowerLoss
         return index;
     }
 
+    /// <summary>Returns the random bits of one choice, by its number.</summary>
     private ulong Draw(ulong number) => Mix(_seed + (number * 0x9e37_79b9_7f4a_7c15UL));
 
     private double Fraction(ulong number) => Unit(Draw(number));
 
+    /// <summary>Returns a number from 0 to 1, exclusive, from the upper 53 bits.</summary>
     private static double Unit(ulong noise) => (noise >> 11) * (1.0 / (1UL << 53));
 
     /// <summary>SplitMix64's finalizer (Steele, Lea, Flood 2014): a good hash of 64 bits.</summary>

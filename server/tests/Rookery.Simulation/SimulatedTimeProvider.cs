@@ -61,7 +61,7 @@ public sealed class SimulatedTimeProvider : TimeProvider
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(step, TimeSpan.Zero);
         var end = new TimeSpan(GetTimestamp()) + step;
-        while (NextDue(end) is { } timer)
+        while (TakeNextDue(end) is { } timer)
         {
             timer.Callback();
         }
@@ -83,7 +83,10 @@ public sealed class SimulatedTimeProvider : TimeProvider
         }
     }
 
-    private SimulatedTimer? NextDue(TimeSpan end)
+    /// <summary>
+    /// Moves time on to the next firing through <paramref name="end"/>, and returns its timer; null if none is due.
+    /// </summary>
+    private SimulatedTimer? TakeNextDue(TimeSpan end)
     {
         lock (_access)
         {

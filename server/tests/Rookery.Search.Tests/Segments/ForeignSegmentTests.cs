@@ -17,6 +17,7 @@ public sealed class ForeignSegmentTests
     [Fact]
     public void A_segment_of_another_index_is_refused_by_name()
     {
+        // The terms have the same length, so that the segments have it too.
         var own = NewIndex("own");
         AssertRefused(own, Swap(own, NewIndex("xyz")));
     }

@@ -22,7 +22,7 @@ public sealed class PackedColumnTests
     public void Values_are_read_in_any_order_by_index_and_by_reader(int count)
     {
         var random = new Random(count);
-        ulong[] values = [.. Enumerable.Range(0, count).Select(index => Value(random, index))];
+        ulong[] values = [.. Enumerable.Range(0, count).Select(index => DrawValue(random, index))];
         var disk = new SimulatedDisk("/data", Folder);
         var context = StoreContents.ContextOf(disk);
         var root = Write(disk, values, context.Io);
@@ -39,7 +39,10 @@ public sealed class PackedColumnTests
         }
     }
 
-    private static ulong Value(Random random, int index) =>
+    /// <summary>
+    /// Draws a value by its chunk: one bit, constant, as many bits as can be packed, or ten bits above a high base.
+    /// </summary>
+    private static ulong DrawValue(Random random, int index) =>
         (index / PackedColumnRoot.ChunkLength) switch
         {
             0 => (ulong)random.Next(2),

@@ -8,6 +8,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Search.Tests.Segments;
 
+/// <summary>Disk errors and power cuts while an index's segments are written or merged.</summary>
 public sealed class SegmentStoreFaultTests
 {
     private const string Folder = "/data/index";
@@ -32,7 +33,7 @@ public sealed class SegmentStoreFaultTests
             checkRetry: static store =>
             {
                 store.Apply(watermark: 2);
-                Assert.Equal(2, Watermark(store));
+                Assert.Equal(2, ReadWatermark(store));
             }
         );
     }
@@ -58,6 +59,10 @@ public sealed class SegmentStoreFaultTests
         Assert.Throws<ObjectDisposedException>(() => store.OpenSnapshot().Dispose());
     }
 
+    /// <summary>
+    /// Fails each changing disk operation of <paramref name="act"/> in turn. Afterwards a store must open, with one of
+    /// the watermarks, and the running store must be able to repeat its work.
+    /// </summary>
     private static void FailEachCall(
         Action<SegmentStore> prepare,
         Action<SegmentStore> act,
@@ -115,7 +120,7 @@ public sealed class SegmentStoreFaultTests
             }
         }
 
-        Assert.True(broken.Count == 0, string.Join('\n', broken));
+        Assert.True(broken.Count == 0, $"indexes are damaged after a disk error:\n{string.Join('\n', broken)}");
     }
 
     private static void Fill(SegmentStore store, int batches)
@@ -147,7 +152,7 @@ public sealed class SegmentStoreFaultTests
         }
     }
 
-    private static long Watermark(SegmentStore store)
+    private static long ReadWatermark(SegmentStore store)
     {
         using var snapshot = store.OpenSnapshot();
         return snapshot.Watermark;

@@ -4,6 +4,7 @@ using Rookery.Search.Segments.Reading;
 
 namespace Rookery.Search.Tests.Segments;
 
+/// <summary>The orders of a term's entries that are kept in memory, so that a query need not sort again.</summary>
 public sealed class SortedEntriesTests
 {
     private const int LimitBytes = 16 << 10;
@@ -64,7 +65,7 @@ public sealed class SortedEntriesTests
             sorts += shouldSort ? 1 : 0;
         }
 
-        Assert.Equal(10, sorts);
+        Assert.Equal(10, sorts); // one of 64 requests
         Assert.Equal(SortedEntries.KeyBytes, _share.UsedBytes);
     }
 

@@ -7,6 +7,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Search.Tests.Values;
 
+/// <summary>The encoding of JSON values as index terms, whose bytes sort like the values.</summary>
 public sealed class TermKeyTests
 {
     [Theory]
@@ -89,7 +90,7 @@ public sealed class TermKeyTests
         {
             Assert.True(
                 Key(ordered[index - 1]).AsSpan().SequenceCompareTo(Key(ordered[index])) < 0,
-                $"{ordered[index - 1]} before {ordered[index]}"
+                $"the key of {ordered[index - 1]} does not sort before that of {ordered[index]}"
             );
         }
     }
