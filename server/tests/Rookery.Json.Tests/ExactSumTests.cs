@@ -2,6 +2,7 @@ using System.Text;
 
 namespace Rookery.Json.Tests;
 
+/// <summary>Sums of decimal numbers, which have every digit.</summary>
 public sealed class ExactSumTests
 {
     [Theory]
@@ -34,6 +35,7 @@ public sealed class ExactSumTests
     [Fact]
     public void The_longest_sum_fits_into_its_buffer()
     {
+        // The most digits that a sum keeps before and after the point.
         string greatest = "9" + new string('9', 329);
         string least = "0." + new string('9', 340);
         var sum = default(ExactSum);
@@ -69,6 +71,7 @@ public sealed class ExactSumTests
         Array.ForEach(numbers, number => sum.Add(Encoding.ASCII.GetBytes(number)));
         Span<byte> buffer = stackalloc byte[ExactSum.MaxBytes];
         string written = Encoding.ASCII.GetString(buffer[..sum.Write(buffer)]);
+        // What is subtracted again leaves nothing.
         Array.ForEach(numbers, number => sum.Subtract(Encoding.ASCII.GetBytes(number)));
         Assert.True(sum.TryGetWhole(out long remainder));
         Assert.Equal(0, remainder);

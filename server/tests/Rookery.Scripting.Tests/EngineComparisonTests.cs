@@ -74,9 +74,8 @@ public class EngineComparisonTests
             .Take(40)
             .ToList();
         int compared = actual.Count(static result => result is not null);
-        Assert.True(different.Count == 0, string.Join('\n', different));
-
-        Assert.True(compared > scripts.Length / 40, $"only {compared} were compared");
+        Assert.True(different.Count == 0, $"results differ from the engine's:\n{string.Join('\n', different)}");
+        Assert.True(compared > scripts.Length / 40, $"only {compared} scripts were compared");
     }
 
     /// <summary>Returns the result of a script; null if it fails or is refused for any reason.</summary>
@@ -93,6 +92,7 @@ public class EngineComparisonTests
         }
     }
 
+    /// <summary>Runs random scripts here and in the engine, and fails if a result differs.</summary>
     private static async Task CompareAsync(string kind, Func<string> next)
     {
         var numbers = Enumerable.Range(0, ScriptsPerSeed);
@@ -126,9 +126,9 @@ public class EngineComparisonTests
             }
         }
 
-        Assert.True(different.Length == 0, different.ToString());
-        Assert.True(compared > scripts.Length / 3, $"only {compared} were compared");
-        Assert.True(refused < scripts.Length / 5, $"{refused} were refused");
+        Assert.True(different.Length == 0, $"results differ from the engine's:\n{different}");
+        Assert.True(compared > scripts.Length / 3, $"only {compared} scripts were compared");
+        Assert.True(refused < scripts.Length / 5, $"{refused} scripts were refused, more than a fifth");
     }
 
     /// <summary>Returns the result of a script; null if it is rejected.</summary>
@@ -151,6 +151,7 @@ public class EngineComparisonTests
         }
     }
 
+    /// <summary>Whether two results are the same text or equal JSON.</summary>
     private static bool IsSame(string expectedResult, string actual)
     {
         if (string.Equals(expectedResult, actual, StringComparison.Ordinal))

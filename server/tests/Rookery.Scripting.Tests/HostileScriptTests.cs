@@ -68,14 +68,15 @@ public class HostileScriptTests
     [InlineData("a = ", "", "1")]
     public void Deep_nesting_is_refused(string before, string after, string inside)
     {
+        const int Levels = 5000;
         var text = new StringBuilder("this.x = ");
-        for (int level = 0; level < 5000; level++)
+        for (int level = 0; level < Levels; level++)
         {
             text.Append(before);
         }
 
         text.Append(inside);
-        for (int level = 0; level < 5000; level++)
+        for (int level = 0; level < Levels; level++)
         {
             text.Append(after);
         }
@@ -158,6 +159,7 @@ public class HostileScriptTests
             }
         }
 
+        // Enough of the scripts must get that far for the test to mean something.
         Assert.InRange(compiled, 2_500, 5_000);
         Assert.InRange(succeeded, 750, 5_000);
     }
@@ -252,6 +254,7 @@ public class HostileScriptTests
         }
     }
 
+    /// <summary>Returns the document after a patch, or why the patch failed.</summary>
     private static string Run(ScriptInterpreter interpreter, ScriptProgram program, byte[] document)
     {
         interpreter.Load(program);

@@ -8,6 +8,7 @@ namespace Rookery.Scripting.Tests;
 /// </summary>
 internal sealed class NumberScript(Random random)
 {
+    // Texts that are nearly numbers consist of these.
     private static readonly string[] Pieces =
     [
         "0",

@@ -10,6 +10,7 @@ namespace Rookery.Scripting.Tests;
 /// <summary>Scripts of queries, which consist of several parts.</summary>
 public class QueryScriptTests
 {
+    // Each part has a position of its own in the query, so that the position of an error shows its part.
     private static readonly QueryScript Query = new()
     {
         Alias = "u",
@@ -99,20 +100,21 @@ public class QueryScriptTests
     [Fact]
     public void Memory_is_reserved_before_it_is_used()
     {
+        // The memory source grants up to 300,000 bytes, and later only 10,000.
         long reservedBytes = 0;
         long maxBytes = 300_000;
         using var interpreter = new ScriptInterpreter { MemorySource = bytes => (reservedBytes += bytes) <= maxBytes };
         var program = new QueryScript().CompileSelection(new ScriptPart("'x'.repeat($by)", 0));
-        Assert.Equal((true, 0), (Runs(1000), reservedBytes));
-        Assert.Equal((true, true), (Runs(90_000), reservedBytes >= 20_000));
+        Assert.Equal((true, 0), (TryRun(1000), reservedBytes));
+        Assert.Equal((true, true), (TryRun(90_000), reservedBytes >= 20_000));
         reservedBytes = 0;
-        Assert.Equal((true, true), (Runs(90_000), reservedBytes >= 20_000));
+        Assert.Equal((true, true), (TryRun(90_000), reservedBytes >= 20_000));
         reservedBytes = 0;
         maxBytes = 10_000;
-        Assert.False(Runs(90_000));
+        Assert.False(TryRun(90_000));
         Assert.Contains("more memory than there is", interpreter.Failure, StringComparison.Ordinal);
 
-        bool Runs(int count)
+        bool TryRun(int count)
         {
             interpreter.Trim();
             interpreter.Load(program);
@@ -128,7 +130,7 @@ public class QueryScriptTests
         using var interpreter = new ScriptInterpreter { Documents = new Friends() };
         interpreter.Load(Query.CompileSelection(new ScriptPart(expression, 70)));
         Begin(interpreter);
-        return Scripts.Result(interpreter);
+        return Scripts.RunAndWrite(interpreter);
     }
 
     private static void Begin(ScriptInterpreter interpreter)

@@ -5,6 +5,7 @@ namespace Rookery.Scripting.Tests;
 /// <summary>Random scripts that declare few names in many places, and read, assign and call them.</summary>
 internal sealed class ScopeScript(Random random)
 {
+    // The first two may be assigned. The others are names of the engine.
     private static readonly string[] Names = ["a", "f", "isNaN", "Math", "undefined", "NaN"];
     private int _members;
 
@@ -13,10 +14,10 @@ internal sealed class ScopeScript(Random random)
     {
         _members = 0;
         string function = random.Next(2) == 0 ? "" : $"function {Names[random.Next(2)]}(c) {{ return c + 1 }}; ";
-        return "'use strict'; " + function + Several(depth: 0, isFunction: false);
+        return "'use strict'; " + function + Statements(depth: 0, isFunction: false);
     }
 
-    private string Several(int depth, bool isFunction) =>
+    private string Statements(int depth, bool isFunction) =>
         string.Join(
             "; ",
             Enumerable.Range(0, random.Next(1, depth == 0 ? 5 : 3)).Select(_ => Statement(depth, isFunction))
@@ -27,34 +28,34 @@ internal sealed class ScopeScript(Random random)
         int kind = random.Next(depth < 3 ? 15 : 7);
         return kind switch
         {
-            12 => $"for ({Declaration()} {Name()} in {List()}) {{ {Several(depth + 1, isFunction)} }}",
-            13 => Steps(depth, isFunction),
-            14 => Choice(depth, isFunction),
+            12 => $"for ({Declaration()} {Name()} in {List()}) {{ {Statements(depth + 1, isFunction)} }}",
+            13 => CountedLoop(depth, isFunction),
+            14 => SwitchStatement(depth, isFunction),
             0 => $"let {Name()} = {Value(depth)}",
             1 => $"const {Name()} = {Value(depth)}",
             2 => $"var {Name()} = {Value(depth)}",
             3 => random.Next(2) == 0 ? $"let {Name()}" : $"var {Name()}",
             4 => $"{Assigned()} {(random.Next(2) == 0 ? "=" : "+=")} {Value(depth)}",
-            5 or 6 => isFunction ? $"if (r) return {Value(depth)}" : Write(Value(depth)),
-            7 => $"{{ {Several(depth + 1, isFunction)} }}",
+            5 or 6 => isFunction ? $"if (r) return {Value(depth)}" : MemberAssignment(Value(depth)),
+            7 => $"{{ {Statements(depth + 1, isFunction)} }}",
             8 => random.Next(2) == 0
-                ? $"if ({Value(depth)}) {{ {Several(depth + 1, isFunction)} }}"
+                ? $"if ({Value(depth)}) {{ {Statements(depth + 1, isFunction)} }}"
                 : $"if ({Value(depth)}) {(random.Next(3) == 0 ? "let" : "var")} {Name()} = {Value(depth)}",
-            9 => $"for ({Declaration()} {Name()} of {List()}) {{ {Several(depth + 1, isFunction)} }}",
+            9 => $"for ({Declaration()} {Name()} of {List()}) {{ {Statements(depth + 1, isFunction)} }}",
             10 when depth == 0 =>
-                $"function {Name()}({Parameter()}) {{ const r = 1; {Several(depth + 1, isFunction: true)} }}",
+                $"function {Name()}({Parameter()}) {{ const r = 1; {Statements(depth + 1, isFunction: true)} }}",
             _ => isFunction
                 ? $"{Assigned()} = {Value(depth)}"
-                : Write(
-                    $"[1, 2].map({Name()} => {{ {Several(depth + 1, isFunction: false)}; return {Value(depth)} }})"
+                : MemberAssignment(
+                    $"[1, 2].map({Name()} => {{ {Statements(depth + 1, isFunction: false)}; return {Value(depth)} }})"
                 ),
         };
     }
 
     /// <summary>Returns a loop of two steps, whose counter has no name of the others.</summary>
-    private string Steps(int depth, bool isFunction)
+    private string CountedLoop(int depth, bool isFunction)
     {
-        string body = Several(depth + 1, isFunction);
+        string body = Statements(depth + 1, isFunction);
         string counter = $"i{depth}";
         string jump = random.Next(4) switch
         {
@@ -71,19 +72,21 @@ internal sealed class ScopeScript(Random random)
         };
     }
 
-    private string Choice(int depth, bool isFunction)
+    private string SwitchStatement(int depth, bool isFunction)
     {
         string[] clauses =
         [
-            $"case {Value(depth)}: {Several(depth + 1, isFunction)}",
-            $"case {random.Next(3)}: {{ {Several(depth + 1, isFunction)} }} break",
-            $"default: {{ {Several(depth + 1, isFunction)} }}",
+            $"case {Value(depth)}: {Statements(depth + 1, isFunction)}",
+            $"case {random.Next(3)}: {{ {Statements(depth + 1, isFunction)} }} break",
+            $"default: {{ {Statements(depth + 1, isFunction)} }}",
         ];
         random.Shuffle(clauses);
         return $"switch ({Value(depth)}) {{ {string.Join("; ", clauses.Take(random.Next(4)))} }}";
     }
 
-    private string Write(string value) => string.Create(CultureInfo.InvariantCulture, $"this.m{_members++} = {value}");
+    // Assigns to another member of the document each time, so that the document shows all values.
+    private string MemberAssignment(string value) =>
+        string.Create(CultureInfo.InvariantCulture, $"this.m{_members++} = {value}");
 
     private string List() => random.Next(4) == 0 ? $"[{Name()}]" : "[1, 2]";
 

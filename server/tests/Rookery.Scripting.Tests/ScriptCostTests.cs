@@ -9,10 +9,11 @@ namespace Rookery.Scripting.Tests;
 
 /// <summary>
 /// Steps are counted for all bytes that a script touches, and all memory is counted, so that every member can apply
-/// what one member can.
+/// what one member can. A step stands for 16 bytes, or for a few letters, variables or moves.
 /// </summary>
 public class ScriptCostTests
 {
+    /// <summary>Limits that no script here reaches, so that its whole cost is seen.</summary>
     private static readonly ScriptLimits AmpleLimits = new() { Steps = 1 << 28, MaxSteps = 1 << 28 };
 
     [Fact]
@@ -20,13 +21,13 @@ public class ScriptCostTests
     {
         // A node of 96 MiB has a managed heap of 48 MiB. Sorting this array once took 24 MiB, and doubling its slots
         // took more.
-        string zeros = Numbers(600_000);
+        string zeros = ArrayOfZeros(600_000);
         string sorted = Run("this.a.sort()", zeros, AmpleLimits, out _, out long allocated);
         Assert.Contains("B of memory", sorted, StringComparison.Ordinal);
         Assert.InRange(allocated, 0, 2 << 20);
         Assert.StartsWith(
             "{\"a\":[0,0,",
-            Run("this.a.sort()", Numbers(100_000), AmpleLimits, out _, out allocated),
+            Run("this.a.sort()", ArrayOfZeros(100_000), AmpleLimits, out _, out allocated),
             StringComparison.Ordinal
         );
         Assert.InRange(allocated, 0, 2 << 20);
@@ -74,7 +75,7 @@ public class ScriptCostTests
     [Fact]
     public void Digits_of_a_stored_number_cost_steps()
     {
-        string document = $$"""{"n":0.{{new string('0', 16_000)}},"l":[{{Times("1", count: 100)}}]}""";
+        string document = $$"""{"n":0.{{new string('0', 16_000)}},"l":[{{Repeat("1", count: 100)}}]}""";
         Run("let s = 0; for (const x of this.l) { if (this.n) { s++ } }", document, AmpleLimits, out long steps, out _);
         Assert.InRange(steps, 100 * 16_000 / 16, long.MaxValue);
     }
@@ -86,7 +87,7 @@ public class ScriptCostTests
             ',',
             Enumerable.Range(100, 50).Select(static number => $"\"{new string('x', 4000)}{number}\":1")
         );
-        string document = $$"""{{{names}},"l":[{{Times("1", count: 100)}}],"k":"{{new string('x', 4000)}}149"}""";
+        string document = $$"""{{{names}},"l":[{{Repeat("1", count: 100)}}],"k":"{{new string('x', 4000)}}149"}""";
         Run(
             "let s = 0; const k = this.k; for (const x of this.l) { s += this[k] }",
             document,
@@ -125,7 +126,7 @@ public class ScriptCostTests
         string members = string.Join(';', Enumerable.Range(0, 100).Select(static number => $"o.m{number} = undefined"));
         Run(
             $"const o = {{}}; {members}; this.a = this.a.map(x => o)",
-            Numbers(1000),
+            ArrayOfZeros(1000),
             AmpleLimits,
             out long steps,
             out _
@@ -136,7 +137,7 @@ public class ScriptCostTests
     [Fact]
     public void Written_bytes_cost_steps()
     {
-        string document = $$"""{"o":{"t":"{{new string('x', 32_000)}}"},"l":[{{Times("1", count: 100)}}]}""";
+        string document = $$"""{"o":{"t":"{{new string('x', 32_000)}}"},"l":[{{Repeat("1", count: 100)}}]}""";
         Run("this.l = this.l.map(x => this.o)", document, AmpleLimits, out long steps, out _);
         Assert.InRange(steps, 100 * 32_000 / 16, long.MaxValue);
     }
@@ -146,17 +147,18 @@ public class ScriptCostTests
     {
         string variables = string.Concat(Enumerable.Range(0, 800).Select(static number => $"let a{number};"));
         string script = $"function f() {{ return 1; {variables} }} for (const x of this.a) {{ f() }}";
-        Run(script, Numbers(1000), AmpleLimits, out long steps, out _);
-        Assert.InRange(steps, 1000 * 800 / 8, long.MaxValue);
+        Run(script, ArrayOfZeros(1000), AmpleLimits, out long steps, out _);
+        Assert.InRange(steps, 1000 * 800 / 8, long.MaxValue); // a step for eight variables
     }
 
     [Fact]
     public void Long_divisions_long_digits_and_letters_cost_steps()
     {
-        Run("for (const x of this.a) { 1e300 % 1e-300 }", Numbers(1000), AmpleLimits, out long far, out _);
-        Run("for (const x of this.a) { 2 % 1 }", Numbers(1000), AmpleLimits, out long near, out _);
+        Run("for (const x of this.a) { 1e300 % 1e-300 }", ArrayOfZeros(1000), AmpleLimits, out long far, out _);
+        Run("for (const x of this.a) { 2 % 1 }", ArrayOfZeros(1000), AmpleLimits, out long near, out _);
+        // The exponents of 1e300 and 1e-300 differ by about 1,990 bits, of which 16 take a step.
         Assert.InRange(far - near, 1000 * 1900 / 16, long.MaxValue);
-        Run("for (const x of this.a) { x.toFixed(0) }", Numbers(1000), AmpleLimits, out long digits, out _);
+        Run("for (const x of this.a) { x.toFixed(0) }", ArrayOfZeros(1000), AmpleLimits, out long digits, out _);
         Assert.InRange(digits, 64_000, long.MaxValue);
         Run(
             "this.t = this.t.toUpperCase()",
@@ -165,7 +167,7 @@ public class ScriptCostTests
             out long letters,
             out _
         );
-        Assert.InRange(letters, 80_000 / 4, long.MaxValue);
+        Assert.InRange(letters, 80_000 / 4, long.MaxValue); // a step for four of the bytes
     }
 
     [Fact]
@@ -181,9 +183,9 @@ public class ScriptCostTests
         );
     }
 
-    private static string Numbers(int count) => $$"""{"a":[{{Times("0", count)}}]}""";
+    private static string ArrayOfZeros(int count) => $$"""{"a":[{{Repeat("0", count)}}]}""";
 
-    private static string Times(string element, int count) =>
+    private static string Repeat(string element, int count) =>
         new StringBuilder().AppendJoin(',', Enumerable.Repeat(element, count)).ToString();
 
     /// <summary>

@@ -17,7 +17,7 @@ internal static class Scripts
         interpreter.Begin();
         interpreter.AddDocument(new DocumentView(StoredExample.Store("users/1", document)).ToScript());
         interpreter.AddJson(Bytes(args));
-        return Result(interpreter);
+        return RunAndWrite(interpreter);
     }
 
     /// <summary>Returns the document after a patch, or why the patch failed.</summary>
@@ -34,7 +34,7 @@ internal static class Scripts
     }
 
     /// <summary>Runs the script that was begun, and returns its result.</summary>
-    public static string Result(ScriptInterpreter interpreter) =>
+    public static string RunAndWrite(ScriptInterpreter interpreter) =>
         interpreter.TryRun() && interpreter.TryWriteResult(out var json)
             ? Text(json)
             : "failed: " + interpreter.Failure;

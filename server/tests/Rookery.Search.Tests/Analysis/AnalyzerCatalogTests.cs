@@ -2,6 +2,7 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Search.Tests.Analysis;
 
+/// <summary>The names and settings with which indexes select their analyzers.</summary>
 public sealed class AnalyzerCatalogTests
 {
     [Theory]
@@ -31,6 +32,7 @@ public sealed class AnalyzerCatalogTests
         Assert.All(AnalyzerCatalog.Names, known => Assert.Contains(known, message, StringComparison.Ordinal));
     }
 
+    // Sizes are from 1 to 16, and the shortest is not above the longest.
     [Theory]
     [InlineData("0", "3")]
     [InlineData("4", "3")]

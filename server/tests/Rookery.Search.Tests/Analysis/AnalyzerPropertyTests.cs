@@ -10,6 +10,7 @@ namespace Rookery.Search.Tests.Analysis;
 /// <summary>Properties that hold for every text.</summary>
 public sealed class AnalyzerPropertyTests
 {
+    // Letters of many scripts, marks, digits, punctuation, emoji and their joiners, of which random texts consist.
     private static readonly string[] Pieces =
     [
         "a",
@@ -78,7 +79,10 @@ public sealed class AnalyzerPropertyTests
                 foreach (var token in CollectedTokens.Of(analyzer, text))
                 {
                     Assert.InRange(Encoding.UTF8.GetByteCount(token.Text), 1, Analyzer.MaxTokenBytes);
-                    Assert.True(token.Start >= start && token.Position >= position);
+                    Assert.True(
+                        token.Start >= start && token.Position >= position,
+                        $"'{token.Text}' precedes the token before it"
+                    );
                     Assert.InRange(token.Start + token.Length, token.Start + 1, bytes);
                     (start, position) = (token.Start, token.Position);
                 }
@@ -182,6 +186,7 @@ public sealed class AnalyzerPropertyTests
     public void A_long_word_is_split_and_a_long_text_ends_in_its_hash()
     {
         using var standard = AnalyzerCatalog.Make("StandardAnalyzer");
+        // A token has at most 255 bytes. The standard analyzer makes an é, of two bytes, an e, of one.
         var pieces = CollectedTokens.Of(standard, new string('é', 300) + " end");
         Assert.Equal([255, 45, 3], pieces.Select(static piece => piece.Text.Length));
         Assert.Equal([0, 1, 2], pieces.Select(static piece => piece.Position));
@@ -244,12 +249,12 @@ public sealed class AnalyzerPropertyTests
                 Assert.True(
                     Rune.GetUnicodeCategory(rune) is UnicodeCategory.LowercaseLetter
                         && FoldingTable.Find(rune.Value).IsEmpty,
-                    $"U+{letter:X4}"
+                    $"U+{letter:X4} folds to U+{rune.Value:X4}, which is no lower-case letter or folds further"
                 );
             }
         }
 
-        Assert.Equal(470, folded);
+        Assert.Equal(470, folded); // all entries of the table for these letters
     }
 
     private readonly struct CountingSink(long[] count) : ITokenSink

@@ -3,6 +3,7 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Search.Tests.Analysis;
 
+/// <summary>The tokens that each analyzer makes of a text.</summary>
 public sealed class AnalyzerTests
 {
     [Theory]
@@ -59,6 +60,7 @@ public sealed class AnalyzerTests
     public void Tokens_have_positions_and_removed_words_still_count()
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
+        // Each token has its position among the words, and its start and length in bytes.
         Assert.Equal(
             [new("état", 1, 4, 5), new("art", 4, 17, 3)],
             CollectedTokens

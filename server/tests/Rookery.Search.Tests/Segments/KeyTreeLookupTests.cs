@@ -36,7 +36,7 @@ public sealed class KeyTreeLookupTests
         for (int document = 0; document < terms; document++)
         {
             entry.Clear();
-            entry.Add(0, Key(random, letters));
+            entry.Add(0, DrawKey(random, letters));
             store.Put(Encoding.UTF8.GetBytes($"d/{document}"), document + 1, entry);
         }
 
@@ -47,7 +47,7 @@ public sealed class KeyTreeLookupTests
         int hits = 0;
         for (int lookup = 0; lookup < 20_000; lookup++)
         {
-            byte[] key = Key(random, letters);
+            byte[] key = DrawKey(random, letters);
             bool exists = walk.SeekExact(key);
             hits += exists ? 1 : 0;
             var postings = field.Postings(key);
@@ -64,10 +64,13 @@ public sealed class KeyTreeLookupTests
         var seeking = field.Terms();
         for (bool exists = walk.SeekOrdinal(0); exists; exists = walk.MoveNext())
         {
-            Assert.True(field.Postings(walk.Term)?.Count == walk.EntryCount, Convert.ToHexString(walk.Term));
+            Assert.True(
+                field.Postings(walk.Term)?.Count == walk.EntryCount,
+                $"the look-up of {Convert.ToHexString(walk.Term)} differs from the cursor"
+            );
             Assert.True(
                 seeking.SeekExact(walk.Term) && seeking.Ordinal == walk.Ordinal,
-                Convert.ToHexString(walk.Term)
+                $"a cursor does not find {Convert.ToHexString(walk.Term)} where another one stands"
             );
         }
 
@@ -97,7 +100,7 @@ public sealed class KeyTreeLookupTests
             for (byte to = from; to < 10; to++)
             {
                 var range = field.Range(new TermRange((byte[])[from], true, (byte[])[to], true));
-                Assert.True(range.CanTest, $"{from} to {to}");
+                Assert.True(range.CanTest, $"the range from {from} to {to} cannot test single entries");
                 var tested = Enumerable.Range(0, Entries).Where(range.Contains).ToList();
                 var walked = new List<int>();
                 while (range.MoveNext() != EntryCursor.End)
@@ -122,7 +125,7 @@ public sealed class KeyTreeLookupTests
     public void Keys_and_gaps_are_found_in_a_tree_of_many_levels(int seed, int letters)
     {
         var random = new Random(seed);
-        byte[][] keys = LongKeys(random, letters);
+        byte[][] keys = DrawLongKeys(random, letters);
         var disk = new SimulatedDisk("/data", Folder);
         var root = Write(disk, keys);
         Assert.InRange(root.Height, 4, KeyTreeRoot.HeightLimit);
@@ -134,7 +137,7 @@ public sealed class KeyTreeLookupTests
         for (int index = 0; index < keys.Length; index++)
         {
             Assert.True(walk.MoveNext());
-            CheckAt(walk, keys, index);
+            AssertAt(walk, keys, index);
         }
 
         Assert.False(walk.MoveNext());
@@ -149,14 +152,15 @@ public sealed class KeyTreeLookupTests
             Assert.Equal(exists ? index : -1, exists ? BinaryPrimitives.ReadInt32LittleEndian(payload.Span) : -1);
 
             Assert.Equal(exists, cursor.SeekExact(key));
-            CheckFrom(cursor, keys, index);
+            AssertFrom(cursor, keys, index);
             Assert.Equal(index < keys.Length, cursor.Seek(key));
-            CheckFrom(cursor, keys, index);
+            AssertFrom(cursor, keys, index);
             Assert.Equal(index < keys.Length, cursor.SeekOrdinal(index));
-            CheckFrom(cursor, keys, index);
+            AssertFrom(cursor, keys, index);
         }
     }
 
+    /// <summary>Writes a tree of these keys, each with its index as payload.</summary>
     private static KeyTreeRoot Write(SimulatedDisk disk, byte[][] keys)
     {
         using var output = new SegmentOutput(disk, File, fileId: 1, NoRecorder.Instance);
@@ -174,32 +178,32 @@ public sealed class KeyTreeLookupTests
     }
 
     // Checks the key and the next one, which may be in another block of this or a higher level.
-    private static void CheckFrom(KeyCursor cursor, byte[][] keys, int index)
+    private static void AssertFrom(KeyCursor cursor, byte[][] keys, int index)
     {
-        CheckAt(cursor, keys, index);
+        AssertAt(cursor, keys, index);
         Assert.Equal(index + 1 < keys.Length, cursor.MoveNext());
-        CheckAt(cursor, keys, Math.Min(index + 1, keys.Length));
+        AssertAt(cursor, keys, Math.Min(index + 1, keys.Length));
     }
 
-    private static void CheckAt(KeyCursor cursor, byte[][] keys, int index)
+    private static void AssertAt(KeyCursor cursor, byte[][] keys, int index)
     {
         Assert.Equal(index, cursor.Ordinal);
         if (index < keys.Length)
         {
-            Assert.True(cursor.Key.SequenceEqual(keys[index]), $"key {index}");
+            Assert.True(cursor.Key.SequenceEqual(keys[index]), $"the cursor has another key than key {index}");
             Assert.Equal(index, BinaryPrimitives.ReadInt32LittleEndian(cursor.Payload));
         }
     }
 
-    private static byte[][] LongKeys(Random random, int letters)
+    private static byte[][] DrawLongKeys(Random random, int letters)
     {
         var keys = new SortedSet<byte[]>(InOrder);
         for (int group = 0; group < 150; group++)
         {
-            byte[] beginning = Bytes(random, random.Next(200, 450), letters);
+            byte[] beginning = DrawBytes(random, random.Next(200, 450), letters);
             for (int key = random.Next(20, 120); key > 0; key--)
             {
-                keys.Add([.. beginning, .. Bytes(random, random.Next(30), letters)]);
+                keys.Add([.. beginning, .. DrawBytes(random, random.Next(30), letters)]);
             }
         }
 
@@ -221,7 +225,7 @@ public sealed class KeyTreeLookupTests
         yield return other;
     }
 
-    private static byte[] Bytes(Random random, int count, int letters)
+    private static byte[] DrawBytes(Random random, int count, int letters)
     {
         byte[] bytes = new byte[count];
         for (int i = 0; i < count; i++)
@@ -233,7 +237,7 @@ public sealed class KeyTreeLookupTests
     }
 
     // Few letters, so that keys have common prefixes; of any length, so that one key is a prefix of another.
-    private static byte[] Key(Random random, int letters)
+    private static byte[] DrawKey(Random random, int letters)
     {
         byte[] key = new byte[random.Next(1, 8)];
         for (int i = 0; i < key.Length; i++)

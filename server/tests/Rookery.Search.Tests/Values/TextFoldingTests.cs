@@ -40,9 +40,9 @@ public sealed class TextFoldingTests
     [Fact]
     public void Each_character_is_compared_in_lower_case_in_values_words_and_ids()
     {
-        var mapped = Mappings(MappingsOfUnicode16);
-        Assert.Equal(1459, mapped.Count);
-        var newer = Mappings(Newer);
+        var mapped = ParseMappings(MappingsOfUnicode16);
+        Assert.Equal(1459, mapped.Count); // all simple lower-case mappings but that of İ
+        var newer = ParseMappings(Newer);
         byte[] utf8 = new byte[4];
         byte[] folded = new byte[16];
         for (int value = 1; value <= 0x10FFFF; value++)
@@ -54,26 +54,26 @@ public sealed class TextFoldingTests
 
             var text = utf8.AsSpan(0, new Rune(value).EncodeToUtf8(utf8));
             string expected = new Rune(mapped.GetValueOrDefault(value, value)).ToString();
-            Check(value, expected, folded.AsSpan(0, TextFolding.FoldAll(text, folded)));
-            Check(value, expected, folded.AsSpan(0, DocumentId.ToLower(text, folded)));
-            Check(value, expected, Encoding.UTF8.GetBytes(new Rune(value).ToString().ToLowerInvariant()));
+            AssertFolded(value, expected, folded.AsSpan(0, TextFolding.FoldAll(text, folded)));
+            AssertFolded(value, expected, folded.AsSpan(0, DocumentId.ToLower(text, folded)));
+            AssertFolded(value, expected, Encoding.UTF8.GetBytes(new Rune(value).ToString().ToLowerInvariant()));
             if (value is not (0x2019 or 0xFF07)) // apostrophes, which words have in one form
             {
-                Check(value, expected, LetterFolding.Fold(text, Folding.Case));
+                AssertFolded(value, expected, LetterFolding.Fold(text, Folding.Case));
             }
         }
     }
 
-    private static void Check(int value, string expected, ReadOnlySpan<byte> folded)
+    private static void AssertFolded(int value, string expected, ReadOnlySpan<byte> folded)
     {
         string actual = Encoding.UTF8.GetString(folded);
         Assert.True(
             expected.Equals(actual, StringComparison.Ordinal),
-            $"U+{value:X4}: {expected} expected, {actual} found"
+            $"U+{value:X4} should fold to {expected}, and folds to {actual}"
         );
     }
 
-    private static Dictionary<int, int> Mappings(string runs)
+    private static Dictionary<int, int> ParseMappings(string runs)
     {
         var mappings = new Dictionary<int, int>();
         foreach (string run in runs.Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries))
