@@ -3,6 +3,9 @@ using Rookery.Queries.Answering;
 
 namespace Rookery.Queries.Tests.Answering;
 
+/// <summary>
+/// A scan walks documents by etag. A document that is written meanwhile gets a higher etag, so the walk meets it again.
+/// </summary>
 public sealed class WalkDeduplicatorTests
 {
     [Fact]
@@ -22,6 +25,7 @@ public sealed class WalkDeduplicatorTests
     public void A_scan_with_too_many_matches_skips_documents_written_meanwhile()
     {
         var walk = new WalkDeduplicator(lastEtag: 10);
+        // One match more than the ids that a walk remembers.
         for (int i = 0; i < 100_001; i++)
         {
             Assert.True(walk.TryRegister(Id($"users/{i}")));

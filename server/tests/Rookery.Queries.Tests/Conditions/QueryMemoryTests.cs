@@ -4,11 +4,13 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Tests.Conditions;
 
+/// <summary>The memory of a query, which its parts hold together.</summary>
 public sealed class QueryMemoryTests
 {
-    private const long Limit = 1 << 20;
-    private const long Assured = 128 << 10;
+    private const long LimitBytes = 1 << 20;
+    private const long AssuredBytes = 128 << 10;
 
+    // A query that holds less than the assured bytes is refused only because of others.
     [Theory]
     [InlineData(64 << 10, true)]
     [InlineData(256 << 10, false)]
@@ -19,10 +21,10 @@ public sealed class QueryMemoryTests
         using var first = new ScanMemory(query);
         using var second = new ScanMemory(query);
         first.Reserve(heldByFirst);
-        share.Reserve(Limit - heldByFirst);
+        share.Reserve(LimitBytes - heldByFirst);
         var refused = Assert.Throws<QueryException>(() => second.Reserve(1 << 10));
         Assert.Equal(isFaultOfOthers, refused.Fault != QueryFault.TooCostly);
-        share.Release(Limit - heldByFirst);
+        share.Release(LimitBytes - heldByFirst);
     }
 
     [Fact]
@@ -42,5 +44,6 @@ public sealed class QueryMemoryTests
         Assert.Equal((0, 0), (query.HeldBytes, share.UsedBytes));
     }
 
-    private static MemoryShare NewShare() => new MemoryBudget(4 * Limit).AddShare("queries", Limit, Assured);
+    private static MemoryShare NewShare() =>
+        new MemoryBudget(4 * LimitBytes).AddShare("queries", LimitBytes, AssuredBytes);
 }

@@ -60,7 +60,8 @@ internal sealed class ForcedSort : OrderWalk
 
     public override bool IsWorthwhile(long wanted, int entries, EntryCursor candidates) => false;
 
-    public override long MaxSteps(EntryCursor candidates) => throw new InvalidOperationException("Nobody walks.");
+    public override long MaxSteps(EntryCursor candidates) =>
+        throw new InvalidOperationException("No walk was started.");
 
     public override bool IsWorthSorting(long matches) => matches > 0;
 

@@ -149,6 +149,7 @@ public sealed class GroupModelTests
             }
             else
             {
+                // The random documents have texts of 600 letters, which make keys long.
                 string members = documents.Document()[1..^1];
                 members = hasLongKeys
                     ? members
@@ -269,7 +270,7 @@ internal sealed class GroupExample : IDisposable
             }
         }
 
-        return Written(run.Finish());
+        return Write(run.Finish());
     }
 
     /// <summary>Returns the answer of the index that the planner chooses; null if it chooses a scan.</summary>
@@ -281,12 +282,12 @@ internal sealed class GroupExample : IDisposable
         }
 
         using var answer = Queries.TryAnswer(_node.Database(), name, _plan, _memory, new PatientClock(), needsTotal);
-        return answer is null ? null : (Written(answer.Results).Results, answer.Results.TotalResults, answer.IsOfPage);
+        return answer is null ? null : (Write(answer.Results).Results, answer.Results.TotalResults, answer.IsOfPage);
     }
 
     public void Dispose() => Assert.Equal(0, _memory.HeldBytes);
 
-    private static (List<string> Results, long Total) Written(ScanResults results)
+    private static (List<string> Results, long Total) Write(ScanResults results)
     {
         var written = new List<string>();
         for (int group = 0; group < results.GroupCount; group++)

@@ -75,6 +75,7 @@ public sealed class IndexDamageTests : IDisposable
 
     public void Dispose() => _node.Dispose();
 
+    /// <summary>Lets all reads of the index's segments fail from now on.</summary>
     private void BreakSegments() =>
         _node.Disk.Inject(
             new DiskFault(AtCall: 1, Errno.InputOutput)
@@ -85,6 +86,7 @@ public sealed class IndexDamageTests : IDisposable
             }
         );
 
+    /// <summary>Fails unless the index is rebuilt and answers again, and the queries left no memory held.</summary>
     private void AssertRebuilt()
     {
         Assert.True(_node.Serving(Names).IsResetRequested);

@@ -13,6 +13,7 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Tests.Execution;
 
+/// <summary>Queries while an index is reset, which deletes its content and builds it again.</summary>
 public sealed class IndexResetTests
 {
     private static readonly AutoIndexDefinition ByName = new(
@@ -80,6 +81,7 @@ public sealed class IndexResetTests
         using var answer = await execution;
         Assert.Equal((false, null), (answer.IsStale, answer.Timestamp));
         Assert.Equal(node.Database().LastEtag, answer.ResultEtag);
+        // Both documents, also the one that the index lacked.
         Assert.True(await answer.Results.MoveNextAsync());
         Assert.True(await answer.Results.MoveNextAsync());
         Assert.False(await answer.Results.MoveNextAsync());
@@ -91,6 +93,7 @@ public sealed class IndexResetTests
         }
     }
 
+    /// <summary>Returns the number of results of the index; null if it does not answer.</summary>
     private static long? CountResults(IndexedNode node, long minimumEtag)
     {
         var share = new MemoryBudget(64 << 20).AddShare("queries", limitBytes: 64 << 20);

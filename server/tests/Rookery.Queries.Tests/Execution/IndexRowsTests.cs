@@ -5,6 +5,7 @@ using Rookery.Queries.Execution;
 
 namespace Rookery.Queries.Tests.Execution;
 
+/// <summary>Rows of an index that are computed while a query runs.</summary>
 public sealed class IndexRowsTests
 {
     /// <summary>

@@ -91,7 +91,10 @@ public sealed class OrderWalkTests
                     var read = example.Ask(parsed, needsTotal, new NoWalk());
                     var answer = example.Ask(parsed, needsTotal, walk);
                     string context = $"seed {seed}, round {round}: {rql}";
-                    Assert.True(expected.Results.SequenceEqual(read.Results, StringComparer.Ordinal), context);
+                    Assert.True(
+                        expected.Results.SequenceEqual(read.Results, StringComparer.Ordinal),
+                        $"{context}: reading all matches gives other results than a scan"
+                    );
                     Assert.True(
                         expected.Results.SequenceEqual(answer.Results, StringComparer.Ordinal),
                         $"{context}\nexpected {string.Join(' ', expected.Results)}\nanswered "
@@ -99,7 +102,8 @@ public sealed class OrderWalkTests
                     );
                     Assert.True(
                         !needsTotal || (expected.Total == read.Total && expected.Total == answer.Total),
-                        $"{context}: {expected.Total}, {read.Total}, {answer.Total}"
+                        $"{context}: a scan finds {expected.Total}, all matches are {read.Total}, and the walk says "
+                            + $"{answer.Total}"
                     );
                     walked += walk.Started;
                     completed += example.Segments > 1 ? walk.CompletedAmongDead : 0;
@@ -137,8 +141,14 @@ public sealed class OrderWalkTests
                         bool needsTotal = random.Next(4) > 0;
                         var answer = example.Ask(asked, needsTotal, sort);
                         string where = $"seed {seed}, round {round}, time {time}: {rql}";
-                        Assert.True(expected.Results.SequenceEqual(answer.Results, StringComparer.Ordinal), where);
-                        Assert.True(!needsTotal || expected.Total == answer.Total, where);
+                        Assert.True(
+                            expected.Results.SequenceEqual(answer.Results, StringComparer.Ordinal),
+                            $"{where}: the results differ from those of a scan"
+                        );
+                        Assert.True(
+                            !needsTotal || expected.Total == answer.Total,
+                            $"{where}: a scan finds {expected.Total}, and the index says {answer.Total}"
+                        );
                     }
                 }
             }
@@ -151,7 +161,7 @@ public sealed class OrderWalkTests
     [Fact]
     public void A_page_of_a_term_asked_for_again_reads_no_postings()
     {
-        using var example = ManyMatches();
+        using var example = CreateManyMatches();
         var asked = RqlParser.Parse("from @all_docs where tag = 'c' order by name desc limit 3");
         var plan = CompiledQuery.Compile(asked, QueryParameters.None, fullText: null);
         long[] read = new long[3];
@@ -172,7 +182,7 @@ public sealed class OrderWalkTests
     [InlineData("c", "name desc", 1_000, "c0999 c0998 c0997")]
     public void A_short_page_reads_few_of_many_matches(string tag, string order, int matches, string names)
     {
-        using var example = ManyMatches();
+        using var example = CreateManyMatches();
         var parsed = RqlParser.Parse($"from @all_docs where tag = '{tag}' order by {order} limit 3");
         var plan = CompiledQuery.Compile(parsed, QueryParameters.None, fullText: null);
         using var walked = example.Open(plan);
@@ -189,7 +199,7 @@ public sealed class OrderWalkTests
     [Fact]
     public void A_walk_whose_matches_come_last_gives_up()
     {
-        using var example = ManyMatches();
+        using var example = CreateManyMatches();
         var parsed = RqlParser.Parse("from @all_docs where tag = 'c' order by name limit 3");
         using (var first = example.Open(CompiledQuery.Compile(parsed, QueryParameters.None, fullText: null)))
         {
@@ -202,8 +212,8 @@ public sealed class OrderWalkTests
         Assert.Equal(1_000, answer.Total);
     }
 
-    /// <summary>3,000 users with tag b and 1,000 with tag c, whose names come after those of b.</summary>
-    private static IndexExample ManyMatches()
+    /// <summary>Creates 3,000 users with tag b and 1,000 with tag c, whose names come after those of b.</summary>
+    private static IndexExample CreateManyMatches()
     {
         var example = new IndexExample(Definition);
         for (int number = 0; number < 3_000; number++)

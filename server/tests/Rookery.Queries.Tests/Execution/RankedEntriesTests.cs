@@ -8,6 +8,9 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Tests.Execution;
 
+/// <summary>
+/// The order of an index's entries by the ranks of their values, and by documents where ranks do not suffice.
+/// </summary>
 public sealed class RankedEntriesTests
 {
     /// <summary>
@@ -86,6 +89,7 @@ public sealed class RankedEntriesTests
         {
             for (int other = 0; other < entries.Length; other++)
             {
+                // Of two entries, exactly one is before the other.
                 Assert.Equal(one != other, isBefore[one][other] != isBefore[other][one]);
                 for (int third = 0; third < entries.Length; third++)
                 {

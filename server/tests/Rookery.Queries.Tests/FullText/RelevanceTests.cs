@@ -15,8 +15,13 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Queries.Tests.FullText;
 
+/// <summary>Scores of full-text searches, by the formula BM25.</summary>
 public sealed class RelevanceTests
 {
+    // The parameters of BM25: how much a word's repetition counts, and how much the length of a text does.
+    private const double K1 = 1.2;
+    private const double B = 0.75;
+
     /// <summary>
     /// Compares scores with the formula, computed directly on words with none of the product's code but the analyzer's
     /// rule for these texts.
@@ -83,7 +88,7 @@ public sealed class RelevanceTests
         }
 
         double Weight(int frequency, int length) =>
-            frequency is 0 ? 0 : frequency * 2.2 / (frequency + (1.2 * (0.25 + (0.75 * length / average))));
+            frequency is 0 ? 0 : frequency * (K1 + 1) / (frequency + (K1 * (1 - B + (B * length / average))));
     }
 
     /// <summary>
@@ -101,7 +106,7 @@ public sealed class RelevanceTests
         string[] texts =
         [
             .. Directory
-                .GetFiles(Documentation(), "*.md", SearchOption.AllDirectories)
+                .GetFiles(FindDocumentation(), "*.md", SearchOption.AllDirectories)
                 .Order(StringComparer.Ordinal)
                 .SelectMany(static file => File.ReadAllText(file).Split("\n\n", StringSplitOptions.RemoveEmptyEntries)),
         ];
@@ -154,6 +159,7 @@ public sealed class RelevanceTests
 
         foreach (var (place, document) in stored.Index())
         {
+            // No result is known before all are scored.
             Assert.False(
                 run.Add(
                     new QueriedDocument(
@@ -165,7 +171,7 @@ public sealed class RelevanceTests
             );
         }
 
-        Check([.. run.Finish().Documents]);
+        AssertRanked([.. run.Finish().Documents]);
 
         using var example = new IndexExample(
             new AutoIndexDefinition(collection: null, [new AutoIndexField(["text"], AutoIndexFieldUses.Search)])
@@ -185,9 +191,9 @@ public sealed class RelevanceTests
             )
         );
         Assert.False(answer.AreCandidates);
-        Check([.. answer.Documents]);
+        AssertRanked([.. answer.Documents]);
 
-        void Check(ScannedDocument[] actual)
+        void AssertRanked(ScannedDocument[] actual)
         {
             Assert.Equal(expected.Length, actual.Length);
             Assert.All(
@@ -206,8 +212,8 @@ public sealed class RelevanceTests
             int frequency = text.Count(other => other.Equals(word, StringComparison.Ordinal));
             return Math.Log(1 + ((count - containing + 0.5) / (containing + 0.5)))
                 * frequency
-                * 2.2
-                / (frequency + (1.2 * (0.25 + (0.75 * text.Length / average))));
+                * (K1 + 1)
+                / (frequency + (K1 * (1 - B + (B * text.Length / average))));
         }
     }
 
@@ -242,6 +248,7 @@ public sealed class RelevanceTests
             counted.Count(matcher);
         }
 
+        // Four texts with six words, as stop words do not count. Three have a fox, one a dog.
         var known = new SearchStatistics(4, 6, [3, 1]);
         Assert.Equal(
             (counted.Documents, counted.Tokens, counted.DocumentFrequency(0)),
@@ -250,7 +257,7 @@ public sealed class RelevanceTests
         Assert.Equal(new SearchScorer(query, known).Score(matcher), new SearchScorer(query, counted).Score(matcher));
     }
 
-    private static string Documentation()
+    private static string FindDocumentation()
     {
         for (var folder = new DirectoryInfo(AppContext.BaseDirectory); folder is not null; folder = folder.Parent)
         {

@@ -8,6 +8,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Queries.Tests.FullText;
 
+/// <summary>Whether a text matches a search, and how often its terms occur.</summary>
 public sealed class SearchMatcherTests
 {
     private const string Text = "The quick brown fox jumped over the lazy dogs";
@@ -52,6 +53,7 @@ public sealed class SearchMatcherTests
         using var matcher = new SearchMatcher(
             SearchTerms.Parse(analyzer, "dog \"big dog\" d* cat", needsAll: false, position: 0)
         );
+        // The second round shows that a matcher forgets the document before.
         for (int round = 0; round < 2; round++)
         {
             Assert.True(SearchTestData.Read(matcher, "big dog, small dog", "the big dog"));
@@ -167,6 +169,10 @@ public sealed class SearchMatcherTests
         Assert.Equal(1 << 17, matcher.Length);
     }
 
+    /// <summary>
+    /// Returns whether the words from <paramref name="word"/> on can be placed: each at its offset from the start or up
+    /// to <paramref name="slop"/> later, and no two equal words at one position.
+    /// </summary>
     private static bool CanPlace(
         (int Term, int Offset)[] words,
         int[][] positions,

@@ -63,8 +63,13 @@ public sealed class CoveringIndexesTests
                     node.Step();
                 }
 
-                chosen += Compare(node, Texts[random.Next(Texts.Length)], "shop", $"seed {seed}, round {round}");
-                chosen += Compare(node, Texts[random.Next(Texts.Length)], database, $"seed {seed}, round {round}");
+                chosen += CompareChoices(node, Texts[random.Next(Texts.Length)], "shop", $"seed {seed}, round {round}");
+                chosen += CompareChoices(
+                    node,
+                    Texts[random.Next(Texts.Length)],
+                    database,
+                    $"seed {seed}, round {round}"
+                );
             }
         }
 
@@ -81,7 +86,7 @@ public sealed class CoveringIndexesTests
             Put(node, i, "shop");
         }
 
-        var (byName, byAge) = (Definitions[0], Of("age"));
+        var (byName, byAge) = (Definitions[0], DefinitionOf("age"));
         node.Define(byName.Name, byName);
         node.Define(byAge.Name, byAge);
         node.SettleAll();
@@ -116,7 +121,7 @@ public sealed class CoveringIndexesTests
 
         node.Define(Definitions[0].Name, Definitions[0]);
         node.SettleAll();
-        var index = Ask(node, parsed);
+        var index = PlanWithIndex(node, parsed);
         node.Run(CommandEncoder.DeleteDatabases(["shop"]));
         node.CreateDatabase("shop");
         node.SettleAll();
@@ -130,19 +135,22 @@ public sealed class CoveringIndexesTests
 
     // A separate method, so that no local variable keeps the objects alive.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static WeakReference<object> Ask(IndexedNode node, Query parsed)
+    private static WeakReference<object> PlanWithIndex(IndexedNode node, Query parsed)
     {
         Assert.True(Plan(node, parsed, "shop", usesCache: true).IsBuilt);
         Assert.NotNull(parsed.CoveringIndexes);
         return new WeakReference<object>(node.Serving(Definitions[0].Name));
     }
 
-    private static AutoIndexDefinition Of(string field) => new("Users", [Field(field)]);
+    private static AutoIndexDefinition DefinitionOf(string field) => new("Users", [Field(field)]);
 
     private static AutoIndexField Field(string name, AutoIndexFieldUses uses = AutoIndexFieldUses.None) =>
         new([name], uses);
 
-    private static int Compare(IndexedNode node, string text, string database, string context)
+    /// <summary>
+    /// Fails if the cached choice of a query's index differs from a new one. Returns 1 if an index was chosen.
+    /// </summary>
+    private static int CompareChoices(IndexedNode node, string text, string database, string context)
     {
         var parsed = ParsedQueries.Read(text);
         var known = Plan(node, parsed, database, usesCache: true);

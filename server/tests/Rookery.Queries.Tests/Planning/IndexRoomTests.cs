@@ -12,7 +12,8 @@ namespace Rookery.Queries.Tests.Planning;
 /// <summary>Plans on a node that keeps as many indexes as its memory allows.</summary>
 public sealed class IndexRoomTests
 {
-    private const int MostOfALeastNode = 32;
+    /// <summary>The most indexes that a node with the least memory keeps.</summary>
+    private const int MaxIndexes = 32;
 
     [Fact]
     public void A_query_whose_index_has_no_room_scans_documents()
@@ -24,7 +25,8 @@ public sealed class IndexRoomTests
         }
 
         Assert.NotNull(Plan(node, "from Users where name = 'a'").ToDefine);
-        for (int i = 0; i < MostOfALeastNode / 2; i++)
+        // At most half of the indexes are automatic ones, like these.
+        for (int i = 0; i < MaxIndexes / 2; i++)
         {
             node.Define($"i{i}", DefinitionOf($"f{i}"));
         }

@@ -115,6 +115,7 @@ public sealed class HostileScanTests
         Assert.Equal(ImpatientClock.Patience, clock.Checks);
     }
 
+    // The query repeats the part so often, with a parameter of so many bytes; the error names the limit.
     [Theory]
     [InlineData("a=$p", " or ", 1_025, 1, "1024 conditions")]
     [InlineData("a=$p", " or ", 100, 100_000, "8 MiB")]
@@ -181,6 +182,7 @@ public sealed class HostileScanTests
             Assert.Throws<QueryException>(static () => QueryParameters.Read(Encoding.UTF8.GetBytes("[1]"))).Fault
         );
 
+    /// <summary>Ends the work at the tenth check.</summary>
     private sealed class ImpatientClock : IWorkLimits
     {
         /// <summary>The number of checks at which the time is over.</summary>

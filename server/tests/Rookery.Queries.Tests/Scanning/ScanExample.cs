@@ -99,12 +99,12 @@ internal sealed class ScanExample
             {
                 if (run.Add(Document(index)))
                 {
-                    results.Add(Written(plan, index));
+                    results.Add(WriteResult(plan, index));
                 }
             }
 
             ScanResults end = run.Finish();
-            results.AddRange(end.Documents.Select(document => Written(plan, (int)document.Etag - 1)));
+            results.AddRange(end.Documents.Select(document => WriteResult(plan, (int)document.Etag - 1)));
             for (int group = 0; group < end.GroupCount; group++)
             {
                 var output = new ArrayBufferWriter<byte>();
@@ -115,13 +115,14 @@ internal sealed class ScanExample
             total = end.TotalResults;
         }
 
-        Assert.Equal(0, share.UsedBytes);
+        Assert.Equal(0, share.UsedBytes); // a query that ended holds no memory
         return (results, total);
     }
 
     private QueriedDocument Document(int index) => new(new DocumentView(_documents[index].Stored), index + 1, History);
 
-    private string Written(CompiledQuery plan, int index)
+    /// <summary>Returns a result as the answer has it: its id, or its members as JSON.</summary>
+    private string WriteResult(CompiledQuery plan, int index)
     {
         if (plan.ReturnsDocuments)
         {

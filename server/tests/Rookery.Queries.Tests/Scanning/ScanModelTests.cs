@@ -21,7 +21,7 @@ public sealed class ScanModelTests
         int compared = 0;
         for (int seed = 0; seed < 60; seed++)
         {
-            (RandomQueries queries, string[] bodies, JsonElement[] parsed, ScanExample example) = Documents(seed);
+            (RandomQueries queries, string[] bodies, JsonElement[] parsed, ScanExample example) = DrawDocuments(seed);
             for (int query = 0; query < 60; query++)
             {
                 Condition condition = queries.Condition(3);
@@ -63,7 +63,7 @@ public sealed class ScanModelTests
         for (int seed = 100; seed < 140; seed++)
         {
             var random = new Random(seed);
-            (RandomQueries queries, string[] bodies, JsonElement[] parsed, ScanExample example) = Documents(seed);
+            (RandomQueries queries, string[] bodies, JsonElement[] parsed, ScanExample example) = DrawDocuments(seed);
             for (int query = 0; query < 20; query++)
             {
                 OrderKey[] orders =
@@ -110,7 +110,8 @@ public sealed class ScanModelTests
     {
         for (int seed = 200; seed < 240; seed++)
         {
-            (_, string[] bodies, JsonElement[] parsed, ScanExample example) = Documents(seed);
+            (_, string[] bodies, JsonElement[] parsed, ScanExample example) = DrawDocuments(seed);
+            // Each key by which documents are grouped, with the value that is aggregated.
             foreach (
                 (string key, string value) in new[] { ("l[].a", "l[].b"), ("t[]", "a"), ("l[].a", "a"), ("o.a", "l.b") }
             )
@@ -134,8 +135,8 @@ public sealed class ScanModelTests
                     )
                     .Select(group =>
                         $"{group.Key} {group.Count()} "
-                        + $"{Sum(group.Select(entry => Values(entry, value, array)))} "
-                        + $"{Smallest(group.Select(entry => Values(entry, value, array)))}"
+                        + $"{Sum(group.Select(entry => ValuesOf(entry, value, array)))} "
+                        + $"{Smallest(group.Select(entry => ValuesOf(entry, value, array)))}"
                     )
                     .Order(StringComparer.Ordinal);
                 string query =
@@ -158,7 +159,7 @@ public sealed class ScanModelTests
 
     private static CompiledQuery Plan(Query query) => CompiledQuery.Compile(query, QueryParameters.None);
 
-    private static (RandomQueries Queries, string[] Bodies, JsonElement[] Parsed, ScanExample Example) Documents(
+    private static (RandomQueries Queries, string[] Bodies, JsonElement[] Parsed, ScanExample Example) DrawDocuments(
         int seed
     )
     {
@@ -171,7 +172,11 @@ public sealed class ScanModelTests
     {
         foreach (OrderKey order in orders)
         {
-            int result = Compare(order, First(order, documents[one - 1]), First(order, documents[other - 1]));
+            int result = Compare(
+                order,
+                FirstValueOf(order, documents[one - 1]),
+                FirstValueOf(order, documents[other - 1])
+            );
             if (result != 0)
             {
                 return result;
@@ -181,7 +186,10 @@ public sealed class ScanModelTests
         return one.CompareTo(other);
     }
 
-    private static NaiveValue First(OrderKey order, JsonElement document)
+    /// <summary>
+    /// Returns the value by which a document is sorted: the first in the order of all values of the field.
+    /// </summary>
+    private static NaiveValue FirstValueOf(OrderKey order, JsonElement document)
     {
         var values = NaiveValue
             .At(document, ((PathReference)order.Field!).Path.Steps.Select(static step => step.Name))
@@ -200,7 +208,11 @@ public sealed class ScanModelTests
             : 1;
     }
 
-    private static List<JsonElement> Values(
+    /// <summary>
+    /// Returns the values of a path in an entry: of the array's element if the path leads through the array, otherwise
+    /// of the document.
+    /// </summary>
+    private static List<JsonElement> ValuesOf(
         (JsonElement Document, JsonElement Entry) entry,
         string path,
         string[] array
@@ -212,6 +224,7 @@ public sealed class ScanModelTests
             : NaiveValue.At(entry.Document, names);
     }
 
+    /// <summary>Returns the group key of an entry, as JSON in one form for equal values.</summary>
     private static string KeyOf(JsonElement entry, IEnumerable<string> steps)
     {
         foreach (string step in steps)
