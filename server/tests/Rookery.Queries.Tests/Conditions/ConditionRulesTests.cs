@@ -6,6 +6,7 @@ namespace Rookery.Queries.Tests.Conditions;
 /// <summary>The rules of docs/reference/rql.md ("What values mean") about conditions, each by its number.</summary>
 public sealed class ConditionRulesTests
 {
+    // The cases have a condition and the numbers of the users (from 1) for whom it holds.
     private static readonly ScanExample Users = new(
         """{ "name": "Ann", "age": 5, "tags": ["red", ["blue"]], "at": "2026-11-21T09:49:45.2120000", "ok": true }""",
         """{ "name": "bob", "age": "5", "tags": [], "at": "2026-11-21T10:49:45.212+01:00", "lines": [ { "p": "x", "n": 1 }, { "p": "y", "n": 9 } ] }""",

@@ -7,6 +7,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Queries.Tests.Conditions;
 
+/// <summary>The similarity of texts: 1 less the edit distance for each character of the shorter text.</summary>
 public sealed class FuzzyTextTests
 {
     [Theory]
@@ -37,7 +38,7 @@ public sealed class FuzzyTextTests
                 one =>
                 {
                     var (left, right, bound) = one;
-                    bool isNear = Measure(left, right) <= bound;
+                    bool isNear = MeasureDistance(left, right) <= bound;
                     Assert.Equal(isNear, EditDistance.IsWithin(left, right, bound));
                     near += isNear ? 1 : 0;
                 }
@@ -55,7 +56,7 @@ public sealed class FuzzyTextTests
                 static one =>
                 {
                     var (text, other, tenths) = one;
-                    int distance = Measure(
+                    int distance = MeasureDistance(
                         [.. text.Select(static letter => (int)letter)],
                         [.. other.Select(static letter => (int)letter)]
                     );
@@ -68,6 +69,7 @@ public sealed class FuzzyTextTests
     [Fact]
     public void Too_long_texts_are_refused_as_a_pattern_and_never_similar()
     {
+        // A pattern has up to 512 bytes. At similarity 0 a text of twice that is too far from it.
         Assert.Equal(
             QueryFault.Invalid,
             Assert.Throws<QueryException>(static () => new FuzzyText("a"u8, similarity: 1.5, position: 3)).Fault
@@ -86,7 +88,8 @@ public sealed class FuzzyTextTests
         Assert.False(longest.Matches(Encoding.UTF8.GetBytes(new string('a', 1024)), null));
     }
 
-    private static int Measure(int[] left, int[] right)
+    /// <summary>Returns the edit distance (Levenshtein's), computed from the whole matrix.</summary>
+    private static int MeasureDistance(int[] left, int[] right)
     {
         int[,] matrix = new int[left.Length + 1, right.Length + 1];
         for (int row = 0; row <= left.Length; row++)

@@ -9,6 +9,7 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Tests.Execution;
 
+/// <summary>What the answer of an automatic index reads and holds, and how long it stays valid.</summary>
 public sealed class IndexAnswerTests
 {
     private static readonly AutoIndexDefinition Definition = new(
@@ -48,7 +49,7 @@ public sealed class IndexAnswerTests
     [Fact]
     public void An_answer_keeps_its_results_while_the_index_changes()
     {
-        using var example = Many(300);
+        using var example = CreateUsers(300);
         using var answer = example.Open(Plan("from Users where age >= 100 order by age desc limit 5, 3"));
         for (int number = 0; number < 300; number++)
         {
@@ -71,7 +72,7 @@ public sealed class IndexAnswerTests
     public void A_page_that_is_continued_holds_the_memory_of_one_search(string query)
     {
         const int Documents = 5000;
-        using var example = Many(Documents);
+        using var example = CreateUsers(Documents);
         long whole;
         using (var answer = example.Open(Plan($"{query} limit {2 * Documents}")))
         {
@@ -118,7 +119,7 @@ public sealed class IndexAnswerTests
     [InlineData("from Users where search(bio, 'often') order by age as long desc limit 4, 6")]
     public void A_page_that_has_all_results_is_not_searched_again(string query)
     {
-        using var example = Many(10);
+        using var example = CreateUsers(10);
         using var answer = example.Open(Plan(query));
         long read = answer.PostingsRead;
         Assert.NotEqual(0, read);
@@ -129,7 +130,7 @@ public sealed class IndexAnswerTests
     [Fact]
     public void A_page_without_its_total_is_the_same_and_reads_less()
     {
-        using var example = Many(20_000);
+        using var example = CreateUsers(20_000);
         const string Query = "from Users where search(bio, 'often seldom') limit 10";
         using var counted = example.Open(Plan(Query));
         using var page = example.Open(Plan(Query), needsTotal: false);
@@ -151,7 +152,7 @@ public sealed class IndexAnswerTests
     [InlineData("from Users where kind >= 0 order by kind desc, name limit 10", 160)]
     public void An_ordered_page_reads_the_keys_of_its_length_not_those_of_all_matches(string query, int maxKeys)
     {
-        using var example = Many(4_000);
+        using var example = CreateUsers(4_000);
         for (int number = 4_000; number < 8_000; number++)
         {
             example.Put(
@@ -161,6 +162,7 @@ public sealed class IndexAnswerTests
         }
 
         example.Apply();
+        // The third segment: ten users with several names, which replace those of the first.
         for (int number = 0; number < 10; number++)
         {
             example.Put($"users/{number}", $$"""{ "name": ["name {{number}}", "zeno"], "kind": null }""");
@@ -182,7 +184,7 @@ public sealed class IndexAnswerTests
     [InlineData("from Users where search(bio, 'seldom')", 10, 200)]
     public void Only_postings_of_the_terms_are_read(string query, int minPostings, int maxPostings)
     {
-        using var example = Many(5_000);
+        using var example = CreateUsers(5_000);
         example.Put("users/ann", """{ "name": "ann" }""");
         example.Apply();
         using var answer = example.Open(Plan(query));
@@ -193,7 +195,7 @@ public sealed class IndexAnswerTests
     [Fact]
     public void Thousands_of_terms_take_no_more_memory_than_a_few()
     {
-        using var example = Many(2_000);
+        using var example = CreateUsers(2_000);
         var clock = new CountingClock();
         string names = string.Join(',', Enumerable.Range(0, 10_000).Select(static number => $"'name {number}'"));
         using (var inAny = example.Open(Plan($"from Users where name in ({names}) limit 1"), clock))
@@ -208,7 +210,7 @@ public sealed class IndexAnswerTests
     [Fact]
     public void A_phrase_takes_no_memory_per_document()
     {
-        using var example = Many(5_000);
+        using var example = CreateUsers(5_000);
         var plan = Plan("from Users where search(bio, '\"often filler\"') limit 1");
         using (example.Open(plan))
         {
@@ -224,7 +226,7 @@ public sealed class IndexAnswerTests
     [Fact]
     public void A_query_can_time_out_while_it_reads_terms()
     {
-        using var example = Many(2_000);
+        using var example = CreateUsers(2_000);
         var clock = new CountingClock { Patience = 1 };
         string pattern = string.Join(
             " or ",
@@ -236,7 +238,8 @@ public sealed class IndexAnswerTests
         Assert.Equal(1, later.TotalResults);
     }
 
-    private static IndexExample Many(int count)
+    /// <summary>Creates users, of whom every 500th has a bio with the word "seldom".</summary>
+    private static IndexExample CreateUsers(int count)
     {
         var example = new IndexExample(Definition);
         for (int number = 0; number < count; number++)
@@ -261,6 +264,7 @@ public sealed class IndexAnswerTests
             new FullTextConditions(static _ => IndexedQueries.Analyzer)
         );
 
+    /// <summary>Ends the work after a number of checks.</summary>
     private sealed class CountingClock : IWorkLimits
     {
         /// <summary>The number of checks at which the time is over.</summary>

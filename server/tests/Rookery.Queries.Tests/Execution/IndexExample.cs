@@ -169,7 +169,9 @@ internal sealed class IndexExample : IDisposable
             if (!evaluated)
             {
                 results.AddRange(
-                    answer.Documents.Select(document => Written(compiled, Encoding.UTF8.GetString(document.Id.Span)))
+                    answer.Documents.Select(document =>
+                        WriteResult(compiled, Encoding.UTF8.GetString(document.Id.Span))
+                    )
                 );
             }
         }
@@ -237,18 +239,18 @@ internal sealed class IndexExample : IDisposable
             string id = Encoding.UTF8.GetString(candidate.Id.Span);
             if (run.Add(Document(id)))
             {
-                results.Add(Written(compiled, id));
+                results.Add(WriteResult(compiled, id));
             }
         }
 
         var end = run.Finish();
         results.AddRange(
-            end.Documents.Select(document => Written(compiled, Encoding.UTF8.GetString(document.Id.Span)))
+            end.Documents.Select(document => WriteResult(compiled, Encoding.UTF8.GetString(document.Id.Span)))
         );
         return end.TotalResults;
     }
 
-    private string Written(CompiledQuery compiled, string id)
+    private string WriteResult(CompiledQuery compiled, string id)
     {
         var document = Document(id);
         if (compiled.ReturnsDocuments)

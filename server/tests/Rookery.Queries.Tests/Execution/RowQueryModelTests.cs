@@ -330,10 +330,10 @@ public sealed class RowQueryModelTests
             using var run = plan.Start(_memory, new PatientClock());
             Walk((in QueriedDocument document, IReadOnlyList<byte[]> rows) => run.AddRows(document, rows));
             var end = run.Finish();
-            return ([.. end.Documents.Select(one => Written(plan, one.Id, one.Row.Span))], end.TotalResults);
+            return ([.. end.Documents.Select(one => WriteResult(plan, one.Id, one.Row.Span))], end.TotalResults);
         }
 
-        /// <summary>The reduce, written out.</summary>
+        /// <summary>Returns the answer of all totals, which are computed here and not by the index's reduce.</summary>
         public (IReadOnlyList<string> Results, long Total) ScanTotals()
         {
             var totals = new Dictionary<string, (int Count, int Quantity)>(StringComparer.Ordinal);
@@ -376,7 +376,7 @@ public sealed class RowQueryModelTests
             using var run = plan.Start(_memory, new PatientClock());
             Array.ForEach(rows, row => run.AddRows(document: default, [row]));
             var end = run.Finish();
-            return ([.. end.Documents.Select(one => Written(plan, one.Id, one.Row.Span))], end.TotalResults);
+            return ([.. end.Documents.Select(one => WriteResult(plan, one.Id, one.Row.Span))], end.TotalResults);
         }
 
         public (IReadOnlyList<string> Results, long Total, bool EvaluatedDocuments) Ask()
@@ -399,7 +399,8 @@ public sealed class RowQueryModelTests
                 return (
                     [
                         .. answer.Documents.Select(
-                            (one, place) => Written(plan, one.Id, plan.ReturnsEachRow ? answer.ReadRow(place) : default)
+                            (one, place) =>
+                                WriteResult(plan, one.Id, plan.ReturnsEachRow ? answer.ReadRow(place) : default)
                         ),
                     ],
                     answer.TotalResults!.Value,
@@ -432,7 +433,7 @@ public sealed class RowQueryModelTests
             }
 
             var end = run.Finish();
-            return ([.. end.Documents.Select(one => Written(plan, one.Id, one.Row.Span))], end.TotalResults, true);
+            return ([.. end.Documents.Select(one => WriteResult(plan, one.Id, one.Row.Span))], end.TotalResults, true);
         }
 
         private bool TrySetModel(ModelQuery model)
@@ -503,7 +504,7 @@ public sealed class RowQueryModelTests
             return CompiledQuery.Compile(_query, QueryParameters.None, words, _rows);
         }
 
-        private string Written(CompiledQuery plan, ReadOnlyMemory<byte> id, ReadOnlySpan<byte> row)
+        private string WriteResult(CompiledQuery plan, ReadOnlyMemory<byte> id, ReadOnlySpan<byte> row)
         {
             if (plan.ReturnsDocuments)
             {

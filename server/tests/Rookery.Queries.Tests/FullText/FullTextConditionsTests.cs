@@ -96,7 +96,7 @@ public sealed class FullTextConditionsTests
         string word = new('a', 200);
         using var scan = new Scan(condition.Replace("TEXT", word[1..] + "b", StringComparison.Ordinal));
         string members = $"\"title\":\"{string.Join(' ', Enumerable.Repeat(word, words))}\"";
-        scan.Matches(Encoding.UTF8.GetBytes(members));
+        scan.Evaluate(Encoding.UTF8.GetBytes(members));
         Assert.NotEqual(0, scan.LimitChecks);
     }
 
@@ -139,7 +139,8 @@ public sealed class FullTextConditionsTests
             _analyzer.Dispose();
         }
 
-        internal void Matches(byte[] members)
+        /// <summary>Evaluates another document, and counts the checks of limits meanwhile.</summary>
+        internal void Evaluate(byte[] members)
         {
             LimitChecks = 0;
             _predicate.Matches(new QueriedDocument(members), _work);

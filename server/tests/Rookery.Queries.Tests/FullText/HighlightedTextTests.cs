@@ -4,8 +4,10 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Queries.Tests.FullText;
 
+/// <summary>Fragments of a text around the words that a search found, which are marked.</summary>
 public sealed class HighlightedTextTests
 {
+    // The text, the search, the characters of a fragment, the most fragments, and the fragments with marked words.
     [Theory]
     [InlineData("a river of fish, fish and fish", "fish", 18, 1, "of [fish], [fish] and")]
     [InlineData("a river of fish, fish and fish", "fish", 18, 2, "of [fish], [fish] and|[fish]")]

@@ -5,8 +5,10 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Queries.Tests.FullText;
 
+/// <summary>How the text of a search is read: its words, phrases and patterns.</summary>
 public sealed class SearchTermsTests
 {
+    // Phrases stand in brackets, each word with its distance from the first.
     [Theory]
     [InlineData("lazy Dog", "lazy dog")]
     [InlineData("  \"Lazy  dog\" the - fox ", "(lazy+0 dog+1) fox")]
@@ -47,6 +49,7 @@ public sealed class SearchTermsTests
         );
     }
 
+    // A piece repeated with its number. A quotation mark stands for a phrase, which may have 64 words.
     [Theory]
     [InlineData("word{0} ", 1024)]
     [InlineData("w{0}* ", 64)]

@@ -2,8 +2,10 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Tests.Language;
 
+/// <summary>Changed queries, which are mostly invalid, at the parser.</summary>
 public sealed class RqlFuzzTests
 {
+    // Queries that together have each part of the language.
     private static readonly string[] Seeds =
     [
         "from Users as u where (u.name = $p0 or not exists(a.b[].c)) and age between 1 and 2.5e3 order by a as "
@@ -94,6 +96,7 @@ public sealed class RqlFuzzTests
             }
         }
 
+        // Of both, valid and invalid texts, there must be many.
         Assert.InRange(queries, 500, 15_000);
     }
 

@@ -5,6 +5,7 @@ using Rookery.Queries.Planning;
 
 namespace Rookery.Queries.Tests.Planning;
 
+/// <summary>Which automatic index answers a query, or is created for it.</summary>
 public sealed class AutoIndexChoiceTests
 {
     [Theory]
@@ -109,6 +110,7 @@ public sealed class AutoIndexChoiceTests
     public void A_narrower_index_is_superfluous_once_a_wider_one_has_caught_up()
     {
         var narrow = Candidate(DefinitionOf("name"), visible: 90);
+        // An index that has seen fewer changes than the narrow one cannot replace it yet.
         var wide = Candidate(DefinitionOf("name", "age"), visible: 89);
         Assert.Empty(AutoCandidates.Superfluous([narrow, wide]));
         Assert.Equal([narrow.Name], AutoCandidates.Superfluous([narrow, wide with { VisibleEtag = 90 }]));

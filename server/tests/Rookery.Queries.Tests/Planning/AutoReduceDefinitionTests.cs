@@ -9,6 +9,7 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Tests.Planning;
 
+/// <summary>Automatic indexes of grouped queries: their names, their format, and which one answers a query.</summary>
 public sealed class AutoReduceDefinitionTests
 {
     [Theory]

@@ -3,6 +3,7 @@ using Rookery.Queries.Planning;
 
 namespace Rookery.Queries.Tests.Planning;
 
+/// <summary>The names of automatic indexes, which show collection and fields as RavenDB's do.</summary>
 public sealed class AutomaticIndexNameTests
 {
     [Theory]

@@ -9,6 +9,7 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Tests.Planning;
 
+/// <summary>Whether a query is answered by an existing index, a new one or a scan of documents.</summary>
 public sealed class IndexChooserTests
 {
     [Theory]

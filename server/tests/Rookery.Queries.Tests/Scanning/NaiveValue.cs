@@ -5,30 +5,40 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Tests.Scanning;
 
+/// <summary>The kinds of values in the order of rule 3.</summary>
+internal enum NaiveKind
+{
+    Null,
+    Boolean,
+    Number,
+    Text,
+    Object,
+}
+
 /// <summary>
-/// A value as rules 1 to 8 describe it, implemented independently with the runtime's decimals, strings and dates, and a
-/// parsed document.
+/// A value as rules 1 to 8 of docs/reference/rql.md describe it, implemented independently with the runtime's decimals,
+/// strings and dates, and a parsed document.
 /// </summary>
-/// <param name="Kind">0 null, 1 boolean, 2 number, 3 text, 4 object.</param>
+/// <param name="Kind">The kind of the value.</param>
 /// <param name="Number">The value of a number; 0 or 1 for a boolean.</param>
 /// <param name="Text">A text in lower case, or the text of an object.</param>
 /// <param name="Raw">A text with its case.</param>
-internal sealed record NaiveValue(int Kind, decimal Number, string Text, string Raw)
+internal sealed record NaiveValue(NaiveKind Kind, decimal Number, string Text, string Raw)
 {
     public static NaiveValue Of(JsonElement json) =>
         json.ValueKind switch
         {
-            JsonValueKind.Null => new(0, 0, "", ""),
-            JsonValueKind.False => new(1, 0, "", ""),
-            JsonValueKind.True => new(1, 1, "", ""),
+            JsonValueKind.Null => new(NaiveKind.Null, 0, "", ""),
+            JsonValueKind.False => new(NaiveKind.Boolean, 0, "", ""),
+            JsonValueKind.True => new(NaiveKind.Boolean, 1, "", ""),
             JsonValueKind.Number => new(
-                2,
+                NaiveKind.Number,
                 decimal.Parse(json.GetRawText(), NumberStyles.Float, CultureInfo.InvariantCulture),
                 "",
                 ""
             ),
-            JsonValueKind.String => new(3, 0, Fold(json.GetString()!), json.GetString()!),
-            _ => new(4, 0, json.GetRawText(), json.GetRawText()),
+            JsonValueKind.String => new(NaiveKind.Text, 0, Fold(json.GetString()!), json.GetString()!),
+            _ => new(NaiveKind.Object, 0, json.GetRawText(), json.GetRawText()),
         };
 
     /// <summary>Returns all values at a path.</summary>
@@ -52,7 +62,7 @@ internal sealed record NaiveValue(int Kind, decimal Number, string Text, string 
     /// <summary>Compares by rule 3 and, within a kind, by rules 4 to 8.</summary>
     public static int Compare(NaiveValue one, NaiveValue other, bool isExact = false)
     {
-        if (one.Kind != other.Kind || one.Kind < 3)
+        if (one.Kind != other.Kind || one.Kind < NaiveKind.Text)
         {
             return one.Kind != other.Kind ? one.Kind.CompareTo(other.Kind) : one.Number.CompareTo(other.Number);
         }
@@ -62,6 +72,7 @@ internal sealed record NaiveValue(int Kind, decimal Number, string Text, string 
 
     public string TextOf(bool isExact) => isExact ? Raw : Text;
 
+    /// <summary>Returns a text in lower case, or a date in one form.</summary>
     public static string Fold(string text)
     {
         string[] forms =
@@ -146,7 +157,7 @@ internal static class NaiveCondition
                     );
                 return Values(text.Field, document)
                     .Any(value =>
-                        value.Kind == 3
+                        value.Kind == NaiveKind.Text
                         && (
                             text.Kind == TextConditionKind.StartsWith
                                 ? value.TextOf(isExact).StartsWith(expected, StringComparison.Ordinal)
@@ -203,7 +214,7 @@ internal static class NaiveCondition
         high = IsOpen(high) ? null : high;
         if (low is null && high is null)
         {
-            return value.Kind != 0;
+            return value.Kind != NaiveKind.Null;
         }
 
         int toLow = low is null ? 1 : NaiveValue.Compare(value, low, isExact);
@@ -214,7 +225,8 @@ internal static class NaiveCondition
             && (toHigh < 0 || (toHigh == 0 && isHighIncluded));
     }
 
-    private static bool IsOpen(NaiveValue? bound) => bound is null or { Kind: 0 } or { Kind: 3, Raw: "*" or "NULL" };
+    private static bool IsOpen(NaiveValue? bound) =>
+        bound is null or { Kind: NaiveKind.Null } or { Kind: NaiveKind.Text, Raw: "*" or "NULL" };
 
     private static List<NaiveValue> Values(FieldReference field, JsonElement document) =>
         [
@@ -226,14 +238,14 @@ internal static class NaiveCondition
     private static NaiveValue Value(Operand operand) =>
         operand switch
         {
-            NullOperand => new(0, 0, "", ""),
-            BooleanOperand boolean => new(1, boolean.Value ? 1 : 0, "", ""),
+            NullOperand => new(NaiveKind.Null, 0, "", ""),
+            BooleanOperand boolean => new(NaiveKind.Boolean, boolean.Value ? 1 : 0, "", ""),
             NumberOperand number => new(
-                2,
+                NaiveKind.Number,
                 decimal.Parse(number.Text, NumberStyles.Float, CultureInfo.InvariantCulture),
                 "",
                 ""
             ),
-            _ => new(3, 0, NaiveValue.Fold(((TextOperand)operand).Value), ((TextOperand)operand).Value),
+            _ => new(NaiveKind.Text, 0, NaiveValue.Fold(((TextOperand)operand).Value), ((TextOperand)operand).Value),
         };
 }

@@ -106,6 +106,7 @@ internal sealed class RandomQueries(Random random, bool isWide = false)
 
     private static readonly string[] IdParts = ["users/", "U", "Orders/1", "1", "/2", ""];
 
+    /// <summary>Draws a document, as JSON.</summary>
     public string Document()
     {
         var members = new List<string>();
@@ -120,6 +121,7 @@ internal sealed class RandomQueries(Random random, bool isWide = false)
         return $"{{{string.Join(',', members)}}}";
     }
 
+    /// <summary>Draws a condition, with others inside it up to a depth.</summary>
     public Condition Condition(int depth)
     {
         if (depth > 0 && random.Next(3) == 0)

@@ -29,6 +29,7 @@ public sealed class ResultRulesTests
         """{ "company": 1, "total": [ 1, 2 ] }"""
     );
 
+    // The order, and the numbers of the things (from 1) in that order.
     [Theory]
     [InlineData("v", "3 5 6 4 7 1 2")]
     [InlineData("v desc", "2 4 1 7 6 3 5")]

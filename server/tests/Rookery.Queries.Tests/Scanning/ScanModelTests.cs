@@ -196,13 +196,13 @@ public sealed class ScanModelTests
             .Select(NaiveValue.Of)
             .Order(Comparer<NaiveValue>.Create((one, other) => Compare(order, one, other)))
             .ToList();
-        return values.Count == 0 ? new NaiveValue(Kind: 0, Number: 0, "", "") : values[0];
+        return values.Count == 0 ? new NaiveValue(NaiveKind.Null, Number: 0, "", "") : values[0];
     }
 
     private static int Compare(OrderKey order, NaiveValue one, NaiveValue other)
     {
-        bool isOneNull = one.Kind == 0;
-        return order.Nulls == NullPlace.Default || isOneNull == (other.Kind == 0)
+        bool isOneNull = one.Kind == NaiveKind.Null;
+        return order.Nulls == NullPlace.Default || isOneNull == (other.Kind == NaiveKind.Null)
                 ? NaiveValue.Compare(one, other) * (order.IsDescending ? -1 : 1)
             : isOneNull == (order.Nulls == NullPlace.First) ? -1
             : 1;
