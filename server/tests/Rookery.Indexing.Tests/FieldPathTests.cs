@@ -2,6 +2,7 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Tests;
 
+/// <summary>The path of a field, as queries and indexes name it.</summary>
 public sealed class FieldPathTests
 {
     [Fact]

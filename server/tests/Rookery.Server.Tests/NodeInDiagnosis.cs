@@ -27,6 +27,7 @@ public sealed class NodeInDiagnosis : IAsyncLifetime
         var memory = new MemoryBudget(96 << 20);
         var io = new IoTimeline(time, "unknown");
         var disk = new SimulatedDisk("/data");
+        // A format that this version does not know.
         using (var format = disk.Open("/data/format", DiskOpen.CreateNew))
         {
             format.Write("rookery data format 9\nnode a\ncluster b\n"u8, 0);

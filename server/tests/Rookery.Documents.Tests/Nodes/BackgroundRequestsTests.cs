@@ -3,6 +3,7 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Tests.Nodes;
 
+/// <summary>Work that other threads queue for the background thread of a node.</summary>
 public sealed class BackgroundRequestsTests
 {
     [Fact]

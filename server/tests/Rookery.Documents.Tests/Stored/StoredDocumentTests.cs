@@ -9,10 +9,12 @@ using static Rookery.Documents.Tests.Parsing.ParsedExample;
 
 namespace Rookery.Documents.Tests.Stored;
 
+/// <summary>Documents as they are stored, and as answers return them.</summary>
 public class StoredDocumentTests
 {
     private static readonly long Ticks = new DateTime(2026, 11, 21, 9, 49, 45, 212, DateTimeKind.Utc).Ticks;
 
+    /// <summary>Returns the stored form of a document.</summary>
     internal static byte[] Store(string json, string id, long ticks = 0)
     {
         using DocumentParser parser = DocumentParser.Rent();
@@ -32,11 +34,11 @@ public class StoredDocumentTests
         );
         Assert.Equal(
             """{"a":1,"b":2,"@metadata":{"k":true,"@collection":"Users","@id":"users/1","@change-vector":"A:7-abcdefghijklmnopqrstuv","@last-modified":"2026-11-21T09:49:45.2120000Z"}}""",
-            Answer(value)
+            WriteAnswer(value)
         );
         Assert.Equal(
             """{"@metadata":{"@id":"x","@change-vector":"A:7-abcdefghijklmnopqrstuv","@last-modified":"2026-11-21T09:49:45.2120000Z"}}""",
-            Answer(Store("{}", "x", Ticks))
+            WriteAnswer(Store("{}", "x", Ticks))
         );
     }
 
@@ -44,7 +46,7 @@ public class StoredDocumentTests
     public void Ids_and_collections_are_escaped_in_answers()
     {
         using JsonDocument answer = JsonDocument.Parse(
-            Answer(Store("""{"@metadata":{"@collection":"a\"b\\"}}""", "q\"\\é", Ticks))
+            WriteAnswer(Store("""{"@metadata":{"@collection":"a\"b\\"}}""", "q\"\\é", Ticks))
         );
         JsonElement metadata = answer.RootElement.GetProperty("@metadata");
         Assert.Equal("a\"b\\", metadata.GetProperty("@collection").GetString());
@@ -65,7 +67,7 @@ public class StoredDocumentTests
         output.Write("{"u8);
         output.Write(value.AsSpan(bodyOffset));
         DocumentWriter.WriteTail(output, head, hasBody: true, etag: 7, "abcdefghijklmnopqrstuv"u8);
-        Assert.Equal(Answer(value), Text(output.WrittenSpan));
+        Assert.Equal(WriteAnswer(value), Text(output.WrittenSpan));
     }
 
     [Fact]
@@ -92,7 +94,7 @@ public class StoredDocumentTests
             Assert.Throws<StoredDocumentException>(() => new DocumentView(truncated).Body.Length);
         }
 
-        value[0] = 2;
+        value[0] = 2; // the next version of the format
         Assert.Contains(
             "newer version",
             Assert.Throws<StoredDocumentException>(() => new DocumentView(value).Body.Length).Message,
@@ -134,7 +136,8 @@ public class StoredDocumentTests
         Assert.Equal("A:42-abcdefghijklmnopqrstuv", Text(vector));
     }
 
-    private static string Answer(byte[] value)
+    /// <summary>Returns a stored document as an answer has it, with etag 7.</summary>
+    private static string WriteAnswer(byte[] value)
     {
         var output = new ArrayBufferWriter<byte>();
         DocumentWriter.Write(output, new DocumentView(value), etag: 7, "abcdefghijklmnopqrstuv"u8);

@@ -15,6 +15,7 @@ public sealed class HostileDefinitionTests
     private const string Document =
         """{"name":"Ann Lee","age":41,"none":null,"tags":["a","B"],"lines":[{"p":"x","q":2},{"p":"y","q":null}],"o":{"a":{"b":1}},"@metadata":{"@collection":"Users"}}""";
 
+    // Words and signs of both languages, and some of neither, of which random texts consist.
     private static readonly string[] Pieces =
     [
         "from",
@@ -203,7 +204,7 @@ public sealed class HostileDefinitionTests
     [Fact]
     public void Many_conditional_members_of_a_text_share_the_variables_of_its_function()
     {
-        string members = Repeated("aNUMBER = o.b.c?.Trim()?.ToUpper()", times: 1100);
+        string members = Repeat("aNUMBER = o.b.c?.Trim()?.ToUpper()", times: 1100);
         Assert.StartsWith(
             "{\"a0\":\"X\",\"a1\":\"X\",",
             DefinitionExample.Map(
@@ -359,7 +360,7 @@ public sealed class HostileDefinitionTests
     public void A_row_that_repeats_a_large_value_fails_with_the_reason(string text, string member)
     {
         const int Members = 20;
-        var map = IndexScript.CompileMap(text.Replace("MEMBERS", Repeated(member, Members), StringComparison.Ordinal));
+        var map = IndexScript.CompileMap(text.Replace("MEMBERS", Repeat(member, Members), StringComparison.Ordinal));
         Assert.NotNull(map.Plain);
         string large = new('x', 2 << 20);
         string document = $$$"""{"t":"{{{large}}}","o":{"t":"{{{large}}}"},"@metadata":{"@collection":"Users"}}""";
@@ -386,7 +387,7 @@ public sealed class HostileDefinitionTests
     public void A_key_that_repeats_a_large_value_fails_with_the_reason()
     {
         var reduce = IndexScript.CompileReduce(
-            $"groupBy(r => ({{ {Repeated("aNUMBER: r.t", times: 20)} }})).aggregate(g => ({{ a0: g.key.a0, n: "
+            $"groupBy(r => ({{ {Repeat("aNUMBER: r.t", times: 20)} }})).aggregate(g => ({{ a0: g.key.a0, n: "
                 + $"g.values.reduce((n, v) => n + v.n, 0) }}))"
         );
         Assert.NotNull(reduce.Plain);
@@ -407,7 +408,7 @@ public sealed class HostileDefinitionTests
     public void A_reduced_row_that_repeats_a_large_key_is_left_to_the_interpreter()
     {
         var reduce = IndexScript.CompileReduce(
-            $"groupBy(r => r.t).aggregate(g => ({{ {Repeated("aNUMBER: g.key", times: 400)}, n: g.values.reduce((n, "
+            $"groupBy(r => r.t).aggregate(g => ({{ {Repeat("aNUMBER: g.key", times: 400)}, n: g.values.reduce((n, "
                 + $"v) => n + v.n, 0) }}))"
         );
         Assert.NotNull(reduce.Plain);
@@ -435,13 +436,14 @@ public sealed class HostileDefinitionTests
     {
         string text =
             $"map('Users', d => {{ const a = '{new string('x', 30_000)}'; return {{ "
-            + $"{Repeated("aNUMBER: a", times: 500)} }}; }})";
+            + $"{Repeat("aNUMBER: a", times: 500)} }}; }})";
         var map = IndexScript.CompileMap(text);
         Assert.Null(map.Plain);
         Assert.StartsWith("The map failed: ", DefinitionExample.MapAll(map, Document), StringComparison.Ordinal);
     }
 
-    private static string Repeated(string member, int times) =>
+    /// <summary>Repeats a member of an object, each with its own number.</summary>
+    private static string Repeat(string member, int times) =>
         string.Join(
             ", ",
             Enumerable.Range(0, times).Select(number => member.Replace("NUMBER", $"{number}", StringComparison.Ordinal))

@@ -5,6 +5,7 @@ using Rookery.Indexing.Mapping;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
+/// <summary>The definition of an automatic index: its name, which others it covers, and its stored form.</summary>
 public sealed class AutoIndexDefinitionTests
 {
     [Fact]

@@ -39,6 +39,7 @@ public sealed class CutPassTests
                 node.Put(id, $"\"name\":\"n{random.Next(9)}\"", random.Next(5) == 0 ? "Others" : "Users");
             }
 
+            // Two indexes are defined among the changes, and two later.
             if (step is 60 or 200)
             {
                 node.Define(step == 60 ? "first" : "second", ByName);
@@ -65,6 +66,7 @@ public sealed class CutPassTests
         Assert.Empty(node.Troubles);
     }
 
+    /// <summary>A store whose changes sometimes fail as if the node had ended the snapshot of the pass.</summary>
     private sealed class CutStore(IIndexStore inner, Func<bool> isCut) : IIndexStore
     {
         public long Watermark => inner.Watermark;
@@ -77,13 +79,13 @@ public sealed class CutPassTests
 
         public void Put(ReadOnlySpan<byte> lowerId, long etag, IndexEntry entry)
         {
-            Cut();
+            ThrowIfCut();
             inner.Put(lowerId, etag, entry);
         }
 
         public void Delete(ReadOnlySpan<byte> lowerId)
         {
-            Cut();
+            ThrowIfCut();
             inner.Delete(lowerId);
         }
 
@@ -97,7 +99,7 @@ public sealed class CutPassTests
 
         public void Dispose() => inner.Dispose();
 
-        private void Cut()
+        private void ThrowIfCut()
         {
             if (isCut())
             {

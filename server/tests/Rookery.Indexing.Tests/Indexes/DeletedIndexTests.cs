@@ -25,11 +25,11 @@ public sealed class DeletedIndexTests
         var database = node.Database();
         long deletion = database.LastIndexDeletion;
         database.LastIndexDeletion = 0;
-        Assert.True(Catalog(node).Follow());
-        Assert.False(Catalog(node).Follow());
+        Assert.True(CatalogOf(node).Follow());
+        Assert.False(CatalogOf(node).Follow());
         database.LastIndexDeletion = deletion;
-        Assert.True(Catalog(node).Follow());
-        Assert.False(Catalog(node).Follow());
+        Assert.True(CatalogOf(node).Follow());
+        Assert.False(CatalogOf(node).Follow());
     }
 
     [Fact]
@@ -41,6 +41,7 @@ public sealed class DeletedIndexTests
         node.Define("b", ByName);
         node.SettleAll();
         RunningIndex[] deleted = [node.Serving("a"), node.Serving("b")];
+        // So many other changes fill the subscription that those below are dropped.
         for (int i = 0; i < ChangeSubscription<IndexChange>.Capacity; i++)
         {
             node.Database().IndexChanges.Publish(new IndexChange(IndexChangeKind.Configured, "other", Etag: 1));
@@ -66,6 +67,6 @@ public sealed class DeletedIndexTests
         }
     }
 
-    private static IndexCatalog Catalog(IndexedNode node) =>
+    private static IndexCatalog CatalogOf(IndexedNode node) =>
         node.Host.TryGetCatalog(node.Database(), out var catalog) ? catalog : throw new InvalidOperationException();
 }

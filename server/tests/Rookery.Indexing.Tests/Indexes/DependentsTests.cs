@@ -22,6 +22,7 @@ public sealed class DependentsTests : IDisposable
                 + "u.name, city = c.city }"
         );
         _node.Put("companies/1", "\"city\":\"Ulm\"", "Companies");
+        // All users depend on one company.
         for (int i = 0; i < 40; i++)
         {
             _node.Put($"users/{i}", "\"name\":\"a\",\"company\":\"companies/1\"");
@@ -130,6 +131,7 @@ public sealed class DependentsTests : IDisposable
             Assert.True(wide.Host.Step());
         }
 
+        // Each step takes a few of the 100 dependents, because 60 tags of one take many of its 32 KiB.
         Assert.InRange(steps, 10, 101);
         wide.SettleAll();
         Assert.False(wide.Status(Cities).IsStale);

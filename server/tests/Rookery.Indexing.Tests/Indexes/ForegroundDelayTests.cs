@@ -3,6 +3,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
+/// <summary>
+/// Indexing measures how long the thread pool takes to run a probe, and takes a smaller share of time if that is long.
+/// </summary>
 public sealed class ForegroundDelayTests
 {
     private readonly SimulatedTimeProvider _time = new();
@@ -12,15 +15,15 @@ public sealed class ForegroundDelayTests
     public void Indexing_yields_while_requests_wait_and_recovers()
     {
         var delay = new ForegroundDelay(_time, _waiting.Enqueue);
-        Answer(delay, TimeSpan.FromMilliseconds(1));
+        RunProbe(delay, TimeSpan.FromMilliseconds(1));
         Assert.Equal(1, delay.Share);
 
-        Answer(delay, ForegroundDelay.TooLong);
+        RunProbe(delay, ForegroundDelay.TooLong);
         Assert.Equal(ForegroundDelay.MinShare, delay.Share);
         double before = delay.Share;
         for (int i = 0; i < 100; i++)
         {
-            Answer(delay, TimeSpan.Zero);
+            RunProbe(delay, TimeSpan.Zero);
             Assert.InRange(delay.Share, before, 1);
             before = delay.Share;
         }
@@ -40,7 +43,8 @@ public sealed class ForegroundDelayTests
         Assert.Equal(TimeSpan.FromSeconds(1), delay.Delay);
     }
 
-    private void Answer(ForegroundDelay delay, TimeSpan after)
+    /// <summary>Queues a probe, and runs it after a time.</summary>
+    private void RunProbe(ForegroundDelay delay, TimeSpan after)
     {
         delay.Measure();
         _time.Advance(after);

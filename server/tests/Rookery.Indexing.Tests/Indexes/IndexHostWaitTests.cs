@@ -75,7 +75,7 @@ public sealed class IndexHostWaitTests
     [Fact]
     public async Task A_wait_for_a_stopped_index_ends_at_once_when_its_replacement_stops_too()
     {
-        using var node = NewStopped();
+        using var node = CreateNodeWithStoppedIndex();
         node.Define("""{"Maps":["from u in docs.Users select new { b = 1 / (u.n - u.n) }"]}""", "Failing");
         node.Host.Follow();
         var waiting = WaitPatiently(node, "Failing");
@@ -86,7 +86,7 @@ public sealed class IndexHostWaitTests
     [Fact]
     public async Task A_wait_for_a_stopped_index_ends_at_once_when_its_next_definition_is_not_kept()
     {
-        using var node = NewStopped();
+        using var node = CreateNodeWithStoppedIndex();
         node.ChangeIndexes(static writer =>
             writer.Put("Failing", "{\"of\":\"another version\"}"u8.ToArray(), settings: default)
         );
@@ -135,7 +135,7 @@ public sealed class IndexHostWaitTests
 
         Action close = areDatabasesDeleted ? () => node.Host.Follow() : node.Host.Dispose;
         Assert.Throws<DiskException>(close);
-        Assert.Equal(4, closed);
+        Assert.Equal(4, closed); // both indexes of both databases
 
         void RefuseFirst()
         {
@@ -184,7 +184,8 @@ public sealed class IndexHostWaitTests
         Assert.True(map.IsClosed);
     }
 
-    private static IndexedNode NewStopped()
+    /// <summary>Creates a node whose index has stopped, because each of its documents fails.</summary>
+    private static IndexedNode CreateNodeWithStoppedIndex()
     {
         var node = IndexedNode.New();
         node.Define("""{"Maps":["from u in docs.Users select new { a = 1 / (u.n - u.n) }"]}""", "Failing");
@@ -216,6 +217,7 @@ public sealed class IndexHostWaitTests
 
         public override void Post(SendOrPostCallback d, object? state) => _posted.Add((d, state));
 
+        /// <summary>Starts work whose continuations are held.</summary>
         public TResult Within<TResult>(Func<TResult> act)
         {
             var before = Current;
@@ -230,6 +232,7 @@ public sealed class IndexHostWaitTests
             }
         }
 
+        /// <summary>Runs continuations until a task completes, or none comes.</summary>
         public void RunUntil(Task ended)
         {
             while (!ended.IsCompleted && _posted.TryTake(out var posted, TestTimeout))
@@ -245,6 +248,7 @@ public sealed class IndexHostWaitTests
         public void Dispose() => _posted.Dispose();
     }
 
+    /// <summary>A map that knows whether it was closed.</summary>
     private sealed class ClosedMap : IIndexMap, IDisposable
     {
         public IReadOnlyList<string> Collections => [];

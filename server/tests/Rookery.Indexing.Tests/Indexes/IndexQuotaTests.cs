@@ -67,7 +67,7 @@ public sealed class IndexQuotaTests
     [Fact]
     public void A_changed_definition_is_followed_on_a_node_that_is_full()
     {
-        using var node = FullNode(out var names);
+        using var node = CreateFullNode(out var names);
         foreach (string name in names)
         {
             node.DefineField(name, "o.name + 'x'");
@@ -83,7 +83,7 @@ public sealed class IndexQuotaTests
     [Fact]
     public void The_error_names_a_changed_definition_that_has_to_wait()
     {
-        using var node = FullNode(out var names);
+        using var node = CreateFullNode(out var names);
         node.Host.SetPaused(node.Database(), isPaused: true);
         foreach (string name in names)
         {
@@ -92,6 +92,7 @@ public sealed class IndexQuotaTests
 
         node.SettleAll();
         var waiting = names.Where(name => node.Host.WhyNotKept(node.Database(), name) is not null).ToList();
+        // An eighth of the indexes may be replaced at a time.
         Assert.Equal(MaxIndexesOfSmallestNode - (MaxIndexesOfSmallestNode / 8), waiting.Count);
         Assert.Equal("a", TermOf(node, waiting[0]));
         var error = node.Host.ReadErrors(node.Database(), waiting[0])[^1];
@@ -130,7 +131,7 @@ public sealed class IndexQuotaTests
 
         node.ChangeIndexes(static writer => writer.Delete("s00"), "zoo");
         node.SettleAll();
-        Assert.Equal(4, node.Host.ReadStatus(node.Database()).Count);
+        Assert.Equal(4, node.Host.ReadStatus(node.Database()).Count); // the three, and one for the deleted index
     }
 
     [Fact]
@@ -203,7 +204,8 @@ public sealed class IndexQuotaTests
         Assert.False(node.Host.MayDefine(defining: (MaxIndexesOfSmallestNode / 2) + 1));
     }
 
-    private static IndexedNode FullNode(out string[] names)
+    /// <summary>Creates a node with as many indexes as it keeps.</summary>
+    private static IndexedNode CreateFullNode(out string[] names)
     {
         var node = IndexedNode.New();
         node.Put("users/1", "\"name\":\"a\"");

@@ -2,8 +2,10 @@ using Rookery.Indexing.Indexes;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
+/// <summary>Kinds of work take turns in proportion to their weights.</summary>
 public class WeightedTurnsTests
 {
+    // The weights of the kinds, and the kinds (from 0) that get the turns.
     [Theory]
     [InlineData("1 1 1", "012012012012")]
     [InlineData("3 1", "001000100010")]

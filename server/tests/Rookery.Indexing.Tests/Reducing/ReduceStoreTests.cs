@@ -8,6 +8,7 @@ using Rookery.Storage;
 
 namespace Rookery.Indexing.Tests.Reducing;
 
+/// <summary>The store of mapped rows in groups, each group a tree of pages whose rows are reduced in turn.</summary>
 public sealed class ReduceStoreTests
 {
     private const int RowsPerPage = 16;
@@ -29,7 +30,7 @@ public sealed class ReduceStoreTests
             var store = ReduceWorkload.Open(disk, hasOrder);
             for (int batch = 0; batch < 120; batch++)
             {
-                work.Next();
+                work.AddBatch();
                 work.Apply(store, batch);
                 if (batch % 3 is 0)
                 {
@@ -60,7 +61,7 @@ public sealed class ReduceStoreTests
 
     [Fact]
     public void After_any_power_cut_feeding_from_the_watermark_restores_the_groups() =>
-        new CrashSearch { Points = 90, Runs = 3 }.Verify(Work, CheckImage);
+        new CrashSearch { Points = 90, Runs = 3 }.Verify(RunBatches, CheckImage);
 
     /// <summary>With a hundred thousand rows of one key, the rows reduced by one change do not grow.</summary>
     [Fact]
@@ -99,6 +100,7 @@ public sealed class ReduceStoreTests
             }
 
             store.Apply(++watermark);
+            // The tree of 100,000 rows has five levels.
             Assert.InRange(store.RowsReduced - before, 0, 5 * RowsPerPage);
         }
     }
@@ -168,7 +170,7 @@ public sealed class ReduceStoreTests
 
             var collected = new CollectedGroups();
             store.VisitChanges(collected);
-            Assert.Equal((101, 0), (collected.Changes, collected.Rows.Count));
+            Assert.Equal((101, 0), (collected.Changes, collected.Rows.Count)); // "all" and "own0" to "own99"
             store.AcknowledgeChanges();
             Assert.True(store.Flush());
         }
@@ -211,6 +213,7 @@ public sealed class ReduceStoreTests
         long before = store.RowsReduced;
         Put(store, mapped, "0", ("all", 7));
         store.Apply(3);
+        // Of 40 remaining rows, 39 have the value 1, and one 7.
         Assert.Equal((40, 46, 7), Read(store, "all"));
         Assert.InRange(store.RowsReduced - before, 1, 2 * RowsPerPage);
     }
@@ -251,7 +254,8 @@ public sealed class ReduceStoreTests
         Assert.Throws<IndexEntryException>(() => mapped.Add("x"u8, [.. longest, 1]));
     }
 
-    private static (SimulatedDisk Disk, CrashRun Run) Work(int seed)
+    /// <summary>Applies batches, and notes at which disk operation what was promised.</summary>
+    private static (SimulatedDisk Disk, CrashRun Run) RunBatches(int seed)
     {
         var disk = new SimulatedDisk("/data");
         var work = new ReduceWorkload(seed);
@@ -264,7 +268,7 @@ public sealed class ReduceStoreTests
         using var store = ReduceWorkload.Open(disk);
         for (int batch = 0; batch < 60; batch++)
         {
-            work.Next();
+            work.AddBatch();
             work.Apply(store, batch);
             if (batch % 4 is 3)
             {
@@ -288,7 +292,10 @@ public sealed class ReduceStoreTests
     {
         using var store = ReduceWorkload.Open(image);
         long promised = run.Promised.LastOrDefault(promise => promise.Operation <= operation).Watermark;
-        Assert.True(store.Watermark >= promised, $"follows to {store.Watermark}, and {promised} was promised");
+        Assert.True(
+            store.Watermark >= promised,
+            $"the store has changes up to {store.Watermark}, and those up to {promised} were promised"
+        );
         Check(store, run.Work, (int)store.Watermark, "reopened");
 
         // The changes reported before and after the power cut together equal those without a cut.

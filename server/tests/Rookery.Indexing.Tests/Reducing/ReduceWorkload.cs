@@ -15,6 +15,7 @@ namespace Rookery.Indexing.Tests.Reducing;
 /// </summary>
 internal sealed class TotalsReducer : IReducer
 {
+    /// <summary>Returns the row that a document with this value is mapped to.</summary>
     public static byte[] Row(long value) =>
         Encoding.UTF8.GetBytes(
             value is Bad
@@ -43,6 +44,7 @@ internal sealed class TotalsReducer : IReducer
         );
     }
 
+    /// <summary>Reads the totals of a row.</summary>
     public static (long Count, long Sum, long Max) Read(ReadOnlySpan<byte> row)
     {
         Span<long> totals = stackalloc long[3];
@@ -99,10 +101,11 @@ internal sealed class ReduceWorkload(int seed)
     public List<List<(string Id, (string Key, long Value)[]? Rows)>> Batches { get; } = [];
 
     /// <summary>Generates one more batch.</summary>
-    public void Next()
+    public void AddBatch()
     {
         var state = new Dictionary<string, (string, long)[]>(States[^1], StringComparer.Ordinal);
         List<(string, (string, long)[]?)> batch = [];
+        // Now and then a batch only deletes, so that pages become empty.
         bool isSweep = _random.Next(12) is 0;
         for (int change = isSweep ? 150 : _random.Next(1, 40); change > 0; change--)
         {

@@ -6,6 +6,7 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Tests.Values;
 
+/// <summary>The values of a field that a path names in a document, for conditions and for results.</summary>
 public sealed class FieldReaderTests
 {
     private const string Order = """

@@ -13,6 +13,7 @@ public sealed class PseudoMemberTests
         "lines":[{"q":1},{"q":2}],"none":[],"tags":["ab","c"],"name":"Zo\u00eb \ud83d\ude00","at":"2024-05-06T07:08:09.1230000Z","day":"2024-05-06","n":5,"o":{"Count":9},"boxes":[{"Count":4},{}],"days":["2024-05-06","x"],"deep":{"lines":[1,2,3]},"orders":[{"lines":[1,2]},{"lines":[]},{}]
         """;
 
+    // The path, the values that a condition reads, and the value of a result.
     [Theory]
     [InlineData("lines.Count", "2", "2")]
     [InlineData("lines.Length", "2", "2")]

@@ -62,6 +62,7 @@ public sealed class ForeignPageTests(RunningServer server) : IClassFixture<Runni
         );
     }
 
+    // What browsers send that follow a link on another site; an old one sends only a referrer.
     private static (string, string)[][] ForeignNavigations =>
         [
             [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "iframe")],
