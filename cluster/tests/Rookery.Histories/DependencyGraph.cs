@@ -66,6 +66,7 @@ internal sealed class DependencyGraph
     /// </summary>
     private void AddRealTime()
     {
+        // The order at one time: first what begins (0), then what ends (1), so that both count as overlapping.
         List<(long At, int Order, int Transaction)> events = [];
         for (int number = 0; number < _transactions.Count; number++)
         {

@@ -137,6 +137,7 @@ public static class EtagOrder
             && expected is { Write.Outcome: Outcome.Unknown, Etag: 0 }
             && expected.Write.Invoked < operation.Ended;
 
+        /// <summary>Collects the writes of a history. Returns a contradiction; null when there is none.</summary>
         public string? Collect(List<Operation> operations)
         {
             foreach (
@@ -186,6 +187,7 @@ public static class EtagOrder
                 : Place(read.Value, read.Etag);
         }
 
+        /// <summary>Notes the etag of the write of a value.</summary>
         private string? Place(long value, long etag)
         {
             var (write, known) = _byValue[value];

@@ -21,14 +21,14 @@ public enum Verdict
 public static class Linearizability
 {
     /// <summary>The maximum number of operations in one search.</summary>
-    public const int MostOperations = 256;
+    public const int MaxOperations = 256;
 
     /// <summary>Searches an order for the operations on one document, which does not exist at first.</summary>
-    /// <param name="operations">At most <see cref="MostOperations"/>.</param>
+    /// <param name="operations">At most <see cref="MaxOperations"/>.</param>
     /// <param name="mostSteps">The maximum number of steps to try.</param>
     public static Verdict Check(IReadOnlyList<Operation> operations, int mostSteps = 2_000_000)
     {
-        ArgumentOutOfRangeException.ThrowIfGreaterThan(operations.Count, MostOperations, nameof(operations));
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(operations.Count, MaxOperations, nameof(operations));
         return new Search([
             .. operations.Where(operation => operation.Outcome != Outcome.Unknown || operation.Writes),
         ]).Run(mostSteps);

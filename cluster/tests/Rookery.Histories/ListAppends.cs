@@ -29,11 +29,12 @@ public static class ListAppends
             }
         }
 
-        var lists = LongestLists(transactions);
+        var lists = FindLongestLists(transactions);
         return FindWrongRead(transactions, lists, appenders) ?? FindCycle(transactions, lists, appenders);
     }
 
-    private static Dictionary<string, IReadOnlyList<long>> LongestLists(List<Operation> transactions)
+    /// <summary>Returns the longest version of each list that was read.</summary>
+    private static Dictionary<string, IReadOnlyList<long>> FindLongestLists(List<Operation> transactions)
     {
         Dictionary<string, IReadOnlyList<long>> lists = new(StringComparer.Ordinal);
         foreach (var (_, read) in ReadsOf(transactions))
@@ -87,12 +88,12 @@ public static class ListAppends
 
         return (
             from read in ReadsOf(transactions)
-            where !IsBeginning(read.Read.Elements, lists[read.Read.Key])
+            where !IsPrefix(read.Read.Elements, lists[read.Read.Key])
             select $"{transactions[read.Reader]} read a {read.Read.Key} that is no beginning of its longest version"
         ).FirstOrDefault();
     }
 
-    private static bool IsBeginning(IReadOnlyList<long> elements, IReadOnlyList<long> of)
+    private static bool IsPrefix(IReadOnlyList<long> elements, IReadOnlyList<long> of)
     {
         for (int place = 0; place < elements.Count; place++)
         {
@@ -105,6 +106,10 @@ public static class ListAppends
         return true;
     }
 
+    /// <summary>
+    /// Adds the order that the lists show to that of real time: a writer comes before the next writer and before the
+    /// readers of its version, and these come before the next writer.
+    /// </summary>
     private static string? FindCycle(
         List<Operation> transactions,
         Dictionary<string, IReadOnlyList<long>> lists,

@@ -9,7 +9,7 @@ namespace Rookery.Raft.Tests;
 /// </summary>
 public sealed class PlantedBugTests(ITestOutputHelper report)
 {
-    private const int MostSeeds = 30;
+    private const int MaxSeeds = 30;
 
     public static TheoryData<string> Bugs =>
         [.. PlantedBugs.All.Keys.Except(PlantedBugs.OnlyInScripts, StringComparer.Ordinal)];
@@ -18,7 +18,7 @@ public sealed class PlantedBugTests(ITestOutputHelper report)
     [MemberData(nameof(Bugs))]
     public void A_planted_bug_is_found(string bug)
     {
-        for (int seed = 1; seed <= MostSeeds; seed++)
+        for (int seed = 1; seed <= MaxSeeds; seed++)
         {
             foreach (var profile in FaultProfile.All)
             {
@@ -38,7 +38,7 @@ public sealed class PlantedBugTests(ITestOutputHelper report)
             }
         }
 
-        Assert.Fail($"{MostSeeds} seeds of each profile did not find that {bug}");
+        Assert.Fail($"{MaxSeeds} seeds of each profile did not find that {bug}");
     }
 
     private static string? SymptomOf(PlantedBug bug, FaultProfile profile, int seed)

@@ -2,18 +2,21 @@ using System.Text.RegularExpressions;
 
 namespace Rookery.Architecture.Tests;
 
+/// <summary>
+/// Rules of STYLE.md for source files that no analyzer checks: sizes, namespaces and unfinished work.
+/// </summary>
 public sealed partial class SourceRuleTests
 {
-    private const int MostLines = 550;
-    private const int MostColumns = 120;
-    private const int MostFiles = 40;
+    private const int MaxLines = 550;
+    private const int MaxColumns = 120;
+    private const int MaxFiles = 40;
 
     [Fact]
     public void No_source_file_has_more_than_550_lines() =>
         Assert.Empty(
             Projects
                 .SourceFiles.Concat(Projects.TestFiles)
-                .Where(path => File.ReadLines(path).Count() > MostLines)
+                .Where(path => File.ReadLines(path).Count() > MaxLines)
                 .Select(Name)
         );
 
@@ -47,7 +50,7 @@ public sealed partial class SourceRuleTests
         Assert.Empty(
             Projects
                 .SourceFiles.CountBy(static path => Path.GetDirectoryName(path)!)
-                .Where(static folder => folder.Value > MostFiles)
+                .Where(static folder => folder.Value > MaxFiles)
                 .Select(static folder => $"{Name(folder.Key)}: {folder.Value}")
         );
 
@@ -76,7 +79,7 @@ public sealed partial class SourceRuleTests
             int quotes = line.Split("\"\"\"").Length - 1;
             bool isOfRawText = isRaw || quotes > 0;
             isRaw ^= quotes % 2 == 1;
-            if (line.Length > MostColumns && !isOfRawText)
+            if (line.Length > MaxColumns && !isOfRawText)
             {
                 yield return number;
             }

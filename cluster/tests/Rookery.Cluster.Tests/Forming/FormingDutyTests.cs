@@ -40,7 +40,7 @@ public sealed class FormingDutyTests : IDisposable
     }
 
     [Fact]
-    public async Task A_card_that_forms_another_cluster_is_named_in_the_status()
+    public async Task A_node_that_forms_another_cluster_is_named_in_the_status()
     {
         _announced.Add(
             new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.9:9443", FormingMark: "ffff")
@@ -78,12 +78,13 @@ public sealed class FormingDutyTests : IDisposable
     }
 
     [Fact]
-    public async Task Strangers_cannot_make_a_card_call_without_end()
+    public async Task Strangers_cannot_make_a_node_call_without_end()
     {
         using var stranger = new TcpListener(IPAddress.Any, 0);
         stranger.Start();
         int port = ((IPEndPoint)stranger.LocalEndpoint).Port,
             calls = 0;
+        // Accepts each call, and ends it at once.
         var hangingUp = Task.Run(async () =>
         {
             while (true)
@@ -92,6 +93,7 @@ public sealed class FormingDutyTests : IDisposable
                 Interlocked.Increment(ref calls);
             }
         });
+        // One stranger announces a hundred addresses, and a hundred others one each.
         string mark = FormingPhrase.Derive(Phrase, "home").Mark;
         _announced.AddRange(
             Enumerable
@@ -126,6 +128,7 @@ public sealed class FormingDutyTests : IDisposable
         await Assert.ThrowsAnyAsync<Exception>(() => hangingUp);
     }
 
+    /// <summary>Starts to form a cluster of three nodes.</summary>
     private FormingDuty Start(bool isUnclaimed = true)
     {
         var options = new FormingOptions
@@ -173,6 +176,6 @@ public sealed class FormingDutyTests : IDisposable
                 _cluster.Time.Advance(TimeSpan.FromSeconds(1));
                 return duty.Status?.StartsWith(beginning, StringComparison.Ordinal) is true;
             },
-            beginning
+            $"the status begins with '{beginning}'"
         );
 }

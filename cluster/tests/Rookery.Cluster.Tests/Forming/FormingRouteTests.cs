@@ -72,6 +72,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task A_caller_with_the_phrase_and_a_vow_always_gets_the_same_token()
     {
+        // In a cluster of two, the caller is the other member. A vow names the candidacy of the called node.
         var call = new FormingCall
         {
             NodeId = Caller,
@@ -151,6 +152,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
             _callerTrust().Certificate.TargetCertificate,
             between.Certificate
         );
+        // Who proves, the certificates of both ends of the connection, and whether the proof holds.
         foreach (
             var (end, first, second, holds) in new[]
             {
@@ -241,7 +243,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public void Cards_with_the_same_phrase_and_cluster_name_have_the_same_mark()
+    public void Nodes_with_the_same_phrase_and_cluster_name_have_the_same_mark()
     {
         Assert.Equal(Phrase.Mark, FormingPhrase.Derive(" correct horse battery\n", "home").Mark);
         Assert.Matches("^[0-9a-f]{4}$", Phrase.Mark);

@@ -27,6 +27,7 @@ public sealed class PeerHttpTests : IDisposable
             TestMember.Hello("B2"),
             TestMember.TrustOf(foreignAuthority, "B2")
         );
+        // Nobody listens, another member answers, a node of another cluster does, or there is no such host.
         string[] wrongAddresses =
         [
             $"127.0.0.1:{TestMember.FreePort()}",
@@ -65,7 +66,12 @@ public sealed class PeerHttpTests : IDisposable
     public async Task An_old_copy_of_a_member_is_refused_as_on_its_other_connections()
     {
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
-        var hello = TestMember.Hello("A1") with { StartId = 7 };
+        // A node counts its starts and gives each a random id. An older start, or another one of the same number, is
+        // that of a copy.
+        var hello = TestMember.Hello("A1") with
+        {
+            StartId = 7,
+        };
         Assert.Equal("welcome", await AskAsync(b, hello));
         Assert.Contains(
             "This is an old copy of node A1",
@@ -94,11 +100,12 @@ public sealed class PeerHttpTests : IDisposable
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
         string dead = $"127.0.0.1:{TestMember.FreePort()}";
         a.Network.SetPeers([new PeerAddress(b.Node, [dead, .. b.Address.Addresses])]);
-        await Eventually.HoldsAsync(() => a.IsConnectedToAll, "it is reached at its second address");
+        await Eventually.HoldsAsync(() => a.IsConnectedToAll, "B2 is reached at its second address");
         Assert.Equal([b.Address.Addresses[0], dead], a.Network.AddressesOf(b.Node));
         Assert.Empty(a.Network.AddressesOf(a.Node));
     }
 
+    /// <summary>Calls a member as A1, and returns what it says of the caller.</summary>
     private async Task<string> AskAsync(TestMember member, PeerHello? hello)
     {
         using var client = PeerHttp.CreateClient(

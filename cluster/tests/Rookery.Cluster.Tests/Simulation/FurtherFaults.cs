@@ -29,7 +29,7 @@ internal enum FurtherFaultKinds
 internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int seed)
 {
     // Pairs grow to three members and shrink to one voter.
-    private readonly (int MostMembers, int FewestVoters) _bounds = IsPair(seed) ? (3, 1) : (6, 3);
+    private readonly (int MaxMembers, int MinVoters) _bounds = IsPair(seed) ? (3, 1) : (6, 3);
     private readonly Random _random = new(seed * 43);
 
     // The mean number of faults of each kind in a second; membership changes are twice as frequent.
@@ -195,10 +195,10 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
         var member = cluster.Members[_random.Next(cluster.Members.Count)];
         switch (_random.Next(3))
         {
-            case 0 when cluster.Members.Count < _bounds.MostMembers:
+            case 0 when cluster.Members.Count < _bounds.MaxMembers:
                 Join(leader);
                 break;
-            case 1 when configuration.IsVoter(member.Id) && configuration.Voters.Length > _bounds.FewestVoters:
+            case 1 when configuration.IsVoter(member.Id) && configuration.Voters.Length > _bounds.MinVoters:
                 OrderChange(leader, MemberChange.Learner, member, "demoted");
                 break;
             case 2 when configuration.IsLearner(member.Id) && !configuration.Learners.IsEmpty:

@@ -5,6 +5,7 @@ namespace Rookery.Cluster.Tests.Simulation;
 /// <summary>Hot or undervolted boards, on members as in the program.</summary>
 public sealed class HostBoardTests
 {
+    /// <summary>The time for which another board must be better before leadership is transferred.</summary>
     private const double PreferenceMilliseconds = 300_000;
 
     private static readonly BoardReading Hot = new() { TemperatureCelsius = 83 };

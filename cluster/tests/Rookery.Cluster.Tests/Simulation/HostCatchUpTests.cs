@@ -51,7 +51,7 @@ public sealed class HostCatchUpTests
     [Fact]
     public void A_member_that_lags_by_many_messages_gets_them_in_their_order()
     {
-        using var cluster = new SteppedCluster(seed: 1) { MostMessageBytes = 2 << 10 }.Form(members: 3);
+        using var cluster = new SteppedCluster(seed: 1) { MaxMessageBytes = 2 << 10 }.Form(members: 3);
         cluster.C.Kill();
         for (int i = 0; i < 200; i++)
         {

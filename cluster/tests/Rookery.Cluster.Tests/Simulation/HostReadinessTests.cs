@@ -44,7 +44,7 @@ public sealed class HostReadinessTests
     {
         using var cluster = new SteppedCluster(seed: 1)
         {
-            MostMessageBytes = 1 << 10,
+            MaxMessageBytes = 1 << 10,
             RetainedJournalBytes = 1 << 20,
         }.Form(members: 1);
         for (int i = 0; i < 50; i++)

@@ -52,7 +52,7 @@ internal sealed class SteppedCluster : IDisposable
 
     public long RetainedJournalBytes { get; init; } = 1 << 20;
 
-    public int MostMessageBytes { get; init; } = new CoreOptions().MaxMessageBytes;
+    public int MaxMessageBytes { get; init; } = new CoreOptions().MaxMessageBytes;
 
     public long CautionMicroseconds { get; init; } = new CoreOptions().CautionMicroseconds;
 

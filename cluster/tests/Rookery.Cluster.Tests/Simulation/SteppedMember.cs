@@ -110,7 +110,7 @@ internal sealed class SteppedMember
                     Core = new CoreOptions
                     {
                         CautionMicroseconds = _cluster.CautionMicroseconds,
-                        MaxMessageBytes = _cluster.MostMessageBytes,
+                        MaxMessageBytes = _cluster.MaxMessageBytes,
                     },
                     CachedBytes = 8 << 10,
                     RetainedJournalBytes = _cluster.RetainedJournalBytes,

@@ -9,7 +9,7 @@ internal class SlowDisk(IDisk disk) : WrappedDisk(disk)
     private static readonly ManualResetEventSlim Never = new();
 
     /// <summary>The longest duration of a sync.</summary>
-    public int MostMilliseconds { get; set; } = 2;
+    public int MaxSyncMilliseconds { get; set; } = 2;
 
     public override IDiskFile Open(string path, DiskOpen mode) => new SlowFile(base.Open(path, mode), this);
 
@@ -20,7 +20,7 @@ internal class SlowDisk(IDisk disk) : WrappedDisk(disk)
     }
 
     /// <summary>Blocks until a sync may begin.</summary>
-    protected virtual void WaitBeforeSync() => Never.Wait(Random.Shared.Next(MostMilliseconds + 1));
+    protected virtual void WaitBeforeSync() => Never.Wait(Random.Shared.Next(MaxSyncMilliseconds + 1));
 
     private sealed class SlowFile(IDiskFile file, SlowDisk disk) : WrappedFile(file)
     {

@@ -136,7 +136,7 @@ internal sealed class StressMember
         if (losesPower)
         {
             _disk = _disk.AfterPowerLoss(Random.Shared.NextInt64());
-            Disk = new SlowDisk(_disk) { MostMilliseconds = Disk.MostMilliseconds };
+            Disk = new SlowDisk(_disk) { MaxSyncMilliseconds = Disk.MaxSyncMilliseconds };
         }
     }
 

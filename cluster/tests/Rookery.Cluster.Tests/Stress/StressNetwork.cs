@@ -24,7 +24,7 @@ internal sealed class StressNetwork
     public int LossPercent { get; set; }
 
     /// <summary>The longest delay of a message.</summary>
-    public int MostMilliseconds { get; set; }
+    public int MaxDelayMilliseconds { get; set; }
 
     /// <summary>Exceptions that left a receiver; there must be none.</summary>
     public ConcurrentQueue<Exception> Failures { get; } = new();
@@ -128,9 +128,9 @@ internal sealed class Cable
 
     private async Task DeliverAsync(Message message, JournalFrame[] frames)
     {
-        if (_network.MostMilliseconds > 0)
+        if (_network.MaxDelayMilliseconds > 0)
         {
-            await Task.Delay(Random.Shared.Next(_network.MostMilliseconds));
+            await Task.Delay(Random.Shared.Next(_network.MaxDelayMilliseconds));
         }
 
         if (_isCut || !_network.Up.TryGetValue(To, out var receiver))

@@ -128,11 +128,11 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
                 break;
             case 5:
                 Mark("slow disk");
-                member.Disk.MostMilliseconds = _faults.Next(5, 80);
+                member.Disk.MaxSyncMilliseconds = _faults.Next(5, 80);
                 break;
             case 6:
                 Mark("bad network");
-                (_network.LossPercent, _network.MostMilliseconds) = (_faults.Next(5), _faults.Next(20));
+                (_network.LossPercent, _network.MaxDelayMilliseconds) = (_faults.Next(5), _faults.Next(20));
                 break;
             default:
                 Heal();
@@ -162,8 +162,8 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     private void Heal()
     {
         _network.Heal();
-        (_network.LossPercent, _network.MostMilliseconds) = (0, 0);
-        _members.ForEach(member => member.Disk.MostMilliseconds = 2);
+        (_network.LossPercent, _network.MaxDelayMilliseconds) = (0, 0);
+        _members.ForEach(member => member.Disk.MaxSyncMilliseconds = 2);
     }
 
     // Reads and writes as one client, until the run is over.

@@ -11,8 +11,8 @@ internal readonly record struct LogAge(long LastTicks, long LeastAheadTicks)
 {
     // Unsynchronised clocks that are not off by years are at most five minutes off. A majority of such clocks may move
     // the time from one end of that range to the other.
-    private const long MostAheadTicks = 6 * TimeSpan.TicksPerMinute;
-    private const long MostGainTicks = 25 * TimeSpan.TicksPerMinute;
+    private const long MaxAheadTicks = 6 * TimeSpan.TicksPerMinute;
+    private const long MaxGainTicks = 25 * TimeSpan.TicksPerMinute;
 
     /// <summary>Checks the log time of the next entry.</summary>
     public LogAge Next(in StoredEntry entry)
@@ -25,11 +25,11 @@ internal readonly record struct LogAge(long LastTicks, long LeastAheadTicks)
         Assert.True(entry.Time.Ticks > LastTicks, "log time never falls");
         long ahead = entry.Time.Ticks - entry.StampedTicks;
         Assert.True(
-            ahead <= MostAheadTicks,
+            ahead <= MaxAheadTicks,
             $"log time is ahead of every correct clock: {new DateTime(entry.Time.Ticks):O} at entry {entry.Entry.Index}"
         );
         Assert.True(
-            !entry.Time.IsSteady || ahead <= LeastAheadTicks + MostGainTicks,
+            !entry.Time.IsSteady || ahead <= LeastAheadTicks + MaxGainTicks,
             $"an entry seems older than it is: at entry {entry.Entry.Index} "
                 + $"{TimeSpan.FromTicks(ahead - LeastAheadTicks)} were gained"
         );

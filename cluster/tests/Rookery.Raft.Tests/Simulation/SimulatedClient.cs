@@ -18,7 +18,7 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
     private const long RetryDelayMicroseconds = 50_000;
     private const long ShortestTimeoutMicroseconds = 300_000;
     private const long LongestExtraTimeoutMicroseconds = 1_500_000;
-    private const int MostAttempts = 4;
+    private const int MaxAttempts = 4;
 
     private readonly Dictionary<int, long> _lastSeen = [];
     private ClientCommand? _command;
@@ -116,7 +116,7 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
 
     private void TryAnyNode()
     {
-        if (++_attempts > MostAttempts)
+        if (++_attempts > MaxAttempts)
         {
             GiveUp();
             return;

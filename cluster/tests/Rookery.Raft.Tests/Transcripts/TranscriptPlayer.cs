@@ -9,8 +9,8 @@ namespace Rookery.Raft.Tests.Transcripts;
 /// </summary>
 internal sealed class TranscriptPlayer(PlantedBug bug)
 {
-    private const int MostTicks = 200;
-    private const int MostMessages = 2_000;
+    private const int MaxTicks = 200;
+    private const int MaxMessages = 2_000;
 
     /// <summary>The commands without immediate effects, for which "nothing" is not printed.</summary>
     private static readonly string[] Quiet = ["partition", "heal", "hold-disk", "drop"];
@@ -141,7 +141,7 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
     /// </summary>
     private void Campaign(int id, Role role, Predicate<Flight> passes)
     {
-        for (int tick = 0; tick < MostTicks && World[id].Core!.Role < role; tick++)
+        for (int tick = 0; tick < MaxTicks && World[id].Core!.Role < role; tick++)
         {
             World.Tick([id]);
             DeliverAll(passes);
@@ -156,7 +156,7 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
         for (int count = 0, round = 1; round > 0; count += round)
         {
             round = World.Deliver(passes);
-            Assert.True(count < MostMessages, "messages come to an end");
+            Assert.True(count < MaxMessages, "messages come to an end");
         }
     }
 

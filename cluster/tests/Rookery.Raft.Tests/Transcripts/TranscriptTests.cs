@@ -5,7 +5,8 @@ namespace Rookery.Raft.Tests.Transcripts;
 /// </summary>
 public sealed class TranscriptTests
 {
-    private const int MostLines = 75;
+    /// <summary>The lines that fit a tall screen.</summary>
+    private const int MaxLines = 75;
 
     public static TheoryData<string> Names => [.. Transcript.Names];
 
@@ -62,7 +63,7 @@ public sealed class TranscriptTests
     public void A_transcript_fits_a_screen_and_tells_its_story_first(string name)
     {
         var lines = Transcript.Read(name).Lines;
-        Assert.True(lines.Count <= MostLines, $"{name} has {lines.Count} lines");
+        Assert.True(lines.Count <= MaxLines, $"{name} has {lines.Count} lines, more than {MaxLines}");
         Assert.StartsWith("# ", lines[0], StringComparison.Ordinal);
         Assert.NotEmpty(Transcript.Read(name).Falls);
     }

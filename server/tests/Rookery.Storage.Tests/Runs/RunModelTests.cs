@@ -169,7 +169,7 @@ public sealed class RunModelTests
 
         long bytes = writer.Finish().FileBytes;
         Assert.InRange(bytes, 100 * 60_000, 101 * 60_100);
-        Assert.InRange(disk.MostUnsyncedBytes, 256 * 1024, 512 * 1024);
+        Assert.InRange(disk.MaxUnsyncedBytes, 256 * 1024, 512 * 1024);
         Assert.InRange(disk.Writes, 1, (bytes / (256 * 1024)) + 1);
         Assert.Equal(fixture.Disk.CallCount(DiskCalls.Write | DiskCalls.Sync), fixture.Io.Count(IoKind.RunWrite));
     }

@@ -7,7 +7,7 @@ namespace Rookery.Storage.Tests.Runs;
 internal sealed class SyncWatchingDisk(IDisk inner) : WrappedDisk(inner)
 {
     /// <summary>The largest number of bytes that a file had unsynced at any time.</summary>
-    public long MostUnsyncedBytes { get; private set; }
+    public long MaxUnsyncedBytes { get; private set; }
 
     /// <summary>The number of writes to all files.</summary>
     public long Writes { get; private set; }
@@ -23,7 +23,7 @@ internal sealed class SyncWatchingDisk(IDisk inner) : WrappedDisk(inner)
             base.Write(data, offset);
             _unsynced += data.Length;
             disk.Writes++;
-            disk.MostUnsyncedBytes = Math.Max(disk.MostUnsyncedBytes, _unsynced);
+            disk.MaxUnsyncedBytes = Math.Max(disk.MaxUnsyncedBytes, _unsynced);
         }
 
         public override void Sync()
