@@ -2,6 +2,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Board.Tests;
 
+/// <summary>What the program does about heat and throttling, and how long it reports them.</summary>
 public sealed class BoardPolicyTests
 {
     [Theory]

@@ -5,6 +5,7 @@ internal sealed class FakeTree : IDisposable
 {
     public string Path { get; } = Directory.CreateTempSubdirectory("rookery-board-").FullName;
 
+    /// <summary>Writes a file, and returns the tree.</summary>
     public FakeTree With(string path, string content)
     {
         string target = System.IO.Path.Join(Path, path);

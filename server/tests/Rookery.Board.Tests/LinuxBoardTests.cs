@@ -3,6 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Board.Tests;
 
+/// <summary>A board's sensors and storage, read from files of /sys and /proc and by a command.</summary>
 public sealed class LinuxBoardTests
 {
     private static readonly string[] OnCard = ["mmcblk0p2"];
@@ -140,7 +141,7 @@ public sealed class LinuxBoardTests
         Assert.Equal(
             new StorageReading("mmcblk0")
             {
-                WrittenBytes = 102_400 * 512,
+                WrittenBytes = 102_400 * 512, // sectors of 512 bytes, in the seventh column
                 Card = new CardRegisters(
                     "SD",
                     "SC32G",

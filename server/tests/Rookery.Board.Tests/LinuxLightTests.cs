@@ -3,6 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Board.Tests;
 
+/// <summary>A board's light, and the use of the machine, read from files of /sys and /proc.</summary>
 public sealed class LinuxLightTests : IDisposable
 {
     private readonly FakeTree _tree = new();
@@ -53,6 +54,7 @@ public sealed class LinuxLightTests : IDisposable
             .With("proc/stat", "cpu  100 20 30 400 50 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n")
             .With("proc/meminfo", "MemTotal:        1000 kB\nMemFree:          100 kB\nMemAvailable:     600 kB\n");
         using var board = new LinuxBoard(new PosixDisk(), _time, devices: [], _tree.Path);
+        // Busy: user, nice, system, irq, softirq and steal. The time of guests is within that of users.
         Assert.Equal(
             new MachineUse
             {

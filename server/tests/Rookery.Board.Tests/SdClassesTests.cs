@@ -1,5 +1,6 @@
 namespace Rookery.Board.Tests;
 
+/// <summary>The speed classes that an SD card reports in its SD Status register.</summary>
 public sealed class SdClassesTests
 {
     /// <summary>The SD Status of a card of class 10, U1, V10 and A1: bytes 8, 14, 15 and 21 of 64.</summary>

@@ -10,14 +10,14 @@ internal static class ModelComparison
 {
     public static void Check(SteppedNode node, Model model, string story)
     {
-        Equal(
+        AssertEqual(
             model
                 .Databases.Values.OrderBy(database => database.Name, StringComparer.OrdinalIgnoreCase)
                 .Select(database => (database.Number, database.Name, database.HistoryId)),
             node.Core.Databases.All.Select(database => (database.Number, database.Name, database.HistoryId)),
             $"{story}: databases"
         );
-        Equal(
+        AssertEqual(
             model.Records.Select(pair => (pair.Key, pair.Value.Value, pair.Value.Version)),
             node.Core.ClusterRecords.List(string.Empty)
                 .Select(record => (record.Key, Encoding.ASCII.GetString(record.Value.Span), record.Version)),
@@ -25,7 +25,10 @@ internal static class ModelComparison
         );
         foreach (var expected in model.Databases.Values)
         {
-            Assert.True(node.Core.Databases.TryGet(expected.Name, out var database), story);
+            Assert.True(
+                node.Core.Databases.TryGet(expected.Name, out var database),
+                $"{story}: the database {expected.Name} is missing"
+            );
             using var reader = database.OpenReader();
             CheckDocuments(reader, expected, $"{story}: {expected.Name}");
             CheckOrders(reader, expected, $"{story}: {expected.Name}");
@@ -46,12 +49,12 @@ internal static class ModelComparison
             }
         }
 
-        Equal(expected.Documents.Values, actual, $"{story}: documents");
+        AssertEqual(expected.Documents.Values, actual, $"{story}: documents");
         foreach (var document in expected.Documents.Values.Take(3))
         {
             Assert.True(
                 reader.TryGetDocument(Encoding.UTF8.GetBytes(document.Id.ToUpperInvariant()), out var lookedUp),
-                $"{story}: {document.Id}"
+                $"{story}: {document.Id} is not found by its id in upper case"
             );
             using (lookedUp)
             {
@@ -76,7 +79,7 @@ internal static class ModelComparison
             }
         }
 
-        Equal(
+        AssertEqual(
             expected
                 .Tombstones.Select(pair => (pair.Key, pair.Value.Id, true, pair.Value.Moved))
                 .Concat(documents.Select(document => (document.Etag, document.Id, false, false)))
@@ -95,12 +98,12 @@ internal static class ModelComparison
                 etags.Add(cursor.Etag);
             }
 
-            Equal(collection.Select(document => document.Etag), etags, $"{story}: collection {collection.Key}");
+            AssertEqual(collection.Select(document => document.Etag), etags, $"{story}: collection {collection.Key}");
         }
 
         byte[] from = [];
         Expiration.NextCommand(reader.Database, DateTime.MaxValue.Ticks - 1, ref from, out int expiring)?.Dispose();
-        Equal([documents.Count(document => document.ExpiresAtTicks != 0)], [expiring], $"{story}: expiring");
+        AssertEqual([documents.Count(document => document.ExpiresAtTicks != 0)], [expiring], $"{story}: expiring");
     }
 
     private static void CheckValues(in DatabaseReader reader, ModelDatabase expected, string story)
@@ -120,7 +123,7 @@ internal static class ModelComparison
             );
         }
 
-        Equal(expected.Values.Values, actual, $"{story}: compare-exchange values");
+        AssertEqual(expected.Values.Values, actual, $"{story}: compare-exchange values");
         foreach (var value in expected.Values.Values.Take(5))
         {
             bool isFound = reader.TryGetCompareExchange(
@@ -142,7 +145,7 @@ internal static class ModelComparison
             )
             ?.Dispose();
         int withExpiry = actual.Count(value => value.ExpiresAtTicks != 0);
-        Equal([withExpiry], [expiring], $"{story}: expiring values");
+        AssertEqual([withExpiry], [expiring], $"{story}: expiring values");
     }
 
     // The names come from the documents, the values from the counters' own rows.
@@ -162,7 +165,7 @@ internal static class ModelComparison
             }
         }
 
-        Equal(
+        AssertEqual(
             expected.Counters.Select(pair => (pair.Key, pair.Value.Name, pair.Value.Value)),
             found,
             $"{story}: counters of documents"
@@ -172,7 +175,7 @@ internal static class ModelComparison
     private static void CheckCounters(in DatabaseReader reader, ModelDatabase expected, string story)
     {
         var statistics = reader.ReadStatistics();
-        Equal(
+        AssertEqual(
             [
                 new DatabaseStatistics(
                     expected.Documents.Count,
@@ -188,7 +191,7 @@ internal static class ModelComparison
             [statistics],
             $"{story}: counters"
         );
-        Equal(
+        AssertEqual(
             expected
                 .Documents.Values.GroupBy(
                     document => document.Collection.Length == 0 ? "@empty" : document.Collection.ToLowerInvariant(),
@@ -199,7 +202,7 @@ internal static class ModelComparison
             reader.ReadCollections().Select(collection => (collection.Name.ToLowerInvariant(), collection.Documents)),
             $"{story}: collections"
         );
-        Equal(
+        AssertEqual(
             expected.Identities.Select(pair => new IdentityValue(pair.Key, pair.Value)),
             reader.ReadIdentities(),
             $"{story}: identities"
@@ -215,7 +218,8 @@ internal static class ModelComparison
             view.ExpiresAtTicks
         );
 
-    private static void Equal<T>(IEnumerable<T> expected, IEnumerable<T> actual, string story)
+    /// <summary>Fails unless two lists are equal, with the first difference.</summary>
+    private static void AssertEqual<T>(IEnumerable<T> expected, IEnumerable<T> actual, string story)
     {
         var expectedList = expected.ToList();
         var actualList = actual.ToList();

@@ -84,7 +84,7 @@ internal sealed class NodeWorkload
             Model.Empty,
             withValues
         );
-        run.Work(80);
+        run.RunRounds(80);
         return (disk, run);
     }
 
@@ -103,7 +103,7 @@ internal sealed class NodeWorkload
         var run = new NodeWorkload(disk, disk, journalElsewhere: false, seed, operations: 0, Model.Empty);
         try
         {
-            run.Work(rounds);
+            run.RunRounds(rounds);
         }
         catch (IOException refused)
         {
@@ -122,7 +122,7 @@ internal sealed class NodeWorkload
         var second = CheckOnce(image, operation);
         if (operation % 4 == 0)
         {
-            second.Work(5);
+            second.RunRounds(5);
             int again = second._random.Next(image.OperationCount + 1);
             second.CheckOnce(image.CrashAt(again, operation), again);
         }
@@ -173,25 +173,26 @@ internal sealed class NodeWorkload
         }
         finally
         {
-            WorkBesideDamage(node, story);
+            DoBackgroundWorkBesideDamage(node, story);
         }
 
         ModelComparison.Check(node, _models[operations], $"{story}, after background work");
     }
 
-    private void Work(int rounds)
+    private void RunRounds(int rounds)
     {
         Open();
         for (int i = 0; i < rounds && Failure is null; i++)
         {
-            Round();
+            DoRound();
         }
 
         Done = Done.With(_node.Core);
         _node.Dispose();
     }
 
-    private void Round()
+    /// <summary>Commits up to six commands, checks their outcomes, and does some background work.</summary>
+    private void DoRound()
     {
         var answers = new List<(Task<CommandOutcome> Outcome, string Expected)>();
         int count = _random.Next(1, 7);
@@ -221,13 +222,13 @@ internal sealed class NodeWorkload
         if (_node.Consensus.Refusal is { } refusal)
         {
             Failure = refusal.Message;
-            CheckLatched(answers.Select(answer => answer.Outcome));
+            AssertLatched(answers.Select(answer => answer.Outcome));
             return;
         }
 
         foreach (var (outcome, expected) in answers)
         {
-            Assert.True(outcome.IsCompletedSuccessfully);
+            Assert.True(outcome.IsCompletedSuccessfully, "a committed command has no outcome");
             Assert.Equal(expected, Step.Describe(outcome.Result));
         }
 
@@ -238,6 +239,7 @@ internal sealed class NodeWorkload
         }
     }
 
+    /// <summary>Notes that commands were acknowledged, and the state after them.</summary>
     private void Acknowledge(int commands)
     {
         var after = Model.Empty;
@@ -265,7 +267,7 @@ internal sealed class NodeWorkload
     }
 
     /// <summary>Background work reports damage, and must not end because of it.</summary>
-    private static void WorkBesideDamage(SteppedNode node, string story)
+    private static void DoBackgroundWorkBesideDamage(SteppedNode node, string story)
     {
         try
         {
@@ -280,7 +282,11 @@ internal sealed class NodeWorkload
         }
     }
 
-    private void CheckLatched(IEnumerable<Task<CommandOutcome>> inFlight)
+    /// <summary>
+    /// Fails unless a node that may write no more says so to commands in flight and later, changes no file, and can
+    /// still be read.
+    /// </summary>
+    private void AssertLatched(IEnumerable<Task<CommandOutcome>> inFlight)
     {
         foreach (var outcome in inFlight)
         {

@@ -28,6 +28,7 @@ internal sealed class RandomCommands
         Model = start;
     }
 
+    /// <summary>The expected state after all commands so far.</summary>
     public Model Model { get; private set; }
 
     /// <summary>
@@ -36,6 +37,7 @@ internal sealed class RandomCommands
     /// </summary>
     public bool WithValues { get; set; }
 
+    /// <summary>Returns one more command with its expected effects.</summary>
     public Step Next()
     {
         if (_random.Next(10) == 0)

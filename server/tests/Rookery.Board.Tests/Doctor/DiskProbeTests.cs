@@ -4,6 +4,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Board.Tests.Doctor;
 
+/// <summary>The doctor's measurement of a disk with a file that has no name meanwhile.</summary>
 public sealed class DiskProbeTests
 {
     private readonly SimulatedDisk _disk = new("/data");
@@ -44,6 +45,7 @@ public sealed class DiskProbeTests
         Assert.Empty(_disk.List("/data"));
     }
 
+    /// <summary>A clock that advances a millisecond at each reading.</summary>
     private sealed class TickingTime : TimeProvider
     {
         private long _now;

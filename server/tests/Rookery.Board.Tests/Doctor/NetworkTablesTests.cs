@@ -3,6 +3,9 @@ using Rookery.Board.Doctor;
 
 namespace Rookery.Board.Tests.Doctor;
 
+/// <summary>
+/// What the doctor reads of the network: tables of the kernel, and the outputs of ip and avahi-browse.
+/// </summary>
 public sealed class NetworkTablesTests
 {
     /// <summary>/proc/net/route of a Pi with cable and Wi-Fi.</summary>
