@@ -2,6 +2,7 @@ using Rookery.Raft.Tests.Simulation;
 
 namespace Rookery.Raft.Tests;
 
+/// <summary>What a leader and a follower learn of each other after they had no contact.</summary>
 public sealed class LostContactTests
 {
     /// <summary>Otherwise the new leader would report that the follower lacks all entries.</summary>

@@ -2,6 +2,7 @@ using Rookery.Raft.Tests.Simulation;
 
 namespace Rookery.Raft.Tests;
 
+/// <summary>The hashes of outcomes by which members notice that they applied an entry differently.</summary>
 public sealed class OutcomeTests
 {
     /// <summary>Outcomes from before an install do not belong to the installed state.</summary>

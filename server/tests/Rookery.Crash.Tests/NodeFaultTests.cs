@@ -3,6 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
 
+/// <summary>Each disk operation of a whole node fails in turn, or a byte of its files is damaged.</summary>
 [Trait("Effort", "Whole")]
 public sealed class NodeFaultTests
 {

@@ -1,5 +1,6 @@
 namespace Rookery.Platform.Tests;
 
+/// <summary>Amounts of bytes in messages.</summary>
 public sealed class AmountTests
 {
     /// <summary>The same cases as in format.test.ts of the dashboard.</summary>

@@ -1,5 +1,6 @@
 namespace Rookery.Platform.Tests;
 
+/// <summary>The checksum of stored data.</summary>
 public sealed class ChecksumTests
 {
     [Fact]

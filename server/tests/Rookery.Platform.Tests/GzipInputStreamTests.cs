@@ -4,6 +4,7 @@ using System.Text;
 
 namespace Rookery.Platform.Tests;
 
+/// <summary>Decompression of gzip input that arrives in pieces, may have several members and may be damaged.</summary>
 public sealed class GzipInputStreamTests
 {
     [Theory]

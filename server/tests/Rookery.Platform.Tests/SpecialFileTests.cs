@@ -1,5 +1,6 @@
 namespace Rookery.Platform.Tests;
 
+/// <summary>Which paths lead to special files, such as devices.</summary>
 public sealed class SpecialFileTests : IDisposable
 {
     private readonly TemporaryDirectory _directory = new();

@@ -82,7 +82,7 @@ public sealed class EngineDamageTests
             {
                 PutOrders(engine, batches);
                 engine.Memtables.RequestFlush();
-                Assert.True(engine.Memtables.Flush(), story);
+                Assert.True(engine.Memtables.Flush(), $"{story}: nothing was flushed");
                 int steps = 0;
                 while (engine.MergeOnce())
                 {

@@ -35,7 +35,7 @@ public sealed class AuthorityRotationTests : IDisposable
 
             Assert.True(
                 round >= 5 || a.Rotation.Status is { Stage: RotationStage.Trusting, WaitsFor: ["pi-c"] },
-                $"round {round}"
+                $"round {round}: the rotation does not wait for pi-c"
             );
         }
 

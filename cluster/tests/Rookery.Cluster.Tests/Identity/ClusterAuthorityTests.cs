@@ -6,6 +6,9 @@ using static Rookery.Cluster.Tests.Identity.TestAuthority;
 
 namespace Rookery.Cluster.Tests.Identity;
 
+/// <summary>
+/// The certificate authority of a cluster, and the certificates that it signs for members and clients.
+/// </summary>
 public sealed class ClusterAuthorityTests
 {
     [Fact]

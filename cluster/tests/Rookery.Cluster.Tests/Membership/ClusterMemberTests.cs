@@ -14,6 +14,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Membership;
 
+/// <summary>The start of a member from its data directory, and the notes that keep it from starting.</summary>
 public sealed class ClusterMemberTests : IDisposable
 {
     private const string Data = "/data";

@@ -54,7 +54,10 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
 
             // The change may have left a valid hello; then the member is greeted.
             var answer = await raw.ReceiveAsync();
-            Assert.True(answer is null || answer.Value.Kind == PacketKind.Refusal || seed % 2 == 0, $"seed {seed}");
+            Assert.True(
+                answer is null || answer.Value.Kind == PacketKind.Refusal || seed % 2 == 0,
+                $"seed {seed}: the answer to noise is {answer?.Kind}"
+            );
         }
 
         await AssertServesAsync();

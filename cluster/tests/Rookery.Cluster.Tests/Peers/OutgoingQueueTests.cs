@@ -5,6 +5,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Peers;
 
+/// <summary>The queue of packets to one member.</summary>
 public sealed class OutgoingQueueTests
 {
     private static readonly NodeId From = new(1);

@@ -23,7 +23,7 @@ public sealed class PacketReaderTests
             foreach (byte[] expected in bodies)
             {
                 byte[] actual = await NextAsync(reader);
-                Assert.True(expected.AsSpan().SequenceEqual(actual), $"seed {seed}");
+                Assert.True(expected.AsSpan().SequenceEqual(actual), $"seed {seed}: a packet is read with other bytes");
             }
 
             Assert.False(await reader.FillAsync(CancellationToken.None));

@@ -3,6 +3,9 @@ using Rookery.Documents.Transfer;
 
 namespace Rookery.Cluster.Tests.Transfer;
 
+/// <summary>
+/// The fetch of another member's state, in spite of broken connections, damaged files and expired offers.
+/// </summary>
 public sealed class StateFetchTests : IDisposable
 {
     // The part of a fault of StateServer that changes no byte.

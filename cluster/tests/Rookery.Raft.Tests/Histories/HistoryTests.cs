@@ -313,7 +313,7 @@ public sealed class HistoryTests
             var history = RandomHistory(random);
             Assert.True(
                 Linearizability.Check(history) == Verdict.Linearizable && EtagOrder.FindViolation(history) is null,
-                $"seed {seed}: {string.Join('\n', history)}"
+                $"seed {seed}: a correct history is rejected:\n{string.Join('\n', history)}"
             );
 
             int place = random.Next(history.Count);

@@ -7,6 +7,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Backups;
 
+/// <summary>Backups of a node's files, and restores of a whole node or of one database.</summary>
 public class BackupTests
 {
     private readonly SimulatedDisk _disk = new("/data", "/backups");

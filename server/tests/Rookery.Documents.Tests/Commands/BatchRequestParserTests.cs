@@ -211,7 +211,10 @@ public class BatchRequestParserTests
                     count++;
                 }
 
-                Assert.True(count == batch.Count, $"seed {Seed}, round {round}");
+                Assert.True(
+                    count == batch.Count,
+                    $"seed {Seed}, round {round}: a batch of {batch.Count} has {count} operations"
+                );
             }
             else
             {

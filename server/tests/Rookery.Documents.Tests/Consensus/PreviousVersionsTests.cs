@@ -25,7 +25,7 @@ public sealed class PreviousVersionsTests
         {
             long before = _reads.Count;
             var outcome = node.Consensus.ProposeAsync(EncodePut(node, id), CancellationToken.None).AsTask();
-            Assert.True(_reads.Count > before, id);
+            Assert.True(_reads.Count > before, $"the caller read nothing for {id}");
             before = _reads.Count;
             node.Commit();
             Assert.Equal(before, _reads.Count);

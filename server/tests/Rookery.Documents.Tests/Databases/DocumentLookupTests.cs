@@ -4,6 +4,7 @@ using Rookery.Storage;
 
 namespace Rookery.Documents.Tests.Databases;
 
+/// <summary>Look-ups that read no disk, for callers that must not block.</summary>
 public sealed class DocumentLookupTests
 {
     private readonly SimulatedDisk _disk = new();

@@ -3,6 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
 
+/// <summary>The ids of node and cluster in a data directory, and which directory is new.</summary>
 public sealed class NodeIdsTests
 {
     [Fact]

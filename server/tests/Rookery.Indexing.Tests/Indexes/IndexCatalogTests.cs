@@ -10,6 +10,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
+/// <summary>The indexes of a database, as they are defined, deleted, paused, rebuilt and opened at a start.</summary>
 public sealed class IndexCatalogTests
 {
     // Contains a folder "DATABASE NUMBER/INDEX NUMBER" for each index.

@@ -4,6 +4,7 @@ using Rookery.Indexing.Indexes;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
+/// <summary>The thread that works on all indexes of a node.</summary>
 public sealed class IndexingThreadTests
 {
     private static readonly AutoIndexDefinition ByName = new(

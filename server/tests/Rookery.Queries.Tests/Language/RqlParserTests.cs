@@ -2,6 +2,7 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Tests.Language;
 
+/// <summary>The syntax tree of a query, and the cache of parsed queries.</summary>
 public sealed class RqlParserTests
 {
     [Fact]

@@ -3,6 +3,7 @@ using Rookery.Search.Segments.Writing;
 
 namespace Rookery.Search.Tests.Segments;
 
+/// <summary>The memory that a batch of documents takes.</summary>
 public sealed class ByteArenaTests
 {
     [Fact]

@@ -8,6 +8,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Search.Tests.Segments;
 
+/// <summary>The segments of an index: batches, merges, snapshots, power cuts and damage.</summary>
 public sealed class SegmentStoreTests
 {
     private const string Folder = "/data/index";

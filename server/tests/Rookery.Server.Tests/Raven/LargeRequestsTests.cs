@@ -12,6 +12,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
+/// <summary>The memory for large requests and answers, and slow clients that keep it from others.</summary>
 public sealed class LargeRequestsTests : IAsyncLifetime
 {
     // Longest wait for what must happen, by the real clock.

@@ -205,7 +205,7 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
     {
         string text = result.GetRawText();
         int at = text.LastIndexOf("\"@metadata\":{\"@projection\":true,\"@id\":\"", StringComparison.Ordinal);
-        Assert.True(at > 0, text);
+        Assert.True(at > 0, $"the result has no metadata of a projection: {text}");
         return text[..at].TrimEnd(',') + "}";
     }
 
