@@ -69,7 +69,7 @@ public sealed class NodeFaultTests
             {
                 var image = disk.CrashAt(operation, seed);
                 image.Inject(new DiskFault(call, call % 2 == 0 ? Errno.InputOutput : Errno.NoSpace));
-                string? refusal = Refusal(image);
+                string? refusal = FindRefusal(image);
                 long calls = image.CallCount(DiskCalls.All);
                 refused += refusal is null ? 0 : 1;
                 image.ClearFaults();
@@ -149,7 +149,7 @@ public sealed class NodeFaultTests
         }
     }
 
-    private static string? Refusal(SimulatedDisk disk)
+    private static string? FindRefusal(SimulatedDisk disk)
     {
         try
         {

@@ -16,7 +16,7 @@ public sealed class JournalResetTests
     public void A_reset_keeps_the_vote_and_continues_after_the_snapshot()
     {
         var journal = Open(_disk);
-        journal.Write([Vote(journal)]);
+        journal.Write([CreateVote(journal)]);
         Append(journal, 5);
         journal.ResetTo(ResetAt(mark: 3, index: 100));
         Check(journal, 100);
@@ -45,7 +45,7 @@ public sealed class JournalResetTests
     public void Opening_resets_a_log_that_ends_before_the_snapshot()
     {
         var journal = Open(_disk);
-        journal.Write([Vote(journal)]);
+        journal.Write([CreateVote(journal)]);
         Append(journal, 5);
         _disk.KillProcess();
         journal = Open(_disk, manifestIndex: 100, reset: ResetAt(mark: 3, index: 100));
@@ -122,7 +122,7 @@ public sealed class JournalResetTests
         );
 
     /// <summary>Returns a frame with the vote [9, 9].</summary>
-    private static JournalFrame Vote(NodeJournal journal) =>
+    private static JournalFrame CreateVote(NodeJournal journal) =>
         new(
             FrameType.Vote,
             Index: 0,

@@ -105,7 +105,7 @@ public sealed class MemberDamageTests
     {
         var journal = Open(_disk);
         Append(journal, 3);
-        journal.Write([Vote(9), Next(journal, term: 9), Next(journal, ahead: 1, term: 9)]);
+        journal.Write([CreateVote(9), Next(journal, term: 9), Next(journal, ahead: 1, term: 9)]);
         _disk.KillProcess();
         Rot(2);
         OpenAndCheck('B', new EntryPosition(Term: 9, Index: 5), lastIndex: 1);
@@ -120,7 +120,7 @@ public sealed class MemberDamageTests
         var journal = Open(_disk);
         Append(journal, 1);
         journal.Write([Next(journal), Next(journal, ahead: 1), Next(journal, ahead: 2), Next(journal, ahead: 3)]);
-        journal.Write([Vote(2)]);
+        journal.Write([CreateVote(2)]);
         _disk.KillProcess();
         _disk.Rot(First, (2 * BlockBytes) + 100 + PayloadBytes + 64, mask: 1);
         OpenAndCheck('B', new EntryPosition(Term: 1, Index: 5), lastIndex: 2);
@@ -132,7 +132,7 @@ public sealed class MemberDamageTests
         var journal = Open(_disk);
         Append(journal, 6);
         journal.Write([TruncateAfter(4)]);
-        journal.Write([Vote(7)]);
+        journal.Write([CreateVote(7)]);
         _disk.KillProcess();
         Rot(2);
         OpenAndCheck('B', new EntryPosition(Term: 1, Index: 4), lastIndex: 1);
@@ -144,9 +144,9 @@ public sealed class MemberDamageTests
     public void The_newest_vote_is_used_even_if_it_follows_the_gap(int entriesAfter)
     {
         var journal = Open(_disk);
-        journal.Write([Vote(1)]);
+        journal.Write([CreateVote(1)]);
         Append(journal, 4);
-        journal.Write([Vote(5)]);
+        journal.Write([CreateVote(5)]);
         Append(journal, entriesAfter);
         _disk.KillProcess();
         _disk.Rot(First, (4 * BlockBytes) + 100, mask: 1);
@@ -154,7 +154,7 @@ public sealed class MemberDamageTests
         {
             using var again = Open(_disk, hasPeers: true);
             Assert.Equal(
-                (start == 0 ? 'B' : 'A', Hex(Vote(5).Payload), 1L),
+                (start == 0 ? 'B' : 'A', Hex(CreateVote(5).Payload), 1L),
                 (again.Recovery.Label, Hex(again.Vote), again.LastIndex)
             );
             _disk.KillProcess();
@@ -168,7 +168,7 @@ public sealed class MemberDamageTests
     {
         var journal = Open(_disk);
         Append(journal, 2);
-        journal.Write([Vote(5)]);
+        journal.Write([CreateVote(5)]);
         Append(journal, entriesAfter);
         _disk.KillProcess();
         _disk.Rot(First, (3 * BlockBytes) + 70, mask: 4);
@@ -186,7 +186,7 @@ public sealed class MemberDamageTests
         }
 
         using var again = Open(_disk, hasPeers: true);
-        Assert.Equal(('B', Hex(Vote(5).Payload)), (again.Recovery.Label, Hex(again.Vote)));
+        Assert.Equal(('B', Hex(CreateVote(5).Payload)), (again.Recovery.Label, Hex(again.Vote)));
     }
 
     /// <summary>
@@ -199,11 +199,11 @@ public sealed class MemberDamageTests
     public void A_gap_that_hides_a_vote_is_distinguished_from_one_that_does_not(bool hidesVote)
     {
         var journal = Open(_disk);
-        journal.Write([Vote(1)]);
+        journal.Write([CreateVote(1)]);
         Append(journal, 2);
         if (hidesVote)
         {
-            journal.Write([Vote(5)]);
+            journal.Write([CreateVote(5)]);
         }
         else
         {
@@ -301,7 +301,7 @@ public sealed class MemberDamageTests
     public void A_log_damaged_below_the_manifest_index_is_reset_to_that_index()
     {
         var journal = Open(_disk);
-        journal.Write([Vote(3), Next(journal) with { Type = FrameType.Configuration, Payload = Encode([7]) }]);
+        journal.Write([CreateVote(3), Next(journal) with { Type = FrameType.Configuration, Payload = Encode([7]) }]);
         Append(journal, 19);
         _disk.KillProcess();
         for (int block = 4; block < 8; block++)
@@ -317,7 +317,7 @@ public sealed class MemberDamageTests
                 (again.Recovery.Label, again.FirstIndex, again.LastIndex, again.OperationsBeforeNext)
             );
             Assert.Equal(
-                (new EntryPosition(Term: 1, Index: 20), Hex(Vote(3).Payload)),
+                (new EntryPosition(Term: 1, Index: 20), Hex(CreateVote(3).Payload)),
                 (again.Recovery.MayHaveAcknowledged, Hex(again.Vote))
             );
             Assert.Equal(
@@ -345,9 +345,9 @@ public sealed class MemberDamageTests
     public void A_power_cut_during_recovery_loses_nothing(long manifestIndex)
     {
         var journal = Open(_disk);
-        journal.Write([Vote(1), Next(journal)]);
+        journal.Write([CreateVote(1), Next(journal)]);
         Append(journal, 9);
-        journal.Write([Vote(5)]);
+        journal.Write([CreateVote(5)]);
         Append(journal, 20);
         _disk.KillProcess();
         _disk.Rot(First, (5 * BlockBytes) + 100, mask: 1);
@@ -363,7 +363,7 @@ public sealed class MemberDamageTests
                 var image = _disk.CrashAt(operation, seed);
                 using var again = Open(image, manifestIndex, hasPeers: true);
                 Assert.Equal(
-                    (new EntryPosition(Term: 1, Index: 30), Hex(Vote(5).Payload)),
+                    (new EntryPosition(Term: 1, Index: 30), Hex(CreateVote(5).Payload)),
                     (again.Recovery.MayHaveAcknowledged, Hex(again.Vote))
                 );
             }
@@ -391,7 +391,7 @@ public sealed class MemberDamageTests
 
     private static string Hex(ReadOnlyMemory<byte> bytes) => Convert.ToHexString(bytes.Span);
 
-    private static JournalFrame Vote(byte number) =>
+    private static JournalFrame CreateVote(byte number) =>
         new(FrameType.Vote, Index: 0, Term: number, OperationsBefore: 0, OperationCount: 0, Encode([number, number]));
 
     private static JournalFrame TruncateAfter(long index) =>

@@ -135,7 +135,7 @@ public sealed class TruncationAndVoteTests
         byte[] vote = Encode([1, 2, 3]);
         byte[] configuration = Encode([4, 5, 6]);
         journal.Write([
-            Vote(journal, vote),
+            CreateVote(journal, vote),
             Next(journal) with
             {
                 Type = FrameType.Configuration,
@@ -214,7 +214,7 @@ public sealed class TruncationAndVoteTests
     {
         var journal = Open(_disk);
         Append(journal, 2);
-        journal.Write([Vote(journal, Encode([9, 9]))]);
+        journal.Write([CreateVote(journal, Encode([9, 9]))]);
         Append(journal, 2);
         _disk.KillProcess();
         _disk.Rot($"{Folder}/journal-00000001.segment", ((3 + copy) * BlockBytes) + 70, mask: 4);
@@ -228,7 +228,7 @@ public sealed class TruncationAndVoteTests
     {
         var journal = Open(_disk);
         Append(journal, 2);
-        journal.Write([Vote(journal, Encode([9, 9]))]);
+        journal.Write([CreateVote(journal, Encode([9, 9]))]);
         Append(journal, 2);
         _disk.KillProcess();
         _disk.Rot($"{Folder}/journal-00000001.segment", (3 * BlockBytes) + 70, mask: 4);
@@ -246,10 +246,10 @@ public sealed class TruncationAndVoteTests
     public void A_vote_after_a_damaged_place_is_kept(int between)
     {
         var journal = Open(_disk);
-        journal.Write([Vote(journal, Encode([1]))]);
+        journal.Write([CreateVote(journal, Encode([1]))]);
         Append(journal, 2);
         Append(journal, between);
-        journal.Write([Vote(journal, Encode([9, 9]))]);
+        journal.Write([CreateVote(journal, Encode([9, 9]))]);
         _disk.KillProcess();
         _disk.Rot($"{Folder}/journal-00000001.segment", (3 * BlockBytes) + 100, mask: 1);
         using var again = Open(_disk, hasPeers: true);
@@ -262,7 +262,7 @@ public sealed class TruncationAndVoteTests
     {
         var journal = Open(_disk);
         Append(journal, 2);
-        journal.Write([Vote(journal, Encode([9, 9]))]);
+        journal.Write([CreateVote(journal, Encode([9, 9]))]);
         Append(journal, 2);
         _disk.KillProcess();
         _disk.Rot($"{Folder}/journal-00000001.segment", BlockBytes + 100, mask: 1);
@@ -272,7 +272,7 @@ public sealed class TruncationAndVoteTests
         Assert.Equal(Encode([9, 9]), again.Vote.ToArray());
     }
 
-    private static JournalFrame Vote(NodeJournal journal, byte[] payload) =>
+    private static JournalFrame CreateVote(NodeJournal journal, byte[] payload) =>
         new(
             FrameType.Vote,
             Index: 0,

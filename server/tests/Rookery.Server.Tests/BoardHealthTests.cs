@@ -9,7 +9,7 @@ namespace Rookery.Server.Tests;
 /// <summary>The readings of a board in /metrics and in /readyz?verbose.</summary>
 public sealed class BoardHealthTests
 {
-    private static SimulatedBoard NewBoard() =>
+    private static SimulatedBoard CreateBoard() =>
         new()
         {
             SerialNumber = "10000000f00dcafe",
@@ -46,7 +46,7 @@ public sealed class BoardHealthTests
     [Fact]
     public void Every_reading_of_a_board_is_a_sample_in_base_units()
     {
-        using var watch = new BoardWatch(NewBoard(), new SimulatedTimeProvider());
+        using var watch = new BoardWatch(CreateBoard(), new SimulatedTimeProvider());
         string metrics = MetricsOf(watch);
         string[] expected =
         [
@@ -81,7 +81,7 @@ public sealed class BoardHealthTests
     [Fact]
     public void The_health_says_what_is_wrong_and_that_the_board_is_simulated()
     {
-        using var watch = new BoardWatch(NewBoard(), new SimulatedTimeProvider());
+        using var watch = new BoardWatch(CreateBoard(), new SimulatedTimeProvider());
         var health = HealthOf(watch).GetProperty("Board");
         Assert.StartsWith(
             "(Simulated board.) The firmware throttles the processor because of heat or low power (83 °C now).",

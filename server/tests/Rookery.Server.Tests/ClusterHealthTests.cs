@@ -21,12 +21,12 @@ public sealed class ClusterHealthTests
         ElectionTimeoutMicroseconds: 1,
         Trouble: null,
         [
-            Member("A", isSelf: true) with
+            CreateMember("A", isSelf: true) with
             {
                 IsReachable = true,
                 LagEntries = 0,
             },
-            Member("B", isSelf: false) with
+            CreateMember("B", isSelf: false) with
             {
                 IsReachable = false,
             },
@@ -67,7 +67,7 @@ public sealed class ClusterHealthTests
         Assert.DoesNotContain("rookery_cluster_member_sync_seconds{", metrics, StringComparison.Ordinal);
     }
 
-    private static MemberStatistics Member(string tag, bool isSelf) =>
+    private static MemberStatistics CreateMember(string tag, bool isSelf) =>
         new(
             new ClusterViewMember(
                 tag,

@@ -123,10 +123,10 @@ public sealed class EarlyEndTests : IAsyncLifetime
         await FillForAsync(route);
         using (await BeginAsync(route, query))
         {
-            await UntilAsync(() => _server.Context.Metrics.InFlight == 1);
+            await AwaitAsync(() => _server.Context.Metrics.InFlight == 1);
         }
 
-        await UntilAsync(() => _server.Context.Metrics.InFlight == 0);
+        await AwaitAsync(() => _server.Context.Metrics.InFlight == 0);
     }
 
     [Theory]
@@ -141,10 +141,10 @@ public sealed class EarlyEndTests : IAsyncLifetime
         using var clientLeaves = new CancellationTokenSource();
         using var content = new StringContent(body, Encoding.UTF8, "application/json");
         var asking = _server.Http.PostAsync(_db + "/multi_get", content, clientLeaves.Token);
-        await UntilAsync(() => _server.Context.Metrics.InFlight == 1);
+        await AwaitAsync(() => _server.Context.Metrics.InFlight == 1);
         await clientLeaves.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => asking);
-        await UntilAsync(() => _server.Context.Metrics.InFlight == 0);
+        await AwaitAsync(() => _server.Context.Metrics.InFlight == 0);
     }
 
     /// <summary>Runs are merged during the export, and those that it began with are deleted.</summary>
@@ -155,7 +155,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
 
         // A snapshot during a flush holds two memtables; with any other reader that exceeds the bound of three, and the
         // export would be ended rightly.
-        await UntilAsync(() => _server.Context.Node.ReadStatistics()!.Storage.FrozenBytes == 0);
+        await AwaitAsync(() => _server.Context.Node.ReadStatistics()!.Storage.FrozenBytes == 0);
         string[] before = ListRuns();
         using var answer = await BeginAsync("GET /export", query: null);
         for (int round = 0; round < 20 && ListRuns().Intersect(before, StringComparer.Ordinal).Any(); round++)
@@ -185,7 +185,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
         using var content = new SteppedContent(async stream =>
         {
             await WriteAsync(stream, 0, 10_000);
-            await UntilAsync(() => CountStored() > 0);
+            await AwaitAsync(() => CountStored() > 0);
             _member.WriteRejection = new Rejection(kind, Reason);
             await WriteAsync(stream, 10_000, 20_000);
         });
@@ -225,7 +225,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
     {
         await FillAsync(FewDocuments);
         long operation = await ChangeAsync(method);
-        await UntilAsync(() => CountChanged(method) > 0);
+        await AwaitAsync(() => CountChanged(method) > 0);
         _member.WriteRejection = new Rejection(RejectionKind.NoLeader, "No node leads now.");
 
         // Long enough for rejected writes. If there are none, the test proves less, but does not fail.
@@ -244,7 +244,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
     {
         await FillAsync(FewDocuments);
         long operation = await ChangeAsync(method);
-        await UntilAsync(() => CountChanged(method) > 0);
+        await AwaitAsync(() => CountChanged(method) > 0);
         _member.WriteRejection = new Rejection(RejectionKind.Diagnosis, Reason);
         var state = await AwaitEndAsync(operation);
         Assert.Equal("Faulted", state.GetProperty("Status").GetString());
@@ -316,7 +316,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
         return reader.ReadStatistics().Documents;
     }
 
-    private static async Task UntilAsync(Func<bool> holds)
+    private static async Task AwaitAsync(Func<bool> holds)
     {
         using var timeout = new CancellationTokenSource(Guard);
         while (!holds())

@@ -27,10 +27,10 @@ public sealed class SlowReadersTests
         // 400 bytes are held, which is too many for two clients, and only one has waited long enough.
         Assert.DoesNotContain(clients, static client => client.IsAborted);
         _time.Advance(SlowReaders.MinReadTime - TimeSpan.FromSeconds(4));
-        await UntilAsync(() => clients[0].IsAborted);
+        await AwaitAsync(() => clients[0].IsAborted);
         Assert.False(clients[1].IsAborted);
         _time.Advance(TimeSpan.FromSeconds(1));
-        await UntilAsync(() => clients[1].IsAborted);
+        await AwaitAsync(() => clients[1].IsAborted);
 
         // 200 bytes are within the limit, however long they are held.
         _time.Advance(TimeSpan.FromHours(1));
@@ -57,7 +57,7 @@ public sealed class SlowReadersTests
     }
 
     // Timers of the simulated clock continue on threads of the pool, so what they do is awaited.
-    private static async Task UntilAsync(Func<bool> holds)
+    private static async Task AwaitAsync(Func<bool> holds)
     {
         for (int round = 0; round < 3000 && !holds(); round++)
         {

@@ -32,7 +32,7 @@ public sealed class StopOnDiskTests
         await PutAsync(server, db, "a");
         disk!.Hold();
         var unanswered = server.SendAsync("PUT", db + "/docs?id=b", "{}");
-        await UntilAsync(() => disk.Held > 0);
+        await AwaitAsync(() => disk.Held > 0);
         var stopped = server.StopAsync();
         _time.Advance(RookeryServer.StopTimeout);
         await stopped.WaitAsync(Guard);
@@ -114,7 +114,7 @@ public sealed class StopOnDiskTests
     private static async Task PutAsync(RunningServer server, string db, string id) =>
         Assert.Equal(201, (await server.SendAsync("PUT", $"{db}/docs?id={id}", "{}")).Status);
 
-    private static async Task UntilAsync(Func<bool> holds)
+    private static async Task AwaitAsync(Func<bool> holds)
     {
         while (!holds())
         {

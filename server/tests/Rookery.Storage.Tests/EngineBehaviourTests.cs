@@ -20,7 +20,7 @@ public sealed class EngineBehaviourTests
             // Rows of databases 1 and 2 in turn. One value of each batch is stored in chunks.
             for (int row = 0; row < 20; row++)
             {
-                byte[] value = Incompressible(++sequence, row == 0 ? 4000 : 200);
+                byte[] value = DrawBytes(++sequence, row == 0 ? 4000 : 200);
                 batch.Put(EngineWorkload.Key((uint)(row % 2) + 1, 1, $"key{sequence:D6}"), sequence, value);
             }
 
@@ -65,7 +65,7 @@ public sealed class EngineBehaviourTests
 
             engine
                 .Begin(5, term: 1)
-                .Put(EngineWorkload.Key(database: 1, table: 1, "abandoned"), 5, Incompressible(seed: 5, bytes: 9_000));
+                .Put(EngineWorkload.Key(database: 1, table: 1, "abandoned"), 5, DrawBytes(seed: 5, bytes: 9_000));
             engine.Abandon();
             DoBackgroundWork(engine, flushAll: true);
             Assert.Equal(1 + appliedSince, engine.Durable.Index);
@@ -81,11 +81,7 @@ public sealed class EngineBehaviourTests
         static void Put(StorageEngine engine, int index)
         {
             WriteBatch batch = engine.Begin(index, term: 1);
-            batch.Put(
-                EngineWorkload.Key(database: 1, table: 1, $"key{index}"),
-                index,
-                Incompressible(index, bytes: 100)
-            );
+            batch.Put(EngineWorkload.Key(database: 1, table: 1, $"key{index}"), index, DrawBytes(index, bytes: 100));
             engine.Apply(batch, index);
         }
     }
@@ -106,7 +102,7 @@ public sealed class EngineBehaviourTests
         WriteBatch batch = engine.Begin(1, term: 1);
         for (int i = 1; i <= 20; i++)
         {
-            batch.Put(EngineWorkload.Key(database: 1, table: 1, $"key{i:D2}"), i, Incompressible(i, bytes: 10_000));
+            batch.Put(EngineWorkload.Key(database: 1, table: 1, $"key{i:D2}"), i, DrawBytes(i, bytes: 10_000));
         }
 
         engine.Apply(batch, 20);
@@ -137,7 +133,7 @@ public sealed class EngineBehaviourTests
         WriteBatch batch = engine.Begin(1, term: 1);
         for (int i = 1; i <= 3; i++)
         {
-            batch.Put(EngineWorkload.Key(database: 1, table: 1, $"key{i:D2}"), i, Incompressible(i, bytes: 16 * 1024));
+            batch.Put(EngineWorkload.Key(database: 1, table: 1, $"key{i:D2}"), i, DrawBytes(i, bytes: 16 * 1024));
         }
 
         engine.Apply(batch, 3);
@@ -148,11 +144,7 @@ public sealed class EngineBehaviourTests
         for (int index = 3; index < 13; index++) // so that the release records are merged
         {
             batch = engine.Begin(index, term: 1);
-            batch.Put(
-                EngineWorkload.Key(database: 1, table: 1, "key04"),
-                20 + index,
-                Incompressible(index, bytes: 2000)
-            );
+            batch.Put(EngineWorkload.Key(database: 1, table: 1, "key04"), 20 + index, DrawBytes(index, bytes: 2000));
             engine.Apply(batch, 20 + index);
             DoBackgroundWork(engine, flushAll: true);
             Delete(engine, ++index, first: 4, last: 4);
@@ -176,7 +168,7 @@ public sealed class EngineBehaviourTests
             for (int index = 1; index <= 60; index++)
             {
                 string name = $"key{index:D2}";
-                values[name] = Incompressible(index, bytes: 3000);
+                values[name] = DrawBytes(index, bytes: 3000);
                 WriteBatch batch = engine.Begin(index, term: 1);
                 batch.Put(EngineWorkload.Key(database: 1, table: 1, name), index, values[name]);
                 engine.Apply(batch, index);
@@ -242,7 +234,7 @@ public sealed class EngineBehaviourTests
             batch.Put(
                 EngineWorkload.Key(database: 1, table: 3, $"at{++sequence:D9}"),
                 sequence,
-                Incompressible(sequence, bytes: 1000)
+                DrawBytes(sequence, bytes: 1000)
             );
             engine.Apply(batch, sequence);
             engine.MergeOnce();
@@ -369,7 +361,7 @@ public sealed class EngineBehaviourTests
         while (engine.MergeOnce()) { }
     }
 
-    private static byte[] Incompressible(long seed, int bytes)
+    private static byte[] DrawBytes(long seed, int bytes)
     {
         byte[] value = new byte[bytes];
         new Random((int)seed).NextBytes(value);

@@ -37,7 +37,7 @@ public sealed class EngineFormatTests
         Assert.Null(engine.Problem);
         Assert.Equal(GoldenSteps, engine.Durable.Index);
         using Snapshot snapshot = engine.OpenSnapshot();
-        Assert.Equal(File.ReadAllText(GoldenRows()), Describe(snapshot));
+        Assert.Equal(File.ReadAllText(GoldenRowsPath()), Describe(snapshot));
     }
 
     [Fact]
@@ -214,7 +214,7 @@ public sealed class EngineFormatTests
         using StorageEngine engine = EngineWorkload.Open(disk);
         using Snapshot snapshot = engine.OpenSnapshot();
         work.Model.Check(snapshot, "golden");
-        File.WriteAllText(GoldenRows(), Describe(snapshot));
+        File.WriteAllText(GoldenRowsPath(), Describe(snapshot));
     }
 
     // One line for each row, found by a scan and read again by key: key, sequence, length, CRC-32C of the value.
@@ -241,7 +241,7 @@ public sealed class EngineFormatTests
         return text.ToString();
     }
 
-    private static string GoldenRows() => GoldenDirectory() + ".rows";
+    private static string GoldenRowsPath() => GoldenDirectory() + ".rows";
 
     private static string GoldenDirectory([CallerFilePath] string testFile = "") =>
         Path.Join(Path.GetDirectoryName(testFile), "Golden", "v1");

@@ -22,7 +22,8 @@ internal sealed record EngineModel(ImmutableSortedDictionary<byte[], (long Seque
 
     public EngineModel Delete(byte[] key) => new(Rows.Remove(key));
 
-    public EngineModel DeleteRange(byte[] from, byte[] toExclusive) => new(Rows.RemoveRange(Range(from, toExclusive)));
+    public EngineModel DeleteRange(byte[] from, byte[] toExclusive) =>
+        new(Rows.RemoveRange(KeysInRange(from, toExclusive)));
 
     /// <summary>Fails unless lookups and scans in both directions return exactly the model's rows.</summary>
     /// <param name="snapshot">The snapshot to check.</param>
@@ -63,7 +64,7 @@ internal sealed record EngineModel(ImmutableSortedDictionary<byte[], (long Seque
         return buffer.WrittenSpan.ToArray();
     }
 
-    private IEnumerable<byte[]> Range(byte[] from, byte[] toExclusive) =>
+    private IEnumerable<byte[]> KeysInRange(byte[] from, byte[] toExclusive) =>
         Rows.Keys.Where(key =>
             key.AsSpan().SequenceCompareTo(from) >= 0
             && (toExclusive.Length == 0 || key.AsSpan().SequenceCompareTo(toExclusive) < 0)
@@ -71,7 +72,7 @@ internal sealed record EngineModel(ImmutableSortedDictionary<byte[], (long Seque
 
     private void CheckRange(in Snapshot snapshot, byte[] from, byte[] toExclusive, string story)
     {
-        byte[][] expected = [.. Range(from, toExclusive)];
+        byte[][] expected = [.. KeysInRange(from, toExclusive)];
         CheckWalk(snapshot.Seek(from, toExclusive), expected, $"{story}: upwards from {Convert.ToHexString(from)}");
         CheckWalk(
             snapshot.Seek(from, toExclusive, backward: true),

@@ -33,9 +33,9 @@ public sealed class MemberAdmissionTests
     [Fact]
     public void A_member_is_admitted_with_its_recorded_store_or_with_any_before_its_first_start()
     {
-        Assert.Null(Judge(Hello("other", startNumber: 7)));
-        Assert.Null(Judge(Hello("other", startNumber: 8)));
-        Assert.Null(Judge(Hello("fresh", startNumber: 1)));
+        Assert.Null(Judge(HelloOf("other", startNumber: 7)));
+        Assert.Null(Judge(HelloOf("other", startNumber: 8)));
+        Assert.Null(Judge(HelloOf("fresh", startNumber: 1)));
     }
 
     [Fact]
@@ -43,12 +43,12 @@ public sealed class MemberAdmissionTests
         Assert.Equal(
             "Node gone is no member of this cluster (any more), as far as the member that says this knows. "
                 + "`rookery status` of that node says whether most members do, and what to do then.",
-            Judge(Hello("gone", startNumber: 1))
+            Judge(HelloOf("gone", startNumber: 1))
         );
 
     [Fact]
     public void A_node_that_has_just_joined_admits_every_member() =>
-        Assert.Null(MemberAdmission.Judge(Hello("other", startNumber: 7), member: null, mustBeRecorded: false));
+        Assert.Null(MemberAdmission.Judge(HelloOf("other", startNumber: 7), member: null, mustBeRecorded: false));
 
     /// <summary>
     /// The journal's configuration names a member whose record is not applied yet, and only that member can tell this
@@ -65,7 +65,7 @@ public sealed class MemberAdmissionTests
             node => isConfigured && node == Rookery.Cluster.Members.IdOf("joined"),
             static () => true
         );
-        Assert.Equal(isConfigured, admission.Refuse(Hello("joined", startNumber: 1)) is null);
+        Assert.Equal(isConfigured, admission.Refuse(HelloOf("joined", startNumber: 1)) is null);
     }
 
     /// <summary>
@@ -77,16 +77,16 @@ public sealed class MemberAdmissionTests
     {
         bool hasCaughtUp = false;
         var admission = new MemberAdmission("fresh", Members.GetValueOrDefault, static _ => false, () => hasCaughtUp);
-        Assert.Null(admission.Refuse(Hello("replacement", startNumber: 1)));
+        Assert.Null(admission.Refuse(HelloOf("replacement", startNumber: 1)));
         Assert.Contains(
             "an old copy",
-            admission.Refuse(Hello("other", startNumber: 6))!.Sentence,
+            admission.Refuse(HelloOf("other", startNumber: 6))!.Sentence,
             StringComparison.Ordinal
         );
         hasCaughtUp = true;
         Assert.Contains(
             "is no member of this cluster (any more)",
-            admission.Refuse(Hello("replacement", startNumber: 1))!.Sentence,
+            admission.Refuse(HelloOf("replacement", startNumber: 1))!.Sentence,
             StringComparison.Ordinal
         );
     }
@@ -94,7 +94,7 @@ public sealed class MemberAdmissionTests
     [Fact]
     public void An_empty_card_under_a_known_id_is_refused()
     {
-        string? refusal = Judge(Hello("other", startNumber: 8) with { StoreId = default });
+        string? refusal = Judge(HelloOf("other", startNumber: 8) with { StoreId = default });
         Assert.StartsWith(
             "The store of node pi-2 (B) is not the one that the cluster knows: its card was replaced or formatted",
             refusal,
@@ -113,21 +113,21 @@ public sealed class MemberAdmissionTests
             "This is an old copy of node pi-2 (B): its store was started 6 times, but the cluster has "
                 + "already seen start 7. An old card must not vote: take it out, remove the node with `rookery cluster "
                 + "node rm pi-2`, and let an empty card join.",
-            Judge(Hello("other", startNumber: 6))
+            Judge(HelloOf("other", startNumber: 6))
         );
 
     [Fact]
     public void A_copy_with_the_same_number_of_starts_is_refused_by_the_record_alone() =>
         Assert.Contains(
             "this one lied about a sync and lost its last start with the power",
-            Judge(Hello("other", startNumber: 7) with { StartId = 78 }),
+            Judge(HelloOf("other", startNumber: 7) with { StartId = 78 }),
             StringComparison.Ordinal
         );
 
     private static string? Judge(PeerHello hello) =>
         MemberAdmission.Judge(hello, Members.GetValueOrDefault(hello.NodeId), mustBeRecorded: true)?.Sentence;
 
-    private static PeerHello Hello(string node, long startNumber) =>
+    private static PeerHello HelloOf(string node, long startNumber) =>
         new()
         {
             ClusterId = "cluster",

@@ -17,7 +17,7 @@ public sealed class WhereaboutsTests : IDisposable
     private readonly IdentityKeeper _keeper;
     private readonly Whereabouts _whereabouts;
     private readonly List<string> _log = [];
-    private MemberFacts _facts = Facts("192.168.1.5");
+    private MemberFacts _facts = FactsOf("192.168.1.5");
     private DateTimeOffset _now = TestAuthority.Now;
 
     public WhereaboutsTests()
@@ -44,7 +44,7 @@ public sealed class WhereaboutsTests : IDisposable
     [InlineData("bank.example", false)]
     public void The_certificate_covers_every_permitted_name_that_clients_use(string host, bool isCovered)
     {
-        _facts = Facts("192.168.1.5", peer: "10.8.0.1", publicUrl: "https://DB.home.arpa:8443");
+        _facts = FactsOf("192.168.1.5", peer: "10.8.0.1", publicUrl: "https://DB.home.arpa:8443");
         RunRounds(1);
         Assert.Equal(isCovered, _keeper.Current.Certificate.MatchesHostname(host));
     }
@@ -55,7 +55,7 @@ public sealed class WhereaboutsTests : IDisposable
         RunRounds(1);
         var before = _whereabouts.Facts;
         _log.Clear();
-        _facts = Facts("192.168.1.77");
+        _facts = FactsOf("192.168.1.77");
         RunRounds(60);
         Assert.NotSame(before, _whereabouts.Facts);
         Assert.True(_keeper.Current.Certificate.MatchesHostname("192.168.1.77"));
@@ -67,7 +67,7 @@ public sealed class WhereaboutsTests : IDisposable
     {
         RunRounds(1);
         var (before, certificate) = (_whereabouts.Facts, _keeper.Current.Certificate);
-        _facts = Facts("192.168.1.5");
+        _facts = FactsOf("192.168.1.5");
         RunRounds(60);
         _facts = _facts with { Addresses = [], ClientUrls = [] };
         RunRounds(60);
@@ -99,17 +99,17 @@ public sealed class WhereaboutsTests : IDisposable
     [InlineData(null, null)]
     public void A_public_URL_that_cannot_be_signed_is_reported(string? url, string? sentence)
     {
-        string? warning = Facts("192.168.1.5", publicUrl: url).WhyNotSigned(_keeper.Current);
+        string? warning = FactsOf("192.168.1.5", publicUrl: url).WhyNotSigned(_keeper.Current);
         Assert.Equal(sentence is null, warning is null);
         Assert.Contains(sentence ?? "", warning ?? "", StringComparison.Ordinal);
         Assert.Null(
-            (Facts("192.168.1.5", publicUrl: url) with { ClientUrls = ["http://127.0.0.1:8080"] }).WhyNotSigned(
+            (FactsOf("192.168.1.5", publicUrl: url) with { ClientUrls = ["http://127.0.0.1:8080"] }).WhyNotSigned(
                 _keeper.Current
             )
         );
     }
 
-    private static MemberFacts Facts(string address, string? peer = null, string? publicUrl = null) =>
+    private static MemberFacts FactsOf(string address, string? peer = null, string? publicUrl = null) =>
         new(
             Guid.Empty,
             StartNumber: 1,

@@ -104,14 +104,14 @@ public sealed class ClusterRecoveryTests : IDisposable
 
         // Even with a certificate of the new authority, the data of the old cluster would be refused.
         var gate = new PeerGate(
-            Hello(identity.NodeId, identity.ClusterId),
+            HelloOf(identity.NodeId, identity.ClusterId),
             new Everybody(),
             static _ => null,
             TimeProvider.System
         );
         Assert.Contains(
             "it may join this one with an empty data directory",
-            gate.AdmitOrRefuse(Hello(StoppedMembers.NodeIdOf(2), ClusterId), StoppedMembers.NodeIdOf(2))!.Sentence,
+            gate.AdmitOrRefuse(HelloOf(StoppedMembers.NodeIdOf(2), ClusterId), StoppedMembers.NodeIdOf(2))!.Sentence,
             StringComparison.Ordinal
         );
     }
@@ -420,7 +420,7 @@ public sealed class ClusterRecoveryTests : IDisposable
         );
     }
 
-    private static PeerHello Hello(string node, string cluster) =>
+    private static PeerHello HelloOf(string node, string cluster) =>
         new()
         {
             ClusterId = cluster,

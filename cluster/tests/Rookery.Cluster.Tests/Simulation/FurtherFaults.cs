@@ -104,13 +104,13 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
             {
                 if (!_isOver)
                 {
-                    Strike(kind);
+                    CauseFault(kind);
                     Plan(kind);
                 }
             }
         );
 
-    private void Strike(FurtherFaultKinds kind)
+    private void CauseFault(FurtherFaultKinds kind)
     {
         if (kind == FurtherFaultKinds.Changes)
         {

@@ -129,7 +129,7 @@ internal sealed class HostRun : IDisposable
         {
             // The times between faults are distributed exponentially, so each moment is equally likely.
             Cluster.RunFor(-Math.Log(1 - _faults.NextDouble()) * 1000 / _faultsPerSecond);
-            Strike();
+            CauseFault();
         }
 
         Heal();
@@ -138,7 +138,7 @@ internal sealed class HostRun : IDisposable
 
     public void Dispose() => Cluster.Dispose();
 
-    private void Strike()
+    private void CauseFault()
     {
         var member = Cluster.Members[_faults.Next(Cluster.Members.Count)];
         if (_faults.Next(3) == 0)

@@ -79,7 +79,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         {
             foreach (var member in _members.Skip(1))
             {
-                await UntilAsync(
+                await AwaitAsync(
                     () =>
                         Leader?.Consensus!.ChangeMember(change, member.Id)
                             is ChangeAnswer.Accepted
@@ -272,7 +272,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     // Checks that all members have the same rows, and that the answers to clients have a valid order.
     private async Task CheckAsync()
     {
-        await UntilAsync(
+        await AwaitAsync(
             () =>
                 Leader is { } leader
                 && _members.TrueForAll(member =>
@@ -334,7 +334,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     }
 
     // Waits for a condition; fails when it does not hold within the limit.
-    private async Task UntilAsync(Func<bool> holds, string condition)
+    private async Task AwaitAsync(Func<bool> holds, string condition)
     {
         long start = TimeProvider.System.GetTimestamp();
         using var tick = new PeriodicTimer(TimeSpan.FromMilliseconds(20));

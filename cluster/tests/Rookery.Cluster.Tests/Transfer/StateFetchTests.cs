@@ -26,7 +26,7 @@ public sealed class StateFetchTests : IDisposable
             static request => (20_000 + (1_000 * request), NoFlip)
         );
         var steps = new List<StateFetchProgress>();
-        var fetched = await NewFetch(server, steps.Add).RunAsync(CancellationToken.None);
+        var fetched = await CreateFetch(server, steps.Add).RunAsync(CancellationToken.None);
 
         Assert.Equal(fetched.Offer.Bytes, _receiver.Core.Transfers.ReceivedBytes);
         Assert.InRange(_receiver.Core.Transfers.Resumed, 10, 100);
@@ -86,7 +86,7 @@ public sealed class StateFetchTests : IDisposable
             _sender.Routes,
             static request => (null, request == 2 ? 777 : NoFlip)
         );
-        var fetched = await NewFetch(server).RunAsync(CancellationToken.None);
+        var fetched = await CreateFetch(server).RunAsync(CancellationToken.None);
         Assert.Equal(fetched.Offer.Bytes + fetched.Offer.Files[1].Bytes, _receiver.Core.Transfers.ReceivedBytes);
         _receiver.Core.Installation.Install(fetched, tailIsKept: false);
         Assert.Equal(Documents, _receiver.Count());
@@ -108,7 +108,7 @@ public sealed class StateFetchTests : IDisposable
                 return (null, NoFlip);
             }
         );
-        await NewFetch(server).RunAsync(CancellationToken.None);
+        await CreateFetch(server).RunAsync(CancellationToken.None);
         Assert.Equal((2L, 1L), (_sender.Core.Transfers.Offers, _sender.Core.Transfers.Withdrawn));
     }
 
@@ -126,7 +126,7 @@ public sealed class StateFetchTests : IDisposable
                 "broke off 9 times in a row",
                 (
                     await Assert.ThrowsAsync<StateTransferException>(() =>
-                        NewFetch(brokenSender).RunAsync(CancellationToken.None)
+                        CreateFetch(brokenSender).RunAsync(CancellationToken.None)
                     )
                 ).Message,
                 StringComparison.Ordinal
@@ -134,7 +134,7 @@ public sealed class StateFetchTests : IDisposable
         }
 
         await using var server = await StateServer.StartAsync(_sender.Routes);
-        var fetched = await NewFetch(server).RunAsync(CancellationToken.None);
+        var fetched = await CreateFetch(server).RunAsync(CancellationToken.None);
         Assert.InRange(_receiver.Core.Transfers.ReceivedBytes, fetched.Offer.Bytes, fetched.Offer.Bytes + 5_000);
     }
 
@@ -151,7 +151,7 @@ public sealed class StateFetchTests : IDisposable
             "does not offer its state: There is no snapshot.",
             (
                 await Assert.ThrowsAsync<StateTransferException>(() =>
-                    NewFetch(server).RunAsync(CancellationToken.None)
+                    CreateFetch(server).RunAsync(CancellationToken.None)
                 )
             ).Message,
             StringComparison.Ordinal
@@ -198,7 +198,7 @@ public sealed class StateFetchTests : IDisposable
         _receiver.Dispose();
     }
 
-    private StateFetch NewFetch(StateServer server, Action<StateFetchProgress>? progress = null) =>
+    private StateFetch CreateFetch(StateServer server, Action<StateFetchProgress>? progress = null) =>
         new(server.Client, _receiver.Core.Inbox, TimeProvider.System)
         {
             RestPerBreak = TimeSpan.Zero,

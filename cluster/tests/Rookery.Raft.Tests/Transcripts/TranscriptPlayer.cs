@@ -35,8 +35,8 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
         {
             _world = new TranscriptWorld(
                 bug,
-                Numbers(Until(words[1..], "learners")),
-                Numbers(After(words, "learners"))
+                ParseNumbers(WordsUntil(words[1..], "learners")),
+                ParseNumbers(After(words, "learners"))
             );
             _ = DescribeChanges();
             return
@@ -64,13 +64,13 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
         switch (verb)
         {
             case "campaign":
-                Campaign(Number(words[0]), Role.PreCandidate, _ => false);
+                Campaign(ParseNumber(words[0]), Role.PreCandidate, _ => false);
                 break;
             case "elect":
-                Campaign(Number(words[0]), Role.Leader, IsNotOf(After(words, "without")));
+                Campaign(ParseNumber(words[0]), Role.Leader, IsNotOf(After(words, "without")));
                 break;
             case "tick":
-                int ticks = Number(words[1]);
+                int ticks = ParseNumber(words[1]);
                 for (int tick = 0; tick < ticks; tick++)
                 {
                     World.Tick(Members(words[0]));
@@ -78,7 +78,7 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
 
                 break;
             case "run":
-                for (int tick = Number(words[0]); tick > 0; tick--)
+                for (int tick = ParseNumber(words[0]); tick > 0; tick--)
                 {
                     World.Tick(World.Ids);
                     DeliverAll(_ => true);
@@ -95,38 +95,38 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
             case "drop":
                 return ComplainWhenNone(World.Drop(Between(words)));
             case "partition":
-                World.Partition(string.Join(' ', words).Split('|').Select(group => Numbers(group.Split(' '))));
+                World.Partition(string.Join(' ', words).Split('|').Select(group => ParseNumbers(group.Split(' '))));
                 break;
             case "heal":
                 World.Partition([]);
                 break;
             case "crash":
-                Array.ForEach(Numbers(words), World.Crash);
+                Array.ForEach(ParseNumbers(words), World.Crash);
                 break;
             case "restart":
-                Array.ForEach(Numbers(words), World.Restart);
+                Array.ForEach(ParseNumbers(words), World.Restart);
                 break;
             case "hold-disk":
-                World.HoldDisk(Number(words[0]));
+                World.HoldDisk(ParseNumber(words[0]));
                 break;
             case "release-disk":
-                World.ReleaseDisk(Number(words[0]));
+                World.ReleaseDisk(ParseNumber(words[0]));
                 break;
             case "propose":
-                return Propose(Number(words[0]), words[1]);
+                return Propose(ParseNumber(words[0]), words[1]);
             case "read":
-                Read(Number(words[0]));
+                Read(ParseNumber(words[0]));
                 break;
             case "transfer":
-                World.Step(Number(words[0]), now => Input.Transfer(now, new NodeId(Number(words[1]))));
+                World.Step(ParseNumber(words[0]), now => Input.Transfer(now, new NodeId(ParseNumber(words[1]))));
                 break;
             case "learner" or "voter" or "remove":
-                return [Change(verb, Number(words[0]), Number(words[1]))];
+                return [Change(verb, ParseNumber(words[0]), ParseNumber(words[1]))];
             case "compact":
-                World.Do(Number(words[0]), node => node.Flush(1));
-                return [TranscriptText.LogOf(World[Number(words[0])], NameOf)];
+                World.Do(ParseNumber(words[0]), node => node.Flush(1));
+                return [TranscriptText.LogOf(World[ParseNumber(words[0])], NameOf)];
             case "log":
-                return words.Select(word => TranscriptText.LogOf(World[Number(word)], NameOf));
+                return words.Select(word => TranscriptText.LogOf(World[ParseNumber(word)], NameOf));
             case "state":
                 return Grouped(World.Ids.Select(id => (id, TranscriptText.Of(World[id]))));
             default:
@@ -274,7 +274,7 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
             .GroupBy(line => line.Description, line => line.Id, StringComparer.Ordinal)
             .Select(group => $"{string.Join(' ', group)}: {group.Key}");
 
-    private IEnumerable<int> Members(string word) => word is "all" ? World.Ids : [Number(word)];
+    private IEnumerable<int> Members(string word) => word is "all" ? World.Ids : [ParseNumber(word)];
 
     private string NameOf(long payload) => _names[(int)payload - 1];
 
@@ -294,8 +294,8 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
         }
 
         return flight =>
-            (from is "*" || flight.From.Value == Number(from))
-            && (to is "*" || flight.To.Value == Number(to))
+            (from is "*" || flight.From.Value == ParseNumber(from))
+            && (to is "*" || flight.To.Value == ParseNumber(to))
             && (
                 words.Length == 1 || string.Equals(flight.Message?.Kind.ToString(), words[1], StringComparison.Ordinal)
             );
@@ -306,14 +306,14 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
 
     private static string[] ComplainWhenNone(int count) => count == 0 ? ["there was no such message"] : [];
 
-    private static string[] Until(string[] words, string mark) =>
+    private static string[] WordsUntil(string[] words, string mark) =>
         [.. words.TakeWhile(word => !string.Equals(word, mark, StringComparison.Ordinal))];
 
     private static string[] After(string[] words, string mark) =>
         [.. words.SkipWhile(word => !string.Equals(word, mark, StringComparison.Ordinal)).Skip(1)];
 
-    private static int[] Numbers(string[] words) => [.. words.Where(word => word.Length > 0).Select(Number)];
+    private static int[] ParseNumbers(string[] words) => [.. words.Where(word => word.Length > 0).Select(ParseNumber)];
 
-    private static int Number(string word) =>
+    private static int ParseNumber(string word) =>
         int.TryParse(word, out int number) ? number : throw new InvalidDataException($"'{word}' is no number.");
 }

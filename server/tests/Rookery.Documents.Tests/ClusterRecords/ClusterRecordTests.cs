@@ -26,9 +26,9 @@ public class ClusterRecordTests
         Set(node, "members", "another prefix");
 
         Assert.True(node.Core.ClusterRecords.TryGet("member/b", out var record));
-        Assert.Equal(("member/b", "two", first), (record.Key, Text(record), record.Version));
-        Assert.Equal(["member/a", "member/b"], Keys(node, ClusterRecordPrefix.Member));
-        Assert.Equal(["member/a", "member/b", "members"], Keys(node, ""));
+        Assert.Equal(("member/b", "two", first), (record.Key, TextOf(record), record.Version));
+        Assert.Equal(["member/a", "member/b"], KeysOf(node, ClusterRecordPrefix.Member));
+        Assert.Equal(["member/a", "member/b", "members"], KeysOf(node, ""));
         Assert.False(node.Core.ClusterRecords.TryGet("member/", out _));
         Assert.False(node.Core.ClusterRecords.TryGet("no key\n", out _));
     }
@@ -49,7 +49,7 @@ public class ClusterRecordTests
         Assert.Equal($"{second}", Propose(node, writer => writer.Delete("desired/size", first)).Rejection?.Actual);
         Assert.Null(Propose(node, writer => writer.Delete("desired/size", second)).Rejection);
         Assert.Equal("0", Propose(node, writer => writer.Set("desired/size", "3"u8, second)).Rejection?.Actual);
-        Assert.Empty(Keys(node, ""));
+        Assert.Empty(KeysOf(node, ""));
     }
 
     [Fact]
@@ -75,7 +75,7 @@ public class ClusterRecordTests
         Assert.Equal(3, refused.Rejection?.Operation);
         Assert.Equal(
             [("a", "1"), ("b", "1")],
-            node.Core.ClusterRecords.List("").Select(record => (record.Key, Text(record)))
+            node.Core.ClusterRecords.List("").Select(record => (record.Key, TextOf(record)))
         );
         Assert.Equal(revision, node.Core.ClusterRecords.Revision);
         Assert.False(changes.TryRead(out _));
@@ -118,7 +118,7 @@ public class ClusterRecordTests
         using var again = Open();
         Assert.Equal(
             [("empty", ""), ("flushed", longest), (key, longest)],
-            again.Core.ClusterRecords.List("").Select(record => (record.Key, Text(record)))
+            again.Core.ClusterRecords.List("").Select(record => (record.Key, TextOf(record)))
         );
     }
 
@@ -156,8 +156,8 @@ public class ClusterRecordTests
         BackedUp.Take(node, _disk);
         BackedUp.Restore(_disk);
         using var restored = SteppedNode.Open(_disk, BackedUp.Restored);
-        Assert.Equal(["access/1", "certificate/1"], Keys(restored, ""));
-        Assert.Equal(keys, Keys(node, ""));
+        Assert.Equal(["access/1", "certificate/1"], KeysOf(restored, ""));
+        Assert.Equal(keys, KeysOf(node, ""));
     }
 
     [Fact]
@@ -199,8 +199,8 @@ public class ClusterRecordTests
 
     private SteppedNode Open() => SteppedNode.Open(_disk, "/data/node");
 
-    private static IEnumerable<string> Keys(SteppedNode node, string prefix) =>
+    private static IEnumerable<string> KeysOf(SteppedNode node, string prefix) =>
         node.Core.ClusterRecords.List(prefix).Select(record => record.Key);
 
-    private static string Text(ClusterRecord record) => Encoding.ASCII.GetString(record.Value.Span);
+    private static string TextOf(ClusterRecord record) => Encoding.ASCII.GetString(record.Value.Span);
 }

@@ -29,8 +29,8 @@ public sealed class CompareExchangeTests : IDisposable
     {
         var created = Put("Key", index: 0, "1");
         Assert.Equal(OperationStatus.Stored, created.Status);
-        Assert.Equal((OperationStatus.Mismatched, created.Etag), StatusAndIndex(Put("kEY", index: 0, "2")));
-        Assert.Equal((OperationStatus.Mismatched, created.Etag), StatusAndIndex(Put("key", created.Etag + 1, "2")));
+        Assert.Equal((OperationStatus.Mismatched, created.Etag), StatusAndIndexOf(Put("kEY", index: 0, "2")));
+        Assert.Equal((OperationStatus.Mismatched, created.Etag), StatusAndIndexOf(Put("key", created.Etag + 1, "2")));
         Assert.Equal("1", ReadValue("KEY"));
 
         var changed = Put("key", created.Etag, "2");
@@ -347,7 +347,7 @@ public sealed class CompareExchangeTests : IDisposable
         var key = new IdempotencyKey(1, 2);
         var first = _node.Propose(PutCommand("a", index: 0, "1", key))[0];
         var again = _node.Propose(PutCommand("a", index: 0, "1", key))[0];
-        Assert.Equal((OperationStatus.Stored, first.Etag), StatusAndIndex(again));
+        Assert.Equal((OperationStatus.Stored, first.Etag), StatusAndIndexOf(again));
     }
 
     [Fact]
@@ -407,7 +407,7 @@ public sealed class CompareExchangeTests : IDisposable
         );
     }
 
-    private static (OperationStatus Status, long Etag) StatusAndIndex(OperationResult result) =>
+    private static (OperationStatus Status, long Etag) StatusAndIndexOf(OperationResult result) =>
         (result.Status, result.Etag);
 
     private static ParsedDocument Document() => new() { BodyHead = "\"a\":1"u8 };

@@ -23,7 +23,7 @@ public sealed class BackgroundWorkTests
         {
             for (int i = 0; i < 40; i++)
             {
-                node.Put("db", Id(i), Numbered(round));
+                node.Put("db", IdOf(i), BodyOf(round));
             }
 
             node.Flush();
@@ -52,7 +52,7 @@ public sealed class BackgroundWorkTests
         node.CreateDatabase("db");
         for (int round = 0; round < 8; round++)
         {
-            node.Put("db", "always/the-same", Numbered(round));
+            node.Put("db", "always/the-same", BodyOf(round));
             node.Core.Storage.Memtables.RequestFlush();
             Assert.Throws<DiskException>(() =>
             {
@@ -72,7 +72,7 @@ public sealed class BackgroundWorkTests
         node.Core.Background.Pacer.Share = 0;
         for (int round = 0; round < 20; round++)
         {
-            node.Put("db", Id(round), Numbered(round));
+            node.Put("db", IdOf(round), BodyOf(round));
             node.Flush();
         }
 
@@ -100,7 +100,7 @@ public sealed class BackgroundWorkTests
         node.Core.Background.Pacer.Share = 0;
         for (int round = 0; round < 20; round++)
         {
-            node.Put("db", Id(round), Numbered(round));
+            node.Put("db", IdOf(round), BodyOf(round));
             node.Flush();
         }
 
@@ -120,7 +120,7 @@ public sealed class BackgroundWorkTests
         using var backupReader = node.Core.Journal.Read();
         for (int i = 0; i < 300; i++)
         {
-            node.Put("db", Id(i), Numbered(i));
+            node.Put("db", IdOf(i), BodyOf(i));
             while (node.Core.Background.DoStep()) { }
         }
 
@@ -153,13 +153,13 @@ public sealed class BackgroundWorkTests
         using var writer = new BatchWriter(CommandKind.Batch, database, key);
         for (int i = 0; i < documents; i++)
         {
-            writer.Put(Encoding.UTF8.GetBytes(Id(i)), default, new ParsedDocument { BodyHead = "\"n\":1"u8 });
+            writer.Put(Encoding.UTF8.GetBytes(IdOf(i)), default, new ParsedDocument { BodyHead = "\"n\":1"u8 });
         }
 
         return writer.Complete();
     }
 
-    private static string Id(int number) => string.Create(CultureInfo.InvariantCulture, $"documents/{number}");
+    private static string IdOf(int number) => string.Create(CultureInfo.InvariantCulture, $"documents/{number}");
 
-    private static string Numbered(int number) => string.Create(CultureInfo.InvariantCulture, $$"""{"n":{{number}}}""");
+    private static string BodyOf(int number) => string.Create(CultureInfo.InvariantCulture, $$"""{"n":{{number}}}""");
 }

@@ -42,13 +42,13 @@ public class CompiledPatchTests
         Assert.True(
             TryParse("this.n++; this.c = getMetadata(this)['@collection']", FormatLevel.Scripts, out var command, out _)
         );
-        Assert.Equal(PatchStatus.Patched, evaluator.Apply(Program(command), stored));
+        Assert.Equal(PatchStatus.Patched, evaluator.Apply(ProgramOf(command), stored));
         Assert.Equal("Users", Text(evaluator.Collection));
         Assert.EndsWith("\"k\":1\"n\":2,\"c\":\"Users\"", Text(evaluator.Content), StringComparison.Ordinal);
         Assert.True(TryParse("this.n += 0", FormatLevel.Scripts, out command, out _));
-        Assert.Equal(PatchStatus.NotModified, evaluator.Apply(Program(command), stored));
+        Assert.Equal(PatchStatus.NotModified, evaluator.Apply(ProgramOf(command), stored));
         Assert.True(TryParse("this.n.x.y = 0", FormatLevel.Scripts, out command, out _));
-        Assert.Equal(PatchStatus.Failed, evaluator.Apply(Program(command), stored));
+        Assert.Equal(PatchStatus.Failed, evaluator.Apply(ProgramOf(command), stored));
         Assert.Contains("'y' cannot be set", evaluator.Failure, StringComparison.Ordinal);
     }
 
@@ -61,7 +61,7 @@ public class CompiledPatchTests
         using var evaluator = new PatchEvaluator();
         var stored = new DocumentView(StoredDocumentTests.Store("""{"n":1,"tags":[]}""", "x"));
         Assert.True(TryParse(script, FormatLevel.Scripts, out var command, out var error), error.ToString());
-        Assert.Equal(PatchStatus.Patched, evaluator.Apply(Program(command), stored));
+        Assert.Equal(PatchStatus.Patched, evaluator.Apply(ProgramOf(command), stored));
         Assert.Contains(changed, Text(evaluator.Content), StringComparison.Ordinal);
         if (changed.Length == 0)
         {
@@ -89,7 +89,7 @@ public class CompiledPatchTests
             ),
             error.ToString()
         );
-        Assert.Equal(PatchStatus.Created, evaluator.ApplyToMissing(Program(batch.Command)));
+        Assert.Equal(PatchStatus.Created, evaluator.ApplyToMissing(ProgramOf(batch.Command)));
         Assert.EndsWith("\"n\":42", Text(evaluator.Content), StringComparison.Ordinal);
 
         request =
@@ -108,9 +108,9 @@ public class CompiledPatchTests
             ),
             error.ToString()
         );
-        Assert.Equal(PatchStatus.Created, evaluator.ApplyToMissing(Program(batch.Command)));
+        Assert.Equal(PatchStatus.Created, evaluator.ApplyToMissing(ProgramOf(batch.Command)));
         Assert.True(TryParse("this.n++", FormatLevel.Scripts, out var alone, out _));
-        Assert.Equal(PatchStatus.DocumentDoesNotExist, evaluator.ApplyToMissing(Program(alone)));
+        Assert.Equal(PatchStatus.DocumentDoesNotExist, evaluator.ApplyToMissing(ProgramOf(alone)));
     }
 
     [Theory]
@@ -135,7 +135,7 @@ public class CompiledPatchTests
             ),
             error.ToString()
         );
-        Assert.Equal(PatchStatus.Failed, evaluator.ApplyToMissing(Program(batch.Command)));
+        Assert.Equal(PatchStatus.Failed, evaluator.ApplyToMissing(ProgramOf(batch.Command)));
         Assert.Contains("metadata cannot be changed", evaluator.Failure, StringComparison.Ordinal);
     }
 
@@ -316,9 +316,9 @@ public class CompiledPatchTests
     private static string Request(string script) =>
         "{\"Patch\":{\"Script\":" + JsonSerializer.Serialize(script) + ",\"Values\":{\"v\": 7}}}";
 
-    private static ProgramKind KindOf(CommandBuffer command) => (ProgramKind)Program(command).Bytes[0];
+    private static ProgramKind KindOf(CommandBuffer command) => (ProgramKind)ProgramOf(command).Bytes[0];
 
-    private static PatchProgram Program(CommandBuffer command)
+    private static PatchProgram ProgramOf(CommandBuffer command)
     {
         var reader = new CommandReader(command.Written.Span);
         Assert.True(reader.TryReadOperation(out var operation));

@@ -263,7 +263,7 @@ public class JsonPatchTests
 
                     using var command = batch.Command;
                     var stored = new DocumentView(StoredDocumentTests.Store(body, "x"));
-                    var status = evaluator.Apply(Program(command), stored);
+                    var status = evaluator.Apply(ProgramOf(command), stored);
                     string? actual =
                         status == PatchStatus.Failed
                             ? null
@@ -362,7 +362,7 @@ public class JsonPatchTests
     {
         Assert.True(TryParse(operations, isBare: true, out var batch, out var error), error.ToString());
         using var command = batch.Command;
-        var status = evaluator.Apply(Program(command), new DocumentView(StoredDocumentTests.Store(body, "x")));
+        var status = evaluator.Apply(ProgramOf(command), new DocumentView(StoredDocumentTests.Store(body, "x")));
         patched =
             status == PatchStatus.Failed
                 ? ""
@@ -423,7 +423,7 @@ public class JsonPatchTests
             isBare ? PatchForm.JsonPatch : PatchForm.JsonPatchEnvelope
         );
 
-    private static PatchProgram Program(CommandBuffer command)
+    private static PatchProgram ProgramOf(CommandBuffer command)
     {
         var reader = new CommandReader(command.Written.Span);
         Assert.True(reader.TryReadOperation(out var operation));

@@ -154,7 +154,7 @@ public class PatchTests
         );
         using CommandBuffer command = batch.Command;
         using var evaluator = new PatchEvaluator();
-        Assert.Equal(PatchStatus.Patched, evaluator.Apply(Program(command), new DocumentView(value)));
+        Assert.Equal(PatchStatus.Patched, evaluator.Apply(ProgramOf(command), new DocumentView(value)));
         var patched = new DocumentView([.. head[..headLength], .. evaluator.Content]);
         Assert.Equal(
             (body, collection, metadata, expires),
@@ -295,7 +295,7 @@ public class PatchTests
         using CommandBuffer create = Batch(
             """{"Commands":[{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}},"CreateIfMissing":{"c":3,"@metadata":{"@collection":"C","@expires":"0001-01-01T00:00:01Z"}}}]}"""
         );
-        Assert.Equal(PatchStatus.Created, evaluator.ApplyToMissing(Program(create)));
+        Assert.Equal(PatchStatus.Created, evaluator.ApplyToMissing(ProgramOf(create)));
         Assert.Equal(("C", 10_000_000L), (Text(evaluator.Collection), evaluator.ExpiresAtTicks));
         Assert.EndsWith("\"c\":3", Text(evaluator.Content), StringComparison.Ordinal);
 
@@ -314,7 +314,7 @@ public class PatchTests
             )
         );
         using CommandBuffer command = merge.Command;
-        Assert.Equal(PatchStatus.Created, evaluator.ApplyToMissing(Program(command)));
+        Assert.Equal(PatchStatus.Created, evaluator.ApplyToMissing(ProgramOf(command)));
         Assert.EndsWith("\"a\":{\"c\":1}", Text(evaluator.Content), StringComparison.Ordinal);
     }
 
@@ -354,7 +354,10 @@ public class PatchTests
             error.ToString()
         );
         using CommandBuffer command = batch.Command;
-        PatchStatus status = evaluator.Apply(Program(command), new DocumentView(StoredDocumentTests.Store(body, "x")));
+        PatchStatus status = evaluator.Apply(
+            ProgramOf(command),
+            new DocumentView(StoredDocumentTests.Store(body, "x"))
+        );
         byte[] head = new byte[StoredDocument.MaxHeadBytes];
         int length = StoredDocument.WriteHead(head, "x"u8, lastModifiedTicks: 0, expiresAtTicks: 0);
         patched =
@@ -380,7 +383,7 @@ public class PatchTests
             error.ToString()
         );
         using CommandBuffer command = batch.Command;
-        return evaluator.ApplyToMissing(Program(command));
+        return evaluator.ApplyToMissing(ProgramOf(command));
     }
 
     private static InputError ParseRefused(string script)
@@ -419,7 +422,7 @@ public class PatchTests
         return batch.Command;
     }
 
-    private static PatchProgram Program(CommandBuffer command)
+    private static PatchProgram ProgramOf(CommandBuffer command)
     {
         var reader = new CommandReader(command.Written.Span);
         Assert.True(reader.TryReadOperation(out Operation operation));

@@ -251,7 +251,7 @@ public class DataRecoveryTests
 
         using (var old = Open(disk, options))
         {
-            var recovery = NewRecovery(disk, options);
+            var recovery = CreateRecovery(disk, options);
             recovery.Build(old, NewIds);
 
             // The state that a kill after the decision leaves.
@@ -303,7 +303,7 @@ public class DataRecoveryTests
     private static RecoveredData Recover(IDisk disk, NodeIds? ids = null, IDisk? faultyDisk = null)
     {
         using var old = Open(disk);
-        var recovery = NewRecovery(faultyDisk ?? disk);
+        var recovery = CreateRecovery(faultyDisk ?? disk);
         var data = recovery.Build(old, ids ?? NewIds);
         recovery.Decide();
         return data;
@@ -318,7 +318,7 @@ public class DataRecoveryTests
             new SimulatedTimeProvider()
         );
 
-    private static DataRecovery NewRecovery(IDisk disk, NodeOptions? options = null) =>
+    private static DataRecovery CreateRecovery(IDisk disk, NodeOptions? options = null) =>
         new(
             disk,
             options ?? SteppedNode.Options(BackedUp.Node),

@@ -182,7 +182,7 @@ public sealed class StaticIndexTests
         node = node.Restart();
         node.SettleAll();
         Assert.Contains("is not kept on this node", Assert.Single(node.Troubles), StringComparison.Ordinal);
-        Assert.Equal(0, RowsMemory(node).UsedBytes);
+        Assert.Equal(0, RowsMemoryOf(node).UsedBytes);
 
         node.Disk.ClearFaults();
         node.Time.Advance(IndexedNode.SmallSteps.RestAfterDamage);
@@ -190,7 +190,7 @@ public sealed class StaticIndexTests
         Assert.Equal(["""{"product":"a","count":2,"quantity":3}"""], node.ReadRows("totals"));
         Assert.Equal(0, node.Host.DocumentsRead);
         node.Dispose();
-        Assert.Equal(0, RowsMemory(node).UsedBytes);
+        Assert.Equal(0, RowsMemoryOf(node).UsedBytes);
     }
 
     /// <summary>All map/reduce indexes share the memory for rows: what one does not use, the others can.</summary>
@@ -215,7 +215,7 @@ public sealed class StaticIndexTests
         }
 
         const int Segment = 1 << 20;
-        Assert.InRange(RowsMemory(node).UsedBytes, 2 * Segment, long.MaxValue);
+        Assert.InRange(RowsMemoryOf(node).UsedBytes, 2 * Segment, long.MaxValue);
         if (isTrimRequested)
         {
             node.Host.TrimMemory();
@@ -230,7 +230,7 @@ public sealed class StaticIndexTests
             }
         }
 
-        Assert.InRange(RowsMemory(node).UsedBytes, 0, Segment - 1);
+        Assert.InRange(RowsMemoryOf(node).UsedBytes, 0, Segment - 1);
         node.Put("orders/1", "\"lines\":[{\"p\":\"p1\",\"q\":7}]", "Orders");
         node.SettleAll();
         Assert.Contains("""{"product":"p1","count":5,"quantity":11}""", node.ReadRows("totals"));
@@ -501,6 +501,6 @@ public sealed class StaticIndexTests
         }
     }
 
-    private static MemoryShare RowsMemory(IndexedNode node) =>
+    private static MemoryShare RowsMemoryOf(IndexedNode node) =>
         node.Memory.Shares.Single(static share => share.Name is "index rows");
 }

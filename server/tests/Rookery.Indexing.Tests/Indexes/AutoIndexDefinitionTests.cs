@@ -11,30 +11,30 @@ public sealed class AutoIndexDefinitionTests
     [Fact]
     public void The_name_shows_the_content()
     {
-        Assert.Equal("Auto/Users/ByageAndname", DefinitionOf("Users", Field("name"), Field("age")).Name);
+        Assert.Equal("Auto/Users/ByageAndname", DefinitionOf("Users", FieldOf("name"), FieldOf("age")).Name);
         Assert.Equal(
             "Auto/AllDocs/Byaddress_cityAndSearch(bio)AndExact(name)",
             DefinitionOf(
                 null,
-                Field(["address", "city"]),
-                Field(["bio"], AutoIndexFieldUses.Search),
-                Field(["name"], AutoIndexFieldUses.Exact)
+                FieldOf(["address", "city"]),
+                FieldOf(["bio"], AutoIndexFieldUses.Search),
+                FieldOf(["name"], AutoIndexFieldUses.Exact)
             ).Name
         );
         Assert.Equal(
             "Auto/Users/ByExact(Search(bio))",
-            DefinitionOf("Users", Field(["bio"], AutoIndexFieldUses.Search | AutoIndexFieldUses.Exact)).Name
+            DefinitionOf("Users", FieldOf(["bio"], AutoIndexFieldUses.Search | AutoIndexFieldUses.Exact)).Name
         );
     }
 
     [Fact]
     public void A_name_is_short_and_valid_for_any_names_of_fields()
     {
-        var many = DefinitionOf("Users", [.. Enumerable.Range(0, 200).Select(static i => Field($"field{i}"))]);
-        var others = DefinitionOf("Users", [.. Enumerable.Range(0, 200).Select(static i => Field($"other{i}"))]);
+        var many = DefinitionOf("Users", [.. Enumerable.Range(0, 200).Select(static i => FieldOf($"field{i}"))]);
+        var others = DefinitionOf("Users", [.. Enumerable.Range(0, 200).Select(static i => FieldOf($"other{i}"))]);
         Assert.NotEqual(many.Name, others.Name);
         Assert.All(
-            [many, others, DefinitionOf("Users", Field("a\nb")), DefinitionOf("Users", Field(""))],
+            [many, others, DefinitionOf("Users", FieldOf("a\nb")), DefinitionOf("Users", FieldOf(""))],
             static definition => Assert.Null(IndexRecord.NameProblem(definition.Name))
         );
     }
@@ -42,20 +42,20 @@ public sealed class AutoIndexDefinitionTests
     [Fact]
     public void A_definition_covers_another_with_a_subset_of_its_fields()
     {
-        var wide = DefinitionOf("Users", Field(["name"], AutoIndexFieldUses.Search), Field("age"));
-        Assert.True(wide.Covers(DefinitionOf("users", Field("name"))));
+        var wide = DefinitionOf("Users", FieldOf(["name"], AutoIndexFieldUses.Search), FieldOf("age"));
+        Assert.True(wide.Covers(DefinitionOf("users", FieldOf("name"))));
         Assert.True(wide.Covers(wide));
-        Assert.False(wide.Covers(DefinitionOf("Users", Field(["name"], AutoIndexFieldUses.Exact))));
-        Assert.False(wide.Covers(DefinitionOf("Users", Field("name"), Field("city"))));
-        Assert.False(wide.Covers(DefinitionOf("Orders", Field("name"))));
-        Assert.False(wide.Covers(DefinitionOf(null, Field("name"))));
+        Assert.False(wide.Covers(DefinitionOf("Users", FieldOf(["name"], AutoIndexFieldUses.Exact))));
+        Assert.False(wide.Covers(DefinitionOf("Users", FieldOf("name"), FieldOf("city"))));
+        Assert.False(wide.Covers(DefinitionOf("Orders", FieldOf("name"))));
+        Assert.False(wide.Covers(DefinitionOf(null, FieldOf("name"))));
     }
 
     [Fact]
     public void A_merged_definition_covers_both()
     {
-        var one = DefinitionOf("Users", Field(["name"], AutoIndexFieldUses.Search), Field("age"));
-        var other = DefinitionOf("Users", Field(["name"], AutoIndexFieldUses.Exact), Field(["lines", "product"]));
+        var one = DefinitionOf("Users", FieldOf(["name"], AutoIndexFieldUses.Search), FieldOf("age"));
+        var other = DefinitionOf("Users", FieldOf(["name"], AutoIndexFieldUses.Exact), FieldOf(["lines", "product"]));
         var both = one.MergedWith(other);
         Assert.True(both.Covers(one) && both.Covers(other));
         Assert.Equal("Auto/Users/ByageAndlines_productAndExact(Search(name))", both.Name);
@@ -66,7 +66,11 @@ public sealed class AutoIndexDefinitionTests
     [Fact]
     public void The_format_is_stable_and_independent_of_the_order_of_fields()
     {
-        var definition = DefinitionOf("Users", Field(["name"], AutoIndexFieldUses.Search), Field(["lines", "product"]));
+        var definition = DefinitionOf(
+            "Users",
+            FieldOf(["name"], AutoIndexFieldUses.Search),
+            FieldOf(["lines", "product"])
+        );
         const string Json =
             """{"Type":"AutoMap","Collection":"Users","Fields":[{"Path":["lines","product"],"Uses":0},{"Path":["name"],"Uses":2}]}""";
         Assert.Equal(Json, Encoding.UTF8.GetString(definition.ToJson()));
@@ -89,8 +93,8 @@ public sealed class AutoIndexDefinitionTests
     private static AutoIndexDefinition DefinitionOf(string? collection, params AutoIndexField[] fields) =>
         new(collection, fields);
 
-    private static AutoIndexField Field(string name) => Field([name]);
+    private static AutoIndexField FieldOf(string name) => FieldOf([name]);
 
-    private static AutoIndexField Field(string[] path, AutoIndexFieldUses uses = AutoIndexFieldUses.None) =>
+    private static AutoIndexField FieldOf(string[] path, AutoIndexFieldUses uses = AutoIndexFieldUses.None) =>
         new(path, uses);
 }

@@ -28,7 +28,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void An_index_continues_after_a_restart_at_its_position()
     {
-        var node = NewWithUsers(documents: 50);
+        var node = CreateNodeWithUsers(documents: 50);
         node.Define("a", ByName);
         node.SettleAll();
         node.Put("more", "\"name\":\"x\"");
@@ -44,7 +44,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void A_deleted_index_and_a_deleted_database_leave_no_files()
     {
-        using var node = NewWithUsers(documents: 5);
+        using var node = CreateNodeWithUsers(documents: 5);
         node.CreateDatabase("other");
         node.Define("a", ByName);
         node.Define("b", ByName);
@@ -69,7 +69,7 @@ public sealed class IndexCatalogTests
     [InlineData(2)]
     public void A_deleted_index_does_not_answer_for_a_new_index_of_the_same_name(int definitions)
     {
-        using var node = NewWithUsers(documents: 5);
+        using var node = CreateNodeWithUsers(documents: 5);
         node.Define(DefinitionOfValue(0), "x");
         node.Define(DefinitionOfValue(0), "y");
         node.SettleAll();
@@ -97,7 +97,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void An_index_that_is_defined_again_twice_answers_until_the_last_definition_has_caught_up()
     {
-        using var node = NewWithUsers(documents: 5);
+        using var node = CreateNodeWithUsers(documents: 5);
         node.Define(DefinitionOfValue(0), "x");
         node.SettleAll();
         var first = node.Serving("x");
@@ -113,7 +113,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void A_start_removes_the_folders_of_deleted_indexes_and_keeps_unknown_folders()
     {
-        var node = NewWithUsers(documents: 5);
+        var node = CreateNodeWithUsers(documents: 5);
         node.Define("a", ByName);
         node.SettleAll();
         node.ChangeIndexes(static writer => writer.Delete("a"));
@@ -131,7 +131,7 @@ public sealed class IndexCatalogTests
     [InlineData(null)]
     public void A_damaged_or_missing_folder_is_built_again(string? damaged)
     {
-        var node = NewWithUsers(documents: 30);
+        var node = CreateNodeWithUsers(documents: 30);
         node.Define("a", ByName);
         node.SettleAll();
         if (damaged is not null)
@@ -158,7 +158,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void An_index_of_another_history_of_the_database_is_rebuilt()
     {
-        using var node = NewWithUsers(documents: 10);
+        using var node = CreateNodeWithUsers(documents: 10);
         node.Define("a", ByName);
         node.SettleAll();
         node.Run(CommandEncoder.RenewHistory(node.Database().Number, HistoryId.Create()));
@@ -170,7 +170,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void A_paused_index_lags_until_it_is_resumed_and_a_disabled_one_on_all_members()
     {
-        using var node = NewWithUsers(documents: 5);
+        using var node = CreateNodeWithUsers(documents: 5);
         node.Define("a", ByName);
         node.SettleAll();
         Assert.True(node.Host.SetPaused(node.Database(), "A", isPaused: true));
@@ -194,7 +194,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void A_complete_index_is_not_stale_because_it_was_disabled_or_another_was_defined()
     {
-        using var node = NewWithUsers(documents: 5);
+        using var node = CreateNodeWithUsers(documents: 5);
         node.Define("a", ByName);
         node.Define("b", ByName);
         node.SettleAll();
@@ -218,7 +218,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void A_pause_during_a_build_loses_no_document()
     {
-        using var node = NewWithUsers(documents: 100);
+        using var node = CreateNodeWithUsers(documents: 100);
         node.Define("a", ByName);
         node.Define("b", ByAge);
         for (int i = 0; i < 5; i++)
@@ -244,7 +244,7 @@ public sealed class IndexCatalogTests
     public void An_interrupted_build_starts_over_and_keeps_no_document_deleted_meanwhile()
     {
         var options = IndexedNode.SmallSteps with { PendingBytes = 0, MinPendingBytes = 1 };
-        var node = NewWithUsers(documents: 40);
+        var node = CreateNodeWithUsers(documents: 40);
         node = node.Restart(options: options);
         node.Define("a", ByName);
         for (int i = 0; i < 4; i++)
@@ -265,7 +265,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void A_reset_builds_from_the_beginning()
     {
-        using var node = NewWithUsers(documents: 20);
+        using var node = CreateNodeWithUsers(documents: 20);
         node.Define("a", ByName);
         node.SettleAll();
         Assert.True(node.Host.Reset(node.Database(), "a"));
@@ -278,7 +278,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void A_definition_that_is_changed_while_its_index_is_paused_waits_too()
     {
-        var node = NewWithUsers(documents: 10);
+        var node = CreateNodeWithUsers(documents: 10);
         node.Define("a", ByName);
         node.SettleAll();
         Assert.True(node.Host.SetPaused(node.Database(), "a", isPaused: true));
@@ -301,7 +301,7 @@ public sealed class IndexCatalogTests
     [InlineData(true)]
     public void The_index_of_the_old_definition_answers_until_the_new_one_has_caught_up(bool isRestartedBetween)
     {
-        var node = NewWithUsers(documents: 100);
+        var node = CreateNodeWithUsers(documents: 100);
         node.Define("a", ByName);
         node.SettleAll();
         node.Define("A", ByAge);
@@ -350,7 +350,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void A_definition_of_an_unknown_kind_is_reported_once_and_other_indexes_continue()
     {
-        using var node = NewWithUsers(documents: 5);
+        using var node = CreateNodeWithUsers(documents: 5);
         node.ChangeIndexes(static writer => writer.Put("odd", "{\"Type\":\"Odd\"}"u8, settings: default));
         node.ChangeIndexes(static writer => writer.Put("none", "["u8, settings: default));
         node.Define("a", ByName);
@@ -369,7 +369,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void An_index_that_the_disk_refuses_to_open_is_kept_and_opened_later()
     {
-        var node = NewWithUsers(documents: 60);
+        var node = CreateNodeWithUsers(documents: 60);
         node.Define("a", ByName);
         node.SettleAll();
         node.Disk.Inject(
@@ -398,7 +398,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void A_folder_is_deleted_with_the_directories_in_it()
     {
-        using var node = NewWithUsers(documents: 3);
+        using var node = CreateNodeWithUsers(documents: 3);
         node.Define("a", ByName);
         node.SettleAll();
         node.Disk.CreateDirectory($"{Folders}/1/1/rows/deep");
@@ -525,7 +525,7 @@ public sealed class IndexCatalogTests
         + value.ToString(CultureInfo.InvariantCulture)
         + " }))\"],\"Fields\":{\"v\":{\"Storage\":\"Yes\"}}}";
 
-    private static IndexedNode NewWithUsers(int documents)
+    private static IndexedNode CreateNodeWithUsers(int documents)
     {
         var node = IndexedNode.New();
         for (int i = 0; i < documents; i++)

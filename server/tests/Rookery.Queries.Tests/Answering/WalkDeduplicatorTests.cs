@@ -13,10 +13,10 @@ public sealed class WalkDeduplicatorTests
     {
         var walk = new WalkDeduplicator(lastEtag: 10);
         Assert.False(walk.EndsAt(etag: 10, NotCalled));
-        Assert.True(walk.TryRegister(Id("users/1")));
+        Assert.True(walk.TryRegister(IdOf("users/1")));
         Assert.False(walk.EndsAt(etag: 11, static () => 12));
-        Assert.False(walk.TryRegister(Id("USERS/1")));
-        Assert.True(walk.TryRegister(Id("users/2")));
+        Assert.False(walk.TryRegister(IdOf("USERS/1")));
+        Assert.True(walk.TryRegister(IdOf("users/2")));
         Assert.False(walk.EndsAt(etag: 12, NotCalled));
         Assert.True(walk.EndsAt(etag: 13, NotCalled), "continued writes do not lengthen the walk");
     }
@@ -28,13 +28,13 @@ public sealed class WalkDeduplicatorTests
         // One match more than the ids that a walk remembers.
         for (int i = 0; i < 100_001; i++)
         {
-            Assert.True(walk.TryRegister(Id($"users/{i}")));
+            Assert.True(walk.TryRegister(IdOf($"users/{i}")));
         }
 
         Assert.True(walk.EndsAt(etag: 11, NotCalled));
     }
 
-    private static byte[] Id(string text) => Encoding.UTF8.GetBytes(text);
+    private static byte[] IdOf(string text) => Encoding.UTF8.GetBytes(text);
 
     private static long NotCalled() => throw new InvalidOperationException("not called");
 }

@@ -16,7 +16,7 @@ public sealed class QueryMemoryTests
     [InlineData(256 << 10, false)]
     public void A_query_is_judged_by_what_all_its_parts_hold(long heldByFirst, bool isFaultOfOthers)
     {
-        var share = NewShare();
+        var share = CreateShare();
         var query = new QueryMemory(share);
         using var first = new ScanMemory(query);
         using var second = new ScanMemory(query);
@@ -30,7 +30,7 @@ public sealed class QueryMemoryTests
     [Fact]
     public void Parts_that_end_release_what_they_hold_and_no_more()
     {
-        var share = NewShare();
+        var share = CreateShare();
         var query = new QueryMemory(share);
         using (var first = new ScanMemory(query))
         {
@@ -44,6 +44,6 @@ public sealed class QueryMemoryTests
         Assert.Equal((0, 0), (query.HeldBytes, share.UsedBytes));
     }
 
-    private static MemoryShare NewShare() =>
+    private static MemoryShare CreateShare() =>
         new MemoryBudget(4 * LimitBytes).AddShare("queries", LimitBytes, AssuredBytes);
 }

@@ -99,7 +99,7 @@ public sealed class GroupModelTests
             node.SettleAll();
             for (int query = 0; query < 40; query++)
             {
-                string text = RandomQuery(random);
+                string text = DrawQuery(random);
                 var walk = ForcedWalk.Any(random);
                 using var grouped = new GroupExample(node, text) { Walk = walk };
                 var expected = grouped.Scan();
@@ -165,7 +165,7 @@ public sealed class GroupModelTests
         }
     }
 
-    private static string RandomQuery(Random random)
+    private static string DrawQuery(Random random)
     {
         string[] keys = [.. Groupings[random.Next(Groupings.Length)]];
         if (random.Next(3) == 0)

@@ -28,13 +28,13 @@ public sealed class IndexModelTests
             var random = new Random(seed);
             bool isWhole = random.Next(4) > 0;
             var queries = new RandomQueries(random, isWide: isWhole);
-            using var example = new IndexExample(isWhole ? Whole : Part(random));
+            using var example = new IndexExample(isWhole ? Whole : DrawPart(random));
             for (int round = 0; round < 10; round++)
             {
                 Change(random, queries, example);
                 for (int query = 0; query < 20; query++)
                 {
-                    var randomQuery = RandomQuery(random, queries);
+                    var randomQuery = DrawQuery(random, queries);
                     bool needsTotal = random.Next(4) > 0;
                     var expected = example.Scan(randomQuery);
                     var answer = example.Ask(randomQuery, needsTotal, ForcedWalk.Any(random));
@@ -71,7 +71,7 @@ public sealed class IndexModelTests
         );
 
     /// <summary>Returns an index that lacks some of the queried fields.</summary>
-    private static AutoIndexDefinition Part(Random random) =>
+    private static AutoIndexDefinition DrawPart(Random random) =>
         new(
             null,
             Whole
@@ -112,7 +112,7 @@ public sealed class IndexModelTests
         }
     }
 
-    private static Query RandomQuery(Random random, RandomQueries queries) =>
+    private static Query DrawQuery(Random random, RandomQueries queries) =>
         new()
         {
             Text = "",
@@ -127,9 +127,9 @@ public sealed class IndexModelTests
                         random.Next(2) == 0
                     )
                     : null,
-            Offset = random.Next(3) == 0 ? Number(random.Next(6)) : null,
-            Limit = random.Next(2) == 0 ? Number(random.Next(12)) : null,
+            Offset = random.Next(3) == 0 ? NumberOperandOf(random.Next(6)) : null,
+            Limit = random.Next(2) == 0 ? NumberOperandOf(random.Next(12)) : null,
         };
 
-    private static NumberOperand Number(int value) => new(value.ToString(CultureInfo.InvariantCulture), 0);
+    private static NumberOperand NumberOperandOf(int value) => new(value.ToString(CultureInfo.InvariantCulture), 0);
 }

@@ -71,7 +71,7 @@ public sealed class RowQueryModelTests
             for (int query = 0; query < 20; query++)
             {
                 bool isReduced = random.Next(2) == 0;
-                string text = isReduced ? TotalQuery(random) : LineQuery(random);
+                string text = isReduced ? DrawTotalQuery(random) : DrawLineQuery(random);
                 var walk = ForcedWalk.Any(random);
                 using var example = new QueryExample(node, isReduced ? Totals : Lines, text, walk);
                 var expected = isReduced ? example.ScanTotals() : example.ScanRows();
@@ -197,7 +197,7 @@ public sealed class RowQueryModelTests
         }
     }
 
-    private static string LineQuery(Random random)
+    private static string DrawLineQuery(Random random)
     {
         string Condition() =>
             random.Next(14) switch
@@ -249,10 +249,10 @@ public sealed class RowQueryModelTests
             " select distinct buyer",
         ];
         return $"from index 'Lines'{where}{orders[random.Next(orders.Length)]}{filter}"
-            + $"{selections[random.Next(selections.Length)]}{Page(random)}";
+            + $"{selections[random.Next(selections.Length)]}{DrawPage(random)}";
     }
 
-    private static string TotalQuery(Random random)
+    private static string DrawTotalQuery(Random random)
     {
         string[] conditions =
         [
@@ -271,10 +271,10 @@ public sealed class RowQueryModelTests
         string[] selections = ["", "", " select product", " select count as n, q", " select distinct count"];
         string filter = random.Next(6) == 0 ? " filter q > 4" : "";
         return $"from index 'Totals'{conditions[random.Next(conditions.Length)]}{orders[random.Next(orders.Length)]}"
-            + $"{filter}{selections[random.Next(selections.Length)]}{Page(random)}";
+            + $"{filter}{selections[random.Next(selections.Length)]}{DrawPage(random)}";
     }
 
-    private static string Page(Random random) =>
+    private static string DrawPage(Random random) =>
         random.Next(2) == 0 ? "" : $" limit {random.Next(4)}, {random.Next(8)}";
 
     /// <summary>One query, answered by an index and by evaluating all rows.</summary>

@@ -31,12 +31,15 @@ public sealed class CoveringIndexesTests
 
     private static readonly AutoIndexDefinition[] Definitions =
     [
-        new("Users", [Field("name")]),
-        new("Users", [Field("age"), Field("name")]),
-        new("Users", [Field("name", AutoIndexFieldUses.Exact), Field("age"), Field("bio", AutoIndexFieldUses.Search)]),
-        new("users", [Field("bio", AutoIndexFieldUses.Search)]),
-        new(null, [Field("name")]),
-        new("Orders", [Field("name")]),
+        new("Users", [FieldOf("name")]),
+        new("Users", [FieldOf("age"), FieldOf("name")]),
+        new(
+            "Users",
+            [FieldOf("name", AutoIndexFieldUses.Exact), FieldOf("age"), FieldOf("bio", AutoIndexFieldUses.Search)]
+        ),
+        new("users", [FieldOf("bio", AutoIndexFieldUses.Search)]),
+        new(null, [FieldOf("name")]),
+        new("Orders", [FieldOf("name")]),
     ];
 
     [Fact]
@@ -142,9 +145,9 @@ public sealed class CoveringIndexesTests
         return new WeakReference<object>(node.Serving(Definitions[0].Name));
     }
 
-    private static AutoIndexDefinition DefinitionOf(string field) => new("Users", [Field(field)]);
+    private static AutoIndexDefinition DefinitionOf(string field) => new("Users", [FieldOf(field)]);
 
-    private static AutoIndexField Field(string name, AutoIndexFieldUses uses = AutoIndexFieldUses.None) =>
+    private static AutoIndexField FieldOf(string name, AutoIndexFieldUses uses = AutoIndexFieldUses.None) =>
         new([name], uses);
 
     /// <summary>

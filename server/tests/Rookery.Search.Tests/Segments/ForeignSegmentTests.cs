@@ -18,14 +18,14 @@ public sealed class ForeignSegmentTests
     public void A_segment_of_another_index_is_refused_by_name()
     {
         // The terms have the same length, so that the segments have it too.
-        var own = NewIndex("own");
-        AssertRefused(own, Swap(own, NewIndex("xyz")));
+        var own = CreateIndex("own");
+        AssertRefused(own, Swap(own, CreateIndex("xyz")));
     }
 
     [Fact]
     public void A_segment_that_an_older_copy_of_the_index_wrote_later_is_refused_by_name()
     {
-        var own = NewIndex("old");
+        var own = CreateIndex("old");
         var copy = own.AfterPowerLoss(seed: 1);
         Apply(own, watermark: 2, "own");
         Apply(copy, watermark: 2, "xyz");
@@ -59,7 +59,7 @@ public sealed class ForeignSegmentTests
     private static long NumberOf(string path) =>
         long.Parse(path.AsSpan(path.LastIndexOf('-') + 1), System.Globalization.CultureInfo.InvariantCulture);
 
-    private static SimulatedDisk NewIndex(string term)
+    private static SimulatedDisk CreateIndex(string term)
     {
         var disk = new SimulatedDisk("/data", Folder);
         Apply(disk, watermark: 1, term);

@@ -53,7 +53,7 @@ public sealed class SegmentStoreFaultTests
     [Fact]
     public void A_closed_store_opens_no_snapshot()
     {
-        var store = Open(NewDisk());
+        var store = Open(CreateDisk());
         Fill(store, batches: 1);
         store.Dispose();
         Assert.Throws<ObjectDisposedException>(() => store.OpenSnapshot().Dispose());
@@ -74,7 +74,7 @@ public sealed class SegmentStoreFaultTests
         bool wasHit = true;
         for (int call = 1; wasHit; call++)
         {
-            var disk = NewDisk();
+            var disk = CreateDisk();
             using var store = Open(disk);
             prepare(store);
             disk.Inject(new DiskFault(call, Errno.InputOutput) { Calls = DiskCalls.Changing });
@@ -158,7 +158,7 @@ public sealed class SegmentStoreFaultTests
         return snapshot.Watermark;
     }
 
-    private static SimulatedDisk NewDisk() => new("/data", Folder);
+    private static SimulatedDisk CreateDisk() => new("/data", Folder);
 
     private static SegmentStore Open(SimulatedDisk disk)
     {

@@ -19,7 +19,7 @@ public sealed class SegmentStoreTests
     {
         var share = new MemoryBudget(1 << 20).AddShare("batches", limitBytes: 1 << 20);
         share.Reserve(1 << 20);
-        using var store = SegmentStore.Open(StoreContents.ContextOf(NewDisk()) with { Share = share }, Folder);
+        using var store = SegmentStore.Open(StoreContents.ContextOf(CreateDisk()) with { Share = share }, Folder);
         var entry = new IndexEntry();
         int documents = 0;
         for (; store.PendingBytes < long.MaxValue && documents < 100_000; documents++)
@@ -41,7 +41,7 @@ public sealed class SegmentStoreTests
     public void Each_word_of_a_long_text_is_indexed_at_its_positions()
     {
         var random = new Random(21);
-        using var store = Open(NewDisk());
+        using var store = Open(CreateDisk());
         var expected = new List<string[]>();
         for (int document = 0; document < 60; document++)
         {
@@ -106,7 +106,7 @@ public sealed class SegmentStoreTests
     public void Snapshots_show_what_was_applied_across_merges_and_power_cuts(int seed)
     {
         var random = new Random(seed);
-        var disk = NewDisk();
+        var disk = CreateDisk();
         var store = Open(disk);
         var applied = new SortedDictionary<string, string[]>(StringComparer.Ordinal);
         var pending = new Dictionary<string, string[]>(StringComparer.Ordinal);
@@ -171,7 +171,7 @@ public sealed class SegmentStoreTests
     [Fact]
     public void A_power_cut_at_any_operation_leaves_an_applied_state()
     {
-        var disk = NewDisk();
+        var disk = CreateDisk();
         var store = Open(disk);
         var random = new Random(7);
         var pending = new Dictionary<string, string[]>(StringComparer.Ordinal);
@@ -214,7 +214,7 @@ public sealed class SegmentStoreTests
     [Fact]
     public void A_batch_can_be_applied_again_after_a_disk_error()
     {
-        var disk = NewDisk();
+        var disk = CreateDisk();
         using var store = Open(disk);
         var pending = new Dictionary<string, string[]>(StringComparer.Ordinal);
         var applied = new SortedDictionary<string, string[]>(StringComparer.Ordinal);
@@ -239,7 +239,7 @@ public sealed class SegmentStoreTests
     [Fact]
     public void A_snapshot_is_unchanged_while_its_segments_are_replaced_and_merged()
     {
-        var disk = NewDisk();
+        var disk = CreateDisk();
         using var store = Open(disk);
         var random = new Random(9);
         var pending = new Dictionary<string, string[]>(StringComparer.Ordinal);
@@ -283,7 +283,7 @@ public sealed class SegmentStoreTests
     [Fact]
     public void A_flipped_bit_is_detected_and_never_changes_an_answer()
     {
-        var disk = NewDisk();
+        var disk = CreateDisk();
         var random = new Random(11);
         var pending = new Dictionary<string, string[]>(StringComparer.Ordinal);
         var applied = new SortedDictionary<string, string[]>(StringComparer.Ordinal);
@@ -323,7 +323,7 @@ public sealed class SegmentStoreTests
         Check(applied, repaired, watermark: 1, "repaired");
     }
 
-    private static SimulatedDisk NewDisk() => new("/data", Folder);
+    private static SimulatedDisk CreateDisk() => new("/data", Folder);
 
     private static SegmentStore Open(SimulatedDisk disk) => SegmentStore.Open(StoreContents.ContextOf(disk), Folder);
 

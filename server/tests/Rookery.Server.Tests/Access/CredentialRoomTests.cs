@@ -64,7 +64,7 @@ public sealed class CredentialRoomTests : IAsyncLifetime
             writer.Set(ClusterRecordPrefix.CredentialRoom, "{}"u8, expectedVersion: null);
             Assert.Null((await others.ProposeAsync(writer.Complete(), CancellationToken.None)).Rejection);
         };
-        var refused = await Assert.ThrowsAsync<RefusedException>(() => CreateAsync(NewRoom(), "one"));
+        var refused = await Assert.ThrowsAsync<RefusedException>(() => CreateAsync(CreateRoom(), "one"));
         Assert.Equal(503, refused.Status);
         Assert.Contains("Nothing was created", refused.Message, StringComparison.Ordinal);
         Assert.Empty(ListCredentials());
@@ -77,7 +77,7 @@ public sealed class CredentialRoomTests : IAsyncLifetime
         var bothCounted = new TaskCompletionSource();
         int before = Consensus.ProposedWrites;
         Consensus.WritesMayContinue = bothCounted.Task;
-        Task[] members = [CreateAsync(NewRoom(), "one"), CreateAsync(NewRoom(), "two")];
+        Task[] members = [CreateAsync(CreateRoom(), "one"), CreateAsync(CreateRoom(), "two")];
         while (Consensus.ProposedWrites < before + 2)
         {
             await Task.Yield();
@@ -88,7 +88,7 @@ public sealed class CredentialRoomTests : IAsyncLifetime
         return [.. await Task.WhenAll(members.Select(static member => Record.ExceptionAsync(() => member)))];
     }
 
-    private CredentialRoom NewRoom() => new(_server.Context, new SemaphoreSlim(1));
+    private CredentialRoom CreateRoom() => new(_server.Context, new SemaphoreSlim(1));
 
     private static Task CreateAsync(CredentialRoom room, string name) =>
         room.CommitAsync(

@@ -85,7 +85,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
     public async Task Each_route_admits_exactly_the_callers_with_its_scope()
     {
         using var http = server.NewClient();
-        foreach (var (name, token) in await CredentialsAsync("Shop"))
+        foreach (var (name, token) in await CreateCredentialsAsync("Shop"))
         {
             foreach (var route in Routes.Where(route => !(name is "admin" && route.HasLastingEffect)))
             {
@@ -113,7 +113,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
         );
         using var http = server.NewClient();
         foreach (
-            var (name, token) in (await CredentialsAsync("Shop")).Where(static credential =>
+            var (name, token) in (await CreateCredentialsAsync("Shop")).Where(static credential =>
                 credential.Name is "read" or "write" or "read and write"
             )
         )
@@ -144,7 +144,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
     {
         using var http = server.NewClient();
         foreach (
-            var (name, token) in (await CredentialsAsync("Shop")).Where(static credential =>
+            var (name, token) in (await CreateCredentialsAsync("Shop")).Where(static credential =>
                 credential.Name is "nobody" or "write" or "metrics"
             )
         )
@@ -199,7 +199,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
             {"Type":"Increment","CounterName":"a","Delta":{{SecretNumber}}}]}]}
             """;
         await server.SendAsync(http, "POST", "/databases/Shop/counters", SecureServer.LocalKey, secret);
-        foreach (var (name, token) in await CredentialsAsync("Shop"))
+        foreach (var (name, token) in await CreateCredentialsAsync("Shop"))
         {
             if (token is null || !name.Contains("write", StringComparison.Ordinal))
             {
@@ -218,7 +218,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
         }
     }
 
-    private async Task<(string Name, string? Token)[]> CredentialsAsync(string database) =>
+    private async Task<(string Name, string? Token)[]> CreateCredentialsAsync(string database) =>
         [
             ("nobody", null),
             ("read", await server.GiveTokenAsync(["read"], [database])),

@@ -129,9 +129,9 @@ public sealed partial class AlertCatalogueTests
         var follower = ClusterLedBy(
             "B",
             "Follower",
-            Member("A", isLeader: true),
-            Member("B", isSelf: true),
-            Member("C")
+            CreateMember("A", isLeader: true),
+            CreateMember("B", isSelf: true),
+            CreateMember("C")
         );
         string[] ofLeader = ["no_margin", "member_down", "member_lag", "backup_old"];
         Assert.All(
@@ -166,7 +166,7 @@ public sealed partial class AlertCatalogueTests
             },
             "no_writes" => HealthyFacts() with
             {
-                Cluster = ClusterLedBy("A", "Follower", Member("A", isSelf: true)) with
+                Cluster = ClusterLedBy("A", "Follower", CreateMember("A", isSelf: true)) with
                 {
                     Trouble = "No leader is known here.",
                 },
@@ -178,17 +178,26 @@ public sealed partial class AlertCatalogueTests
             },
             "no_margin" => HealthyFacts() with
             {
-                Cluster = LedByA(Member("B") with { IsReachable = false }, Member("C") with { IsReachable = true }),
+                Cluster = LedByA(
+                    CreateMember("B") with
+                    {
+                        IsReachable = false,
+                    },
+                    CreateMember("C") with
+                    {
+                        IsReachable = true,
+                    }
+                ),
             },
             "member_down" => HealthyFacts() with
             {
                 Cluster = LedByA(
-                    Member("B") with
+                    CreateMember("B") with
                     {
                         IsReachable = false,
                         HeardSeconds = 90,
                     },
-                    Member("C") with
+                    CreateMember("C") with
                     {
                         IsReachable = false,
                     }
@@ -197,12 +206,12 @@ public sealed partial class AlertCatalogueTests
             "member_lag" => HealthyFacts() with
             {
                 Cluster = LedByA(
-                    Member("B") with
+                    CreateMember("B") with
                     {
                         IsReachable = true,
                         LagEntries = 10_001,
                     },
-                    Member("C") with
+                    CreateMember("C") with
                     {
                         IsReachable = true,
                         LagEntries = 10_000,
@@ -260,12 +269,12 @@ public sealed partial class AlertCatalogueTests
         {
             Now = Now,
             Cluster = LedByA(
-                Member("B") with
+                CreateMember("B") with
                 {
                     IsReachable = true,
                     LagEntries = 5,
                 },
-                Member("C") with
+                CreateMember("C") with
                 {
                     IsReachable = true,
                     LagEntries = 0,
@@ -288,7 +297,11 @@ public sealed partial class AlertCatalogueTests
         };
 
     private static ConsensusStatistics LedByA(params MemberStatistics[] others) =>
-        ClusterLedBy("A", "Leader", [Member("A", isSelf: true, isLeader: true) with { IsReachable = true }, .. others]);
+        ClusterLedBy(
+            "A",
+            "Leader",
+            [CreateMember("A", isSelf: true, isLeader: true) with { IsReachable = true }, .. others]
+        );
 
     private static ConsensusStatistics ClusterLedBy(string leader, string role, params MemberStatistics[] members) =>
         new(
@@ -308,7 +321,7 @@ public sealed partial class AlertCatalogueTests
             Clock = new ClockStatistics(new ClusterTime(Now.Ticks, IsSure: true), null, 0.5, IsOwnSynchronised: true),
         };
 
-    private static MemberStatistics Member(string tag, bool isSelf = false, bool isLeader = false) =>
+    private static MemberStatistics CreateMember(string tag, bool isSelf = false, bool isLeader = false) =>
         new(
             new ClusterViewMember(tag, tag, "pi-" + tag, Urls: [], PublicUrl: null, IsVoter: true, isLeader, isSelf),
             RecordVersion: 1,

@@ -74,8 +74,8 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [Fact]
     public async Task Begin_and_end_of_an_alert_are_each_sent_once()
     {
-        await using var sender = NewSender("/hook/T0001", WebhookSettings.Json, Token);
-        _active.Add(Hot());
+        await using var sender = CreateSender("/hook/T0001", WebhookSettings.Json, Token);
+        _active.Add(HotAlert());
         await AdvanceAsync(sender, seconds: 10);
         var (path, authorization, body) = await NextAsync();
         Assert.Equal(("/hook/T0001", "Bearer " + Token), (path, authorization));
@@ -109,8 +109,8 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [Fact]
     public async Task Ntfy_messages_use_its_form_and_are_posted_to_the_url_above_the_topic()
     {
-        await using var sender = NewSender("/ntfy/our-rookery", WebhookSettings.Ntfy, token: null);
-        _active.Add(Hot() with { Severity = AlertSeverity.Critical });
+        await using var sender = CreateSender("/ntfy/our-rookery", WebhookSettings.Ntfy, token: null);
+        _active.Add(HotAlert() with { Severity = AlertSeverity.Critical });
         await AdvanceAsync(sender, seconds: 10);
         var (path, authorization, body) = await NextAsync();
         Assert.Equal(("/ntfy/", null), (path, authorization));
@@ -136,8 +136,8 @@ public sealed class AlertSenderTests : IAsyncLifetime
             _statuses.Enqueue(401);
         }
 
-        await using var sender = NewSender("/hook/T0001", WebhookSettings.Json, Token);
-        _active.Add(Hot());
+        await using var sender = CreateSender("/hook/T0001", WebhookSettings.Json, Token);
+        _active.Add(HotAlert());
         await AdvanceAsync(sender, seconds: 10);
         for (int i = 0; i < 4; i++)
         {
@@ -172,8 +172,8 @@ public sealed class AlertSenderTests : IAsyncLifetime
             _statuses.Enqueue(400);
         }
 
-        await using var sender = NewSender("/hook", WebhookSettings.Json, token: null);
-        _active.Add(Hot());
+        await using var sender = CreateSender("/hook", WebhookSettings.Json, token: null);
+        _active.Add(HotAlert());
         await AdvanceAsync(sender, seconds: 10);
         Assert.Equal("firing", StateOf((await NextAsync()).Body));
         _active.Clear();
@@ -195,8 +195,8 @@ public sealed class AlertSenderTests : IAsyncLifetime
             Enumerable.Repeat(500, 1000).ToList().ForEach(_statuses.Enqueue);
         }
 
-        await using var sender = NewSender("/hook", WebhookSettings.Json, token: null);
-        _active.AddRange(Enumerable.Range(0, 70).Select(static number => Hot() with { Name = $"hot{number}" }));
+        await using var sender = CreateSender("/hook", WebhookSettings.Json, token: null);
+        _active.AddRange(Enumerable.Range(0, 70).Select(static number => HotAlert() with { Name = $"hot{number}" }));
         await AdvanceAsync(sender, seconds: 10);
         Assert.Contains(
             _node.Log.Lines,
@@ -215,8 +215,8 @@ public sealed class AlertSenderTests : IAsyncLifetime
             _statuses.Enqueue(behaviour);
         }
 
-        await using var sender = NewSender("/hook", WebhookSettings.Json, token: null);
-        _active.Add(Hot());
+        await using var sender = CreateSender("/hook", WebhookSettings.Json, token: null);
+        _active.Add(HotAlert());
         _node.Time.Advance(TimeSpan.FromSeconds(10));
         Assert.Equal("firing", StateOf((await NextAsync()).Body));
         if (behaviour == Hangs)
@@ -236,11 +236,11 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [Fact]
     public async Task A_fault_of_the_node_is_logged_once_and_does_not_end_the_process()
     {
-        await using var sender = NewSender("/hook", WebhookSettings.Json, token: null);
+        await using var sender = CreateSender("/hook", WebhookSettings.Json, token: null);
         _node.Context.ActiveAlerts = static () => throw new NotSupportedException("A fault.");
         await AdvanceAsync(sender, seconds: 60);
         Assert.Contains("because of an error in Rookery", Assert.Single(_node.Log.Lines), StringComparison.Ordinal);
-        _node.Context.ActiveAlerts = () => [Hot()];
+        _node.Context.ActiveAlerts = () => [HotAlert()];
         await AdvanceAsync(sender, seconds: 10);
         Assert.Equal("firing", StateOf((await NextAsync()).Body));
     }
@@ -253,7 +253,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
             _statuses.Enqueue(302);
         }
 
-        await using var sender = NewSender("/hook", WebhookSettings.Json, Token);
+        await using var sender = CreateSender("/hook", WebhookSettings.Json, Token);
         Assert.Contains(
             "answered with 302, which leads elsewhere",
             await sender.TestAsync(CancellationToken.None),
@@ -268,7 +268,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
             409,
             "No webhook is set"
         );
-        await using var sender = NewSender("/hook/T0001", WebhookSettings.Json, Token);
+        await using var sender = CreateSender("/hook/T0001", WebhookSettings.Json, Token);
         _node.Context.AlertSender = sender;
         var answer = await _node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey);
         Assert.Equal(
@@ -288,7 +288,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     {
         var (leader, next) = (new AlertOutbox(), new AlertOutbox());
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
-        MemberAlert[] all = [new("B", Hot()), new("C", Hot())];
+        MemberAlert[] all = [new("B", HotAlert()), new("C", HotAlert())];
         Assert.Equal(
             [("firing", "B"), ("firing", "C")],
             leader
@@ -312,8 +312,8 @@ public sealed class AlertSenderTests : IAsyncLifetime
     {
         var next = new AlertOutbox();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
-        Assert.Empty(next.Update([new("B", Hot())], static _ => false, MayBeOver, now));
-        Assert.Single(next.Update([new("B", Hot())], static _ => true, MayBeOver, now.AddSeconds(10)));
+        Assert.Empty(next.Update([new("B", HotAlert())], static _ => false, MayBeOver, now));
+        Assert.Single(next.Update([new("B", HotAlert())], static _ => true, MayBeOver, now.AddSeconds(10)));
     }
 
     [Fact]
@@ -321,7 +321,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     {
         var outbox = new AlertOutbox();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
-        MemberAlert[] standing = [new("B", Hot())];
+        MemberAlert[] standing = [new("B", HotAlert())];
         Assert.Single(outbox.Update(standing, static _ => true, MayBeOver, now));
         Assert.Empty(outbox.Update([], static _ => true, static _ => false, now.AddSeconds(10)));
         Assert.Empty(outbox.Update(standing, static _ => true, static _ => false, now.AddSeconds(20)));
@@ -338,8 +338,8 @@ public sealed class AlertSenderTests : IAsyncLifetime
         var outbox = new AlertOutbox();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
         MemberAlert Down(string reporter, string member) =>
-            new(reporter, Hot() with { Name = "member_down", Member = member });
-        MemberAlert NoMargin(string reporter) => new(reporter, Hot() with { Name = "no_margin" });
+            new(reporter, HotAlert() with { Name = "member_down", Member = member });
+        MemberAlert NoMargin(string reporter) => new(reporter, HotAlert() with { Name = "no_margin" });
         Assert.Equal(
             ["D"],
             outbox
@@ -393,8 +393,8 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [Fact]
     public async Task An_alert_that_a_new_leader_does_not_report_for_a_while_is_not_sent_as_resolved()
     {
-        await using var sender = NewSender("/hook", WebhookSettings.Json, token: null);
-        ActiveAlert down = Hot() with { Name = "member_down", Member = "C" };
+        await using var sender = CreateSender("/hook", WebhookSettings.Json, token: null);
+        ActiveAlert down = HotAlert() with { Name = "member_down", Member = "C" };
         _active.Add(down);
         await AdvanceAsync(sender, seconds: 10);
         Assert.Equal("firing", StateOf((await NextAsync()).Body));
@@ -475,7 +475,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
             StringComparison.Ordinal
         );
 
-    private static ActiveAlert Hot() =>
+    private static ActiveAlert HotAlert() =>
         new(
             "hot",
             AlertSeverity.Warning,
@@ -494,7 +494,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
         return sentJson.RootElement.GetProperty("State").GetString()!;
     }
 
-    private AlertSender NewSender(string path, string form, string? token) =>
+    private AlertSender CreateSender(string path, string form, string? token) =>
         new(_node.Context, new WebhookConfiguration(new Uri(_hookUrl + path), form, TokenFile: null), token);
 
     /// <summary>Returns the next request that the webhook received.</summary>

@@ -24,22 +24,25 @@ public sealed class MemberRequestTests : IAsyncLifetime
         {
             using var feed = await LiveFeed.OpenAsync(server);
             var state = await feed.FirstAsync(state =>
-                Nodes(state)
+                NodesOf(state)
                     .All(node =>
                         node.GetProperty("Sample").ValueKind == JsonValueKind.Object
                         && node.GetProperty("LagEntries").ValueKind == JsonValueKind.Number
                     )
             );
-            Assert.Equal(["leader", "voter"], Nodes(state).Select(node => node.GetProperty("Role").GetString()));
-            Assert.Equal(["up", "up"], Nodes(state).Select(node => node.GetProperty("State").GetString()));
-            Assert.Equal([false, true], Nodes(state).Select(node => node.GetProperty("LimitsCapacity").GetBoolean()));
-            Assert.Equal([7.0, 7.0], Nodes(state).Select(node => node.GetProperty("SyncP99Milliseconds").GetDouble()));
-            var board = Nodes(state)[1].GetProperty("Sample");
+            Assert.Equal(["leader", "voter"], NodesOf(state).Select(node => node.GetProperty("Role").GetString()));
+            Assert.Equal(["up", "up"], NodesOf(state).Select(node => node.GetProperty("State").GetString()));
+            Assert.Equal([false, true], NodesOf(state).Select(node => node.GetProperty("LimitsCapacity").GetBoolean()));
+            Assert.Equal(
+                [7.0, 7.0],
+                NodesOf(state).Select(node => node.GetProperty("SyncP99Milliseconds").GetDouble())
+            );
+            var board = NodesOf(state)[1].GetProperty("Sample");
             Assert.Equal(61.5, board.GetProperty("TemperatureCelsius").GetDouble());
             Assert.Equal("under_voltage", board.GetProperty("Throttled")[0].GetString());
             Assert.Equal(
                 JsonValueKind.Null,
-                Nodes(state)[0].GetProperty("Sample").GetProperty("TemperatureCelsius").ValueKind
+                NodesOf(state)[0].GetProperty("Sample").GetProperty("TemperatureCelsius").ValueKind
             );
             Assert.Equal(
                 "Both nodes are well; while either is off, nothing is written.",
@@ -47,7 +50,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
             );
             Assert.Equal(
                 "No. There are two voters, and while either is off nothing is written.",
-                Nodes(state)[1].GetProperty("Unplug").GetProperty("Sentence").GetString()
+                NodesOf(state)[1].GetProperty("Unplug").GetProperty("Sentence").GetString()
             );
         }
     }
@@ -63,13 +66,13 @@ public sealed class MemberRequestTests : IAsyncLifetime
                 : null
         );
         using var feed = await LiveFeed.OpenAsync(_members.A);
-        await feed.FirstAsync(state => Nodes(state)[1].GetProperty("State").GetString() is "up");
+        await feed.FirstAsync(state => NodesOf(state)[1].GetProperty("State").GetString() is "up");
         await TwoMembers.UntilAsync(async () => await HasSlowSyncAsync(_members.A) ? "told" : null);
 
         _members.IsCutOff = true;
         _members.HasLeader = false;
-        var state = await feed.FirstAsync(state => Nodes(state)[1].GetProperty("State").GetString() is "down");
-        Assert.Equal(61.5, Nodes(state)[1].GetProperty("Sample").GetProperty("TemperatureCelsius").GetDouble());
+        var state = await feed.FirstAsync(state => NodesOf(state)[1].GetProperty("State").GetString() is "down");
+        Assert.Equal(61.5, NodesOf(state)[1].GetProperty("Sample").GetProperty("TemperatureCelsius").GetDouble());
         Assert.Equal(
             ("error", "There is no leader."),
             (
@@ -121,8 +124,8 @@ public sealed class MemberRequestTests : IAsyncLifetime
         );
 
         using var feed = await LiveFeed.OpenAsync(_members.A);
-        var down = await feed.FirstAsync(state => Nodes(state)[1].GetProperty("State").GetString() is "down");
-        Assert.InRange(Nodes(down)[1].GetProperty("SeenSeconds").GetDouble(), 4_200, 5_000);
+        var down = await feed.FirstAsync(state => NodesOf(state)[1].GetProperty("State").GetString() is "down");
+        Assert.InRange(NodesOf(down)[1].GetProperty("SeenSeconds").GetDouble(), 4_200, 5_000);
         Assert.False(
             (await _members.A.SendAsync("GET", "/readyz?verbose"))
                 .Json.GetProperty("Cluster")
@@ -386,7 +389,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
             ).Status
         );
 
-    private static JsonElement[] Nodes(JsonElement state) => [.. state.GetProperty("Nodes").EnumerateArray()];
+    private static JsonElement[] NodesOf(JsonElement state) => [.. state.GetProperty("Nodes").EnumerateArray()];
 
     private static async Task<bool> HasSlowSyncAsync(Raven.RunningServer server) =>
         (await server.SendAsync("GET", "/dashboard/slow?node=B"))

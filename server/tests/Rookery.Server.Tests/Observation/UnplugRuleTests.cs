@@ -198,7 +198,7 @@ public sealed class UnplugRuleTests
     [Fact]
     public void Health_reports_the_worst_alert_when_all_nodes_answer()
     {
-        MemberAlert[] alerts = [Alert("warning", "It is warm."), Alert("critical", "The card stalls.")];
+        MemberAlert[] alerts = [CreateAlert("warning", "It is warm."), CreateAlert("critical", "The card stalls.")];
         Assert.Equal(
             ("error", "pi-B: The card stalls. (and 1 more)"),
             HealthRule.Judge(ClusterOf("L+ v+ v+", "B"), alerts)
@@ -228,7 +228,7 @@ public sealed class UnplugRuleTests
         );
     }
 
-    private static MemberAlert Alert(string severity, string sentence) =>
+    private static MemberAlert CreateAlert(string severity, string sentence) =>
         new("B", new ActiveAlert("some", severity, DateTimeOffset.UnixEpoch, sentence, "Look.", "/help"));
 
     /// <summary>Returns the view of node A, which is the first one.</summary>

@@ -48,7 +48,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     public async Task A_delete_by_query_deletes_what_it_finds(string query, int remaining)
     {
         string db = await FillAsync(count: 10);
-        var started = await server.SendAsync("DELETE", db + "/queries?allowStale=&details=", Body(query));
+        var started = await server.SendAsync("DELETE", db + "/queries?allowStale=&details=", BodyOf(query));
         Assert.Equal("A", started.Json.GetProperty("OperationNodeTag").GetString());
         Assert.Equal(10 - remaining, Number(await AwaitEndAsync(db, started), "Result", "Total"));
         Assert.Equal(remaining, await CountAsync(db, "from Items"));
@@ -104,7 +104,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
             Details(
                 await AwaitEndAsync(
                     db,
-                    await server.SendAsync("DELETE", db + "/queries?details=true", Body("from Items where n = 0"))
+                    await server.SendAsync("DELETE", db + "/queries?details=true", BodyOf("from Items where n = 0"))
                 )
             )
         );
@@ -130,12 +130,12 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         var started = new List<Answer>();
         for (int number = 0; number < 12; number++)
         {
-            started.Add(await server.SendAsync("DELETE", db + "/queries", Body(query)));
+            started.Add(await server.SendAsync("DELETE", db + "/queries", BodyOf(query)));
             var state = await AwaitEndAsync(db, started[number]);
             Assert.Equal(query, state.GetProperty("Result").GetProperty("Query").GetString());
         }
 
-        string path = $"{db}/operations/state?id={Id(started[0])}";
+        string path = $"{db}/operations/state?id={IdOf(started[0])}";
         (await server.SendAsync("GET", path)).IsRefusal(400, "or many other operations ended after it");
     }
 
@@ -178,13 +178,13 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     {
         string db = await FillAsync(count: 10);
         var started = await PatchAsync(db, "from Items update { this.by = 7 }", "?maxOpsPerSec=1");
-        string state = $"{db}/operations/state?id={Id(started)}";
+        string state = $"{db}/operations/state?id={IdOf(started)}";
         while (Number((await server.SendAsync("GET", state)).Json, "Progress", "Processed") == 0)
         {
             await Task.Yield();
         }
 
-        Assert.Equal(204, (await server.SendAsync("POST", $"{db}/operations/kill?id={Id(started)}", "")).Status);
+        Assert.Equal(204, (await server.SendAsync("POST", $"{db}/operations/kill?id={IdOf(started)}", "")).Status);
         var finalState = await AwaitEndAsync(db, started);
         Assert.Equal("Canceled", finalState.GetProperty("Status").GetString());
         Assert.InRange(Number(finalState, "Progress", "Processed"), 1, 9);
@@ -209,9 +209,9 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
             429,
             "4 changes by query at once"
         );
-        await ownServer.SendAsync("POST", $"{db}/operations/kill?id={Id(started[0])}", "");
+        await ownServer.SendAsync("POST", $"{db}/operations/kill?id={IdOf(started[0])}", "");
         await AwaitEndAsync(db, started[0], ownServer);
-        while ((await ownServer.SendAsync("DELETE", db + "/queries", Body("from Others"))).Status == 429)
+        while ((await ownServer.SendAsync("DELETE", db + "/queries", BodyOf("from Others"))).Status == 429)
         {
             await Task.Yield();
         }
@@ -277,7 +277,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         (
             method is "PATCH"
                 ? await PatchAsync(db, query)
-                : await server.SendAsync(method, db + "/queries", Body(query))
+                : await server.SendAsync(method, db + "/queries", BodyOf(query))
         ).IsRefusal(status, text);
     }
 
@@ -306,10 +306,9 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
             501,
             "ignoreMaxStepsForScript"
         );
-        (await server.SendAsync("DELETE", db + "/queries", Body("from Items"), ("Idempotency-Key", "\"a\""))).IsRefusal(
-            400,
-            "Idempotency-Key"
-        );
+        (
+            await server.SendAsync("DELETE", db + "/queries", BodyOf("from Items"), ("Idempotency-Key", "\"a\""))
+        ).IsRefusal(400, "Idempotency-Key");
     }
 
     [Fact]
@@ -392,12 +391,12 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     }
 
     // The parameters to which queries and patches of the tests refer.
-    private static string Body(string query) =>
+    private static string BodyOf(string query) =>
         JsonSerializer.Serialize(
             new { Query = query, QueryParameters = new { by = 7, many = Enumerable.Range(0, 100) } }
         );
 
-    private static long Id(Answer started) => started.Json.GetProperty("OperationId").GetInt64();
+    private static long IdOf(Answer started) => started.Json.GetProperty("OperationId").GetInt64();
 
     private static int Number(JsonElement state, string part, string member) =>
         state.GetProperty(part).GetProperty(member).GetInt32();
@@ -407,7 +406,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         string query,
         string parameters = "?allowStale=false&details=false",
         RunningServer? other = null
-    ) => (other ?? server).SendAsync("PATCH", db + "/queries" + parameters, $$"""{ "Query": {{Body(query)}} }""");
+    ) => (other ?? server).SendAsync("PATCH", db + "/queries" + parameters, $$"""{ "Query": {{BodyOf(query)}} }""");
 
     /// <summary>Returns the state of an operation after its end.</summary>
     private async Task<JsonElement> AwaitEndAsync(string db, Answer started, RunningServer? other = null)
@@ -416,7 +415,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         while (true)
         {
             var state = (
-                await (other ?? server).SendAsync("GET", $"{db}/operations/state?id={Id(started)}&nodeTag=A")
+                await (other ?? server).SendAsync("GET", $"{db}/operations/state?id={IdOf(started)}&nodeTag=A")
             ).Json;
             if (state.GetProperty("Status").GetString() is not "InProgress")
             {
@@ -430,7 +429,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     /// <summary>Returns the number of results of a query.</summary>
     private async Task<int> CountAsync(string db, string query, RunningServer? other = null)
     {
-        var answer = await (other ?? server).SendAsync("POST", db + "/queries", Body(query + " limit 0"));
+        var answer = await (other ?? server).SendAsync("POST", db + "/queries", BodyOf(query + " limit 0"));
         Assert.True(answer.Status == 200, answer.Body);
         return answer.Json.GetProperty("TotalResults").GetInt32();
     }

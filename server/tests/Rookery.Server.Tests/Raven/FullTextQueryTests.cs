@@ -31,18 +31,21 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
     {
         string db = await FillAsync();
         var answer = await QueryAsync(db, $"from Articles where {condition}");
-        Assert.Equal(ids, string.Join(',', Results(answer).Select(Id)));
+        Assert.Equal(ids, string.Join(',', ResultsOf(answer).Select(IdOf)));
         Assert.Equal(ids.Length == 0 ? 0 : ids.Split(',').Length, answer.GetProperty("TotalResults").GetInt32());
         string[] lines = (
             await server.SendAsync(
                 "POST",
                 db + "/streams/queries?format=jsonl",
-                Body($"from Articles where {condition}")
+                BodyOf($"from Articles where {condition}")
             )
         ).Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
         Assert.Equal(
             ids,
-            string.Join(',', lines.Skip(1).Select(line => Id(JsonDocument.Parse(line).RootElement.GetProperty("Item"))))
+            string.Join(
+                ',',
+                lines.Skip(1).Select(line => IdOf(JsonDocument.Parse(line).RootElement.GetProperty("Item")))
+            )
         );
     }
 
@@ -50,12 +53,15 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
     public async Task Scores_are_shown_and_ordered_by()
     {
         string db = await FillAsync();
-        double[] scores = [.. Results(await QueryAsync(db, "from Articles where search(bio, 'fish')")).Select(Score)];
+        double[] scores =
+        [
+            .. ResultsOf(await QueryAsync(db, "from Articles where search(bio, 'fish')")).Select(ScoreOf),
+        ];
         Assert.Equal(3, scores.Length);
         Assert.Equal(scores.OrderDescending(), scores);
         Assert.All(scores, static score => Assert.True(score > 0, $"a score is positive, not {score}"));
 
-        var worst = Results(
+        var worst = ResultsOf(
             await QueryAsync(
                 db,
                 "from Articles where search(bio, 'fish') order by score() asc select id() as i, score() as s limit 1"
@@ -65,11 +71,11 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
 
         Assert.Equal(
             ["articles/1", "articles/2", "articles/3"],
-            Results(await QueryAsync(db, "from Articles where search(bio, 'fish') order by name")).Select(Id)
+            ResultsOf(await QueryAsync(db, "from Articles where search(bio, 'fish') order by name")).Select(IdOf)
         );
         Assert.Equal(
             ["articles/2"],
-            Results(await QueryAsync(db, "from Articles where search(bio, 'fish') limit 1")).Select(Id)
+            ResultsOf(await QueryAsync(db, "from Articles where search(bio, 'fish') limit 1")).Select(IdOf)
         );
     }
 
@@ -81,12 +87,12 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
     public async Task Conditions_on_ids_leave_scores_as_they_are()
     {
         string db = await FillAsync();
-        double all = Score(Results(await QueryAsync(db, "from Articles where search(bio, 'fish')"))[1]);
+        double all = ScoreOf(ResultsOf(await QueryAsync(db, "from Articles where search(bio, 'fish')"))[1]);
         Assert.Equal(
             all + 1,
-            Score(
+            ScoreOf(
                 Assert.Single(
-                    Results(await QueryAsync(db, "from Articles where id() = 'articles/1' and search(bio, 'fish')"))
+                    ResultsOf(await QueryAsync(db, "from Articles where id() = 'articles/1' and search(bio, 'fish')"))
                 )
             ),
             1e-12
@@ -125,14 +131,14 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
     public async Task Unsupported_clauses_are_refused_with_their_position(string query, string clause, string place)
     {
         string db = await FillAsync();
-        var refused = await server.SendAsync("POST", db + "/queries", Body(query));
+        var refused = await server.SendAsync("POST", db + "/queries", BodyOf(query));
         refused.IsRefusal(501, clause);
         refused.IsRefusal(501, place);
     }
 
-    private static JsonElement[] Results(JsonElement answer) => [.. answer.GetProperty("Results").EnumerateArray()];
+    private static JsonElement[] ResultsOf(JsonElement answer) => [.. answer.GetProperty("Results").EnumerateArray()];
 
-    private static string Id(JsonElement result) => result.GetProperty("@metadata").GetProperty("@id").GetString()!;
+    private static string IdOf(JsonElement result) => result.GetProperty("@metadata").GetProperty("@id").GetString()!;
 
     [Theory]
     [InlineData("lucene(words, 'big AND fish')", "articles/1,articles/3")]
@@ -147,11 +153,11 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
         string db = await FillAsync();
         await DefineIndexAsync(db);
         var answer = await QueryAsync(db, $"from index 'Articles' where {condition} order by id()");
-        Assert.Equal(ids, string.Join(',', Results(answer).Select(Id)));
+        Assert.Equal(ids, string.Join(',', ResultsOf(answer).Select(IdOf)));
         Assert.Equal(
             ids.Split(',').Order(StringComparer.Ordinal),
-            Results(await QueryAsync(db, $"from index 'Articles' where {condition}"))
-                .Select(Id)
+            ResultsOf(await QueryAsync(db, $"from index 'Articles' where {condition}"))
+                .Select(IdOf)
                 .DefaultIfEmpty("")
                 .Order(StringComparer.Ordinal)
         );
@@ -165,7 +171,7 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
     {
         string db = await FillAsync();
         await DefineIndexAsync(db);
-        (await server.SendAsync("POST", db + "/queries", Body(query))).IsRefusal(status, named);
+        (await server.SendAsync("POST", db + "/queries", BodyOf(query))).IsRefusal(status, named);
     }
 
     // Defines a static index, and waits until it is built.
@@ -185,14 +191,14 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
         }
     }
 
-    private static double Score(JsonElement result) =>
+    private static double ScoreOf(JsonElement result) =>
         result.GetProperty("@metadata").GetProperty("@index-score").GetDouble();
 
-    private static string Body(string query) => JsonSerializer.Serialize(new { Query = query });
+    private static string BodyOf(string query) => JsonSerializer.Serialize(new { Query = query });
 
     private async Task<JsonElement> QueryAsync(string db, string query)
     {
-        var answer = await server.SendAsync("POST", db + "/queries", Body(query));
+        var answer = await server.SendAsync("POST", db + "/queries", BodyOf(query));
         Assert.True(answer.Status == 200, answer.Body);
         return answer.Json;
     }

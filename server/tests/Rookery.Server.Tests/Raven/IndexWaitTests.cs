@@ -41,7 +41,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
         _server.HoldsIndexing = true;
         Assert.Equal(201, (await _server.SendAsync("POST", db + "/bulk_docs", UserBatch)).Status);
         var query = _server.SendAsync("POST", db + "/queries", QueryOf("ByCity"));
-        await UntilAwaitedAsync(database, "ByCity");
+        await AwaitWaiterAsync(database, "ByCity");
         Assert.Equal(204, (await _server.SendAsync("POST", $"{db}/{route}")).Status);
         _server.HoldsIndexing = false;
         (await query.WaitAsync(Guard)).IsRefusal(500, $"The index 'ByCity' {why}");
@@ -132,7 +132,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
         string db = "/databases/" + database.Name;
         _server.HoldsIndexing = true;
         var batch = _server.SendAsync("POST", $"{db}/bulk_docs?waitForIndexesTimeout={LongWait}", UserBatch);
-        await UntilAwaitedAsync(database, "ByCity");
+        await AwaitWaiterAsync(database, "ByCity");
         Assert.Equal(204, (await _server.SendAsync("POST", db + "/admin/indexes/stop?name=ByCity")).Status);
         Assert.Equal(204, (await _server.SendAsync("POST", db + "/admin/indexes/start?name=ByCity")).Status);
         _server.HoldsIndexing = false;
@@ -160,7 +160,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
         );
         string route = $"{db}/bulk_docs?waitForIndexesTimeout={LongWait}";
         var batch = _server.SendAsync("POST", route, $$"""{"Commands":[{{commands}}]}""");
-        await UntilAwaitedAsync(database, "Failing");
+        await AwaitWaiterAsync(database, "Failing");
         var query = _server.SendAsync("POST", db + "/queries", QueryOf("Failing"));
         _server.HoldsIndexing = false;
         (await query.WaitAsync(Guard)).IsRefusal(500, "The index 'Failing' stopped because too many documents");
@@ -191,9 +191,9 @@ public sealed class IndexWaitTests : IAsyncLifetime
         return database;
     }
 
-    private Task UntilAwaitedAsync(Database database, string name) => UntilAwaitedAsync(database, name, _server);
+    private Task AwaitWaiterAsync(Database database, string name) => AwaitWaiterAsync(database, name, _server);
 
-    private static async Task UntilAwaitedAsync(Database database, string name, RunningServer server)
+    private static async Task AwaitWaiterAsync(Database database, string name, RunningServer server)
     {
         using var guard = new CancellationTokenSource(Guard);
         while (!server.Context.Indexes.TryGetSlot(database, name, out var slot) || !slot.Serving.IsAwaited)

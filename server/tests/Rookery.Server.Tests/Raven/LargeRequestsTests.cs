@@ -74,7 +74,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         string db = await _server.CreateDatabaseAsync();
         using var client = await RawClient.OpenAsync(_server, $"POST {db}/{route}", "Transfer-Encoding: chunked");
         await client.SendChunkAsync(firstBytes + new string('x', 2 << 20));
-        await UntilAsync(() => HeldBytes > 32 << 20);
+        await AwaitAsync(() => HeldBytes > 32 << 20);
 
         var answer = client.AnswerAsync();
         var waited = TimeSpan.Zero;
@@ -82,7 +82,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         do
         {
             var waiting = _server.SendAsync("PUT", db + "/docs?id=b", _largeDocument);
-            await UntilAsync(() =>
+            await AwaitAsync(() =>
             {
                 _time.Advance(TimeSpan.FromMilliseconds(100));
                 waited += TimeSpan.FromMilliseconds(100);
@@ -200,7 +200,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
             : document.Replace("0", $"\"{new string('x', 200_000)}\"", StringComparison.Ordinal);
         string documents = string.Concat(Enumerable.Repeat(document, 8000)) + last;
         await client.SendChunkAsync(firstBytes + (firstBytes.Length == 0 ? documents : documents[1..]));
-        await UntilAsync(async () => await _server.CountAsync(db) == 8001 && HeldBytes == 0);
+        await AwaitAsync(async () => await _server.CountAsync(db) == 8001 && HeldBytes == 0);
     }
 
     [Fact]
@@ -240,7 +240,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
             db + "/bulk_docs",
             $$"""{"Commands":[{{put}},{"Id":"a","Type":"PATCH","Patch":{"Script":"this.n = args.n;","Values":{"n":1} } }]}"""
         );
-        await UntilAsync(async () =>
+        await AwaitAsync(async () =>
         {
             Assert.False(waiting.IsCompleted, waiting.IsCompleted ? (await waiting).Body : "");
             return HeldBytes - others is >= 1 << 20 and <= 2 << 20;
@@ -250,7 +250,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         (await waiting).IsRefusal(429, "MiB of memory");
 
         // The room is released after the answer.
-        await UntilAsync(() => HeldBytes == others);
+        await AwaitAsync(() => HeldBytes == others);
     }
 
     [Fact]
@@ -319,7 +319,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     {
         var client = await RawClient.OpenAsync(_server, $"POST {db}/bulk_docs", $"Content-Length: {length}");
         await client.SendAsync(new string(' ', 1 << 19));
-        await UntilAsync(() => HeldBytes >= LargeRequests.CopiesOfWrite * (long)length);
+        await AwaitAsync(() => HeldBytes >= LargeRequests.CopiesOfWrite * (long)length);
 
         return client;
     }
@@ -327,11 +327,11 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     /// <summary>Checks that the room of a request is held until its deadline, and is released then.</summary>
     private async Task HoldUntilTheDeadlineAsync()
     {
-        await UntilAsync(() => HeldBytes != 0);
+        await AwaitAsync(() => HeldBytes != 0);
 
         _time.Advance(LargeRequests.Deadline / 2);
         Assert.NotEqual(0, HeldBytes);
-        await UntilAsync(() =>
+        await AwaitAsync(() =>
         {
             _time.Advance(LargeRequests.Deadline / 2);
             return HeldBytes == 0;
@@ -341,15 +341,15 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     // Time stands still until the request waits. Otherwise the silent client could count as too slow before.
     private async Task AwaitRefusalAsync(Task<Answer> waiting)
     {
-        await UntilAsync(() => _server.Context.LargeRequests.Waiting > 0);
+        await AwaitAsync(() => _server.Context.LargeRequests.Waiting > 0);
         _time.Advance(Admission.WaitTimeout);
         await waiting.WaitAsync(Guard);
     }
 
-    private static Task UntilAsync(Func<bool> holds) => UntilAsync(() => Task.FromResult(holds()));
+    private static Task AwaitAsync(Func<bool> holds) => AwaitAsync(() => Task.FromResult(holds()));
 
     // A test that waits in vain fails instead of hanging.
-    private static async Task UntilAsync(Func<Task<bool>> holds)
+    private static async Task AwaitAsync(Func<Task<bool>> holds)
     {
         using var guard = new CancellationTokenSource(Guard);
         while (!await holds())

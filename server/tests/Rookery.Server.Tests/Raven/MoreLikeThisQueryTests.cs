@@ -39,13 +39,13 @@ public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture
     public async Task Documents_with_the_most_significant_words_are_found(string condition, string ids)
     {
         string db = await FillAsync();
-        var answer = await server.SendAsync("POST", db + "/queries", Body($"from Articles where {condition}"));
+        var answer = await server.SendAsync("POST", db + "/queries", BodyOf($"from Articles where {condition}"));
         Assert.True(answer.Status == 200, answer.Body);
         Assert.Equal(ids, IdsOf(answer.Json));
         answer = await server.SendAsync(
             "POST",
             db + "/queries",
-            Body($"from Articles where {condition} order by id() desc")
+            BodyOf($"from Articles where {condition} order by id() desc")
         );
         Assert.Equal(string.Join(',', ids.Split(',').OrderDescending(StringComparer.Ordinal)), IdsOf(answer.Json));
     }
@@ -61,7 +61,7 @@ public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture
     public async Task Invalid_arguments_of_moreLikeThis_are_refused(string condition, int status, string named)
     {
         string db = await FillAsync();
-        (await server.SendAsync("POST", db + "/queries", Body($"from Articles where {condition}"))).IsRefusal(
+        (await server.SendAsync("POST", db + "/queries", BodyOf($"from Articles where {condition}"))).IsRefusal(
             status,
             named
         );
@@ -88,13 +88,13 @@ public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture
             db,
             """{"Name":"Words","Maps":["from a in docs.Articles select new { title = a.name, words = a.text }"],"Fields":{"words":{"Indexing":"Search"}}}"""
         );
-        var answer = await server.SendAsync("POST", db + "/queries", Body($"from index 'Words' where {condition}"));
+        var answer = await server.SendAsync("POST", db + "/queries", BodyOf($"from index 'Words' where {condition}"));
         Assert.True(answer.Status == 200, answer.Body);
         Assert.Equal(ids, IdsOf(answer.Json));
         answer = await server.SendAsync(
             "POST",
             db + "/queries",
-            Body($"from index 'Words' where {condition} order by id() desc")
+            BodyOf($"from index 'Words' where {condition} order by id() desc")
         );
         Assert.Equal(string.Join(',', ids.Split(',').OrderDescending(StringComparer.Ordinal)), IdsOf(answer.Json));
     }
@@ -110,7 +110,7 @@ public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture
         var answer = await server.SendAsync(
             "POST",
             db + "/queries",
-            Body("from index 'Texts' where moreLikeThis(text = 'A small animal with whiskers', $options)")
+            BodyOf("from index 'Texts' where moreLikeThis(text = 'A small animal with whiskers', $options)")
         );
         Assert.True(answer.Status == 200, answer.Body);
         Assert.Equal(
@@ -138,7 +138,7 @@ public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture
             db,
             """{"Name":"Words","Maps":["from a in docs.Articles select new { title = a.name, words = a.text }"],"Fields":{"words":{"Indexing":"Search"}}}"""
         );
-        (await server.SendAsync("POST", db + "/queries", Body($"from index 'Words' where {condition}"))).IsRefusal(
+        (await server.SendAsync("POST", db + "/queries", BodyOf($"from index 'Words' where {condition}"))).IsRefusal(
             status,
             named
         );
@@ -147,7 +147,7 @@ public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture
             await server.SendAsync(
                 "POST",
                 db + "/queries",
-                Body("from index 'Titles' where moreLikeThis(id() = 'articles/1')")
+                BodyOf("from index 'Titles' where moreLikeThis(id() = 'articles/1')")
             )
         ).IsRefusal(400, "holds those of no field");
     }
@@ -160,7 +160,7 @@ public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture
         var answer = await server.SendAsync(
             "POST",
             db + "/streams/queries?format=jsonl",
-            Body("from Articles filter moreLikeThis(id() = 'articles/1', $options)")
+            BodyOf("from Articles filter moreLikeThis(id() = 'articles/1', $options)")
         );
         Assert.True(answer.Status == 200, answer.Body);
         Assert.Equal(3, answer.Body.Split('\n', StringSplitOptions.RemoveEmptyEntries).Length);
@@ -192,7 +192,7 @@ public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture
         );
 
     /// <summary>Returns the body of a query with the parameters $options and $document.</summary>
-    private static string Body(string query) =>
+    private static string BodyOf(string query) =>
         JsonSerializer.Serialize(
             new
             {

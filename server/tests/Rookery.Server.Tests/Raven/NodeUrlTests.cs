@@ -12,7 +12,7 @@ public sealed class NodeUrlTests
 {
     private static readonly ClusterViewMember[] Cluster =
     [
-        Member(
+        CreateMember(
             "A",
             "pi-1",
             "https://one.example.org",
@@ -20,7 +20,7 @@ public sealed class NodeUrlTests
             "https://10.8.0.1:8443",
             "https://[fd00::11]:8443"
         ),
-        Member(
+        CreateMember(
             "B",
             "pi-2",
             "https://two.example.org",
@@ -28,7 +28,7 @@ public sealed class NodeUrlTests
             "https://10.8.0.2:8444",
             "https://[fd00::12]:8444"
         ),
-        Member("C", "pi-3", null, "https://192.168.1.13:8443"),
+        CreateMember("C", "pi-3", null, "https://192.168.1.13:8443"),
     ];
 
     // The host of the request, and the URLs of A, B and C. C has only one address and no public URL.
@@ -75,9 +75,9 @@ public sealed class NodeUrlTests
         {
             Request = { Scheme = "https", Host = new HostString("192.168.1.11:8443") },
         };
-        Assert.Null(new NodeUrl(http, Cluster).Of(Member("D", "pi-4", null)));
+        Assert.Null(new NodeUrl(http, Cluster).Of(CreateMember("D", "pi-4", null)));
     }
 
-    private static ClusterViewMember Member(string tag, string name, string? publicUrl, params string[] urls) =>
+    private static ClusterViewMember CreateMember(string tag, string name, string? publicUrl, params string[] urls) =>
         new(tag, NodeId: tag, name, urls, publicUrl, IsVoter: true, IsLeader: false, IsSelf: tag is "A");
 }

@@ -35,7 +35,11 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
     public ClusterView View { get; } =
         new(
             Etag: 7,
-            [Member("A", port: 8081, isLeader: true), Member("B", 8082, isSelf: true), Member("C", port: 8083)]
+            [
+                CreateMember("A", port: 8081, isLeader: true),
+                CreateMember("B", 8082, isSelf: true),
+                CreateMember("C", port: 8083),
+            ]
         );
 
     public long Term => alone.Term;
@@ -106,6 +110,6 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
 
     public void Dispose() => alone.Dispose();
 
-    private static ClusterViewMember Member(string tag, int port, bool isLeader = false, bool isSelf = false) =>
+    private static ClusterViewMember CreateMember(string tag, int port, bool isLeader = false, bool isSelf = false) =>
         new(tag, tag, "pi-" + tag, [$"http://127.0.0.1:{port}"], PublicUrl: null, IsVoter: true, isLeader, isSelf);
 }

@@ -45,7 +45,7 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
             var answer = await server.SendAsync(
                 "POST",
                 $"{db}/{route}",
-                Body($"from index 'Users' select {select}", behavior)
+                BodyOf($"from index 'Users' select {select}", behavior)
             );
             Assert.True(answer.Status == 200, answer.Body);
             Assert.Equal($"[{{{members}{Metadata}}}]", answer.Json.GetProperty("Results").GetRawText());
@@ -62,7 +62,7 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
         var answer = await server.SendAsync(
             "POST",
             db + "/queries",
-            Body("from Users where city = 'Ulm' select name, zip", behavior)
+            BodyOf("from Users where city = 'Ulm' select name, zip", behavior)
         );
         Assert.Equal($"[{{{members}{Metadata}}}]", answer.Json.GetProperty("Results").GetRawText());
     }
@@ -94,7 +94,7 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
     )
     {
         string db = await FillAsync();
-        (await server.SendAsync("POST", db + "/queries", Body(query, behavior))).IsRefusal(status, named);
+        (await server.SendAsync("POST", db + "/queries", BodyOf(query, behavior))).IsRefusal(status, named);
     }
 
     [Theory]
@@ -104,7 +104,7 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
     public async Task Reduced_rows_and_groups_come_from_the_index(string query, string behavior)
     {
         string db = await FillAsync();
-        var answer = await server.SendAsync("POST", db + "/queries", Body(query, behavior));
+        var answer = await server.SendAsync("POST", db + "/queries", BodyOf(query, behavior));
         Assert.Equal(
             "[{\"city\":\"Ulm\",\"n\":1,\"@metadata\":{\"@projection\":true}}]",
             answer.Json.GetProperty("Results").GetRawText()
@@ -115,14 +115,14 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
     public async Task Whole_documents_ignore_the_projection_behavior()
     {
         string db = await FillAsync();
-        var answer = await server.SendAsync("POST", db + "/queries", Body("from index 'Users'", "FromIndexOrThrow"));
+        var answer = await server.SendAsync("POST", db + "/queries", BodyOf("from index 'Users'", "FromIndexOrThrow"));
         Assert.Equal(
             "Ann",
             Assert.Single(answer.Json.GetProperty("Results").EnumerateArray()).GetProperty("name").GetString()
         );
     }
 
-    private static string Body(string query, string behavior) =>
+    private static string BodyOf(string query, string behavior) =>
         JsonSerializer.Serialize(new { Query = query, ProjectionBehavior = behavior });
 
     private async Task<string> FillAsync()

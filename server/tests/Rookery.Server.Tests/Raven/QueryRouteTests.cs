@@ -16,7 +16,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
         );
         Assert.Equal(200, answer.Status);
         var result = answer.Json;
-        Assert.Equal(["users/2", "users/3"], Ids(result));
+        Assert.Equal(["users/2", "users/3"], IdsOf(result));
         Assert.Equal(5, result.GetProperty("TotalResults").GetInt32());
         Assert.False(result.GetProperty("IsStale").GetBoolean());
         Assert.Equal("A", result.GetProperty("NodeTag").GetString());
@@ -128,7 +128,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
         );
 
         // Comparing each id with each other would take 2 × 10^10 comparisons, which would not end.
-        Assert.Equal(["users/1"], Ids(answer.Json));
+        Assert.Equal(["users/1"], IdsOf(answer.Json));
     }
 
     // The ids of the results, and the total.
@@ -147,7 +147,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
         string db = await FillAsync();
         var answer = await server.SendAsync("POST", db + "/queries", JsonSerializer.Serialize(new { Query = query }));
         Assert.True(answer.Status == 200, answer.Body);
-        Assert.Equal(ids, string.Join(',', Ids(answer.Json)));
+        Assert.Equal(ids, string.Join(',', IdsOf(answer.Json)));
         Assert.Equal(total, answer.Json.GetProperty("TotalResults").GetInt32());
     }
 
@@ -207,7 +207,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
         );
         Assert.Equal(
             ["users/2", "users/3"],
-            Ids(
+            IdsOf(
                 (
                     await server.SendAsync("GET", db + "/streams/docs?format=json&startsWith=users/&start=1&pageSize=2")
                 ).Json
@@ -240,7 +240,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
                 < json.IndexOf("Results\":[", StringComparison.Ordinal),
             "statistics come first"
         );
-        Assert.Equal(["users/1", "users/2"], Ids(JsonDocument.Parse(json).RootElement));
+        Assert.Equal(["users/1", "users/2"], IdsOf(JsonDocument.Parse(json).RootElement));
         (await server.SendAsync("GET", db + "/streams/docs?format=csv")).IsRefusal(501, "csv");
     }
 
@@ -265,10 +265,10 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
             );
         }
 
-        Assert.Equal(300, Ids((await server.SendAsync("GET", db + "/docs?startsWith=big/")).Json).Length);
+        Assert.Equal(300, IdsOf((await server.SendAsync("GET", db + "/docs?startsWith=big/")).Json).Length);
         Assert.Equal(
             300,
-            Ids((await server.SendAsync("POST", db + "/queries", """{"Query":"from Big"}""")).Json).Length
+            IdsOf((await server.SendAsync("POST", db + "/queries", """{"Query":"from Big"}""")).Json).Length
         );
         Assert.Equal(
             300,
@@ -278,7 +278,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
         );
     }
 
-    private static string[] Ids(JsonElement result) =>
+    private static string[] IdsOf(JsonElement result) =>
         result
             .GetProperty("Results")
             .EnumerateArray()

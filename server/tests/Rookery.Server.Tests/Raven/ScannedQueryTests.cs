@@ -41,12 +41,12 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     {
         string db = await FillAsync();
         var answer = await QueryAsync(db, query);
-        Assert.Equal(ids, string.Join(',', Results(answer).Select(Id)));
+        Assert.Equal(ids, string.Join(',', ResultsOf(answer).Select(IdOf)));
         Assert.Equal(total, answer.GetProperty("TotalResults").GetInt32());
         Assert.Equal(index, answer.GetProperty("IndexName").GetString());
         Assert.False(answer.GetProperty("IsStale").GetBoolean());
 
-        var streamed = await server.SendAsync("POST", db + "/streams/queries?format=jsonl", Body(query));
+        var streamed = await server.SendAsync("POST", db + "/streams/queries?format=jsonl", BodyOf(query));
         string[] lines = streamed.Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
         Assert.Equal(
             total,
@@ -54,7 +54,10 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
         );
         Assert.Equal(
             ids,
-            string.Join(',', lines.Skip(1).Select(line => Id(JsonDocument.Parse(line).RootElement.GetProperty("Item"))))
+            string.Join(
+                ',',
+                lines.Skip(1).Select(line => IdOf(JsonDocument.Parse(line).RootElement.GetProperty("Item")))
+            )
         );
     }
 
@@ -89,7 +92,7 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
         Assert.Equal($"[{results}]", (await QueryAsync(db, query)).GetProperty("Results").GetRawText());
         Assert.EndsWith(
             $"\"Results\":[{results}]}}",
-            (await server.SendAsync("POST", db + "/streams/queries", Body(query))).Body,
+            (await server.SendAsync("POST", db + "/streams/queries", BodyOf(query))).Body,
             StringComparison.Ordinal
         );
     }
@@ -114,7 +117,7 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     public async Task Metadata_only_is_refused_for_projections(string query)
     {
         string db = await FillAsync();
-        var answer = await server.SendAsync("POST", db + "/queries?metadataOnly=true", Body(query));
+        var answer = await server.SendAsync("POST", db + "/queries?metadataOnly=true", BodyOf(query));
         answer.IsRefusal(501, "'metadataOnly'");
     }
 
@@ -158,20 +161,25 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
         var answer = await server.SendAsync(
             "POST",
             db + "/queries?metadataOnly=true",
-            Body("from Users where name = 'ann'")
+            BodyOf("from Users where name = 'ann'")
         );
-        Assert.Equal("@metadata", Assert.Single(Assert.Single(Results(answer.Json)).EnumerateObject().ToArray()).Name);
+        Assert.Equal(
+            "@metadata",
+            Assert.Single(Assert.Single(ResultsOf(answer.Json)).EnumerateObject().ToArray()).Name
+        );
     }
 
     [Fact]
     public async Task An_unchanged_answer_is_not_sent_again_unless_it_is_shuffled()
     {
         string db = await FillAsync();
-        string query = Body("from Users where age > 1 order by name");
+        string query = BodyOf("from Users where age > 1 order by name");
         string tag = (await server.SendAsync("POST", db + "/queries", query)).Tag!;
         Assert.Equal(304, (await server.SendAsync("POST", db + "/queries", query, ("If-None-Match", tag))).Status);
-        Assert.Null((await server.SendAsync("POST", db + "/queries", Body("from Users order by random()"))).Tag);
-        Assert.NotNull((await server.SendAsync("POST", db + "/queries", Body("from Users order by random('x')"))).Tag);
+        Assert.Null((await server.SendAsync("POST", db + "/queries", BodyOf("from Users order by random()"))).Tag);
+        Assert.NotNull(
+            (await server.SendAsync("POST", db + "/queries", BodyOf("from Users order by random('x')"))).Tag
+        );
     }
 
     [Fact]
@@ -180,7 +188,7 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
         string db = await FillAsync();
         Assert.Equal(
             ["users/3"],
-            Ids(
+            IdsOf(
                 await server.SendAsync(
                     "POST",
                     db + "/queries",
@@ -190,11 +198,11 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
         );
         Assert.Equal(
             ["users/3", "users/1"],
-            Ids(await server.SendAsync("POST", db + "/queries", """{"Query":"from Users order by age","Start":1}"""))
+            IdsOf(await server.SendAsync("POST", db + "/queries", """{"Query":"from Users order by age","Start":1}"""))
         );
         Assert.Equal(
             ["users/2"],
-            Ids(await server.SendAsync("POST", db + "/queries", """{"Query":"from Users","Start":1,"PageSize":1}"""))
+            IdsOf(await server.SendAsync("POST", db + "/queries", """{"Query":"from Users","Start":1,"PageSize":1}"""))
         );
     }
 
@@ -209,15 +217,19 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
                 $$"""{"n":{{i % 1000}},"even":{{(i % 2 == 0 ? "true" : "false")}},"text":"{{new string('x', 500)}}","@metadata":{"@collection":"Items"} }"""
         );
         var even = await QueryAsync(db, "from Items where even = true");
-        Assert.Equal(Enumerable.Range(0, 1500).Select(i => $"items/{2 * i:0000}"), Results(even).Select(Id));
+        Assert.Equal(Enumerable.Range(0, 1500).Select(i => $"items/{2 * i:0000}"), ResultsOf(even).Select(IdOf));
         var sorted = await QueryAsync(db, "from Items where even = true order by n as long desc");
         Assert.Equal(
             Enumerable.Range(0, 1500).Select(i => 998 - (i / 3 * 2)),
-            Results(sorted).Select(item => item.GetProperty("n").GetInt32())
+            ResultsOf(sorted).Select(item => item.GetProperty("n").GetInt32())
         );
-        Assert.Equal(1000, Results(await QueryAsync(db, "from Items group by n select n, count() as c")).Length);
+        Assert.Equal(1000, ResultsOf(await QueryAsync(db, "from Items group by n select n, count() as c")).Length);
         var lines = (
-            await server.SendAsync("POST", db + "/streams/queries?format=jsonl", Body("from Items where even = false"))
+            await server.SendAsync(
+                "POST",
+                db + "/streams/queries?format=jsonl",
+                BodyOf("from Items where even = false")
+            )
         ).Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
         Assert.Equal(1501, lines.Length);
     }
@@ -235,14 +247,16 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
         );
         const string Query = "from Items where n >= 0 select text as a, text as b, text as c, text as d, text as e";
         await Assert.ThrowsAnyAsync<HttpRequestException>(() =>
-            server.SendAsync("POST", db + "/streams/queries?format=jsonl", Body(Query))
+            server.SendAsync("POST", db + "/streams/queries?format=jsonl", BodyOf(Query))
         );
-        await Assert.ThrowsAnyAsync<HttpRequestException>(() => server.SendAsync("POST", db + "/queries", Body(Query)));
+        await Assert.ThrowsAnyAsync<HttpRequestException>(() =>
+            server.SendAsync("POST", db + "/queries", BodyOf(Query))
+        );
         (
             await server.SendAsync(
                 "POST",
                 db + "/queries",
-                Body(Query.Replace(">= 0", "= 199", StringComparison.Ordinal))
+                BodyOf(Query.Replace(">= 0", "= 199", StringComparison.Ordinal))
             )
         ).IsRefusal(400, "twice as large");
     }
@@ -282,20 +296,20 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
                         ]
                 )
                 {
-                    (await small.SendAsync("POST", db + "/queries", Body(query + " /* */"))).IsRefusal(400, "memory");
+                    (await small.SendAsync("POST", db + "/queries", BodyOf(query + " /* */"))).IsRefusal(400, "memory");
                 }
             }
 
             Assert.Equal(
                 10,
-                Results(
-                    (await small.SendAsync("POST", db + "/queries", Body("from Items order by n desc limit 10"))).Json
+                ResultsOf(
+                    (await small.SendAsync("POST", db + "/queries", BodyOf("from Items order by n desc limit 10"))).Json
                 ).Length
             );
             Assert.Equal(
                 7,
-                Results(
-                    (await small.SendAsync("POST", db + "/queries", Body("from Items group by m select m"))).Json
+                ResultsOf(
+                    (await small.SendAsync("POST", db + "/queries", BodyOf("from Items group by m select m"))).Json
                 ).Length
             );
         }
@@ -315,9 +329,9 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
             (await QueryAsync(db, $"from Users where age in ({terms}) and city = 'Bonn'"))
                 .GetProperty("Results")
                 .EnumerateArray()
-                .Select(Id)
+                .Select(IdOf)
         );
-        (await server.SendAsync("POST", db + "/queries", Body($"from Users where age in ({terms}, 1)"))).IsRefusal(
+        (await server.SendAsync("POST", db + "/queries", BodyOf($"from Users where age in ({terms}, 1)"))).IsRefusal(
             400,
             "10000"
         );
@@ -325,13 +339,12 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
             await server.SendAsync(
                 "POST",
                 db + "/queries",
-                Body("from Users where " + string.Join(" or ", Enumerable.Repeat("a = 1", 40_000)))
+                BodyOf("from Users where " + string.Join(" or ", Enumerable.Repeat("a = 1", 40_000)))
             )
         ).IsRefusal(400, "262144");
-        (await server.SendAsync("POST", db + "/queries", Body("from Users where " + new string('(', 5000)))).IsRefusal(
-            400,
-            "128"
-        );
+        (
+            await server.SendAsync("POST", db + "/queries", BodyOf("from Users where " + new string('(', 5000)))
+        ).IsRefusal(400, "128");
     }
 
     [Fact]
@@ -343,27 +356,27 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
             (
                 (string[])["from Users where age > 20", "from Users where age >", "from Users order by age limit 1"]
             ).Select(query =>
-                $$"""{"Url":"{{db}}/queries","Query":"?queryHash=1","Method":"POST","Headers":{},"Content":{{JsonSerializer.Serialize(Body(query))}} }"""
+                $$"""{"Url":"{{db}}/queries","Query":"?queryHash=1","Method":"POST","Headers":{},"Content":{{JsonSerializer.Serialize(BodyOf(query))}} }"""
             )
         );
-        var parts = Results(
+        var parts = ResultsOf(
             (await server.SendAsync("POST", db + "/multi_get", $$"""{"Requests":[{{requests}}]}""")).Json
         );
         Assert.Equal([200, 400, 200], parts.Select(part => part.GetProperty("StatusCode").GetInt32()));
-        Assert.Equal("users/2", Id(Assert.Single(Results(parts[2].GetProperty("Result")))));
+        Assert.Equal("users/2", IdOf(Assert.Single(ResultsOf(parts[2].GetProperty("Result")))));
     }
 
-    private static JsonElement[] Results(JsonElement answer) => [.. answer.GetProperty("Results").EnumerateArray()];
+    private static JsonElement[] ResultsOf(JsonElement answer) => [.. answer.GetProperty("Results").EnumerateArray()];
 
-    private static string[] Ids(Answer answer) => [.. Results(answer.Json).Select(Id)];
+    private static string[] IdsOf(Answer answer) => [.. ResultsOf(answer.Json).Select(IdOf)];
 
-    private static string Id(JsonElement result) => result.GetProperty("@metadata").GetProperty("@id").GetString()!;
+    private static string IdOf(JsonElement result) => result.GetProperty("@metadata").GetProperty("@id").GetString()!;
 
-    private static string Body(string query) => JsonSerializer.Serialize(new { Query = query });
+    private static string BodyOf(string query) => JsonSerializer.Serialize(new { Query = query });
 
     private async Task<JsonElement> QueryAsync(string db, string query)
     {
-        var answer = await server.SendAsync("POST", db + "/queries", Body(query));
+        var answer = await server.SendAsync("POST", db + "/queries", BodyOf(query));
         Assert.True(answer.Status == 200, answer.Body);
         return answer.Json;
     }

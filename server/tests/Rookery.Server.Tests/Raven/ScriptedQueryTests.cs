@@ -76,7 +76,7 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
     public async Task Invalid_scripts_are_refused_with_their_position(string query, int status, string text)
     {
         string db = await FillAsync();
-        string body = Body(query, many: true);
+        string body = BodyOf(query, many: true);
         (await server.SendAsync("POST", db + "/queries", body)).IsRefusal(status, text);
         (await server.SendAsync("POST", db + "/streams/queries", body)).IsRefusal(status, text);
     }
@@ -86,7 +86,7 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
     {
         string db = await FillAsync();
         string deep = new string('(', 200) + "1" + new string(')', 200);
-        (await server.SendAsync("POST", db + "/queries", Body($"from Users as u select {{ a: {deep} }}"))).IsRefusal(
+        (await server.SendAsync("POST", db + "/queries", BodyOf($"from Users as u select {{ a: {deep} }}"))).IsRefusal(
             400,
             "nests deeper"
         );
@@ -108,7 +108,7 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
             db + "/docs?id=texts/1",
             $$"""{"text":"{{new string('x', 900_000)}}","@metadata":{"@collection":"Texts"} }"""
         );
-        string body = Body("from Texts as t select { a: [t.text, t.text, t.text, t.text, t.text] }");
+        string body = BodyOf("from Texts as t select { a: [t.text, t.text, t.text, t.text, t.text] }");
         (await server.SendAsync("POST", db + "/queries", body)).IsRefusal(400, "larger than 4.0 MiB");
         (await server.SendAsync("POST", db + "/streams/queries", body)).IsRefusal(400, "larger than 4.0 MiB");
     }
@@ -144,7 +144,7 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
             for (int round = 0; round < 3; round++)
             {
                 Assert.Equal("""{"n":1000000},{"n":1000000}""", await ResultsAsync(db + "/queries", Doubled, small));
-                (await small.SendAsync("POST", db + "/queries", Body(Eightfold))).IsRefusal(
+                (await small.SendAsync("POST", db + "/queries", BodyOf(Eightfold))).IsRefusal(
                     400,
                     "more memory than there is now"
                 );
@@ -162,7 +162,7 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
     public async Task Includes_and_ETags_work_as_for_other_queries()
     {
         string db = await FillAsync();
-        string query = Body("from Users as u where u.age > 25 select { f: load(u.friend).first } include friend");
+        string query = BodyOf("from Users as u where u.age > 25 select { f: load(u.friend).first } include friend");
         var answer = await server.SendAsync("POST", db + "/queries", query);
         Assert.Equal("users/2", Assert.Single(answer.Json.GetProperty("Includes").EnumerateObject().ToArray()).Name);
         Assert.Equal(
@@ -179,7 +179,7 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
     }
 
     // The parameters to which the queries refer; $many is longer than a script may load or repeat.
-    private static string Body(string query, bool many = false) =>
+    private static string BodyOf(string query, bool many = false) =>
         JsonSerializer.Serialize(
             new
             {
@@ -196,7 +196,7 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
     /// <summary>Returns the results without their metadata, after checking it.</summary>
     private async Task<string> ResultsAsync(string url, string query, RunningServer? other = null)
     {
-        var answer = await (other ?? server).SendAsync("POST", url, Body(query));
+        var answer = await (other ?? server).SendAsync("POST", url, BodyOf(query));
         Assert.True(answer.Status == 200, answer.Body);
         return string.Join(',', answer.Json.GetProperty("Results").EnumerateArray().Select(WithoutMetadata));
     }

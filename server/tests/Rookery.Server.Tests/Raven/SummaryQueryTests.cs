@@ -90,7 +90,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
                 )
         );
         (
-            await server.SendAsync("POST", db + "/queries", Body("from index 'ByBrand' select suggest(none, 'x')"))
+            await server.SendAsync("POST", db + "/queries", BodyOf("from index 'ByBrand' select suggest(none, 'x')"))
         ).IsRefusal(400, "has no field 'none'");
     }
 
@@ -121,7 +121,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     public async Task Wrong_facets_are_refused(string query, int status, string named)
     {
         string db = await FillAsync();
-        (await server.SendAsync("POST", db + "/queries", Body(query))).IsRefusal(status, named);
+        (await server.SendAsync("POST", db + "/queries", BodyOf(query))).IsRefusal(status, named);
     }
 
     [Theory]
@@ -185,14 +185,14 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
                         ["from Items select facet(n)", "from Items select suggest(n, 'word000000')"]
                 )
                 {
-                    (await small.SendAsync("POST", db + "/queries", Body(query + " /* */"))).IsRefusal(400, "memory");
+                    (await small.SendAsync("POST", db + "/queries", BodyOf(query + " /* */"))).IsRefusal(400, "memory");
                 }
             }
 
             Assert.Equal(
                 "m: 0 29, 1 29, 2 29, 3 29, 4 28, 5 28, 6 28",
                 DescribeFacets(
-                    (await small.SendAsync("POST", db + "/queries", Body("from Items select facet(m)"))).Json
+                    (await small.SendAsync("POST", db + "/queries", BodyOf("from Items select facet(m)"))).Json
                 )
             );
         }
@@ -254,7 +254,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
         }
     }
 
-    private static string Body(string query) =>
+    private static string BodyOf(string query) =>
         JsonSerializer.Serialize(
             new
             {
@@ -266,7 +266,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
 
     private async Task<JsonElement> QueryAsync(string db, string query)
     {
-        var answer = await server.SendAsync("POST", db + "/queries", Body(query));
+        var answer = await server.SendAsync("POST", db + "/queries", BodyOf(query));
         Assert.True(answer.Status == 200, answer.Body);
         return answer.Json;
     }

@@ -59,7 +59,7 @@ public sealed class BlockCacheTests
         var rows = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
         for (int number = 0; number < 400; number++)
         {
-            rows[Id(number)] = new ModelRow(
+            rows[IdOf(number)] = new ModelRow(
                 number,
                 RowKind.Put,
                 random.Bytes(random.Next(2) == 0 ? random.Next(65_536) : random.Next(2000))
@@ -70,7 +70,7 @@ public sealed class BlockCacheTests
         for (int probe = 0; probe < 3000; probe++)
         {
             int number = random.Next(400);
-            RunModelTests.AssertFound(run, Id(number), rows[Id(number)], seed);
+            RunModelTests.AssertFound(run, IdOf(number), rows[IdOf(number)], seed);
             Assert.InRange(fixture.Cache.UsedBytes, 0, 3 * MiB);
         }
     }
@@ -209,7 +209,7 @@ public sealed class BlockCacheTests
                 {
                     // Nine of ten reads are of 40 rows that stay in memory; the rest evict others.
                     int number = random.Next(10) == 0 ? random.Next(3000) : random.Next(40);
-                    RunModelTests.AssertFound(runs[random.Next(3)], Id(number), rows[Id(number)], seed);
+                    RunModelTests.AssertFound(runs[random.Next(3)], IdOf(number), rows[IdOf(number)], seed);
                     if (thread == 0 && step % 50 == 0)
                     {
                         fixture.Cache.TrimIdle();
@@ -280,11 +280,11 @@ public sealed class BlockCacheTests
         var rows = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
         for (int number = 0; number < count; number++)
         {
-            rows[Id(number)] = new ModelRow(number, RowKind.Put, random.Bytes(2000));
+            rows[IdOf(number)] = new ModelRow(number, RowKind.Put, random.Bytes(2000));
         }
 
         return rows;
     }
 
-    private static byte[] Id(int number) => System.Text.Encoding.ASCII.GetBytes($"things/{number:D7}");
+    private static byte[] IdOf(int number) => System.Text.Encoding.ASCII.GetBytes($"things/{number:D7}");
 }

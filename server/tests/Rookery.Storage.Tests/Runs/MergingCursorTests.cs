@@ -64,10 +64,10 @@ public sealed class MergingCursorTests
     public void The_range_tombstone_of_a_repair_hides_older_rows_but_not_the_repairs_own_rows()
     {
         using var fixture = new RunFixture();
-        var old = fixture.WriteAndOpen(fileId: 1, Rows(("a", 10), ("b", 20), ("c", 30)));
+        var old = fixture.WriteAndOpen(fileId: 1, RowsOf(("a", 10), ("b", 20), ("c", 30)));
         var repair = fixture.WriteAndOpen(
             2,
-            Rows(("b", 21)),
+            RowsOf(("b", 21)),
             rangeTombstones: new RangeTombstoneSet([new RangeTombstone("a"u8.ToArray(), "c"u8.ToArray(), Sequence: 25)])
         );
         using var merge = new MergingCursor(
@@ -188,7 +188,7 @@ public sealed class MergingCursorTests
     private static byte[] Key(RandomRows random) =>
         [(byte)'k', .. Enumerable.Range(0, random.Next(3)).Select(_ => (byte)random.Next(12)), (byte)random.Next(12)];
 
-    private static SortedDictionary<byte[], ModelRow> Rows(params (string Key, long Sequence)[] rows)
+    private static SortedDictionary<byte[], ModelRow> RowsOf(params (string Key, long Sequence)[] rows)
     {
         var sorted = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
         foreach (var (key, sequence) in rows)

@@ -123,13 +123,13 @@ public sealed class RunModelTests
         var rows = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
         for (int number = 0; number < 20_000; number++)
         {
-            rows[Id(2 * number)] = new ModelRow(number, RowKind.Put, []);
+            rows[IdOf(2 * number)] = new ModelRow(number, RowKind.Put, []);
         }
 
         using var fixture = new RunFixture();
         var run = fixture.WriteAndOpen(fileId: 1, rows);
         Assert.All(rows.Keys, key => Assert.True(run.MayContain(KeyHash.Of(key))));
-        int passed = Enumerable.Range(0, 20_000).Count(number => run.MayContain(KeyHash.Of(Id((2 * number) + 1))));
+        int passed = Enumerable.Range(0, 20_000).Count(number => run.MayContain(KeyHash.Of(IdOf((2 * number) + 1))));
         Assert.InRange(passed, 0, 20_000 * 2 / 100); // at most 2 %
     }
 
@@ -164,7 +164,7 @@ public sealed class RunModelTests
         );
         for (int number = 0; number < 100; number++)
         {
-            writer.Add(Id(number), number, RowKind.Put, random.Bytes(60_000));
+            writer.Add(IdOf(number), number, RowKind.Put, random.Bytes(60_000));
         }
 
         long bytes = writer.Finish().FileBytes;
@@ -228,7 +228,7 @@ public sealed class RunModelTests
     private static string Describe(byte[] key, ModelRow row) =>
         $"{Convert.ToHexString(key)}@{row.Sequence} {row.Kind} {row.Value.Length} {Checksum.Of(row.Value)}";
 
-    private static byte[] Id(int number) => System.Text.Encoding.ASCII.GetBytes($"orders/{number:D9}-B");
+    private static byte[] IdOf(int number) => System.Text.Encoding.ASCII.GetBytes($"orders/{number:D9}-B");
 
     private static string Text(ReadOnlyMemory<byte> bytes) => System.Text.Encoding.ASCII.GetString(bytes.Span);
 }
