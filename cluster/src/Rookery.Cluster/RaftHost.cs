@@ -33,7 +33,7 @@ internal sealed class RaftHost
         "This node holds acknowledged writes that the others lost: keep its card, and export from it with "
         + "`rookery export`, before another joins in its place.";
 
-    // Does not claim that other members have all of the data: their disks may have lost their last syncs.
+    // Does not say that other members have all of the data: their disks may have lost their last syncs.
     private const string KeepForReport = "Keep its data for a report: others may not have all of it.";
 
     private readonly TimeProvider _time;

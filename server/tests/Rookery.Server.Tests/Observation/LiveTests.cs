@@ -99,7 +99,7 @@ public sealed class LiveTests : IAsyncLifetime
             Assert.True(_server.Context.Observation.IsWatched);
         }
 
-        await TwoMembers.UntilAsync(() =>
+        await TwoMembers.AwaitAsync(() =>
             Task.FromResult(_server.Context.Observation.IsWatched ? null : "not watched")
         );
     }
@@ -115,7 +115,7 @@ public sealed class LiveTests : IAsyncLifetime
 
         (await _server.SendAsync("GET", "/dashboard/live")).IsRefusal(429, "pages follow this node already");
         feeds[0].Dispose();
-        await TwoMembers.UntilAsync(async () =>
+        await TwoMembers.AwaitAsync(async () =>
         {
             using var answer = await _server.Http.GetAsync(
                 new Uri(_server.Address, "/dashboard/live"),

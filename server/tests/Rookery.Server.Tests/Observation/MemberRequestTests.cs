@@ -59,7 +59,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
     public async Task A_failed_member_is_shown_down_and_another_has_its_last_hours_even_without_a_leader()
     {
         RecordSlowEvent(_members.B);
-        await TwoMembers.UntilAsync(async () =>
+        await TwoMembers.AwaitAsync(async () =>
             (await _members.A.SendAsync("GET", "/dashboard/history?node=B")).Json.GetProperty("Rows").GetArrayLength()
             > 0
                 ? "told"
@@ -67,7 +67,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
         );
         using var feed = await LiveFeed.OpenAsync(_members.A);
         await feed.FirstAsync(state => NodesOf(state)[1].GetProperty("State").GetString() is "up");
-        await TwoMembers.UntilAsync(async () => await HasSlowSyncAsync(_members.A) ? "told" : null);
+        await TwoMembers.AwaitAsync(async () => await HasSlowSyncAsync(_members.A) ? "told" : null);
 
         _members.IsCutOff = true;
         _members.HasLeader = false;
@@ -98,7 +98,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
     public async Task A_follower_shows_the_leaders_view_with_the_same_last_heard_time()
     {
         _members.IsCutOff = true;
-        var answerOfB = await TwoMembers.UntilAsync(async () =>
+        var answerOfB = await TwoMembers.AwaitAsync(async () =>
         {
             var answer = await _members.B.SendAsync("GET", "/readyz?verbose");
             return
@@ -136,7 +136,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
     [Fact]
     public async Task A_restarted_node_restores_its_history_from_others()
     {
-        await TwoMembers.UntilAsync(async () =>
+        await TwoMembers.AwaitAsync(async () =>
             (await _members.A.SendAsync("GET", "/dashboard/history?node=B")).Json.GetProperty("Rows").GetArrayLength()
             > 0
                 ? "told"
@@ -145,12 +145,12 @@ public sealed class MemberRequestTests : IAsyncLifetime
         RecordSlowEvent(_members.B);
         using (var feed = await LiveFeed.OpenAsync(_members.A))
         {
-            await TwoMembers.UntilAsync(async () => await HasSlowSyncAsync(_members.A) ? "told" : null);
+            await TwoMembers.AwaitAsync(async () => await HasSlowSyncAsync(_members.A) ? "told" : null);
         }
 
         long before = _members.B.Context.Observation.Self.History.NewestUnixMilliseconds;
         await _members.RestartBAsync();
-        await TwoMembers.UntilAsync(() =>
+        await TwoMembers.AwaitAsync(() =>
             Task.FromResult(
                 _members.B.Context.Observation.Self.History.Between(long.MinValue, before).Any() ? "taken back" : null
             )
@@ -168,12 +168,12 @@ public sealed class MemberRequestTests : IAsyncLifetime
     public async Task A_restart_with_another_clock_loses_nothing_that_others_remember(double hoursAhead)
     {
         using var feed = await LiveFeed.OpenAsync(_members.A);
-        await TwoMembers.UntilAsync(() => Task.FromResult(RememberedByA().Count > 0 ? "told" : null));
+        await TwoMembers.AwaitAsync(() => Task.FromResult(RememberedByA().Count > 0 ? "told" : null));
         var rememberedBefore = RememberedByA();
 
         (_members.ClockOfB, _members.IsTimeKnown) = (TimeSpan.FromHours(hoursAhead), false);
         await _members.RestartBAsync();
-        await TwoMembers.UntilAsync(() =>
+        await TwoMembers.AwaitAsync(() =>
             Task.FromResult(RememberedByA().Count > rememberedBefore.Count ? "told" : null)
         );
         Assert.Equal(rememberedBefore, RememberedByA().Intersect(rememberedBefore));
@@ -313,7 +313,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
             .Range(0, ForwardedRequests.MaxConcurrent)
             .Select(_ => _members.A.SendAsync("GET", SettingsOfB))
             .ToArray();
-        await TwoMembers.UntilAsync(() => Task.FromResult(_members.Waiting == asking.Length ? "all" : null));
+        await TwoMembers.AwaitAsync(() => Task.FromResult(_members.Waiting == asking.Length ? "all" : null));
         var refused = await _members.A.SendAsync("GET", SettingsOfB);
         refused.IsRefusal(429, "ask B itself");
         Assert.Equal("1", refused.Headers.RetryAfter?.ToString());

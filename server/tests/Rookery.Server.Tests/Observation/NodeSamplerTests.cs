@@ -40,7 +40,7 @@ public sealed class NodeSamplerTests
 
             board.MayAnswer.Set();
             ((SimulatedTimeProvider)server.Time).Advance(TimeSpan.FromSeconds(1));
-            await TwoMembers.UntilAsync(() =>
+            await TwoMembers.AwaitAsync(() =>
                 Task.FromResult(sampler.TakeToKeep()[Figure.DeviceWrittenBytes] is BytesWrittenToCard ? "known" : null)
             );
         }

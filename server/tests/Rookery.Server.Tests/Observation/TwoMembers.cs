@@ -88,7 +88,7 @@ public sealed class TwoMembers : IAsyncLifetime
 
     /// <summary>Waits until a function returns a value, and returns it. It is called every 20 ms.</summary>
     /// <param name="read">Returns null as long as the wait goes on.</param>
-    public static async Task<T> UntilAsync<T>(Func<Task<T?>> read)
+    public static async Task<T> AwaitAsync<T>(Func<Task<T?>> read)
         where T : class
     {
         using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(60));
