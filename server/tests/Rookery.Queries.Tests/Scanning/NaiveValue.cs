@@ -5,16 +5,6 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Tests.Scanning;
 
-/// <summary>The kinds of values in the order of rule 3.</summary>
-internal enum NaiveKind
-{
-    Null,
-    Boolean,
-    Number,
-    Text,
-    Object,
-}
-
 /// <summary>
 /// A value as rules 1 to 8 of docs/reference/rql.md describe it, implemented independently with the runtime's decimals,
 /// strings and dates, and a parsed document.
@@ -101,6 +91,16 @@ internal sealed record NaiveValue(NaiveKind Kind, decimal Number, string Text, s
         int[] b = [.. other.EnumerateRunes().Select(static rune => rune.Value)];
         return Math.Sign(a.AsSpan().SequenceCompareTo(b));
     }
+}
+
+/// <summary>The kinds of values in the order of rule 3.</summary>
+internal enum NaiveKind
+{
+    Null,
+    Boolean,
+    Number,
+    Text,
+    Object,
 }
 
 /// <summary>Conditions as rules 9 to 19 describe them.</summary>
