@@ -259,6 +259,7 @@ public sealed class PowerLossTests
             file.Write(new byte[8 * 512], 0);
             file.Sync();
             subject.SyncDirectory("/data");
+            // The model: the value that each write gave a sector, and when the file was synced.
             var history = new List<(int Operation, int Sector, byte Value)>();
             var synced = new List<int> { subject.OperationCount };
             for (byte value = 1; value < 40; value++)

@@ -33,6 +33,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Fact]
     public async Task The_last_of_three_reports_possible_losses_and_becomes_the_only_voter()
     {
+        // Of three members only the first one's directory is left. Later it opens as a cluster of one.
         _members.Write("/data/one", 1, entries: 5);
         RecoveredCluster recovered;
         using (var recovery = Open("/data/one"))

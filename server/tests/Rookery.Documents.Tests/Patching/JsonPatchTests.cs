@@ -245,6 +245,7 @@ public class JsonPatchTests
                 {
                     var (value, seed) = one;
                     var random = new Random(seed);
+                    // One to five operations, applied by the test's own implementation of the RFC and by the product.
                     var root = new JsonObject { ["r"] = JsonNode.Parse(value), ["a/~"] = new JsonArray(1, "x", null) };
                     string body = root.ToJsonString();
                     var operations = new JsonArray();

@@ -292,6 +292,7 @@ public class PatchTests
         );
         Assert.EndsWith("\"b\":2", Text(evaluator.Content), StringComparison.Ordinal);
 
+        // A batch may give the document to create, and a merge patch may ask for its creation.
         using CommandBuffer create = Batch(
             """{"Commands":[{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}},"CreateIfMissing":{"c":3,"@metadata":{"@collection":"C","@expires":"0001-01-01T00:00:01Z"}}}]}"""
         );

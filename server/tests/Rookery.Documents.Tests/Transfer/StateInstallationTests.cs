@@ -26,6 +26,7 @@ public sealed class StateInstallationTests
         {
             using (var receiver = SteppedNode.Open(_disk, Transferred.Receiver))
             {
+                // The receiver has other data, and subscribers who must learn of the change.
                 Transferred.FillReceiver(receiver);
                 vote = receiver.Core.Journal.Vote.ToArray();
                 var subscription = receiver.Database("both").Subscribe();

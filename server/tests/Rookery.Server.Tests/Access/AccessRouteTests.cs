@@ -317,6 +317,7 @@ public class AccessRouteTests : IAsyncLifetime
     [Fact]
     public async Task A_client_gets_a_certificate_for_its_own_private_key()
     {
+        // The client sends a signing request and keeps its key. The certificate's name and rights come from the call.
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         string request = new CertificateRequest("CN=ignored", key, HashAlgorithmName.SHA256)
             .CreateSigningRequestPem()

@@ -80,6 +80,7 @@ public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
     [Fact]
     public async Task A_write_only_caller_sees_its_own_operations_only()
     {
+        // The first operation is that of another caller, the second the writer's own.
         await StoreAsync();
         string admin = await server.GiveTokenAsync(["admin"]);
         var started = await server.SendAsync(

@@ -57,6 +57,7 @@ public sealed class AlertWatchTests : IDisposable
     [Fact]
     public void A_second_member_that_is_down_is_an_alert_of_its_own()
     {
+        // B is down at first, then C too, and at last only C.
         ConsensusStatistics StatisticsOfLeader(params string[] down) =>
             new(
                 "Leader",

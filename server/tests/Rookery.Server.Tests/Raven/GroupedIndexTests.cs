@@ -45,6 +45,7 @@ public sealed class GroupedIndexTests : IndexedDatabase
     [Fact]
     public async Task A_group_index_is_listed_counted_and_explained_as_automatic()
     {
+        // Before the first query there is no index. The query creates it.
         var before = await AskAsync(ByCity, "?debug=explain");
         Assert.Contains(
             "Will be created for the query",

@@ -297,6 +297,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     [Fact]
     public async Task Explain_lists_each_index_with_its_reason_and_marks_the_chosen_one()
     {
+        // Two queries create automatic indexes. Neither of these has the field of the third query.
         await AskAsync("from Users where name = 'User 1'");
         await AskAsync("from Users where age = 7");
         await WaitAsync();

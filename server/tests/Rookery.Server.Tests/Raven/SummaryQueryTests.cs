@@ -157,6 +157,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     [Fact]
     public async Task Summaries_that_need_too_much_memory_are_refused_and_release_it()
     {
+        // 200 documents with 200 words each have 40,000 values, too many for a node of 16 MiB.
         var small = new RunningServer { Memory = new MemoryBudget(16 << 20) };
         await small.InitializeAsync();
         try

@@ -41,6 +41,7 @@ public sealed class DebugPackageTests(NodeInDiagnosis inDiagnosis) : IClassFixtu
         await node.InitializeAsync();
         try
         {
+            // A node with a line in its log and an alert.
             node.Context.RecentLog.Add(
                 node.Time.GetUtcNow(),
                 LogLevel.Warning,
@@ -81,6 +82,7 @@ public sealed class DebugPackageTests(NodeInDiagnosis inDiagnosis) : IClassFixtu
             JsonElement ReadJson(string name) => JsonDocument.Parse(Read(name)).RootElement;
             Assert.Contains("rookery_ready 1\n", Read("metrics.txt"), StringComparison.Ordinal);
             Assert.Contains("warning: A sync took long.\n", Read("log.txt"), StringComparison.Ordinal);
+            // 1103 is the number of LogEvents.SlowSync.
             Assert.Equal(1103, ReadJson("log.json").GetProperty("Lines")[0].GetProperty("EventId").GetInt32());
             Assert.Equal(
                 "It is hot.",
