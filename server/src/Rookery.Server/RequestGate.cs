@@ -68,6 +68,8 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         var total = endpoint?.Metadata.GetMetadata<RouteTotal>();
         long startedAt = context.Metrics.Begin(needsDocuments);
         http.Response.Headers["Raven-Server-Version"] = RavenVersion;
+        // A browser that guesses types could run the text of a document.
+        http.Response.Headers.XContentTypeOptions = "nosniff";
         var handling = Answer(http, endpoint, needsDocuments);
         if (handling.IsCompletedSuccessfully && !EarlyResponse.IsDue(http))
         {

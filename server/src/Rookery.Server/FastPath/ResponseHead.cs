@@ -14,7 +14,7 @@ internal ref struct ResponseHead
     private const int MaxBytes = 512;
 
     private static readonly byte[] LastLines = Encoding.ASCII.GetBytes(
-        $"Raven-Server-Version: {RequestGate.RavenVersion}\r\n\r\n"
+        $"Raven-Server-Version: {RequestGate.RavenVersion}\r\nX-Content-Type-Options: nosniff\r\n\r\n"
     );
 
     private readonly PipeWriter _output;
