@@ -1,50 +1,91 @@
 using System.Net;
-using Rookery.Server.Operations;
+using Rookery.Server.Dashboard;
 
 namespace Rookery.Server.Tests;
 
-/// <summary>The manual, the folder docs, which every node serves under /help without a credential.</summary>
-/// <param name="node">A node; the manual is served even in diagnosis mode.</param>
 public sealed class HelpRouteTests(NodeInDiagnosis node) : IClassFixture<NodeInDiagnosis>
 {
+    private static readonly string Docs = Path.Join(Repository.Root, "docs");
+
     [Fact]
-    public async Task Each_page_of_the_manual_is_served_as_it_was_written()
+    public async Task Each_text_of_the_manual_is_served_as_it_was_written()
     {
-        string list = await node.Http.GetStringAsync("/help");
-        string manual = Path.Join(Repository.Root, "docs");
-        string[] pages = Directory.GetFiles(manual, "*.md", SearchOption.AllDirectories);
-        Assert.NotEmpty(pages);
-        foreach (string page in pages)
+        foreach (string path in Texts())
         {
-            string path = Path.GetRelativePath(manual, page);
-            Assert.Contains($"({path})", list, StringComparison.Ordinal);
-            var answer = await node.Http.GetAsync("/help/" + path);
-            byte[] written = await File.ReadAllBytesAsync(page);
-            Assert.Equal(written.Length, answer.Content.Headers.ContentLength);
-            Assert.Equal(written, await answer.Content.ReadAsByteArrayAsync());
+            using var answer = await node.Http.GetAsync("/help/" + path);
+            byte[] text = await File.ReadAllBytesAsync(Path.Join(Docs, path));
+            Assert.Equal("text/plain; charset=utf-8", answer.Content.Headers.ContentType!.ToString());
+            Assert.Equal(text.Length, answer.Content.Headers.ContentLength);
+            Assert.Equal(text, await answer.Content.ReadAsByteArrayAsync());
         }
     }
 
     [Fact]
-    public async Task The_list_of_the_manual_shows_the_title_of_each_page() =>
-        Assert.Contains(
-            "<a href=\"/help/reference/http.md\">HTTP",
-            await node.Http.GetStringAsync("/help"),
-            StringComparison.Ordinal
-        );
+    public async Task Each_picture_of_the_manual_is_served()
+    {
+        string[] pictures = Directory.GetFiles(Docs, "*.webp", SearchOption.AllDirectories);
+        Assert.NotEmpty(pictures);
+        foreach (string path in pictures)
+        {
+            using var answer = await node.Http.GetAsync("/help/" + Path.GetRelativePath(Docs, path));
+            Assert.Equal("image/webp", answer.Content.Headers.ContentType!.ToString());
+            Assert.Equal(await File.ReadAllBytesAsync(path), await answer.Content.ReadAsByteArrayAsync());
+        }
+    }
 
-    /// <summary>
-    /// To find the titles, all pages are decompressed. Every client may request the list, so that must happen only
-    /// once.
-    /// </summary>
+    /// <summary>The dashboard splits them by their lengths in bytes.</summary>
     [Fact]
-    public void The_list_of_the_manual_is_computed_once() => Assert.Same(HelpRoutes.PageList, HelpRoutes.PageList);
+    public async Task All_texts_are_served_as_one_file()
+    {
+        string whole = await node.Http.GetStringAsync("/help/manual.txt");
+        string[] paths = Texts();
+        string lines = string.Concat(paths.Select(path => $"{new FileInfo(Path.Join(Docs, path)).Length} {path}\n"));
+        Assert.Equal(
+            lines + "\n" + string.Concat(paths.Select(path => File.ReadAllText(Path.Join(Docs, path)))),
+            whole
+        );
+    }
 
     [Theory]
+    [InlineData("/help", true)]
+    [InlineData("/help/", true)]
+    [InlineData("/help/reference/http", true)]
+    [InlineData("/help/reference/http.md", true)]
+    [InlineData("/help/reference/http.md?plain", false)]
+    [InlineData("/help/reference/ROOKERY-MIB.txt", false)]
+    [InlineData("/help/reference/grafana-rookery.json", false)]
+    public async Task A_browser_gets_the_dashboard_for_a_page(string path, bool isPage)
+    {
+        using var request = new HttpRequestMessage(HttpMethod.Get, path);
+        request.Headers.TryAddWithoutValidation("Accept", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8");
+        using var answer = await node.Http.SendAsync(request);
+        Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
+        Assert.Equal(
+            isPage && DashboardRoutes.Page is not null ? "text/html" : "text/plain",
+            answer.Content.Headers.ContentType!.MediaType
+        );
+        Assert.Contains("Accept", answer.Headers.Vary);
+    }
+
+    [Theory]
+    [InlineData("/help", HttpStatusCode.OK)]
     [InlineData("/help/reference/http", HttpStatusCode.OK)]
-    [InlineData("/help/reference/ROOKERY-MIB.txt", HttpStatusCode.OK)]
-    [InlineData("/help/reference/grafana-rookery.json", HttpStatusCode.OK)]
     [InlineData("/help/nothing", HttpStatusCode.NotFound)]
+    [InlineData("/help/nothing.webp", HttpStatusCode.NotFound)]
     public async Task A_page_may_be_named_without_its_ending(string path, HttpStatusCode status) =>
         Assert.Equal(status, (await node.Http.GetAsync(path)).StatusCode);
+
+    private static string[] Texts()
+    {
+        string[] texts =
+        [
+            .. Directory
+                .GetFiles(Docs, "*", SearchOption.AllDirectories)
+                .Where(path => Path.GetExtension(path) is ".md" or ".txt" or ".json")
+                .Select(path => Path.GetRelativePath(Docs, path))
+                .Order(StringComparer.Ordinal),
+        ];
+        Assert.NotEmpty(texts);
+        return texts;
+    }
 }

@@ -5,8 +5,8 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Dashboard;
 
 /// <summary>
-/// A file of the dashboard. The executable contains it compressed with Brotli, which nearly all browsers accept. For
-/// other clients the file is decompressed while it is sent.
+/// A file of the dashboard, or the texts of its manual. The executable contains it compressed with Brotli, which nearly
+/// all browsers accept. For other clients the file is decompressed while it is sent.
 /// </summary>
 internal sealed class DashboardFile
 {
@@ -17,7 +17,10 @@ internal sealed class DashboardFile
     private readonly string _contentType;
     private readonly string _tag;
 
-    private DashboardFile(string resource, string contentType)
+    /// <summary>Reads a resource of this assembly once, for its tag.</summary>
+    /// <param name="resource">Name of the resource, which is compressed with Brotli.</param>
+    /// <param name="contentType">The content type of the decompressed file.</param>
+    public DashboardFile(string resource, string contentType)
     {
         _resource = resource;
         _contentType = contentType;
@@ -58,11 +61,13 @@ internal sealed class DashboardFile
     }
 
     /// <summary>Sends the file, or 304 to a client that has it.</summary>
-    public async Task SendAsync(HttpContext http)
+    /// <param name="http">The request.</param>
+    /// <param name="vary">The request headers on which the response depends.</param>
+    public async Task SendAsync(HttpContext http, string vary = "Accept-Encoding")
     {
         var headers = http.Response.Headers;
         headers.ETag = _tag;
-        headers.Vary = "Accept-Encoding";
+        headers.Vary = vary;
         headers.CacheControl = IsNamedByContent ? "public, max-age=31536000, immutable" : "no-cache";
         if (http.Request.Headers.IfNoneMatch.ToString().Contains(_tag, StringComparison.Ordinal))
         {

@@ -17,20 +17,22 @@ internal static class DashboardRoutes
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src "
         + "'self'; font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-    private const string Page = "index.html";
+    private static readonly Lazy<Dictionary<string, DashboardFile>> Files = new(DashboardFile.LoadAll);
+
+    /// <summary>The page; null in a build without the dashboard.</summary>
+    public static DashboardFile? Page => Files.Value.GetValueOrDefault("index.html");
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
-        var files = new Lazy<Dictionary<string, DashboardFile>>(DashboardFile.LoadAll);
-        routes.MapWithoutData("/", RouteScope.Open, http => AnswerPageAsync(http, context, files.Value));
+        routes.MapWithoutData("/", RouteScope.Open, http => AnswerPageAsync(http, context));
         routes.MapWithoutData(
             "/assets/{**name}",
             RouteScope.Open,
-            http => AnswerAssetAsync(http, files.Value, (string?)http.Request.RouteValues["name"])
+            static http => AnswerAssetAsync(http, (string?)http.Request.RouteValues["name"])
         );
 
-        // Browsers request this path for every page of a node, also for pages of the manual.
-        routes.MapWithoutData("/favicon.ico", RouteScope.Open, http => AnswerAssetAsync(http, files.Value, "rook.svg"));
+        // Browsers request this path for every address that they open.
+        routes.MapWithoutData("/favicon.ico", RouteScope.Open, static http => AnswerAssetAsync(http, "rook.svg"));
         routes.MapWithoutData(
             "/studio/{**path}",
             RouteScope.Open,
@@ -42,22 +44,24 @@ internal static class DashboardRoutes
         );
     }
 
-    private static Task AnswerPageAsync(
-        HttpContext http,
-        ServerContext context,
-        Dictionary<string, DashboardFile> files
-    )
+    /// <summary>Forbids a browser to load anything for the response from elsewhere.</summary>
+    public static void Protect(HttpContext http)
     {
-        Protect(http);
-        return files.TryGetValue(Page, out var page)
-            ? page.SendAsync(http)
-            : AnswerWithoutDashboardAsync(http, context);
+        var headers = http.Response.Headers;
+        headers.ContentSecurityPolicy = Policy;
+        headers["Referrer-Policy"] = "no-referrer";
     }
 
-    private static Task AnswerAssetAsync(HttpContext http, Dictionary<string, DashboardFile> files, string? name)
+    private static Task AnswerPageAsync(HttpContext http, ServerContext context)
     {
         Protect(http);
-        if (files.TryGetValue("assets/" + name, out var file))
+        return Page?.SendAsync(http) ?? AnswerWithoutDashboardAsync(http, context);
+    }
+
+    private static Task AnswerAssetAsync(HttpContext http, string? name)
+    {
+        Protect(http);
+        if (Files.Value.TryGetValue("assets/" + name, out var file))
         {
             return file.SendAsync(http);
         }
@@ -68,14 +72,6 @@ internal static class DashboardRoutes
         http.Response.Headers.CacheControl = "no-store";
         http.Response.ContentType = "text/plain; charset=utf-8";
         return http.Response.WriteAsync("The dashboard has no such file; load the page again.\n", http.RequestAborted);
-    }
-
-    private static void Protect(HttpContext http)
-    {
-        var headers = http.Response.Headers;
-        headers.ContentSecurityPolicy = Policy;
-        headers["Referrer-Policy"] = "no-referrer";
-        headers.XContentTypeOptions = "nosniff";
     }
 
     private static Task AnswerWithoutDashboardAsync(HttpContext http, ServerContext context)

@@ -1,101 +1,99 @@
-using System.IO.Compression;
-using System.Net;
-using System.Text;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Rookery.Server.Access;
+using Rookery.Server.Dashboard;
 
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// /help lists the documentation of this version and /help/{path} shows one page. The pages are in the executable, so
-/// they are available without Internet. They are served as plain text. They are compressed in the executable, which
-/// makes it 0.4 MB smaller.
+/// Serves the documentation of this version at /help/{path}, from the executable, so that it is available without
+/// Internet. A browser that opens a page gets the dashboard, which shows it. Other clients, and browsers that ask with
+/// <c>?plain</c>, get its Markdown. The dashboard reads all texts at once, from /help/manual.txt, because they are
+/// stored and sent as one compressed file.
 /// </summary>
 internal static class HelpRoutes
 {
-    private const string ResourcePrefix = "docs/";
-    private const string Html = "text/html; charset=utf-8";
+    private const string PlainText = "text/plain; charset=utf-8";
+    private const string FirstPage = "README.md";
+    private const string PictureEnding = ".webp";
 
-    // Computed once: the title of a page is only known when the page is decompressed, and anybody may ask.
-    private static readonly Lazy<string> KnownList = new(ListPages);
-
-    /// <summary>The list of the pages, as HTML.</summary>
-    internal static string PageList => KnownList.Value;
+    private static readonly Lazy<DashboardFile> WholeManual = new(static () =>
+        new DashboardFile(Manual.Resource, PlainText)
+    );
 
     public static void Map(IEndpointRouteBuilder routes)
     {
-        routes.MapWithoutData("/help", RouteScope.Open, AnswerListAsync);
-        routes.MapWithoutData("/help/{**path}", RouteScope.Open, AnswerPageAsync);
-    }
-
-    private static Task AnswerListAsync(HttpContext http)
-    {
-        http.Response.ContentType = Html;
-        return http.Response.WriteAsync(PageList, http.RequestAborted);
-    }
-
-    private static string ListPages()
-    {
-        var page = new StringBuilder(
-            "<!doctype html><meta charset=\"utf-8\"><title>Rookery: manual</title>\n<h1>Manual</h1>\n<ul>\n"
+        routes.MapWithoutData("/help", RouteScope.Open, static http => AnswerAsync(http, FirstPage));
+        routes.MapWithoutData(
+            "/help/{**path}",
+            RouteScope.Open,
+            static http => AnswerAsync(http, (string?)http.Request.RouteValues["path"] ?? FirstPage)
         );
-        foreach (string name in typeof(HelpRoutes).Assembly.GetManifestResourceNames().Order(StringComparer.Ordinal))
+    }
+
+    private static Task AnswerAsync(HttpContext http, string path)
+    {
+        DashboardRoutes.Protect(http);
+        if (path is Manual.Resource)
         {
-            if (
-                name.StartsWith(ResourcePrefix, StringComparison.Ordinal)
-                && name.EndsWith(".md", StringComparison.Ordinal)
-            )
-            {
-                string path = WebUtility.HtmlEncode(name[ResourcePrefix.Length..]);
-                page.Append($"<li><a href=\"/help/{path}\">{WebUtility.HtmlEncode(TitleOf(name))}</a> ({path})\n");
-            }
+            return WholeManual.Value.SendAsync(http);
         }
 
-        return page.Append("</ul>\n").ToString();
+        if (path.EndsWith(PictureEnding, StringComparison.Ordinal))
+        {
+            return AnswerPictureAsync(http, path);
+        }
+
+        if (Manual.Find(path) is not { } place)
+        {
+            return AnswerNotFoundAsync(http);
+        }
+
+        // Lists of metrics and panels for other programs have no page.
+        bool isPage =
+            !path.EndsWith(".txt", StringComparison.Ordinal) && !path.EndsWith(".json", StringComparison.Ordinal);
+        if (isPage && IsOpenedByBrowser(http.Request) && DashboardRoutes.Page is { } page)
+        {
+            return page.SendAsync(http, "Accept, Accept-Encoding");
+        }
+
+        http.Response.Headers.Vary = "Accept";
+        http.Response.ContentType = PlainText;
+        http.Response.ContentLength = place.Length;
+        return HttpMethods.IsHead(http.Request.Method)
+            ? Task.CompletedTask
+            : Manual.CopyAsync(place, http.Response.Body, http.RequestAborted);
     }
 
-    private static async Task AnswerPageAsync(HttpContext http)
+    private static bool IsOpenedByBrowser(HttpRequest request) =>
+        request.Headers.Accept.ToString().Contains("text/html", StringComparison.OrdinalIgnoreCase)
+        && !request.Query.ContainsKey("plain");
+
+    private static async Task AnswerPictureAsync(HttpContext http, string path)
     {
-        string name = ResourcePrefix + (string?)http.Request.RouteValues["path"];
-        if ((Read(name) ?? Read(name + ".md")) is not { } page)
+        await using var picture = typeof(HelpRoutes).Assembly.GetManifestResourceStream("docs/" + path);
+        if (picture is null)
         {
-            http.Response.StatusCode = StatusCodes.Status404NotFound;
-            http.Response.ContentType = "text/plain; charset=utf-8";
-            await http.Response.WriteAsync(
-                "The manual has no such page; /help lists those it has.\n",
-                http.RequestAborted
-            );
+            await AnswerNotFoundAsync(http);
             return;
         }
 
-        http.Response.ContentType = "text/plain; charset=utf-8";
-        http.Response.ContentLength = page.Length;
-        await http.Response.Body.WriteAsync(page, http.RequestAborted);
-    }
-
-    private static string TitleOf(string name)
-    {
-        using var reader = new StreamReader(Open(name)!);
-        return reader.ReadLine()?.TrimStart('#', ' ') ?? name;
-    }
-
-    // Whole, because the response states its length. The longest page has 40 KB.
-    private static byte[]? Read(string name)
-    {
-        using var page = Open(name);
-        if (page is null)
+        http.Response.Headers.CacheControl = "max-age=3600";
+        http.Response.ContentType = "image/webp";
+        http.Response.ContentLength = picture.Length;
+        if (!HttpMethods.IsHead(http.Request.Method))
         {
-            return null;
+            await picture.CopyToAsync(http.Response.Body, http.RequestAborted);
         }
-
-        using var text = new MemoryStream();
-        page.CopyTo(text);
-        return text.ToArray();
     }
 
-    private static GZipStream? Open(string name) =>
-        typeof(HelpRoutes).Assembly.GetManifestResourceStream(name) is { } compressed
-            ? new GZipStream(compressed, CompressionMode.Decompress)
-            : null;
+    private static Task AnswerNotFoundAsync(HttpContext http)
+    {
+        http.Response.StatusCode = StatusCodes.Status404NotFound;
+        http.Response.ContentType = PlainText;
+        return http.Response.WriteAsync(
+            "The manual has no such page; /help lists those it has.\n",
+            http.RequestAborted
+        );
+    }
 }

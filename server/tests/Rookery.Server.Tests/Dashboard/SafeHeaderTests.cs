@@ -1,4 +1,5 @@
 using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Dashboard;
 using Rookery.Server.Tests.Access;
 
 namespace Rookery.Server.Tests.Dashboard;
@@ -29,6 +30,40 @@ public sealed class SafeHeaderTests(SecureServer server) : IClassFixture<SecureS
                 answer.Headers.TryGetValues("X-Content-Type-Options", out var values) && values.Single() is "nosniff",
                 path
             );
+        }
+    }
+
+    [Fact]
+    public async Task Nothing_that_is_shown_may_run_inline_scripts_or_load_from_elsewhere()
+    {
+        string[] paths =
+        [
+            "/",
+            "/favicon.ico",
+            "/help",
+            "/help/nothing",
+            "/help/manual.txt",
+            "/help/tutorial/pictures/dashboard-overview.webp",
+            "/help/reference/http.md",
+            "/help/reference/ROOKERY-MIB.txt",
+            .. DashboardFile.LoadAll().Keys.Select(static name => name is "index.html" ? "/" : "/" + name),
+        ];
+        using var http = server.NewClient();
+        foreach (string path in paths)
+        {
+            foreach (string accept in (string[])["text/html", "*/*"])
+            {
+                using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(server.Address, path));
+                request.Headers.TryAddWithoutValidation("Accept", accept);
+                using var answer = await http.SendAsync(request);
+                string policy = answer.Headers.GetValues("Content-Security-Policy").Single();
+                Assert.StartsWith(
+                    "default-src 'none'; script-src 'self'; style-src 'self';",
+                    policy,
+                    StringComparison.Ordinal
+                );
+                Assert.DoesNotContain("unsafe", policy, StringComparison.Ordinal);
+            }
         }
     }
 }
