@@ -7,7 +7,8 @@ import { lazy } from "./shell/lazy"
 import { route } from "./shell/route"
 import { may, session } from "./shell/session"
 
-const pages: Record<string, { Page: ComponentType & { prefetch?: () => void }; scope: string }> = {
+/** The pages. One without a scope is open to all, also without a session. */
+const pages: Record<string, { Page: ComponentType & { prefetch?: () => void }; scope?: string }> = {
   "": { scope: "metrics", Page: OverviewPage },
   io: { scope: "metrics", Page: lazy(async () => (await import("./timeline/page")).TimelinePage) },
   documents: { scope: "read", Page: lazy(async () => (await import("./documents/page")).DocumentsPage) },
@@ -19,6 +20,7 @@ const pages: Record<string, { Page: ComponentType & { prefetch?: () => void }; s
   logs: { scope: "admin", Page: lazy(async () => (await import("./node/logs-page")).LogsPage) },
   settings: { scope: "admin", Page: lazy(async () => (await import("./node/settings-page")).SettingsPage) },
   alerts: { scope: "metrics", Page: lazy(async () => (await import("./node/alerts-page")).AlertsPage) },
+  help: { Page: lazy(async () => (await import("./manual/page")).ManualPage) },
 }
 
 // Loads the page while the session is being read.
@@ -29,8 +31,9 @@ export function App() {
     const { ClusterName = "", NodeName = "" } = session.value ?? {}
     document.title = ClusterName || NodeName ? `${ClusterName || NodeName} · Rookery` : "Rookery"
   })
+  const place = pages[route.value.page]
   return (
-    <Frame>
+    <Frame isOpen={place !== undefined && place.scope === undefined}>
       <Page />
     </Frame>
   )
@@ -47,7 +50,7 @@ function Page() {
     )
   }
 
-  if (!may(place.scope)) {
+  if (place.scope && !may(place.scope)) {
     return (
       <Empty title="Your token does not open this page.">
         <h1 class="unseen">Not for your token</h1>

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url"
 import { answerAdmin } from "./mock/admin.mjs"
 import { alertsPage, debugIo, history, slow, stateAt } from "./mock/dashboard.mjs"
 import { answerDatabase } from "./mock/documents.mjs"
+import { answerManual } from "./mock/manual.mjs"
 
 const option = (name, fallback) => {
   const at = process.argv.indexOf(`--${name}`)
@@ -59,6 +60,7 @@ const server = createServer(async (request, response) => {
   try {
     if (sendFile(url.pathname, request, send)) return
     if (url.pathname.startsWith("/mock/")) return order(url, send)
+    if (/^\/help(\/|$)/.test(url.pathname)) return answerManual(request, url, send, () => sendFile("/", request, send))
     if (url.pathname === "/session") return await session(request, read, send, refuse, isSignedIn)
     if (!isSignedIn) return refuse(401, "No credential came. Sign in with a token.")
     if (request.headers.cookie && !["GET", "HEAD"].includes(request.method) && request.headers["rookery-request"] !== "dashboard")
@@ -79,8 +81,6 @@ const server = createServer(async (request, response) => {
         NodeTag: "A",
         Cluster: { Clock: { Time: new Date().toISOString(), OwnAheadSeconds: 0.003, Doubt: null, IsOwnSynchronised: true } },
       })
-    if (url.pathname.startsWith("/help"))
-      return send(200, "<!doctype html><title>Manual</title><p>The manual of a node stands here.", { "Content-Type": "text/html" })
     const asked = { request, url, read, send, refuse, scenario }
     if ((await answerAdmin(asked)) || (await answerDatabase(asked))) return
     refuse(501, `The mock node has no ${request.method} ${url.pathname}.`)

@@ -4,6 +4,7 @@ declare module "node:crypto" {
 }
 declare module "node:fs" {
   export function existsSync(path: string): boolean
+  export function readdirSync(path: string, options: { recursive: true; encoding: "utf8" }): string[]
   export function readFileSync(path: string, form: "utf8"): string
   export function statSync(path: string): { size: number }
 }

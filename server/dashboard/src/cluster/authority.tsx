@@ -1,4 +1,5 @@
 import { type Signal, useSignal } from "@preact/signals"
+import { manualHref } from "../shell/manual-href"
 import { Button, Confirm, Copyable, ErrorSentence, Panel, Tag, toast, useAsked } from "../shell/parts"
 import { ask, Refusal } from "../shell/request"
 import { offer } from "./offer-file"
@@ -49,7 +50,7 @@ export function Authority() {
             ) : (
               <Ask asks={asks} what="rotate" text="Replace it" />
             )}
-            <a href="/help/reference/joining.md#another-authority">More in the manual</a>
+            <a href={manualHref("/help/reference/joining.md#another-authority")}>More in the manual</a>
           </div>
         </div>
       )}

@@ -1,5 +1,6 @@
 import { ago } from "../shell/format"
 import { live } from "../shell/live"
+import { manualHref } from "../shell/manual-href"
 import { Copyable, Panel, Tag } from "../shell/parts"
 import { session } from "../shell/session"
 import { backupLine } from "./backup-line"
@@ -39,8 +40,8 @@ export function Backups() {
         <h3>Restore, onto empty machines</h3>
         <Copyable text="ansible-playbook rookery.cluster.restore" />
         <p>
-          <a href="/help/how-to/back-up-a-cluster.md">Back up a cluster</a> ·{" "}
-          <a href="/help/how-to/back-up-and-restore.md">One node by hand</a>
+          <a href={manualHref("/help/how-to/back-up-a-cluster.md")}>Back up a cluster</a> ·{" "}
+          <a href={manualHref("/help/how-to/back-up-and-restore.md")}>One node by hand</a>
         </p>
       </div>
     </Panel>

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { moment } from "../shell/format"
+import { manualHref } from "../shell/manual-href"
 import { Button, Choice, Copyable, Dialog, ErrorSentence } from "../shell/parts"
 import { ask } from "../shell/request"
 import { QrPicture } from "./qr-picture"
@@ -77,7 +78,7 @@ export function Join({ onClose }: { onClose: () => void }) {
       )}
       <ErrorSentence of={trouble.value} />
       <p class="quiet">
-        <a href="/help/reference/joining.md">What keeps a node out, and what helps</a>
+        <a href={manualHref("/help/reference/joining.md")}>What keeps a node out, and what helps</a>
       </p>
     </Dialog>
   )

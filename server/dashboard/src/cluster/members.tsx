@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { ago, count, milliseconds, room } from "../shell/format"
 import { secondsSinceHeard } from "../shell/live"
+import { manualHref } from "../shell/manual-href"
 import { Button, Empty, ErrorSentence, Panel, Table, Tag, useAsked } from "../shell/parts"
 import { Refusal } from "../shell/request"
 import { hrefOf } from "../shell/route"
@@ -27,7 +28,7 @@ export function Members() {
     return (
       <Empty title="This node is alone.">
         <p>{trouble.value.message}</p>
-        <a href="/help/how-to/cluster.md">How to make a cluster</a>
+        <a href={manualHref("/help/how-to/cluster.md")}>How to make a cluster</a>
       </Empty>
     )
   }

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals"
+import { manualHref } from "../shell/manual-href"
 import { Button, Copyable, Dialog } from "../shell/parts"
 import { Join } from "./join"
 import type { Member } from "./member"
@@ -56,7 +57,7 @@ export function Replace({ member, onClose }: { member: Member; onClose: () => vo
       </ol>
       <p class="quiet">
         If its data lie on a disk of their own that is well, nothing is to be replaced.{" "}
-        <a href="/help/how-to/replace-a-node.md">More in the manual</a>
+        <a href={manualHref("/help/how-to/replace-a-node.md")}>More in the manual</a>
       </p>
     </Dialog>
   )

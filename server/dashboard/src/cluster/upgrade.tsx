@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { live } from "../shell/live"
+import { manualHref } from "../shell/manual-href"
 import { Button, Confirm, ErrorSentence, Panel, Table, Tag, toast, useAsked } from "../shell/parts"
 import { ask } from "../shell/request"
 
@@ -65,7 +66,7 @@ export function Upgrade() {
               End the upgrade
             </Button>
           )}
-          <a href="/help/how-to/upgrade.md">How to upgrade</a>
+          <a href={manualHref("/help/how-to/upgrade.md")}>How to upgrade</a>
         </div>
       </div>
       {asks.value && (

@@ -4,6 +4,7 @@ import { CodeLines, lineStartsOf } from "./code-lines"
 import { CompletionList } from "./completion-list"
 import type { Highlighter } from "./highlight"
 import { placeOf } from "./json-text"
+import "./code-colours.css"
 import "./code-editor.css"
 
 /** Returns the completions at the caret. */

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useMemo, useRef } from "preact/hooks"
 import { CodeLines, lineStartsOf } from "./code-lines"
 import type { Highlighter } from "./highlight"
+import "./code-colours.css"
 import "./code-editor.css"
 
 const LineHeight = 20

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { type CollectionStatistics, readOf } from "../documents/store"
 import { useLeaving } from "../shell/leaving"
+import { manualHref } from "../shell/manual-href"
 import { Button, ErrorSentence, Panel, useAsked } from "../shell/parts"
 import { hrefOf } from "../shell/route"
 import { type IndexDefinition, Templates } from "./definition"
@@ -69,7 +70,7 @@ export function NewIndex({ database }: { database: string }) {
           ))}
         </ul>
         <p class="quiet">
-          What maps and reduces may say: <a href="/help/how-to/static-indexes.md">Define an index yourself</a>.
+          What maps and reduces may say: <a href={manualHref("/help/how-to/static-indexes.md")}>Define an index yourself</a>.
         </p>
       </div>
     </Panel>

@@ -4,6 +4,7 @@ import { type Alert, live } from "../shell/live"
 import { ErrorSentence, Panel, Table, Tag, useAsked } from "../shell/parts"
 import { hrefOf } from "../shell/route"
 import "./node.css"
+import { manualHref } from "../shell/manual-href"
 
 interface AlertRule {
   Name: string
@@ -30,7 +31,7 @@ export function AlertsPage() {
           title={firing.length === 0 ? "None is firing" : `${firing.length} firing`}
           actions={
             <span class="quiet small">
-              Also for Prometheus, and sent by webhook: <a href="/help/reference/alerts.md">how</a>
+              Also for Prometheus, and sent by webhook: <a href={manualHref("/help/reference/alerts.md")}>how</a>
             </span>
           }
         >
@@ -45,7 +46,7 @@ export function AlertsPage() {
                 title: "Alert",
                 cell: (rule) => (
                   <span>
-                    <a href={rule.Help}>{rule.Name}</a>
+                    <a href={manualHref(rule.Help)}>{rule.Name}</a>
                     <code class="expression">{rule.Expression}</code>
                   </span>
                 ),

@@ -8,6 +8,7 @@ import { hrefOf, route } from "../shell/route"
 import { may } from "../shell/session"
 import { Figures } from "./figures"
 import "./node.css"
+import { manualHref } from "../shell/manual-href"
 
 const Charts = lazy(async () => (await import("./charts")).NodeCharts)
 
@@ -94,7 +95,7 @@ function Gone({ node }: { node: LiveNode }) {
         {node.Name} is off{seen === null ? "." : `, and was last heard ${ago(seen)}, at ${moment(Date.now() - seen * 1000)}.`}
       </strong>{" "}
       Below are its last hours as the other nodes keep them in memory: look at its heat, its power and its syncs before it fell silent.{" "}
-      <a href="/help/how-to/replace-a-node.md">How to replace it</a>
+      <a href={manualHref("/help/how-to/replace-a-node.md")}>How to replace it</a>
     </p>
   )
 }

@@ -1,6 +1,7 @@
 import { Empty, ErrorSentence, Panel, Table, Tag, useAsked } from "../shell/parts"
 import { chosenNode, NodeField } from "./node-field"
 import "./node.css"
+import { manualHref } from "../shell/manual-href"
 
 interface Setting {
   Name: string
@@ -34,7 +35,7 @@ export function SettingsPage() {
           </div>
           <p class="quiet small">
             Secrets are left out. Change them in the node's <code>config.json</code> and start it again, or by the playbook:{" "}
-            <a href="/help/reference/configuration.md">configuration</a>.
+            <a href={manualHref("/help/reference/configuration.md")}>configuration</a>.
           </p>
           <ErrorSentence of={trouble.value} retry={refresh} />
           {data.value && (
@@ -45,7 +46,11 @@ export function SettingsPage() {
               keyOf={(setting) => setting.Name}
               empty={<Empty title="No settings." />}
               columns={[
-                { title: "Setting", cell: (setting) => <a href={setting.Help}>{setting.Name}</a>, sort: (setting) => setting.Name },
+                {
+                  title: "Setting",
+                  cell: (setting) => <a href={manualHref(setting.Help)}>{setting.Name}</a>,
+                  sort: (setting) => setting.Name,
+                },
                 {
                   title: "Value",
                   cell: (setting) => (setting.Value === null ? <span class="quiet">not set</span> : <code>{setting.Value}</code>),

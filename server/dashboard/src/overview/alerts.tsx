@@ -1,6 +1,7 @@
 import { ago } from "../shell/format"
 import { nowSeconds } from "../shell/history"
 import type { Alert, LiveNode } from "../shell/live"
+import { manualHref } from "../shell/manual-href"
 import { Panel } from "../shell/panel"
 import { hrefOf } from "../shell/route"
 import { Tag } from "../shell/tag"
@@ -33,7 +34,7 @@ export function Alerts({ alerts, nodes }: { alerts: readonly Alert[]; nodes: rea
                 </span>
               </p>
               <p>
-                {alert.Fix} <a href={alert.Help}>More in the manual</a>
+                {alert.Fix} <a href={manualHref(alert.Help)}>More in the manual</a>
               </p>
             </div>
           </li>

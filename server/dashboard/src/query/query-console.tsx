@@ -6,6 +6,7 @@ import { parseJson } from "../documents/json-text"
 import { pathOf } from "../documents/store"
 import { count } from "../shell/format"
 import { useLeaving } from "../shell/leaving"
+import { manualHref } from "../shell/manual-href"
 import { Button, Copyable, ErrorSentence, Panel } from "../shell/parts"
 import { Refusal } from "../shell/request"
 import { hrefOf, route } from "../shell/route"
@@ -124,7 +125,7 @@ export function QueryConsole({ database }: { database: string }) {
   })
   return (
     <>
-      <Panel title="RQL" actions={<a href="/help/reference/rql.md">What can be asked</a>}>
+      <Panel title="RQL" actions={<a href={manualHref("/help/reference/rql.md")}>What can be asked</a>}>
         <div class="stack">
           {isTooLong ? (
             <TooLong

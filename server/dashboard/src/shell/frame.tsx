@@ -11,8 +11,14 @@ import { Toasts } from "./toast"
 import "./parts.css"
 import "./frame.css"
 
+interface FrameProps {
+  /** Whether the page is shown without a session too. */
+  isOpen: boolean
+  children: ComponentChildren
+}
+
 /** The frame of each page: header, navigation, banners, toasts. Shows the sign-in without a session. */
-export function Frame({ children }: { children: ComponentChildren }) {
+export function Frame({ isOpen, children }: FrameProps) {
   const main = useRef<HTMLElement>(null)
   const shown = useRef(route.value.page)
   // Moves the focus to the beginning of a new page, for keyboard users.
@@ -31,7 +37,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
       </div>
       <Banners />
       <main id="main" ref={main} tabIndex={-1} class={`page-${route.value.page || "overview"}`}>
-        {isIn ? (
+        {isIn || isOpen ? (
           children
         ) : session.value ? (
           <SignIn />

@@ -2,6 +2,8 @@ import { Button } from "./button"
 import { duration } from "./format"
 import { Rook } from "./icons"
 import { ageSeconds, isBroken, isLive, live } from "./live"
+import { HelpOfPages, manualHref } from "./manual-href"
+import { route } from "./route"
 import { isKiosk, session, signOut } from "./session"
 import { toast } from "./toast"
 
@@ -29,6 +31,7 @@ export function Header() {
       {NodeName && NodeName !== ClusterName && <span class="quiet seen-from">through {NodeName}</span>}
       <div class="header-end">
         {SignedIn && <Connection />}
+        <HelpLink isSignedIn={SignedIn} />
         {SignedIn && By === "session" && !isKiosk.value && (
           <Button
             kind="plain"
@@ -46,6 +49,26 @@ export function Header() {
         )}
       </div>
     </header>
+  )
+}
+
+/** The link from a page to its place in the manual; on the manual's own pages without a session, back to the sign-in. */
+function HelpLink({ isSignedIn }: { isSignedIn: boolean }) {
+  if (isKiosk.value) return null
+  const { page } = route.value
+  if (page === "help") {
+    return isSignedIn || !session.value ? null : (
+      <a class="button plain" href="#/">
+        Sign in
+      </a>
+    )
+  }
+
+  const address = isSignedIn ? HelpOfPages[page] : "/help/how-to/give-access.md"
+  return (
+    <a class="help-link" href={manualHref(address ?? "/help")} title="Help for this page" aria-label="Help for this page">
+      ?
+    </a>
   )
 }
 

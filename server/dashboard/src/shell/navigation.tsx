@@ -8,7 +8,8 @@ interface Place {
   page: string
   title: string
   icon: IconName
-  scope: string
+  /** Absent if the page is open to all. */
+  scope?: string
   /** Other pages of this item. */
   also?: string[]
   /** Whether the item is in the bar at the bottom of a phone. The others are in the sheet "More". */
@@ -25,12 +26,16 @@ const places: Place[] = [
   { page: "alerts", title: "Alerts", icon: "alerts", scope: "metrics" },
   { page: "logs", title: "Logs", icon: "logs", scope: "admin" },
   { page: "settings", title: "Settings", icon: "settings", scope: "admin" },
+  { page: "help", title: "Help", icon: "help" },
 ]
+
+// A screen on the wall shows figures, and nobody reads there.
+const HiddenInKiosk = new Set(["alerts", "help"])
 
 /** The navigation: a row below the header, on a phone a bar at the bottom with a sheet for the other items. */
 export function Navigation() {
   const isOpen = useSignal(false)
-  const offered = places.filter((place) => may(place.scope) && !(isKiosk.value && place.page === "alerts"))
+  const offered = places.filter((place) => (!place.scope || may(place.scope)) && !(isKiosk.value && HiddenInKiosk.has(place.page)))
   const at = route.value.page
   const isHere = (place: Place) => place.page === at || (place.also?.includes(at) ?? false)
   const rest = offered.filter((place) => !place.first)

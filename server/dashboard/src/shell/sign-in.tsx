@@ -5,6 +5,7 @@ import { Copyable } from "./copyable"
 import { ErrorSentence } from "./error-sentence"
 import { Field } from "./field"
 import { Rook } from "./icons"
+import { manualHref } from "./manual-href"
 import { ask } from "./request"
 import { session, signIn } from "./session"
 import { Tabs } from "./tabs"
@@ -58,7 +59,7 @@ function TokenForm() {
         <p>
           On a node's machine <code>sudo rookery token create</code> makes another, and <code>sudo rookery token reset</code> replaces a
           lost one, each with <code>--data</code> and the node's data directory. A client certificate that your browser shows needs no
-          token. <a href="/help/how-to/give-access.md">More in the manual.</a>
+          token. <a href={manualHref("/help/how-to/give-access.md")}>More in the manual.</a>
         </p>
       </details>
     </SecretForm>

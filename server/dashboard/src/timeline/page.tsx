@@ -20,6 +20,7 @@ import { Toolbar } from "./toolbar"
 import { Track } from "./track"
 import { NarrowestMicroseconds, WidestMicroseconds } from "./view"
 import "./timeline.css"
+import { manualHref } from "../shell/manual-href"
 
 const MostSlowest = 20
 /** Maximum number of nodes that are shown initially. Each shown node gets a request a second. */
@@ -193,7 +194,7 @@ export function TimelinePage() {
             ))}
           </dl>
           <p>
-            <a href="/help/explanation/io-timeline.md">What the timeline shows, and how</a>
+            <a href={manualHref("/help/explanation/io-timeline.md")}>What the timeline shows, and how</a>
           </p>
         </details>
       </section>

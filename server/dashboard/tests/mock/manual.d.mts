@@ -1,0 +1,2 @@
+/** The file of all texts, as Rookery.Server.csproj packs it. */
+export function packedManual(): Uint8Array
