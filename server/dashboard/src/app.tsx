@@ -4,8 +4,10 @@ import { OverviewPage } from "./overview/page"
 import { Empty } from "./shell/empty"
 import { Frame } from "./shell/frame"
 import { lazy } from "./shell/lazy"
+import { nodeOf } from "./shell/live"
 import { route } from "./shell/route"
 import { may, session } from "./shell/session"
+import { part, titleOf } from "./shell/title"
 
 /** The pages. One without a scope is open to all, also without a session. */
 const pages: Record<string, { Page: ComponentType & { prefetch?: () => void }; scope?: string }> = {
@@ -28,8 +30,10 @@ pages[route.value.page]?.Page.prefetch?.()
 
 export function App() {
   useSignalEffect(() => {
-    const { ClusterName = "", NodeName = "" } = session.value ?? {}
-    document.title = ClusterName || NodeName ? `${ClusterName || NodeName} · Rookery` : "Rookery"
+    const { SignedIn = false, ClusterName = "", NodeName = "" } = session.value ?? {}
+    const place = ClusterName || NodeName
+    const isShown = SignedIn || route.value.page === "help"
+    document.title = isShown ? titleOf(route.value, place, part.value, (tag) => nodeOf(tag)?.Name ?? tag) : place || "Rookery"
   })
   const place = pages[route.value.page]
   return (

@@ -107,6 +107,7 @@ test("The manual is loaded only when it is opened, and once", async t => {
   await title(page, "Documentation").waitFor()
   await page.getByRole("link", { name: "Upgrade", exact: true }).first().click()
   await title(page, "Upgrade").waitFor()
+  assert.equal(await page.title(), "Upgrade · Help · home")
   assert.deepEqual(asked, ["/help/manual.txt"])
 })
 

@@ -1,7 +1,8 @@
 import { type Signal, useSignal, useSignalEffect } from "@preact/signals"
-import { useEffect, useMemo, useRef } from "preact/hooks"
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { Empty, ErrorSentence } from "../shell/parts"
 import { route } from "../shell/route"
+import { part } from "../shell/title"
 import { loadManual, type Texts } from "./archive"
 import { contentsOf, FirstPage, Groups, type ManualPage as Page } from "./contents"
 import { headingsOf } from "./headings"
@@ -44,6 +45,13 @@ function Manual({ texts }: { texts: Texts }) {
   const headings = useMemo(() => (text ? headingsOf(text).filter(({ depth }) => depth === 2 || depth === 3) : []), [text])
   const at = pages.findIndex((page) => page.path === path)
   const group = pages[at]?.group
+  const title = (path !== FirstPage && pages[at]?.title) || ""
+  useLayoutEffect(() => {
+    part.value = title
+    return () => {
+      part.value = ""
+    }
+  }, [title])
   useScroll(path, anchor, () => {
     asked.value = ""
   })
