@@ -199,6 +199,32 @@ test("A kiosk's token goes from the address, and opens figures only", async () =
   await leave(page)
 })
 
+test("A chosen theme holds against the system's, also after the page is loaded again", async t => {
+  const node = await play()
+  const context = await browser.newContext({ colorScheme: "light" })
+  t.after(() => context.close())
+  const page = await context.newPage()
+  page.setDefaultTimeout(Patience)
+  await page.goto(`${node}/#/logs`)
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+  const change = page.getByRole("button", { name: /^Colours/ })
+  await change.waitFor()
+  const bright = await ground()
+  await change.click()
+  assert.equal(await ground(), bright)
+  await change.click()
+  const dark = await ground()
+  assert.notEqual(dark, bright)
+  assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), "dark")
+  await page.reload()
+  await page.getByRole("button", { name: "Colours: dark" }).waitFor()
+  assert.equal(await ground(), dark)
+  await page.getByRole("button", { name: "Colours: dark" }).click()
+  assert.equal(await ground(), bright)
+  await page.emulateMedia({ colorScheme: "dark" })
+  await page.waitForFunction(colour => getComputedStyle(document.body).backgroundColor === colour, dark)
+})
+
 test("Who leaves a page ends what it asked for", async () => {
   for (const [hash, asked] of [["#/", "/dashboard/history"], ["#/node/C", "/dashboard/slow"], ["#/io", "/debug/io"], ["#/logs", "/admin/logs"], ["#/cluster/access", "/admin/access"],
     ["#/documents/shop", "/databases/shop"], ["#/query/shop", "/databases/shop"], ["#/indexes/shop", "/databases/shop"]]) {

@@ -5,6 +5,7 @@ import { ageSeconds, isBroken, isLive, live } from "./live"
 import { HelpOfPages, manualHref } from "./manual-href"
 import { route } from "./route"
 import { isKiosk, session, signOut } from "./session"
+import { ThemeSwitch } from "./theme-switch"
 import { toast } from "./toast"
 
 /** The header: the cluster, the node that serves the page, and whether the live stream works. */
@@ -31,6 +32,7 @@ export function Header() {
       {NodeName && NodeName !== ClusterName && <span class="quiet seen-from">through {NodeName}</span>}
       <div class="header-end">
         {SignedIn && <Connection />}
+        {!isKiosk.value && <ThemeSwitch />}
         <HelpLink isSignedIn={SignedIn} />
         {SignedIn && By === "session" && !isKiosk.value && (
           <Button
@@ -66,7 +68,7 @@ function HelpLink({ isSignedIn }: { isSignedIn: boolean }) {
 
   const address = isSignedIn ? HelpOfPages[page] : "/help/how-to/give-access.md"
   return (
-    <a class="help-link" href={manualHref(address ?? "/help")} title="Help for this page" aria-label="Help for this page">
+    <a class="round" href={manualHref(address ?? "/help")} title="Help for this page" aria-label="Help for this page">
       ?
     </a>
   )

@@ -1,4 +1,4 @@
-/** Icons of the navigation. Each is shown with a label. */
+/** Icons of the navigation, each shown with a label, and of the themes. */
 const paths = {
   overview: "M4 13a8 8 0 1 1 16 0M12 13l4-5M4 18h16",
   io: "M4 7h7M14 7h3M4 12h3M10 12h10M4 17h10M17 17h3",
@@ -11,6 +11,10 @@ const paths = {
   alerts: "M6 17V11a6 6 0 1 1 12 0v6l1.5 2h-15zM10.5 21h3",
   help: "M12 3.5a8.5 8.5 0 1 1 0 17 8.5 8.5 0 0 1 0-17M9.5 9.5a2.5 2.5 0 1 1 3.6 2.2c-.8.4-1.1.9-1.1 1.8M12 16.8h.01",
   logs: "M4 6h16M4 10h12M4 14h16M4 18h9",
+  system: "M12 4a8 8 0 1 1 0 16 8 8 0 0 1 0-16M12 4v16M12 8h5.5M12 12h8M12 16h5.5",
+  light:
+    "M12 8a4 4 0 1 1 0 8 4 4 0 0 1 0-8M12 2.5v2M12 19.5v2M2.5 12h2M19.5 12h2M5.3 5.3l1.4 1.4M17.3 17.3l1.4 1.4M5.3 18.7l1.4-1.4M17.3 6.7l1.4-1.4",
+  dark: "M19.5 14.5A8 8 0 0 1 9.5 4.5a8 8 0 1 0 10 10z",
   settings: "M4 7h9M17 7h3M15 5v4M4 17h3M11 17h9M9 15v4",
 }
 
