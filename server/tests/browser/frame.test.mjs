@@ -225,6 +225,35 @@ test("A chosen theme holds against the system's, also after the page is loaded a
   await page.waitForFunction(colour => getComputedStyle(document.body).backgroundColor === colour, dark)
 })
 
+test("A message ends by itself, also below a mouse that rests or a finger that touched it", async t => {
+  const node = await play()
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, hasTouch: true })
+  t.after(() => context.close())
+  const page = await context.newPage()
+  page.setDefaultTimeout(Patience)
+  await page.clock.install()
+  await page.goto(`${node}/#/cluster`)
+  const message = page.locator(".toast")
+  for (const name of ["pi-3", "pi-2"]) {
+    await page.getByRole("button", { name: `Remove: ${name}` }).click()
+    await page.getByLabel(`To confirm, type ${name}`).fill(name)
+    // Where the message will be.
+    await page.mouse.move(1100, 765)
+    await page.keyboard.press("Enter")
+    await message.waitFor()
+    if (name === "pi-2") {
+      await message.hover()
+      await page.clock.runFor(60_000)
+      assert.equal(await message.count(), 1, "a message is read while the mouse moves over it")
+      await page.mouse.move(300, 300)
+    } else {
+      await message.tap({ position: { x: 20, y: 20 } })
+    }
+    await page.clock.runFor(20_000)
+    assert.equal(await message.count(), 0, `the message about ${name} stays`)
+  }
+})
+
 test("Who leaves a page ends what it asked for", async () => {
   for (const [hash, asked] of [["#/", "/dashboard/history"], ["#/node/C", "/dashboard/slow"], ["#/io", "/debug/io"], ["#/logs", "/admin/logs"], ["#/cluster/access", "/admin/access"],
     ["#/documents/shop", "/databases/shop"], ["#/query/shop", "/databases/shop"], ["#/indexes/shop", "/databases/shop"]]) {

@@ -47,9 +47,18 @@ function Toast({ id, text, tone, seconds, undo }: Shown) {
     start()
     return hold
   }, [])
-  // Stays while the pointer or the focus is on it.
+  // Stays while a mouse moves over it or the focus is in it. A mouse that rested where it appeared, or a finger that touched
+  // it, does not hold it: neither leaves it again.
   return (
-    <div class={`toast ${tone}`} onMouseEnter={hold} onMouseLeave={start} onFocusCapture={hold} onBlurCapture={start}>
+    <div
+      class={`toast ${tone}`}
+      onPointerMove={(event) => {
+        if (event.pointerType === "mouse") hold()
+      }}
+      onPointerLeave={start}
+      onFocusCapture={hold}
+      onBlurCapture={start}
+    >
       <span>{text}</span>
       {undo && (
         <Button
