@@ -254,6 +254,16 @@ test("A message ends by itself, also below a mouse that rests or a finger that t
   }
 })
 
+test("A page that is opened by keyboard has the focus without a frame around it", async () => {
+  const page = await show(open, "#/")
+  await page.locator(".chart canvas").first().waitFor()
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Alerts" }).focus()
+  await page.keyboard.press("Enter")
+  await page.getByRole("table").waitFor()
+  assert.deepEqual(await page.evaluate(() => [document.activeElement.id, getComputedStyle(document.activeElement).outlineStyle]), ["main", "none"])
+  await leave(page)
+})
+
 test("Who leaves a page ends what it asked for", async () => {
   for (const [hash, asked] of [["#/", "/dashboard/history"], ["#/node/C", "/dashboard/slow"], ["#/io", "/debug/io"], ["#/logs", "/admin/logs"], ["#/cluster/access", "/admin/access"],
     ["#/documents/shop", "/databases/shop"], ["#/query/shop", "/databases/shop"], ["#/indexes/shop", "/databases/shop"]]) {
