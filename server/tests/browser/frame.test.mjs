@@ -264,6 +264,19 @@ test("A page that is opened by keyboard has the focus without a frame around it"
   await leave(page)
 })
 
+test("The navigation stands beside the page in groups, and covers nothing of it", async () => {
+  for (const [width, isBeside] of [[1920, true], [1280, true], [960, false]]) {
+    const page = await show(open, "#/alerts", { width })
+    await page.getByRole("table").waitFor()
+    const navigation = page.getByRole("navigation", { name: "Pages" })
+    assert.deepEqual(await navigation.locator(".group:visible").allInnerTexts(), isBeside ? ["Data", "Cluster", "System"] : [])
+    const [side, main] = [await navigation.boundingBox(), await page.locator("main").boundingBox()]
+    assert.ok(isBeside ? main.x >= side.x + side.width : main.y >= side.y + side.height, `the navigation covers the page at ${width}`)
+    assert.ok(await overflow(page) <= 0)
+    await leave(page)
+  }
+})
+
 test("Who leaves a page ends what it asked for", async () => {
   for (const [hash, asked] of [["#/", "/dashboard/history"], ["#/node/C", "/dashboard/slow"], ["#/io", "/debug/io"], ["#/logs", "/admin/logs"], ["#/cluster/access", "/admin/access"],
     ["#/documents/shop", "/databases/shop"], ["#/query/shop", "/databases/shop"], ["#/indexes/shop", "/databases/shop"]]) {

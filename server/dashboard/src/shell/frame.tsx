@@ -35,8 +35,10 @@ export function Frame({ isOpen, children }: FrameProps) {
         <Header />
         {isIn && <Navigation />}
       </div>
-      <Banners />
-      <main id="main" ref={main} tabIndex={-1} class={`page-${route.value.page || "overview"}`}>
+      <div class={isIn ? "beside" : ""}>
+        <Banners />
+      </div>
+      <main id="main" ref={main} tabIndex={-1} class={`page-${route.value.page || "overview"} ${isIn ? "beside" : ""}`}>
         {isIn || isOpen ? (
           children
         ) : session.value ? (

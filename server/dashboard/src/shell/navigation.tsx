@@ -8,6 +8,8 @@ interface Place {
   page: string
   title: string
   icon: IconName
+  /** Heading of the items that it stands with, where there is room for headings; the first item has none. */
+  group?: string
   /** Absent if the page is open to all. */
   scope?: string
   /** Other pages of this item. */
@@ -18,21 +20,24 @@ interface Place {
 
 const places: Place[] = [
   { page: "", title: "Overview", icon: "overview", scope: "metrics", also: ["node"], first: true },
-  { page: "io", title: "IO timeline", icon: "io", scope: "metrics", first: true },
-  { page: "documents", title: "Documents", icon: "documents", scope: "read", also: ["document"], first: true },
-  { page: "query", title: "Query", icon: "query", scope: "read" },
-  { page: "indexes", title: "Indexes", icon: "indexes", scope: "read" },
-  { page: "cluster", title: "Cluster", icon: "cluster", scope: "admin", first: true },
-  { page: "alerts", title: "Alerts", icon: "alerts", scope: "metrics" },
-  { page: "logs", title: "Logs", icon: "logs", scope: "admin" },
-  { page: "settings", title: "Settings", icon: "settings", scope: "admin" },
-  { page: "help", title: "Help", icon: "help" },
+  { page: "documents", title: "Documents", icon: "documents", group: "Data", scope: "read", also: ["document"], first: true },
+  { page: "query", title: "Query", icon: "query", group: "Data", scope: "read" },
+  { page: "indexes", title: "Indexes", icon: "indexes", group: "Data", scope: "read" },
+  { page: "cluster", title: "Cluster", icon: "cluster", group: "Cluster", scope: "admin", first: true },
+  { page: "io", title: "IO timeline", icon: "io", group: "Cluster", scope: "metrics", first: true },
+  { page: "alerts", title: "Alerts", icon: "alerts", group: "Cluster", scope: "metrics" },
+  { page: "logs", title: "Logs", icon: "logs", group: "System", scope: "admin" },
+  { page: "settings", title: "Settings", icon: "settings", group: "System", scope: "admin" },
+  { page: "help", title: "Help", icon: "help", group: "System" },
 ]
 
 // A screen on the wall shows figures, and nobody reads there.
 const HiddenInKiosk = new Set(["alerts", "help"])
 
-/** The navigation: a row below the header, on a phone a bar at the bottom with a sheet for the other items. */
+/**
+ * The navigation: a column of groups beside the page, on a narrow screen a row below the header, and on a phone a bar at
+ * the bottom with a sheet for the other items.
+ */
 export function Navigation() {
   const isOpen = useSignal(false)
   const offered = places.filter((place) => (!place.scope || may(place.scope)) && !(isKiosk.value && HiddenInKiosk.has(place.page)))
@@ -51,8 +56,9 @@ export function Navigation() {
       }}
     >
       <ul class={isOpen.value ? "open" : ""}>
-        {offered.map((place) => (
+        {offered.map((place, at) => (
           <li key={place.page} class={place.first ? "first" : "rest"}>
+            {place.group && place.group !== offered[at - 1]?.group && <span class="group">{place.group}</span>}
             <a href={`#/${place.page}`} onClick={close} {...(isHere(place) ? { "aria-current": "page" } : {})}>
               <Icon name={place.icon} />
               <span>{place.title}</span>
