@@ -10,6 +10,9 @@ import "../documents/code-colours.css"
 /** Identifiers of headings, which no other element of the page has. */
 export const idOf = (anchor: string) => `heading-${anchor}`
 
+// A browser would break "--data" after its hyphens. A longer piece of code must break on a phone.
+const LongestUnbroken = 24
+
 /** A page of the manual. */
 export function PageText({ path, text }: { path: string; text: string }) {
   return useMemo(() => <>{elementsOf(path, text)}</>, [path, text])
@@ -80,7 +83,11 @@ function inline(tokens: readonly Token[], path: string): ComponentChildren[] {
       case "del":
         return <del key={key}>{inline(token.tokens ?? [], path)}</del>
       case "codespan":
-        return <code key={key}>{token.text}</code>
+        return (
+          <code key={key} class={token.text.length <= LongestUnbroken ? "short" : ""}>
+            {token.text}
+          </code>
+        )
       case "br":
         return <br key={key} />
       case "link":

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { Lexer } from "marked"
 import { expect, test } from "vitest"
 import { parseArchive } from "../../src/manual/archive"
 import { contentsOf, FirstPage } from "../../src/manual/contents"
@@ -96,6 +97,16 @@ test("Pages hold nothing that is shown as the Markdown that it is written in", (
       )
       .map(({ type, props }) => `${path}: ${type} ${props.children}`),
   )
+  expect(odd).toEqual([])
+})
+
+test("A list begins after an empty line, so that no line of a sentence becomes one", () => {
+  const odd = pages.flatMap((path) => {
+    const tokens = new Lexer().lex(texts.get(path) ?? "")
+    return tokens
+      .filter(({ type }, at) => type === "list" && tokens[at - 1]?.type === "paragraph")
+      .map(({ raw }) => `${path}: ${raw.slice(0, 60)}`)
+  })
   expect(odd).toEqual([])
 })
 
