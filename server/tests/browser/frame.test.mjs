@@ -225,6 +225,18 @@ test("A chosen theme holds against the system's, also after the page is loaded a
   await page.waitForFunction(colour => getComputedStyle(document.body).backgroundColor === colour, dark)
 })
 
+test("A style sheet that no page may read does not keep the page from being shown", async t => {
+  const page = await browser.newPage()
+  t.after(() => page.close())
+  await page.addInitScript(() => {
+    const sheets = Object.getOwnPropertyDescriptor(Document.prototype, "styleSheets").get
+    const closed = { get cssRules() { throw new DOMException("not readable", "SecurityError") } }
+    Object.defineProperty(document, "styleSheets", { get: () => [closed, ...sheets.call(document)] })
+  })
+  await page.goto(`${open}/#/logs`)
+  await page.locator(".log-lines li").first().waitFor()
+})
+
 test("A message ends by itself, also below a mouse that rests or a finger that touched it", async t => {
   const node = await play()
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, hasTouch: true })

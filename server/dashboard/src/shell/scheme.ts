@@ -39,9 +39,18 @@ let found: CSSMediaRule[] | undefined
 // theme.css has the dark colours once, in a rule for the system's scheme. A choice changes when that rule holds.
 function darkRules(): CSSMediaRule[] {
   found ??= [...document.styleSheets]
-    .flatMap((sheet) => [...sheet.cssRules])
+    .flatMap(rulesOf)
     .filter((rule) => rule instanceof CSSMediaRule && /prefers-color-scheme:\s*dark/.test(rule.media.mediaText)) as CSSMediaRule[]
   return found
+}
+
+// A browser's extension may add style sheets whose rules no page may read.
+function rulesOf(sheet: CSSStyleSheet): CSSRule[] {
+  try {
+    return [...sheet.cssRules]
+  } catch {
+    return []
+  }
 }
 
 function stored(): Theme {
