@@ -134,7 +134,7 @@ public sealed class FormatLevelTests
         Assert.DoesNotContain("was written by a newer version", message, StringComparison.Ordinal);
 
         // The advice holds: without the file, the node starts with its data.
-        _disk.Delete(Note);
+        _disk.Delete(LevelFile);
         Open(newest: 1).Dispose();
     }
 
@@ -143,7 +143,7 @@ public sealed class FormatLevelTests
     {
         Open(newest: 1).Dispose();
         const string Text = "rookery format levels 7 to 9\n";
-        using (var file = _disk.Open(Note, DiskOpen.CreateNew))
+        using (var file = _disk.Open(LevelFile, DiskOpen.CreateNew))
         {
             file.Write(Encoding.ASCII.GetBytes(Text + DataDirectory.CheckLine(Text)), 0);
         }

@@ -182,7 +182,7 @@ public class CompiledPatchTests
             error.ToString()
         );
         using var evaluator = new PatchEvaluator();
-        Assert.Equal(PatchStatus.Created, evaluator.ApplyToMissing(Program(command)));
+        Assert.Equal(PatchStatus.Created, evaluator.ApplyToMissing(ProgramOf(command)));
         Assert.EndsWith("\"n\":3", Text(evaluator.Content), StringComparison.Ordinal);
     }
 

@@ -97,7 +97,7 @@ public sealed class IndexAnswerTests
     {
         const int Documents = 5000;
         const int Held = 512;
-        using var example = Many(Documents);
+        using var example = CreateUsers(Documents);
         long most;
         using (var answer = example.Open(Plan($"{query} limit {3 * Held}")))
         {
