@@ -14,6 +14,8 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
     // Locals of earlier shared parts. Only C# has shared parts, and its programs are one function.
     private readonly Stack<int> _unused = new();
 
+    private readonly AssignmentEmitter _assignments = new(context, script);
+
     // The end of the chain that is compiled, if a '?.' may skip calls of it.
     private JumpTarget? _chainEnd;
 
@@ -186,16 +188,16 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
             {
                 Operator: Opcode.JumpKeepingFalse or Opcode.JumpKeepingTrue or Opcode.JumpKeepingValue
             } assignment:
-                EmitLogicalAssignment(assignment);
+                _assignments.EmitLogical(assignment);
                 break;
             case AssignmentExpression assignment:
-                EmitAssignment(assignment.Target, assignment.Operator, assignment.Value);
+                _assignments.Emit(assignment.Target, assignment.Operator, assignment.Value);
                 break;
             case UpdateExpression update:
-                EmitUpdate(update);
+                _assignments.EmitUpdate(update);
                 break;
             case DeleteExpression deletion:
-                EmitDelete(deletion);
+                _assignments.EmitDelete(deletion);
                 break;
             case LambdaExpression:
                 throw TokenCursor.NotSupported(
@@ -323,165 +325,6 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
                     context.Builder.Emit(Opcode.AddMember, member.Name);
                 }
             }
-        }
-    }
-
-    private void EmitAssignment(Expression target, Opcode? operation, Expression value)
-    {
-        RefuseMetadata(target);
-        OpenMetadata(isMetadata: target is MemberExpression { Name: "@metadata" });
-        switch (target)
-        {
-            case NameExpression name:
-                int local = context.FindAssignable(name);
-                if (operation is not null)
-                {
-                    context.Builder.Emit(Opcode.LoadLocal, local);
-                }
-
-                EmitOperand(operation, value);
-                context.Builder.Emit(Opcode.Duplicate);
-                context.Builder.Emit(Opcode.StoreLocal, local);
-                break;
-            case MemberExpression member:
-                Emit(member.Target);
-                if (operation is not null)
-                {
-                    context.Builder.Emit(Opcode.Duplicate);
-                    context.Builder.Emit(Opcode.GetMember, member.Name);
-                }
-
-                EmitOperand(operation, value);
-                context.Builder.Emit(Opcode.SetMember, member.Name);
-                break;
-            case ElementExpression element:
-                Emit(element.Target);
-                Emit(element.Index);
-                if (operation is not null)
-                {
-                    context.Builder.Emit(Opcode.DuplicateTwo);
-                    context.Builder.Emit(Opcode.GetElement);
-                }
-
-                EmitOperand(operation, value);
-                context.Builder.Emit(Opcode.SetElement);
-                break;
-            default:
-                throw TokenCursor.NotSupported("this assignment", target.Position);
-        }
-    }
-
-    /// <summary>
-    /// Emits <c>a ??= b</c>, which computes and assigns <c>b</c> only if the old value is not kept. The owner and the
-    /// key of a member are computed once, into locals.
-    /// </summary>
-    private void EmitLogicalAssignment(AssignmentExpression assignment)
-    {
-        var jump = assignment.Operator!.Value;
-        var end = context.NewTarget();
-        switch (assignment.Target)
-        {
-            case NameExpression name:
-                Emit(name);
-                context.Builder.Emit(jump, end);
-                EmitAssignment(name, operation: null, assignment.Value);
-                break;
-            case MemberExpression member:
-                int? owner = KeepUnlessThis(member.Target);
-                EmitKept(member.Target, owner);
-                context.Builder.Emit(Opcode.GetMember, member.Name);
-                context.Builder.Emit(jump, end);
-                RefuseMetadata(member);
-                OpenMetadata(isMetadata: member.Name is "@metadata");
-                EmitKept(member.Target, owner);
-                Emit(assignment.Value);
-                context.Builder.Emit(Opcode.SetMember, member.Name);
-                break;
-            case ElementExpression element:
-                int? container = KeepUnlessThis(element.Target);
-                int key = EmitToLocal(element.Index);
-                EmitKept(element.Target, container);
-                context.Builder.Emit(Opcode.LoadLocal, key);
-                context.Builder.Emit(Opcode.GetElement);
-                context.Builder.Emit(jump, end);
-                RefuseMetadata(element);
-                EmitKept(element.Target, container);
-                context.Builder.Emit(Opcode.LoadLocal, key);
-                Emit(assignment.Value);
-                context.Builder.Emit(Opcode.SetElement);
-                break;
-            default:
-                throw TokenCursor.NotSupported("this assignment", assignment.Target.Position);
-        }
-
-        context.Builder.Mark(end);
-    }
-
-    /// <summary>
-    /// Emits an expression that is used twice into a local, and returns the local; null for <c>this</c>, which a script
-    /// cannot assign.
-    /// </summary>
-    private int? KeepUnlessThis(Expression expression) =>
-        expression is NameExpression { Name: "this" } ? null : EmitToLocal(expression);
-
-    private void EmitKept(Expression expression, int? local)
-    {
-        if (local is { } kept)
-        {
-            context.Builder.Emit(Opcode.LoadLocal, kept);
-        }
-        else
-        {
-            Emit(expression);
-        }
-    }
-
-    private int EmitToLocal(Expression expression)
-    {
-        int local = context.NewLocal(expression.Position);
-        Emit(expression);
-        context.Builder.Emit(Opcode.StoreLocal, local);
-        return local;
-    }
-
-    private void EmitOperand(Opcode? operation, Expression value)
-    {
-        Emit(value);
-        if (operation is { } opcode)
-        {
-            context.Builder.Emit(opcode);
-        }
-    }
-
-    /// <summary>
-    /// Emits <c>a++</c> as <c>(a -= -1) - 1</c>, because subtraction converts its operand to a number, and addition
-    /// would join texts.
-    /// </summary>
-    private void EmitUpdate(UpdateExpression update)
-    {
-        double change = update.Operator == Opcode.Add ? 1 : -1;
-        EmitAssignment(update.Target, Opcode.Subtract, new NumberLiteral(-change, update.Position));
-        if (!update.IsPrefix)
-        {
-            context.Builder.EmitNumber(change);
-            context.Builder.Emit(Opcode.Subtract);
-        }
-    }
-
-    private void EmitDelete(DeleteExpression deletion)
-    {
-        RefuseMetadata(deletion.Target);
-        OpenMetadata(isMetadata: deletion.Target is MemberExpression { Name: "@metadata" });
-        if (deletion.Target is MemberExpression member)
-        {
-            Emit(member.Target);
-            context.Builder.Emit(Opcode.DeleteMember, member.Name);
-        }
-        else if (deletion.Target is ElementExpression element)
-        {
-            Emit(element.Target);
-            Emit(element.Index);
-            context.Builder.Emit(Opcode.DeleteElement);
         }
     }
 

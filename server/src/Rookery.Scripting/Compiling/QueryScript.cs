@@ -58,8 +58,8 @@ public sealed record QueryScript
     }
 
     /// <summary>
-    /// Compiles statements that change the document and its metadata. Every cluster member runs them and must get the same result, so
-    /// they cannot load documents. <see cref="Definitions"/> are not used.
+    /// Compiles statements that change the document and its metadata. Every cluster member runs them and must get the
+    /// same result, so they cannot load documents. <see cref="Definitions"/> are not used.
     /// </summary>
     /// <exception cref="ScriptException">A part has a syntax error or uses something unsupported.</exception>
     public ScriptProgram CompileUpdate(ScriptPart statements)

@@ -7,10 +7,11 @@ namespace Rookery.Scripting.Functions;
 /// two steps the function's code runs. The state is in <see cref="Locals"/> locals.
 /// </summary>
 /// <remarks>
-/// As in JavaScript, a copy of the array is sorted, undefined elements go to the end without a comparison, and the array
-/// changes only at the end. First the elements at the beginning that are in order, or in reverse order, are found; then
-/// each of the others is inserted by binary search. V8 makes the same comparisons in arrays of less than 64 elements, so
-/// that a function that contradicts itself has the same result. Longer arrays V8 sorts in parts, which it merges.
+/// As in JavaScript, a copy of the array is sorted, undefined elements go to the end without a comparison, and the
+/// array changes only at the end. First the elements at the beginning that are in order, or in reverse order, are
+/// found; then each of the others is inserted by binary search. V8 makes the same comparisons in arrays of less than
+/// 64 elements, so that a function that contradicts itself has the same result. Longer arrays V8 sorts in parts, which
+/// it merges.
 /// </remarks>
 internal static class ComparedSorting
 {

@@ -1,41 +1,11 @@
 using Rookery.Board.Doctor;
+using static Rookery.Board.Tests.Doctor.HealthyMachine;
 
 namespace Rookery.Board.Tests.Doctor;
 
+/// <summary>The judgement of a machine names each trouble with its fix.</summary>
 public sealed class JudgementTests
 {
-    private const long Mebibyte = 1 << 20;
-
-    private static readonly DoctorFacts Well = new()
-    {
-        Now = new DateTimeOffset(2026, 11, 22, 12, 0, 0, TimeSpan.Zero),
-        Model = "Raspberry Pi 4 Model B Rev 1.4",
-        Reading = new BoardReading { TemperatureCelsius = 52, KnownFlags = Throttling.All },
-        Storage = [CardOf(new SdClasses(Speed: 10, Uhs: 1, Video: 10, Application: 1))],
-        Space = [new SpaceFacts("/var/lib/rookery/data", 20_000 * Mebibyte, 1_000 * Mebibyte)],
-        Probe = new DiskProbe(
-            "/var/lib/rookery/data",
-            BytesPerSecond: 20e6,
-            MedianSyncMilliseconds: 5,
-            SlowSyncMilliseconds: 30
-        ),
-        IsClockSynchronised = true,
-        ClockAheadSeconds = 0.2,
-        Node = new NodeFacts("https://127.0.0.1", Silence: null, Reason: null, ClusterTrouble: null, ClockDoubt: null),
-        CertificateEnds = new DateTimeOffset(2027, 9, 1, 0, 0, 0, TimeSpan.Zero),
-        Ports = [],
-        OpenPorts =
-        [
-            new OpenPortFacts(Port: 443, "clients", IsForMembers: false, IsOnlyLocal: false, Callers: 0),
-            new OpenPortFacts(Port: 9443, "members", IsForMembers: true, IsOnlyLocal: false, Callers: 2),
-        ],
-        Mdns = new MdnsFacts(Trouble: null, IsMissing: false, Nodes: 3, Others: 2, IsOwnAnnounced: true),
-        Network = new NetworkFacts("192.168.1.1", GatewayAnswers: true, Peers: 2, PeersReached: 2)
-        {
-            MembersServing = 2,
-        },
-    };
-
     private static readonly string[] Subjects =
     [
         "node",
@@ -440,13 +410,13 @@ public sealed class JudgementTests
                 "network",
                 Severity.Warning,
                 "The router 192.168.1.1 answers, and no other node is seen. It waits for two.",
-                Lonely(gatewayAnswers: true)
+                WithoutOtherNodes(gatewayAnswers: true)
             },
             {
                 "network",
                 Severity.Warning,
                 "The router 192.168.1.1 does not answer, and no other node is seen. It waits for two.",
-                Lonely(gatewayAnswers: false)
+                WithoutOtherNodes(gatewayAnswers: false)
             },
         };
 
@@ -486,8 +456,12 @@ public sealed class JudgementTests
         const string named = "AP or client isolation";
         var dropped = Well with { Network = Well.Network! with { PeersReached = 0 } };
         Assert.Contains(named, Judgement.Of(dropped)[^1].Fix, StringComparison.Ordinal);
-        Assert.Contains(named, Judgement.Of(Lonely(gatewayAnswers: true))[^1].Fix, StringComparison.Ordinal);
-        Assert.DoesNotContain(named, Judgement.Of(Lonely(gatewayAnswers: false))[^1].Fix, StringComparison.Ordinal);
+        Assert.Contains(named, Judgement.Of(WithoutOtherNodes(gatewayAnswers: true))[^1].Fix, StringComparison.Ordinal);
+        Assert.DoesNotContain(
+            named,
+            Judgement.Of(WithoutOtherNodes(gatewayAnswers: false))[^1].Fix,
+            StringComparison.Ordinal
+        );
         Assert.DoesNotContain(
             named,
             Judgement.Of(dropped with { Network = dropped.Network! with { PeersShut = 2 } })[^1].Fix,
@@ -546,23 +520,4 @@ public sealed class JudgementTests
                 .Where(static finding => finding.Sentence.StartsWith("(Simulated board.)", StringComparison.Ordinal))
                 .Select(static finding => finding.Subject)
         );
-
-    private static DoctorFacts Lonely(bool gatewayAnswers) =>
-        Well with
-        {
-            Node = Well.Node! with { Forming = "It waits for two." },
-            Mdns = Well.Mdns! with { Nodes = 1, Others = 0 },
-            Network = new NetworkFacts("192.168.1.1", gatewayAnswers, Peers: 0, PeersReached: 0),
-        };
-
-    private static StorageReading CardOf(SdClasses? classes) =>
-        new("mmcblk0") { Card = new CardRegisters("SD", "SC32G", "0x000003", "0x5344", "04/2023", classes) };
-
-    private static StorageReading EmmcOf(double? life, int spare) =>
-        new("mmcblk0")
-        {
-            Card = new CardRegisters("MMC", "BJTD4R", ManufacturerId: null, OemId: null, Date: null, Classes: null),
-            LifeUsedA = life,
-            SpareBlocksUsed = spare,
-        };
 }

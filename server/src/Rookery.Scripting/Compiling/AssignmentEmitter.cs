@@ -1,0 +1,168 @@
+using Rookery.Scripting.Syntax;
+
+namespace Rookery.Scripting.Compiling;
+
+/// <summary>Compiles assignments, <c>++</c>, <c>--</c> and <c>delete</c>. Each leaves one value on the stack.</summary>
+internal sealed class AssignmentEmitter(EmitContext context, ScriptEmitter script)
+{
+    /// <summary>Compiles <c>a = b</c>, or <c>a += b</c> with the instruction of the operator.</summary>
+    public void Emit(Expression target, Opcode? operation, Expression value)
+    {
+        script.RefuseMetadata(target);
+        script.OpenMetadata(isMetadata: target is MemberExpression { Name: "@metadata" });
+        switch (target)
+        {
+            case NameExpression name:
+                int local = context.FindAssignable(name);
+                if (operation is not null)
+                {
+                    context.Builder.Emit(Opcode.LoadLocal, local);
+                }
+
+                EmitOperand(operation, value);
+                context.Builder.Emit(Opcode.Duplicate);
+                context.Builder.Emit(Opcode.StoreLocal, local);
+                break;
+            case MemberExpression member:
+                script.Emit(member.Target);
+                if (operation is not null)
+                {
+                    context.Builder.Emit(Opcode.Duplicate);
+                    context.Builder.Emit(Opcode.GetMember, member.Name);
+                }
+
+                EmitOperand(operation, value);
+                context.Builder.Emit(Opcode.SetMember, member.Name);
+                break;
+            case ElementExpression element:
+                script.Emit(element.Target);
+                script.Emit(element.Index);
+                if (operation is not null)
+                {
+                    context.Builder.Emit(Opcode.DuplicateTwo);
+                    context.Builder.Emit(Opcode.GetElement);
+                }
+
+                EmitOperand(operation, value);
+                context.Builder.Emit(Opcode.SetElement);
+                break;
+            default:
+                throw TokenCursor.NotSupported("this assignment", target.Position);
+        }
+    }
+
+    /// <summary>
+    /// Emits <c>a ??= b</c>, which computes and assigns <c>b</c> only if the old value is not kept. The owner and the
+    /// key of a member are computed once, into locals.
+    /// </summary>
+    public void EmitLogical(AssignmentExpression assignment)
+    {
+        var jump = assignment.Operator!.Value;
+        var end = context.NewTarget();
+        switch (assignment.Target)
+        {
+            case NameExpression name:
+                script.Emit(name);
+                context.Builder.Emit(jump, end);
+                Emit(name, operation: null, assignment.Value);
+                break;
+            case MemberExpression member:
+                int? owner = KeepUnlessThis(member.Target);
+                EmitKept(member.Target, owner);
+                context.Builder.Emit(Opcode.GetMember, member.Name);
+                context.Builder.Emit(jump, end);
+                script.RefuseMetadata(member);
+                script.OpenMetadata(isMetadata: member.Name is "@metadata");
+                EmitKept(member.Target, owner);
+                script.Emit(assignment.Value);
+                context.Builder.Emit(Opcode.SetMember, member.Name);
+                break;
+            case ElementExpression element:
+                int? container = KeepUnlessThis(element.Target);
+                int key = EmitToLocal(element.Index);
+                EmitKept(element.Target, container);
+                context.Builder.Emit(Opcode.LoadLocal, key);
+                context.Builder.Emit(Opcode.GetElement);
+                context.Builder.Emit(jump, end);
+                script.RefuseMetadata(element);
+                EmitKept(element.Target, container);
+                context.Builder.Emit(Opcode.LoadLocal, key);
+                script.Emit(assignment.Value);
+                context.Builder.Emit(Opcode.SetElement);
+                break;
+            default:
+                throw TokenCursor.NotSupported("this assignment", assignment.Target.Position);
+        }
+
+        context.Builder.Mark(end);
+    }
+
+    /// <summary>
+    /// Emits an expression that is used twice into a local, and returns the local; null for <c>this</c>, which a script
+    /// cannot assign.
+    /// </summary>
+    private int? KeepUnlessThis(Expression expression) =>
+        expression is NameExpression { Name: "this" } ? null : EmitToLocal(expression);
+
+    private void EmitKept(Expression expression, int? local)
+    {
+        if (local is { } kept)
+        {
+            context.Builder.Emit(Opcode.LoadLocal, kept);
+        }
+        else
+        {
+            script.Emit(expression);
+        }
+    }
+
+    private int EmitToLocal(Expression expression)
+    {
+        int local = context.NewLocal(expression.Position);
+        script.Emit(expression);
+        context.Builder.Emit(Opcode.StoreLocal, local);
+        return local;
+    }
+
+    private void EmitOperand(Opcode? operation, Expression value)
+    {
+        script.Emit(value);
+        if (operation is { } opcode)
+        {
+            context.Builder.Emit(opcode);
+        }
+    }
+
+    /// <summary>
+    /// Emits <c>a++</c> as <c>(a -= -1) - 1</c>, because subtraction converts its operand to a number, and addition
+    /// would join texts.
+    /// </summary>
+    public void EmitUpdate(UpdateExpression update)
+    {
+        double change = update.Operator == Opcode.Add ? 1 : -1;
+        Emit(update.Target, Opcode.Subtract, new NumberLiteral(-change, update.Position));
+        if (!update.IsPrefix)
+        {
+            context.Builder.EmitNumber(change);
+            context.Builder.Emit(Opcode.Subtract);
+        }
+    }
+
+    /// <summary>Compiles <c>delete a.b</c>.</summary>
+    public void EmitDelete(DeleteExpression deletion)
+    {
+        script.RefuseMetadata(deletion.Target);
+        script.OpenMetadata(isMetadata: deletion.Target is MemberExpression { Name: "@metadata" });
+        if (deletion.Target is MemberExpression member)
+        {
+            script.Emit(member.Target);
+            context.Builder.Emit(Opcode.DeleteMember, member.Name);
+        }
+        else if (deletion.Target is ElementExpression element)
+        {
+            script.Emit(element.Target);
+            script.Emit(element.Index);
+            context.Builder.Emit(Opcode.DeleteElement);
+        }
+    }
+}
