@@ -99,7 +99,8 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
                     CultureInfo.InvariantCulture,
                     $"{roster.NameAndTagOf(limiting.Node)} has {Amount.Bytes(-limiting.SpareBytes)} less free "
                         + $"{DescribePlace(limiting.Node)}than it keeps in reserve. Not counting it, fewer than "
-                        + $"{majority} of {voterCount} voters have room, so writes that grow the data are refused. Deletes are still possible; free some "
+                        + $"{majority} of {voterCount} voters have room, so writes that grow the data are refused. "
+                        + $"Deletes are still possible; free some "
                         + $"space there, or replace the card, or its journal's device, by a larger one."
                 );
         return new ClusterCapacity(roster.TagOf(limiting.Node), limiting.SpareBytes, refusal);
