@@ -1,3 +1,4 @@
+using Rookery.Platform;
 using Rookery.Storage.Memory;
 using Rookery.Storage.State;
 
@@ -11,10 +12,18 @@ namespace Rookery.Storage;
 public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
 {
     private readonly EngineState _state;
+    private readonly bool _isOfBackground;
 
-    internal Snapshot(EngineState state)
+    /// <summary>Takes over a reference to a state.</summary>
+    /// <param name="state">The state.</param>
+    /// <param name="isOfBackground">Whether the reader is background work, which is ended before clients are.</param>
+    internal Snapshot(EngineState state, bool isOfBackground = false)
     {
-        _state = state;
+        (_state, _isOfBackground) = (state, isOfBackground);
+        if (isOfBackground)
+        {
+            state.CountInBackground();
+        }
     }
 
     /// <summary>The last operation number (etag) in the snapshot.</summary>
@@ -25,9 +34,13 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
 
     /// <summary>
     /// Cancelled when the snapshot must be disposed, because readers keep too much memory or too many files alive. Pass
-    /// it to every wait while the snapshot is open.
+    /// it to every wait while the snapshot is open. A snapshot of background work has no such token: it polls
+    /// <see cref="IsEnded"/>.
     /// </summary>
-    public CancellationToken Ended => _state.Ended;
+    public CancellationToken Ended => _isOfBackground ? CancellationToken.None : _state.Ended;
+
+    /// <summary>Whether the snapshot must be disposed.</summary>
+    public bool IsEnded => _isOfBackground ? _state.IsEndedInBackground : _state.IsEnded;
 
     /// <summary>
     /// Throws if the snapshot must be disposed. Call it between rows; the current row stays readable.
@@ -35,7 +48,7 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
     /// <exception cref="SnapshotEndedException">Readers keep too much memory or too many files alive.</exception>
     public void ThrowIfEnded()
     {
-        if (_state.IsEnded)
+        if (IsEnded)
         {
             throw new SnapshotEndedException();
         }
@@ -124,8 +137,18 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
             new ReadableCursor(_state, _state.VisibleBatch, toExclusive, damageSkipped, mayBeOld)
         );
 
+    /// <summary>
+    /// Returns another snapshot of the same state, for a client, to be disposed on its own. This one must stay open
+    /// during the call.
+    /// </summary>
+    public Snapshot Share()
+    {
+        Invariant.Holds(_state.TryAcquire(), "a snapshot is shared while it is open");
+        return new Snapshot(_state);
+    }
+
     /// <summary>Releases the state.</summary>
-    public void Dispose() => _state.Release();
+    public void Dispose() => _state.Release(_isOfBackground);
 
     /// <summary>Returns whether both refer to the same state.</summary>
     public bool Equals(Snapshot other) => ReferenceEquals(_state, other._state);

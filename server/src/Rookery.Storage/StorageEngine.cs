@@ -221,6 +221,13 @@ public sealed class StorageEngine : IDisposable
     public Snapshot OpenSnapshot() => new(_context.Published.Acquire());
 
     /// <summary>
+    /// Opens a snapshot of the newest state for background work. If readers keep too much alive, it is ended before
+    /// those of clients are, and it never causes one of theirs to be ended.
+    /// </summary>
+    /// <exception cref="ObjectDisposedException">As <see cref="OpenSnapshot"/>.</exception>
+    public Snapshot OpenBackgroundSnapshot() => new(_context.Published.Acquire(), isOfBackground: true);
+
+    /// <summary>
     /// Executes one part of a merge: writes at most one output file, or moves files to the merged run without rewriting
     /// them.
     /// </summary>

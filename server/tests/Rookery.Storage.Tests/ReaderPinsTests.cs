@@ -67,6 +67,43 @@ public sealed class ReaderPinsTests
     }
 
     [Fact]
+    public void Background_work_is_ended_first_and_never_ends_a_client()
+    {
+        using StorageEngine engine = EngineWorkload.Open(
+            _disk,
+            EngineWorkload.Options with
+            {
+                ReaderMemoryBytes = 30 * 1024,
+            }
+        );
+        Fill(engine, bytes: 4_000);
+        using Snapshot client = engine.OpenSnapshot();
+        Fill(engine, bytes: 60_000);
+        using Snapshot background = engine.OpenBackgroundSnapshot();
+        Assert.False(background.IsEnded);
+        Fill(engine, bytes: 60_000);
+        Assert.True(background.IsEnded);
+        Assert.Throws<SnapshotEndedException>(background.ThrowIfEnded);
+        client.ThrowIfEnded();
+        Assert.Equal(0, engine.Statistics().EndedReads);
+    }
+
+    [Fact]
+    public void A_client_may_read_on_what_background_work_opened()
+    {
+        using StorageEngine engine = EngineWorkload.Open(_disk, EngineWorkload.Options);
+        Fill(engine, bytes: 1_000);
+        Snapshot background = engine.OpenBackgroundSnapshot();
+        using Snapshot client = background.Share();
+        background.Dispose();
+        Fill(engine, bytes: 40_000);
+        client.ThrowIfEnded();
+        Assert.True(client.TryGet(EngineWorkload.Key(database: 1, table: 1, "key1"), out Row row));
+        row.Dispose();
+        Assert.False(client.TryGet(EngineWorkload.Key(database: 1, table: 1, "key60"), out _));
+    }
+
+    [Fact]
     public void A_token_requested_after_the_end_is_cancelled()
     {
         using StorageEngine engine = EngineWorkload.Open(_disk, EngineWorkload.Options with { ReaderMemoryBytes = 1 });

@@ -81,9 +81,23 @@ public sealed class Database
 
     /// <summary>Opens a snapshot of the database. Dispose it soon: it pins memory and files.</summary>
     /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
-    public DatabaseReader OpenReader()
+    public DatabaseReader OpenReader() => ReaderOf(_storage.OpenSnapshot());
+
+    /// <summary>
+    /// Opens a snapshot for background work, which may keep it for long. If readers keep too much alive, it is ended
+    /// first, and it ends no client's.
+    /// </summary>
+    /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
+    public DatabaseReader OpenBackgroundReader() => ReaderOf(_storage.OpenBackgroundSnapshot());
+
+    /// <summary>
+    /// Opens a reader for a client of the snapshot of one that is open. It need not be the newest snapshot.
+    /// </summary>
+    /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
+    public DatabaseReader Share(in DatabaseReader open) => ReaderOf(open.Snapshot.Share());
+
+    private DatabaseReader ReaderOf(in Snapshot snapshot)
     {
-        var snapshot = _storage.OpenSnapshot();
         if (_refusesReaders || _storage.InstallCount != _installs)
         {
             // Checked after opening the snapshot, because RefuseReaders is called before any snapshot contains the

@@ -35,6 +35,9 @@ public readonly struct DatabaseReader : IDisposable
     /// </summary>
     public CancellationToken Ended => _snapshot.Ended;
 
+    /// <summary>Whether the snapshot must be released.</summary>
+    public bool IsEnded => _snapshot.IsEnded;
+
     /// <summary>Throws if the snapshot must be released. Cursors call it themselves.</summary>
     /// <exception cref="SnapshotEndedException">The snapshot pins too much memory or too many files.</exception>
     public void ThrowIfEnded() => _snapshot.ThrowIfEnded();

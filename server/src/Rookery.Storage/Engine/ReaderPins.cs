@@ -6,8 +6,8 @@ namespace Rookery.Storage.Engine;
 
 /// <summary>
 /// Limits the memtables and run files that readers of older states keep alive (pin) although the newest state no longer
-/// uses them. Checked after each flush and merge: beyond the limits, the readers of the oldest states are ended. Memory
-/// of pinned memtables is taken from the block cache.
+/// uses them. Checked after each flush and merge: beyond the limits, the readers of the oldest states are ended, those
+/// of background work before those of clients. Memory of pinned memtables is taken from the block cache.
 /// </summary>
 internal sealed class ReaderPins(EngineContext context)
 {
@@ -19,7 +19,7 @@ internal sealed class ReaderPins(EngineContext context)
 
     private long _ended;
 
-    /// <summary>Number of states whose readers were ended since the engine was opened.</summary>
+    /// <summary>Number of states whose readers, those of clients, were ended since the engine was opened.</summary>
     public long Ended => Volatile.Read(ref _ended);
 
     /// <summary>Returns the bytes of memtables and files that readers pin.</summary>
@@ -39,32 +39,41 @@ internal sealed class ReaderPins(EngineContext context)
     /// </summary>
     public void EndExcessive()
     {
-        IReadOnlyList<EngineState> states = context.Published.Held();
+        IReadOnlyList<EngineState> newestFirst = [.. context.Published.Held().Reverse()];
         var pins = new Pins(context.Published.Current);
-        long keptMemory = 0;
         long? fileLimit = null;
-        bool isOver = false;
+
+        // What background work keeps comes second, so it ends no client.
+        End(newestFirst.Where(static state => state.HasClients), EndClients);
+        End(newestFirst.Where(static state => state.HasBackgroundReaders), static state => state.EndInBackground());
+        long keptMemory = pins.MemoryBytes;
 
         // Walks from the newest state to the oldest: the first that exceeds a limit is ended, and so are all older
         // ones.
-        foreach (EngineState state in states.Reverse())
+        void End(IEnumerable<EngineState> states, Action<EngineState> end)
         {
-            pins.Add(state);
-            if (pins.FileBytes > 0)
+            bool isOver = false;
+            foreach (EngineState state in states)
             {
-                fileLimit ??= ReadFileLimit();
+                isOver = isOver || !pins.TryAdd(state, IsWithin);
+                if (isOver)
+                {
+                    end(state);
+                }
             }
+        }
 
-            isOver |= pins.MemoryBytes > context.Options.ReaderMemoryBytes || pins.FileBytes > fileLimit;
-            if (!isOver)
-            {
-                keptMemory = pins.MemoryBytes;
-            }
-            else if (state.End())
+        void EndClients(EngineState state)
+        {
+            if (state.End())
             {
                 Volatile.Write(ref _ended, _ended + 1);
             }
         }
+
+        bool IsWithin(Pins kept) =>
+            kept.MemoryBytes <= context.Options.ReaderMemoryBytes
+            && (kept.FileBytes == 0 || kept.FileBytes <= (fileLimit ??= ReadFileLimit()));
 
         context.Cache.CapacityBytes = Math.Max(
             context.Options.CacheBytes - keptMemory,
@@ -93,34 +102,55 @@ internal sealed class ReaderPins(EngineContext context)
     {
         private readonly HashSet<object> _counted = new(ReferenceEqualityComparer.Instance);
 
-        public Pins(EngineState newest) => Add(newest, counts: false);
+        public Pins(EngineState newest) => Add(newest, [], counts: false);
 
         public long MemoryBytes { get; private set; }
 
         public long FileBytes { get; private set; }
 
-        public void Add(EngineState state) => Add(state, counts: true);
+        public void Add(EngineState state) => Add(state, [], counts: true);
 
-        private void Add(EngineState state, bool counts)
+        /// <summary>Adds a state unless the sums then exceed the limits.</summary>
+        /// <returns>Whether the state was added.</returns>
+        public bool TryAdd(EngineState state, Func<Pins, bool> isWithin)
         {
-            Memtable[] memtables = [state.Active, .. state.Frozen];
-            foreach (Memtable memtable in memtables)
+            var (memory, files) = (MemoryBytes, FileBytes);
+            List<object> added = [];
+            Add(state, added, counts: true);
+            if (isWithin(this))
             {
-                if (_counted.Add(memtable) && counts)
-                {
-                    MemoryBytes += memtable.Bytes;
-                }
+                return true;
             }
 
-            if (_counted.Add(state.Runs))
+            added.ForEach(part => _counted.Remove(part));
+            (MemoryBytes, FileBytes) = (memory, files);
+            return false;
+        }
+
+        private void Add(EngineState state, List<object> added, bool counts)
+        {
+            foreach (Memtable memtable in (Memtable[])[state.Active, .. state.Frozen])
+            {
+                MemoryBytes += IsNew(memtable) && counts ? memtable.Bytes : 0;
+            }
+
+            if (IsNew(state.Runs))
             {
                 foreach (RunEntry file in state.Runs.Files())
                 {
-                    if (file.Reader is { } reader && _counted.Add(reader) && counts)
-                    {
-                        FileBytes += file.Summary.FileBytes;
-                    }
+                    FileBytes += file.Reader is { } reader && IsNew(reader) && counts ? file.Summary.FileBytes : 0;
                 }
+            }
+
+            bool IsNew(object part)
+            {
+                if (!_counted.Add(part))
+                {
+                    return false;
+                }
+
+                added.Add(part);
+                return true;
             }
         }
     }

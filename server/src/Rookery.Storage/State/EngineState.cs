@@ -11,7 +11,9 @@ namespace Rookery.Storage.State;
 internal sealed class EngineState
 {
     private int _references = 1;
+    private int _backgroundReaders; // of the references
     private int _isEnded;
+    private int _isEndedInBackground;
     private CancellationTokenSource? _ending;
 
     /// <summary>Creates a state and acquires references to its parts.</summary>
@@ -84,8 +86,20 @@ internal sealed class EngineState
     /// <summary>Whether any reference is held.</summary>
     public bool IsHeld => Volatile.Read(ref _references) > 0;
 
+    /// <summary>
+    /// Whether a reader other than those of background work holds the state. Also true for a moment while one of the
+    /// others begins.
+    /// </summary>
+    public bool HasClients => Volatile.Read(ref _references) > Volatile.Read(ref _backgroundReaders);
+
+    /// <summary>Whether background work holds the state.</summary>
+    public bool HasBackgroundReaders => Volatile.Read(ref _backgroundReaders) > 0;
+
     /// <summary>Whether long reads of this state must stop.</summary>
     public bool IsEnded => Volatile.Read(ref _isEnded) != 0;
+
+    /// <summary>Whether background work must release this state.</summary>
+    public bool IsEndedInBackground => Volatile.Read(ref _isEndedInBackground) != 0;
 
     /// <summary>Cancelled when long reads must stop. Created on first use, because few readers wait.</summary>
     public CancellationToken Ended
@@ -115,9 +129,21 @@ internal sealed class EngineState
         return true;
     }
 
+    /// <summary>Ends the reads of background work only.</summary>
+    public void EndInBackground() => Volatile.Write(ref _isEndedInBackground, 1);
+
+    /// <summary>Records that a reference that was just acquired is one of background work.</summary>
+    public void CountInBackground() => Interlocked.Increment(ref _backgroundReaders);
+
     /// <summary>Releases a reference.</summary>
-    public void Release()
+    /// <param name="isOfBackground">Whether it was counted by <see cref="CountInBackground"/>.</param>
+    public void Release(bool isOfBackground = false)
     {
+        if (isOfBackground)
+        {
+            Interlocked.Decrement(ref _backgroundReaders);
+        }
+
         int remaining = Interlocked.Decrement(ref _references);
         Invariant.Holds(remaining >= 0, "a snapshot is disposed once");
         if (remaining == 0)
