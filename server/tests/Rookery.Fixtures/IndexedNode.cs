@@ -168,6 +168,28 @@ public sealed class IndexedNode : IDisposable
         );
     }
 
+    /// <summary>Stores and deletes documents in one transaction.</summary>
+    /// <param name="changes">The id of each document, its members (null to delete it) and its collection.</param>
+    public void Transact(params (string Id, string? Members, string Collection)[] changes)
+    {
+        using var writer = new BatchWriter(CommandKind.Batch, Database().Number);
+        foreach (var (id, members, collection) in changes)
+        {
+            if (members is null)
+            {
+                writer.Delete(Encoding.UTF8.GetBytes(id), default);
+                continue;
+            }
+
+            using var parser = DocumentParser.Rent();
+            byte[] json = Encoding.UTF8.GetBytes($"{{{members},\"@metadata\":{{\"@collection\":\"{collection}\"}}}}");
+            Assert.True(parser.TryParse(json, out var document, out var error), error.ToString());
+            writer.Put(Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document);
+        }
+
+        Run(writer.Complete());
+    }
+
     public void Delete(string id, string database = "shop") =>
         Run(CommandEncoder.Delete(Database(database).Number, Encoding.UTF8.GetBytes(id), default, default));
 
@@ -230,10 +252,10 @@ public sealed class IndexedNode : IDisposable
 
     public IIndexStore StoreOf(string name, string database = "shop") => Serving(name, database).Store;
 
-    /// <summary>Returns the stored rows of an index, ordered by their bytes.</summary>
+    /// <summary>Returns the stored rows of an index, as queries see it, ordered by their bytes.</summary>
     public IReadOnlyList<string> ReadRows(string name)
     {
-        using var snapshot = StoreOf(name).OpenSnapshot();
+        using var snapshot = Serving(name).OpenSnapshot();
         var rows = new List<string>();
         foreach (var (reader, live) in snapshot.Segments)
         {

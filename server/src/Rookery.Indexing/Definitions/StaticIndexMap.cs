@@ -62,6 +62,12 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     /// </summary>
     public int ContentVersion => 4;
 
+    /// <summary>The snapshot that maps load documents from; null for the newest one.</summary>
+    internal DatabaseReader? LoadSource
+    {
+        set => _loads.Source = value;
+    }
+
     /// <inheritdoc/>
     public void Map(in QueriedDocument document, IndexEntry entry)
     {

@@ -7,7 +7,7 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Loads documents for a map in their current version. Records their ids in the entry, including those of missing
+/// Loads documents for a map. Records their ids in the entry, including those of missing
 /// documents. Not thread-safe.
 /// </summary>
 /// <param name="database">The database of the documents.</param>
@@ -20,6 +20,9 @@ internal sealed class TrackedLoads(Database database, IReadOnlyList<string> coll
     /// <summary>The entry that records the loaded ids.</summary>
     public IndexEntry? Entry { get; set; }
 
+    /// <summary>The snapshot that documents are loaded from; null for the newest one.</summary>
+    public DatabaseReader? Source { get; set; }
+
     /// <inheritdoc/>
     public void Load(ReadOnlySpan<byte> id, ScriptDocumentReceiver receiver)
     {
@@ -28,8 +31,19 @@ internal sealed class TrackedLoads(Database database, IReadOnlyList<string> coll
             return;
         }
 
+        if (Source is { } source)
+        {
+            Load(source, id, receiver);
+            return;
+        }
+
+        using var newest = database.OpenReader();
+        Load(newest, id, receiver);
+    }
+
+    private void Load(in DatabaseReader reader, ReadOnlySpan<byte> id, ScriptDocumentReceiver receiver)
+    {
         Span<byte> room = stackalloc byte[LowerNames.RoomBytes];
-        using var reader = database.OpenReader();
         if (!reader.TryGetDocument(id, out var document))
         {
             // The missing document may later be created in any collection.

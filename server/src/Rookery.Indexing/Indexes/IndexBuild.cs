@@ -73,6 +73,7 @@ internal sealed class IndexBuild
         Span<byte> id = stackalloc byte[LowerNames.RoomBytes];
         using var reader = _database.OpenReader();
         using var documents = reader.SeekByIdPrefix([], _afterId);
+        using var loads = new LoadSource(Indexes, reader);
         long bytes = 0;
         for (
             read = 0;

@@ -232,7 +232,7 @@ public sealed class IndexCatalog : IDisposable
             else if (slot.Replacement is { HasStopped: true })
             {
                 // If both indexes have stopped, no task should wait for the serving one.
-                slot.Serving.ReleaseWaitersAtRest();
+                slot.Serving.Waits.ReleaseAtRest();
             }
         }
 

@@ -16,36 +16,22 @@ namespace Rookery.Indexing.Indexes;
 /// </summary>
 public sealed class IndexFeeder(Database database, IndexFeederOptions options, TimeProvider time)
 {
-    // An index within this many steps of the last etag counts as nearly up to date.
-    private const int NearSteps = 8;
-
-    // Awaited indexes and those of the highest priority get three turns for each turn of the rest, so the rest always
-    // advances.
-    private const int PreferredWeight = 3;
-    private const int RestWeight = 1;
+    private const int PreferredWeight = PositionTurns.PreferredWeight;
+    private const int RestWeight = PositionTurns.RestWeight;
 
     // The kinds of work that take turns (FeedInTurn); the third is to build.
     private const int DependentsTurn = 0;
     private const int ChangesTurn = 1;
     private readonly WeightedTurns _workTurns = new(kinds: 3);
 
-    // The priority classes that take turns: the indexes of the highest priority, and all others.
-    private const int HighestTurn = 0;
-    private const int RestTurn = 1;
     private readonly WeightedTurns _buildTurns = new(kinds: 2);
-    private readonly WeightedTurns _priorityTurns = new(kinds: 2);
-
-    // NextPosition feeds in turn: the awaited index that lags most; the index that lags least, if it is nearly up to
-    // date; and, without a constant, the index that lags most of all. Each priority class has its own turns.
-    private const int AwaitedTurn = 0;
-    private const int NearlyThereTurn = 1;
-    private readonly WeightedTurns _positionTurns = new(kinds: 3);
-    private readonly WeightedTurns _positionTurnsOfRest = new(kinds: 3);
+    private readonly PositionTurns _positionTurns = new(options.DocumentsPerStep);
 
     private readonly byte[] _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
     private readonly List<RunningIndex> _indexes = [];
     private readonly List<IndexBuild> _builds = [];
     private readonly List<RunningIndex> _group = []; // the indexes that the current step feeds
+    private readonly PassSnapshots _passes = new(database);
     private long _pendingBytes;
     private long? _damagedAt;
     private RunningIndex? _lastIndexWithDependents;
@@ -58,6 +44,9 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     /// <summary>Whether an index has buffered entries that are not written, or whose write the disk refused.</summary>
     public bool HasPending => _indexes.Exists(static index => index.HasPending || index.IsWriteBlocked);
 
+    /// <summary>Whether indexes hold snapshots of the database for queries, which are to be released soon.</summary>
+    public bool HoldsDocuments => _indexes.Exists(static index => index.Visible.HoldsDocuments);
+
     /// <summary>Whether feeding pauses because a document cannot be read. It is read again later.</summary>
     public bool IsPausedByDamage => _damagedAt is not null;
 
@@ -68,6 +57,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     public void Remove(RunningIndex index)
     {
         _indexes.Remove(index);
+        _passes.Release(index);
         _lastIndexWithDependents = _lastIndexWithDependents == index ? null : _lastIndexWithDependents;
         foreach (var build in _builds)
         {
@@ -83,6 +73,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     public bool Step(long pendingBytes)
     {
         _pendingBytes = pendingBytes;
+        EndLostPasses();
+        _indexes.ForEach(static index => index.Visible.ReleaseOldDocuments());
         bool worked = !IsStillPaused() && FeedOrPause();
         StoppedIndexes.AdvanceOverOperationsWithoutDocuments(database, _indexes);
         foreach (var index in _indexes)
@@ -94,16 +86,68 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             }
         }
 
-        return worked
-            || _indexes.Exists(static index =>
-                index.State == IndexState.Normal && !index.IsWriteBlocked && index.MergeOnce()
-            );
+        if (worked)
+        {
+            return true;
+        }
+
+        EndPasses();
+        return _indexes.Exists(static index =>
+            index.State == IndexState.Normal && !index.IsWriteBlocked && index.MergeOnce()
+        );
+    }
+
+    /// <summary>
+    /// Releases the snapshots of passes that are not complete, because feeding pauses. They continue in newer ones.
+    /// Also releases old snapshots that indexes hold for queries.
+    /// </summary>
+    public void EndPasses()
+    {
+        _indexes.ForEach(static index => index.Visible.ReleaseOldDocuments());
+        if (_passes.Count > 0)
+        {
+            foreach (var index in _indexes.Where(static index => index.Pass is not null))
+            {
+                EndPass(index);
+                index.CountLostPass();
+            }
+        }
     }
 
     private static bool IsRunning(RunningIndex index) =>
         index.State == IndexState.Normal && !index.IsResetRequested && !index.IsWriteBlocked;
 
-    private static bool IsFollowing(RunningIndex index) => IsRunning(index) && !index.HasDependents;
+    /// <summary>Returns whether an index may be fed changes now.</summary>
+    internal static bool IsFollowing(RunningIndex index) => IsRunning(index) && !index.HasDependents;
+
+    // A stopped index keeps no snapshot, and a snapshot that the node ended is released at once.
+    private void EndLostPasses()
+    {
+        if (_passes.Count > 0)
+        {
+            foreach (var index in _indexes)
+            {
+                bool isLost = index.Pass is { IsEnded: true };
+                if (isLost || !IsRunning(index))
+                {
+                    EndPass(index);
+                }
+
+                if (isLost)
+                {
+                    index.CountLostPass();
+                }
+            }
+        }
+    }
+
+    private void EndPass(RunningIndex index)
+    {
+        if (_passes.Release(index))
+        {
+            index.LoseSnapshot();
+        }
+    }
 
     private bool IsStillPaused()
     {
@@ -201,16 +245,21 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         _lastIndexWithDependents = index;
         _group.Clear();
         _group.Add(index);
-        using var reader = database.OpenReader();
-        long bytes = 0;
-        index.FeedDependents(
-            options.DocumentsPerStep,
-            id =>
-            {
-                bytes += RefeedDocument(reader, id);
-                return bytes < options.BytesPerStep && !IndexBuild.IsFull(_group, _pendingBytes);
-            }
-        );
+        var reader = _passes.Take(_group, mayRenew: false).Reader;
+        using (new LoadSource(_group, reader))
+        {
+            long bytes = 0;
+            index.FeedDependents(
+                options.DocumentsPerStep,
+                id =>
+                {
+                    bytes += RefeedDocument(reader, id);
+                    return bytes < options.BytesPerStep && !IndexBuild.IsFull(_group, _pendingBytes);
+                }
+            );
+        }
+
+        EndCompletePasses();
         return true;
     }
 
@@ -257,7 +306,11 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
 
         if (isComplete)
         {
-            build.Indexes.ForEach(index => index.AdvanceTo(build.StartEtag, documentsRead: 0));
+            // If no operation followed the start of the walk, the indexes equal the newest snapshot. Otherwise a pass
+            // follows.
+            bool isWhole = _passes.Take(build.Indexes, mayRenew: false).LastEtag <= build.StartEtag;
+            build.Indexes.ForEach(index => index.AdvanceTo(build.StartEtag, documentsRead: 0, isWhole));
+            EndCompletePasses();
         }
 
         return true;
@@ -297,7 +350,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private IndexBuild? ChooseBuild()
     {
         int highest = _builds.Where(static build => IsRunning(build.Indexes[0])).Select(RankOf).DefaultIfEmpty().Max();
-        bool isTurnOfHighest = _buildTurns.Next([PreferredWeight, RestWeight]) == HighestTurn;
+        bool isTurnOfHighest = _buildTurns.Next([PreferredWeight, RestWeight]) == PositionTurns.HighestTurn;
         int lowestRank = isTurnOfHighest ? highest : 0;
         return _builds.Find(build => IsRunning(build.Indexes[0]) && RankOf(build) >= lowestRank);
     }
@@ -326,7 +379,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private bool Follow()
     {
         long last = database.LastEtag;
-        long? next = NextPosition(last);
+        long? next = _positionTurns.Next(_indexes, last);
         if (next is not { } position)
         {
             return false;
@@ -339,106 +392,46 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             .Select(static index => index.Position)
             .DefaultIfEmpty(long.MaxValue)
             .Min();
-        long newPosition = FeedChanges(position, limit, out long read);
-        DocumentsRead += read;
-        using (var reader = database.OpenReader())
+        var pass = _passes.Take(_group, mayRenew: true);
+        if (pass.TombstoneHorizon > position)
         {
-            if (reader.ReadStatistics().TombstoneHorizon > position)
-            {
-                // Tombstones after this position were already removed, so the indexes may have missed deletions.
-                _group.ForEach(static index => index.RequestReset());
-                return true;
-            }
+            // Tombstones after this position were already removed, so the indexes may have missed deletions.
+            _group.ForEach(static index => index.RequestReset());
+            return true;
         }
 
-        _group.ForEach(index => index.AdvanceTo(newPosition, read));
+        var (newPosition, isWhole) = FeedChanges(pass.Reader, position, limit, out long read);
+        DocumentsRead += read;
+        _group.ForEach(index => index.AdvanceTo(newPosition, read, isWhole));
+        EndCompletePasses();
         return true;
     }
 
-    /// <summary>
-    /// Returns the etag after which the next pass reads; null if all indexes are up to date. The passes take turns: one
-    /// serves the awaited indexes, one those nearly up to date, one those that lag most. Each prefers the indexes of
-    /// the highest priority.
-    /// </summary>
-    private long? NextPosition(long last)
+    private void EndCompletePasses()
     {
-        const long None = long.MaxValue;
-        long lowest = None;
-        long highest = -1;
-        long lowestAwaited = None;
-        int highestRank = HighestRank(last);
-        int weightOfRest = IsAnyLaggingBelow(highestRank, last) ? RestWeight : 0;
-        bool isTurnOfRest = _priorityTurns.Next([PreferredWeight, weightOfRest]) == RestTurn;
-        foreach (var index in _indexes)
+        foreach (var index in _group)
         {
-            bool isOfTurn = isTurnOfRest ? index.Rank < highestRank : index.Rank >= highestRank || index.IsAwaited;
-            if (isOfTurn && IsLagging(index, last))
+            if (index is { IsWhole: true, HasDependents: false })
             {
-                lowest = Math.Min(lowest, index.Position);
-                highest = Math.Max(highest, index.Position);
-                lowestAwaited = index.IsAwaited ? Math.Min(lowestAwaited, index.Position) : lowestAwaited;
+                EndPass(index);
             }
         }
-
-        if (lowest == None)
-        {
-            return null;
-        }
-
-        bool isAwaited = lowestAwaited != None;
-        bool isNearlyThere = last - highest <= (long)NearSteps * options.DocumentsPerStep;
-
-        // Each priority class has its own turns. With shared turns, the turns of the classes and those of the
-        // positions could have the same period, and the low-priority index that lags most would never be fed.
-        var turns = isTurnOfRest ? _positionTurnsOfRest : _positionTurns;
-        int turn = turns.Next([
-            isAwaited ? PreferredWeight : 0,
-            isNearlyThere && !isAwaited ? RestWeight : 0,
-            RestWeight,
-        ]);
-        return turn switch
-        {
-            AwaitedTurn => lowestAwaited,
-            NearlyThereTurn => highest,
-            _ => lowest,
-        };
-    }
-
-    private static bool IsLagging(RunningIndex index, long last) =>
-        index.Position > 0 && index.Position < last && IsFollowing(index);
-
-    private bool IsAnyLaggingBelow(int rank, long last)
-    {
-        foreach (var index in _indexes)
-        {
-            if (index.Rank < rank && IsLagging(index, last))
-            {
-                return true;
-            }
-        }
-
-        return false;
-    }
-
-    private int HighestRank(long last)
-    {
-        int highest = 0;
-        foreach (var index in _indexes)
-        {
-            highest = IsLagging(index, last) ? Math.Max(highest, index.Rank) : highest;
-        }
-
-        return highest;
     }
 
     /// <summary>Feeds changes to the indexes of the group until a bound of the step is reached.</summary>
+    /// <param name="reader">The snapshot of the pass.</param>
     /// <param name="position">Read the changes after this etag.</param>
     /// <param name="limit">Do not feed changes after this etag.</param>
     /// <param name="read">Number of changes read.</param>
-    /// <returns>The etag through which the group is fed.</returns>
-    private long FeedChanges(long position, long limit, out long read)
+    /// <returns>The etag through which the group is fed, and whether all changes in the snapshot are fed.</returns>
+    private (long Position, bool IsWhole) FeedChanges(
+        in DatabaseReader reader,
+        long position,
+        long limit,
+        out long read
+    )
     {
-        using var reader = database.OpenReader();
+        using var loads = new LoadSource(_group, reader);
         using var changes = reader.SeekChanges(position);
         long fedThrough = position;
         long bytes = 0;
@@ -446,7 +439,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         {
             if (changes.Etag > limit)
             {
-                return limit;
+                return (limit, false);
             }
 
             // A document that moved to another collection is two changes with the same etag, which must be in one step.
@@ -459,7 +452,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
                 )
             )
             {
-                return fedThrough;
+                return (fedThrough, false);
             }
 
             fedThrough = changes.Etag;
@@ -476,7 +469,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             }
         }
 
-        return Math.Min(changes.Sequence, limit);
+        return (Math.Max(position, Math.Min(changes.Sequence, limit)), true);
     }
 
     private void FeedDocument(in DocumentView view, long etag)

@@ -93,11 +93,15 @@ public sealed class IndexHost : IDisposable
     internal TimeSpan PendingAge => _options.Feeder.PendingAge;
 
     /// <summary>
-    /// Whether work becomes due later: writing entries, reading a damaged document again, or opening an index again.
+    /// Whether work becomes due later: writing entries, releasing snapshots of documents, reading a damaged document
+    /// again, or opening an index again.
     /// </summary>
     internal bool HasPending =>
         Catalogs.Any(static catalog =>
-            catalog.Feeder.HasPending || catalog.Feeder.IsPausedByDamage || catalog.IsIncomplete
+            catalog.Feeder.HasPending
+            || catalog.Feeder.HoldsDocuments
+            || catalog.Feeder.IsPausedByDamage
+            || catalog.IsIncomplete
         );
 
     /// <summary>Whether the disk has room for what indexing writes.</summary>
@@ -176,8 +180,8 @@ public sealed class IndexHost : IDisposable
     public ChangeSubscription<IndexBatch> SubscribeToBatches() => _batches.Subscribe();
 
     /// <summary>
-    /// Returns the etag through which a serving index includes changes, and the time when it last indexed a document;
-    /// null if this node has no such index.
+    /// Returns the etag through which the results of a serving index include changes, and when they were written; null
+    /// if this node has no such index.
     /// </summary>
     public (long VisibleEtag, DateTimeOffset? LastIndexed)? ReadPosition(Database database, string name) =>
         TryGetSlot(database, name, out var slot) ? (slot.Serving.VisibleEtag, slot.Serving.LastIndexed) : null;
@@ -246,7 +250,7 @@ public sealed class IndexHost : IDisposable
                     evenAtRest
                     && !slot.StaysStopped(database)
                     && !(slot.Serving.HasStopped && FindNotKept(database, name) is not null);
-                var waiting = slot.Serving.WaitAsync(etag, remaining, cancellationToken, MayResume);
+                var waiting = slot.Serving.Waits.WaitAsync(etag, remaining, cancellationToken, MayResume);
                 WakeFor(waiting);
                 bool isReached = await waiting;
                 bool isAtRest = slot.Serving.State != IndexState.Normal && !MayResume();
@@ -257,7 +261,7 @@ public sealed class IndexHost : IDisposable
 
                 // The index was closed. The index that replaces it may not be published yet.
                 if (
-                    slot.Serving.IsClosed
+                    slot.Serving.Waits.IsClosed
                     && TryGetSlot(database, name, out var current)
                     && current.Serving == slot.Serving
                     && !await WaitAsync(followed, remaining, cancellationToken)
@@ -395,6 +399,9 @@ public sealed class IndexHost : IDisposable
         }
     }
 
+    /// <summary>Releases the snapshots of passes, because indexing pauses.</summary>
+    internal void EndPasses() => Catalogs.ToList().ForEach(static catalog => catalog.Feeder.EndPasses());
+
     /// <summary>Measures how long requests wait for a thread.</summary>
     internal void MeasureForeground() => _options.Foreground?.Measure();
 
@@ -438,20 +445,8 @@ public sealed class IndexHost : IDisposable
             ? notKept
             : null;
 
-    private IndexErrors? ErrorsOf(Database database, string name, bool ofReplacement)
-    {
-        if (!TryGetSlot(database, name, out var slot))
-        {
-            return null;
-        }
-
-        if (ofReplacement)
-        {
-            return slot.Replacement?.Errors;
-        }
-
-        return slot.Serving.Errors;
-    }
+    private IndexErrors? ErrorsOf(Database database, string name, bool ofReplacement) =>
+        TryGetSlot(database, name, out var slot) ? (ofReplacement ? slot.Replacement : slot.Serving)?.Errors : null;
 
     private void TrimIdle()
     {

@@ -59,4 +59,29 @@ public sealed record IndexStatus
 
     /// <summary>How far the index has caught up.</summary>
     public required IndexProgress Progress { get; init; }
+
+    /// <summary>Reads the status of an index.</summary>
+    /// <param name="index">The index.</param>
+    /// <param name="lastEtag">The etag through which an index that is up to date includes all changes.</param>
+    /// <param name="progress">How far the index has caught up.</param>
+    /// <param name="trouble">Why the index does not advance, in a sentence; null if it does.</param>
+    internal static IndexStatus Of(RunningIndex index, long lastEtag, in IndexProgress progress, string? trouble)
+    {
+        return new IndexStatus
+        {
+            Record = index.Record,
+            Collections = index.Map.Collections,
+            LoadedCollections = index.Map.LoadedCollections,
+            State = index.State,
+            Trouble = trouble,
+            VisibleEtag = index.VisibleEtag,
+            LastEtag = lastEtag,
+            IsResetRequested = index.IsResetRequested,
+            IsReplacement = index.IsReplacement,
+            Documents = index.Documents,
+            ErrorCount = index.Errors.Count,
+            LastIndexed = index.LastIndexed,
+            Progress = index.State == IndexState.Normal ? progress : progress with { TimeLeft = null },
+        };
+    }
 }

@@ -133,6 +133,10 @@ public sealed class IndexingThread : IDisposable
 
             return false;
         }
+        finally
+        {
+            _host.EndPasses();
+        }
     }
 
     private static bool IsTransient(Exception failure) =>

@@ -1,6 +1,8 @@
 using System.Text;
+using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
 using Rookery.Documents.Stored;
+using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
@@ -15,22 +17,23 @@ namespace Rookery.Indexing.Indexes;
 /// </summary>
 public sealed class RunningIndex : IDisposable
 {
+    // After this many lost passes in succession, queries also see an index that is not whole.
+    private const int LostPasses = 2;
+
     private readonly IndexEntry _entry = new();
-    private readonly EtagWaiters _waiters = new();
-    private readonly FreshnessRequest _freshness;
     private readonly ProgressMeter _meter;
     private readonly TimeProvider _time;
     private readonly byte[][] _lowerCollections;
     private readonly DependentDocuments _dependents;
+    private readonly WriteSchedule _schedule;
 
-    // The etag to advance to after the dependent documents are fed.
+    // The etag to advance to after the dependent documents are fed, and whether the index is then whole.
     private long _reached;
-    private long _visible;
+    private bool _isReachedWhole;
     private long _position;
     private long _indexedOrFailed;
-    private long _pendingSince;
-    private long? _refusedAt;
-    private long _lastIndexedTicks;
+    private DateTimeOffset? _lastWritten;
+    private int _lostPasses; // since the index was last whole
     private long _documentsLeft = -1;
     private bool _isPaused;
     private bool _isResetRequested;
@@ -49,8 +52,10 @@ public sealed class RunningIndex : IDisposable
         Fields = new IndexedFields(map.Fields);
         _lowerCollections = [.. map.Collections.Select(LowerNames.Collection)];
         _dependents = new DependentDocuments(store, map.LoadedCollections);
-        _position = _visible = store.Watermark;
-        _freshness = new FreshnessRequest(time);
+        _position = store.Watermark;
+        Visible = new VisibleState(store, time);
+        _schedule = new WriteSchedule(time);
+        Waits = new IndexWaits(this, time);
         _meter = new ProgressMeter(time);
         _meter.Begin();
     }
@@ -64,7 +69,7 @@ public sealed class RunningIndex : IDisposable
         set
         {
             Volatile.Write(ref _record, value);
-            ReleaseWaitersAtRest();
+            Waits.ReleaseAtRest();
         }
     }
 
@@ -84,10 +89,23 @@ public sealed class RunningIndex : IDisposable
     public long Position => Volatile.Read(ref _position);
 
     /// <summary>
-    /// The etag through which the results include changes. At most <see cref="Position"/>; 0 as soon as a rebuild is
-    /// requested, so that no query uses the results of before.
+    /// The etag through which the results include changes: the end of a pass, so never within a transaction, unless
+    /// passes were lost. At most <see cref="Position"/>; 0 as soon as a rebuild is requested, so that no query uses the
+    /// results of before.
     /// </summary>
-    public long VisibleEtag => IsResetRequested ? 0 : Volatile.Read(ref _visible);
+    public long VisibleEtag => IsResetRequested ? 0 : Visible.Published.Etag;
+
+    /// <summary>
+    /// As <see cref="VisibleEtag"/>; 0 also while the results include a part of a transaction. Callers wait for this
+    /// one.
+    /// </summary>
+    public long WholeEtag => Visible.Published.IsPartial ? 0 : VisibleEtag;
+
+    /// <summary>
+    /// Whether the index equals the documents of one snapshot of the database. False while a pass is under way, and
+    /// after one that ended early. Used by the indexing thread.
+    /// </summary>
+    public bool IsWhole { get; private set; } = true;
 
     /// <summary>Whether entries are buffered and not yet written.</summary>
     public bool HasPending => Store.PendingBytes > 0;
@@ -95,7 +113,7 @@ public sealed class RunningIndex : IDisposable
     /// <summary>
     /// Whether the disk refused to write the buffered entries. The index is not fed until they are written.
     /// </summary>
-    public bool IsWriteBlocked => _refusedAt is not null;
+    public bool IsWriteBlocked => _schedule.IsBlocked;
 
     /// <summary>Documents that the first build has still to read; null if the index is not being built.</summary>
     public long? DocumentsLeft
@@ -113,16 +131,18 @@ public sealed class RunningIndex : IDisposable
         set
         {
             Volatile.Write(ref _isPaused, value);
-            ReleaseWaitersAtRest();
+            Waits.ReleaseAtRest();
         }
     }
 
     /// <summary>Whether a rebuild was requested.</summary>
     public bool IsResetRequested => Volatile.Read(ref _isResetRequested);
 
-    /// <summary>When the index was last written; null if it was not written since the node started.</summary>
-    public DateTimeOffset? LastIndexed =>
-        Volatile.Read(ref _lastIndexedTicks) is not 0 and long ticks ? new DateTimeOffset(ticks, TimeSpan.Zero) : null;
+    /// <summary>When the results were written; null if they were written before the node started.</summary>
+    public DateTimeOffset? LastIndexed => Visible.Published.LastIndexed;
+
+    /// <summary>Number of documents in the results.</summary>
+    public long Documents => Visible.Documents;
 
     /// <summary>The last etag that was published to subscribers. Used by the indexing thread.</summary>
     public long PublishedEtag { get; set; }
@@ -148,28 +168,11 @@ public sealed class RunningIndex : IDisposable
     public bool HasStopped => Volatile.Read(ref _whyStopped) is not null;
 
     /// <summary>Whether the index runs, and if not, why.</summary>
-    public IndexState State
-    {
-        get
-        {
-            if (Record.Settings.IsDisabled)
-            {
-                return IndexState.Disabled;
-            }
-
-            if (HasStopped)
-            {
-                return IndexState.Error;
-            }
-
-            if (IsPaused)
-            {
-                return IndexState.Paused;
-            }
-
-            return IndexState.Normal;
-        }
-    }
+    public IndexState State =>
+        Record.Settings.IsDisabled ? IndexState.Disabled
+        : HasStopped ? IndexState.Error
+        : IsPaused ? IndexState.Paused
+        : IndexState.Normal;
 
     /// <summary>The rank of the priority, 0 to 2. A higher rank gets more turns.</summary>
     public int Rank =>
@@ -180,28 +183,11 @@ public sealed class RunningIndex : IDisposable
             _ => 0,
         };
 
-    /// <summary>
-    /// Whether a task waits for an etag that the results do not include yet, or a caller requested one.
-    /// </summary>
-    public bool IsAwaited => AwaitedEtag > VisibleEtag;
+    /// <summary>The callers that wait until the results include the changes through an etag. Thread-safe.</summary>
+    public IndexWaits Waits { get; }
 
-    /// <summary>The lowest etag that a task waits for or a caller requested; 0 without one.</summary>
-    private long AwaitedEtag
-    {
-        get
-        {
-            long waited = _waiters.LeastEtag;
-            if (_freshness.Etag is not { } requested || requested <= VisibleEtag || State != IndexState.Normal)
-            {
-                return waited;
-            }
-
-            return waited == 0 ? requested : Math.Min(waited, requested);
-        }
-    }
-
-    /// <summary>Whether the index is closed. Callers that still wait look up its successor.</summary>
-    public bool IsClosed => _waiters.IsClosed;
+    /// <summary>Whether a caller waits for an etag that the results do not include yet.</summary>
+    public bool IsAwaited => Waits.AwaitedEtag > WholeEtag;
 
     /// <summary>
     /// Returns whether the index maps the documents of a collection, given lower-cased by <see cref="LowerNames"/>.
@@ -211,12 +197,6 @@ public sealed class RunningIndex : IDisposable
 
     /// <summary>Whether documents that loaded a changed document must be fed before the index advances.</summary>
     public bool HasDependents => _dependents.HasAny;
-
-    /// <summary>
-    /// Requests that the results soon include the changes through an etag, for a caller that does not wait but asks
-    /// again. The request counts for a second. Thread-safe.
-    /// </summary>
-    public void RequestFreshness(long etag) => _freshness.Request(etag);
 
     /// <summary>Requests a rebuild, which the indexing thread carries out.</summary>
     public void RequestReset() => Volatile.Write(ref _isResetRequested, true);
@@ -243,7 +223,8 @@ public sealed class RunningIndex : IDisposable
             Fail(Encoding.UTF8.GetString(document.View.Id), wrong.Message);
         }
 
-        RecordPendingSince();
+        IsWhole = false;
+        _schedule.RecordChange();
         if (_entry.IsEmpty)
         {
             Store.Delete(lowerId);
@@ -269,6 +250,7 @@ public sealed class RunningIndex : IDisposable
     /// it is called with the same id again.</param>
     public void FeedDependents(int documents, Func<byte[], bool> feed)
     {
+        _schedule.RecordAdvance();
         for (int fed = 0; fed < documents; fed++)
         {
             byte[]? dependent;
@@ -285,7 +267,8 @@ public sealed class RunningIndex : IDisposable
             if (dependent is null)
             {
                 // If a pass threw, changed documents were recorded without an advance. The position must not go back.
-                AdvanceTo(Math.Max(_reached, Position), documentsRead: 0);
+                AdvanceTo(Math.Max(_reached, Position), documentsRead: 0, _isReachedWhole);
+                _isReachedWhole = false;
                 return;
             }
 
@@ -301,7 +284,8 @@ public sealed class RunningIndex : IDisposable
     /// <summary>Removes a document.</summary>
     public void Remove(ReadOnlySpan<byte> lowerId)
     {
-        RecordPendingSince();
+        IsWhole = false;
+        _schedule.RecordChange();
         Store.Delete(lowerId);
     }
 
@@ -310,9 +294,11 @@ public sealed class RunningIndex : IDisposable
     /// </summary>
     /// <param name="etag">The new position; not below the current one.</param>
     /// <param name="documentsRead">Number of documents and tombstones read for this advance.</param>
-    public void AdvanceTo(long etag, long documentsRead)
+    /// <param name="isWhole">Whether everything in the snapshot that was read is fed.</param>
+    public void AdvanceTo(long etag, long documentsRead, bool isWhole)
     {
         Invariant.Holds(etag >= Position, "an index follows the documents forward");
+        _schedule.RecordAdvance();
         AddProgress(documentsRead);
         if (HasStopped)
         {
@@ -321,16 +307,34 @@ public sealed class RunningIndex : IDisposable
 
         if (HasDependents)
         {
-            _reached = etag;
+            (_reached, _isReachedWhole) = (etag, isWhole);
             return;
         }
 
+        IsWhole = isWhole;
+        if (isWhole)
+        {
+            Visible.Equal(Pass);
+        }
+
         Volatile.Write(ref _position, etag);
-        if (!HasPending)
+        if (isWhole && !HasPending)
         {
             SetVisible(etag);
         }
     }
+
+    /// <summary>
+    /// Records that the snapshot of the pass was released before its end. So the dependent documents that are left will
+    /// be read in a newer one, and the index is not whole after them.
+    /// </summary>
+    public void LoseSnapshot() => _isReachedWhole = false;
+
+    /// <summary>Records that a pass lost its snapshot before its end.</summary>
+    public void CountLostPass() => _lostPasses++;
+
+    /// <summary>Sets the snapshot that the map loads documents from; null for the newest one.</summary>
+    public void LoadFrom(DatabaseReader? snapshot) => (Map as StaticIndexMap)?.LoadSource = snapshot;
 
     /// <summary>Adds a number of read documents and tombstones to the progress.</summary>
     public void AddProgress(long documentsRead)
@@ -340,8 +344,8 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>
-    /// Returns whether <see cref="WriteBuffered"/> is due: the buffered entries are large or old, a task waits for
-    /// them, or the position has advanced far without entries.
+    /// Returns whether <see cref="WriteBuffered"/> is due: the buffered entries are large, or they are old or a task
+    /// waits for them and the index is whole, or the position has advanced far without entries.
     /// </summary>
     /// <param name="bytes">Number of buffered bytes from which it is due.</param>
     /// <param name="age">Age of the oldest buffered entry, or of the last refused write, from which it is due.</param>
@@ -349,9 +353,9 @@ public sealed class RunningIndex : IDisposable
     /// position (<see cref="IIndexStore.Watermark"/>) and the index's position from which it is due.</param>
     public bool IsWriteDue(long bytes, TimeSpan age, long etagsBetweenPositionWrites)
     {
-        if (_refusedAt is { } refusedAt)
+        if (IsWriteBlocked)
         {
-            return _time.GetElapsedTime(refusedAt) >= age;
+            return _schedule.IsRetryDue(age);
         }
 
         if (!HasPending)
@@ -360,67 +364,67 @@ public sealed class RunningIndex : IDisposable
             return Position > 0 && (Store.Watermark == 0 || Position - Store.Watermark >= etagsBetweenPositionWrites);
         }
 
-        if (Store.PendingBytes >= bytes)
-        {
-            return true;
-        }
-
         // A finished build is written at once. It happens only once, and clients that poll the statistics would
         // otherwise wait 5 s.
-        return Position > 0
-            && (
-                Store.Watermark == 0
-                || (IsAwaited && Position >= AwaitedEtag)
-                || _time.GetElapsedTime(_pendingSince) >= age
-            );
+        return Store.PendingBytes >= bytes
+            || (Position > 0 && Store.Watermark == 0)
+            || (Position > 0 && IsWhole && (Visible.IsKept || (IsAwaited && Position >= Waits.AwaitedEtag)))
+            || (Position > 0 && _schedule.IsAgeDue(age, MayShow));
     }
 
-    /// <summary>Writes the buffered entries. A write that the disk refuses is tried again later.</summary>
+    /// <summary>
+    /// Writes the buffered entries. Queries see them if the index is whole, or if passes were lost again and again:
+    /// then an index that is not whole is better than one that never advances. A write that the disk refuses is tried
+    /// again later.
+    /// </summary>
     public void WriteBuffered()
     {
-        try
+        if (TryOnDisk(Write) is null)
         {
-            Store.Apply(Position);
-        }
-        catch (DiskException refused)
-        {
-            WaitAfterDiskError(refused);
-            return;
-        }
-        catch (Exception damaged) when (IndexDamage.Is(damaged))
-        {
-            Rebuild(damaged);
             return;
         }
 
-        _refusedAt = null;
+        _schedule.RecordWrite();
         SetTrouble(null);
-        Volatile.Write(ref _lastIndexedTicks, _time.GetUtcNow().UtcTicks);
-        if (Position > 0)
+        _lastWritten = _time.GetUtcNow();
+        if (Position > 0 && MayShow)
         {
             SetVisible(Position);
         }
-    }
 
-    /// <summary>Merges some segments, if that is due.</summary>
-    /// <returns>Whether there was work to do.</returns>
-    public bool MergeOnce()
-    {
-        try
+        bool Write()
         {
-            return Store.MergeOnce();
-        }
-        catch (DiskException refused)
-        {
-            WaitAfterDiskError(refused);
-            return false;
-        }
-        catch (Exception damaged) when (IndexDamage.Is(damaged))
-        {
-            Rebuild(damaged);
+            if (HasPending)
+            {
+                Visible.Keep();
+            }
+
+            Store.Apply(Position);
             return true;
         }
     }
+
+    /// <summary>Opens the state that queries search. Thread-safe.</summary>
+    /// <exception cref="ObjectDisposedException">The index was closed, because another replaces it or the node
+    /// stops.</exception>
+    public IndexSnapshot OpenSnapshot() => Visible.Open(out _);
+
+    /// <inheritdoc cref="VisibleState.Open(out PublishedIndex)"/>
+    public IndexSnapshot OpenSnapshot(out PublishedIndex published) => Visible.Open(out published);
+
+    /// <inheritdoc cref="VisibleState.Open(out PublishedIndex, out DatabaseReader?)"/>
+    public IndexSnapshot OpenSnapshot(out PublishedIndex published, out DatabaseReader? documents) =>
+        Visible.Open(out published, out documents);
+
+    /// <summary>The state that queries search.</summary>
+    internal VisibleState Visible { get; }
+
+    /// <summary>The snapshot that a pass of the index reads; null between passes.</summary>
+    internal PassSnapshot? Pass { get; set; }
+
+    /// <summary>Merges some segments, if that is due.</summary>
+    /// <returns>Whether there was work to do.</returns>
+    public bool MergeOnce() => !Visible.IsKept && (TryOnDisk(Store.MergeOnce) ?? IsResetRequested);
 
     /// <summary>Requests a rebuild because files are damaged. Thread-safe.</summary>
     public void Rebuild(Exception damaged)
@@ -432,106 +436,57 @@ public sealed class RunningIndex : IDisposable
     /// <summary>Sets the problem shown in the status, as a sentence; null for none.</summary>
     public void SetTrouble(string? trouble) => Volatile.Write(ref _trouble, trouble);
 
-    /// <summary>Waits until the results include the changes through an etag.</summary>
-    /// <param name="etag">The etag to reach.</param>
-    /// <param name="timeout">The longest wait.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
-    /// <param name="mayResume">Returns whether to wait although the index is paused, disabled or stopped. Called before
-    /// and after the wait is registered.</param>
-    /// <returns>Whether the etag is reached.</returns>
-    public async Task<bool> WaitAsync(
-        long etag,
-        TimeSpan timeout,
-        CancellationToken cancellationToken,
-        Func<bool>? mayResume = null
-    )
-    {
-        bool waitsAtRest = mayResume?.Invoke() is true;
-        if (VisibleEtag >= etag || (State != IndexState.Normal && !waitsAtRest) || timeout <= TimeSpan.Zero)
-        {
-            return VisibleEtag >= etag;
-        }
-
-        var waiting = _waiters.Add(etag, () => VisibleEtag, waitsAtRest);
-        try
-        {
-            // If the index came to rest before this task was registered, it has not released the task.
-            return (State == IndexState.Normal || mayResume?.Invoke() is true)
-                && await waiting.WaitAsync(timeout, _time, cancellationToken);
-        }
-        catch (TimeoutException)
-        {
-            return VisibleEtag >= etag;
-        }
-        finally
-        {
-            _waiters.Remove(waiting);
-        }
-    }
-
-    /// <summary>If the index is at rest, completes the tasks that would wait in vain. Thread-safe.</summary>
-    internal void ReleaseWaitersAtRest()
-    {
-        if (State != IndexState.Normal)
-        {
-            _waiters.Release(includesWaitersAtRest: HasStopped);
-        }
-    }
-
     /// <summary>Returns the status of the index.</summary>
     /// <param name="lastEtag">The etag through which an index that is up to date includes all changes.</param>
     /// <param name="documentsLeft">Documents still to read; null to estimate them from the etags.</param>
-    public IndexStatus ReadStatus(long lastEtag, long? documentsLeft)
-    {
-        long visible = VisibleEtag;
-        var progress = _meter.Read(documentsLeft ?? Math.Max(0, lastEtag - Position));
-        return new IndexStatus
-        {
-            Record = Record,
-            Collections = Map.Collections,
-            LoadedCollections = Map.LoadedCollections,
-            State = State,
-            Trouble = Volatile.Read(ref _whyStopped) ?? Volatile.Read(ref _trouble),
-            VisibleEtag = visible,
-            LastEtag = lastEtag,
-            IsResetRequested = IsResetRequested,
-            IsReplacement = IsReplacement,
-            Documents = Store.Documents,
-            ErrorCount = Errors.Count,
-            LastIndexed = LastIndexed,
-            Progress = State == IndexState.Normal ? progress : progress with { TimeLeft = null },
-        };
-    }
+    public IndexStatus ReadStatus(long lastEtag, long? documentsLeft) =>
+        IndexStatus.Of(
+            this,
+            lastEtag,
+            _meter.Read(documentsLeft ?? Math.Max(0, lastEtag - Position)),
+            Volatile.Read(ref _whyStopped) ?? Volatile.Read(ref _trouble)
+        );
 
     /// <summary>
     /// Closes the index. Entries that are not written are lost; their documents are fed again after the next start.
     /// </summary>
     public void Dispose()
     {
-        _waiters.Close();
-        Closing.Each<IDisposable?>([_dependents, Store, Map as IDisposable], static part => part?.Dispose());
+        Waits.Close();
+        Closing.Each<IDisposable?>([_dependents, Visible, Store, Map as IDisposable], static part => part?.Dispose());
     }
 
-    private void WaitAfterDiskError(DiskException refused)
+    /// <summary>Does work on the files. Null if the disk refused it, or if files are damaged.</summary>
+    private bool? TryOnDisk(Func<bool> work)
     {
-        SetTrouble($"The index entries cannot be written: {refused.Message}");
-        _refusedAt = _time.GetTimestamp();
-    }
-
-    private void RecordPendingSince()
-    {
-        if (!HasPending)
+        try
         {
-            _pendingSince = _time.GetTimestamp();
+            return work();
         }
+        catch (DiskException refused)
+        {
+            SetTrouble($"The index entries cannot be written: {refused.Message}");
+            _schedule.RecordRefusal();
+        }
+        catch (Exception damaged) when (IndexDamage.Is(damaged))
+        {
+            Rebuild(damaged);
+        }
+
+        return null;
     }
+
+    // Whether queries see what is written now.
+    private bool MayShow => IsWhole || _lostPasses >= LostPasses;
 
     private void SetVisible(long etag)
     {
-        Volatile.Write(ref _visible, etag);
-        if (!IsResetRequested)
+        _lostPasses = IsWhole ? 0 : _lostPasses;
+        Visible.Advance(etag, isPartial: !IsWhole, _lastWritten);
+        _schedule.RecordVisible();
+        if (IsWhole && !IsResetRequested)
         {
-            _waiters.Reach(etag);
+            Waits.Reach(etag);
         }
     }
 
@@ -541,7 +496,7 @@ public sealed class RunningIndex : IDisposable
         if (!HasStopped && FailedShare.WhyStopped(Errors.Count, _indexedOrFailed) is { } why)
         {
             Volatile.Write(ref _whyStopped, why);
-            ReleaseWaitersAtRest();
+            Waits.ReleaseAtRest();
             Stopped?.Invoke(this, why);
         }
     }

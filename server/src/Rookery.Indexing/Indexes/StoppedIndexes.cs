@@ -32,7 +32,7 @@ internal static class StoppedIndexes
 
             if (FindPassedEtag(database, position) is { } passed)
             {
-                index.AdvanceTo(passed, documentsRead: 0);
+                index.AdvanceTo(passed, documentsRead: 0, isWhole: true);
             }
             else
             {

@@ -17,6 +17,7 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     private readonly string _folder;
     private readonly IndexEntry _entry = new();
     private long _etag;
+    private bool _hasUnwritten; // rows are applied, and their entries are not
 
     /// <summary>Combines the two stores, and writes the entries that are missing after a crash.</summary>
     /// <param name="rows">The rows, opened with <paramref name="reducer"/>.</param>
@@ -50,7 +51,7 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     public long Documents => _entries.Documents;
 
     /// <inheritdoc/>
-    public long PendingBytes => _rows.PendingBytes;
+    public long PendingBytes => Math.Max(_rows.PendingBytes, _hasUnwritten ? 1 : 0);
 
     /// <summary>Called with the reason, in a sentence, when rows of a group cannot be reduced.</summary>
     public Action<string>? ReduceFailed
@@ -68,6 +69,7 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     /// <inheritdoc/>
     public void Apply(long watermark)
     {
+        _hasUnwritten |= _rows.PendingBytes > 0;
         if (_rows.PendingBytes > 0 || watermark > _rows.Watermark)
         {
             _rows.Apply(watermark);
@@ -79,6 +81,7 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
         }
 
         ApplyChanges(watermark);
+        _hasUnwritten = false;
     }
 
     /// <inheritdoc/>

@@ -32,7 +32,7 @@ public sealed class IndexFeederTurnsTests
         {
             node.Put($"more/{i}", "\"name\":1");
             _ = node.Serving("awaited")
-                .WaitAsync(node.Database().LastEtag, TimeSpan.FromHours(1), CancellationToken.None);
+                .Waits.WaitAsync(node.Database().LastEtag, TimeSpan.FromHours(1), CancellationToken.None);
             node.Host.Step();
             node.Time.Advance(TimeSpan.FromSeconds(1));
         }

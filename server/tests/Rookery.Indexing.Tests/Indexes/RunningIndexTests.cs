@@ -64,7 +64,7 @@ public sealed class RunningIndexTests : IDisposable
 
         // Entries fed before the stop are still written, now or once the disk accepts them; that must not clear the
         // error.
-        index.AdvanceTo(1, 101);
+        index.AdvanceTo(1, 101, isWhole: true);
         index.SetTrouble("The disk is full.");
         index.WriteBuffered();
         Assert.Equal((reasons[0], 0), (index.ReadStatus(0, null).Trouble, index.VisibleEtag));
@@ -75,7 +75,7 @@ public sealed class RunningIndexTests : IDisposable
     public async Task A_patient_wait_ends_when_the_index_stops_just_before_it_begins()
     {
         using var index = NewIndex();
-        var waiting = index.WaitAsync(1, TimeSpan.FromHours(1), CancellationToken.None, JudgeAndStop);
+        var waiting = index.Waits.WaitAsync(1, TimeSpan.FromHours(1), CancellationToken.None, JudgeAndStop);
         Assert.False(await waiting.WaitAsync(TimeSpan.FromMinutes(1)));
         Assert.False(index.IsAwaited);
 
@@ -96,7 +96,7 @@ public sealed class RunningIndexTests : IDisposable
     {
         using var index = NewIndex(cacheBytes: 0);
         Feed(index, "a", "\"n\":1");
-        index.AdvanceTo(1, 1);
+        index.AdvanceTo(1, 1, isWhole: true);
         index.WriteBuffered();
         Assert.Equal(1, index.VisibleEtag);
         string segment = Assert.Single(
@@ -105,7 +105,7 @@ public sealed class RunningIndexTests : IDisposable
         );
         _node.Disk.Rot(Path.Join("/data", segment), 20, 1);
         Feed(index, "a", "\"n\":2");
-        index.AdvanceTo(2, 1);
+        index.AdvanceTo(2, 1, isWhole: true);
         index.WriteBuffered();
         Assert.True(index.IsResetRequested);
         Assert.Equal(0, index.VisibleEtag);

@@ -25,6 +25,9 @@ public sealed class IndexSnapshot : IDisposable
     /// <summary>The segments, oldest first.</summary>
     public IReadOnlyList<LiveSegment> Segments { get; }
 
+    /// <summary>Returns another snapshot of the same state. This one must not be disposed during the call.</summary>
+    public IndexSnapshot Share() => new(Watermark, _handles, Segments);
+
     /// <summary>Releases the segments.</summary>
     public void Dispose()
     {

@@ -127,7 +127,7 @@ internal sealed record ShownIndex(
         {
             if (host.TryGetSlot(database, name, out var slot))
             {
-                slot.All.ToList().ForEach(index => index.RequestFreshness(database.LastEtagForIndexes));
+                slot.All.ToList().ForEach(index => index.Waits.RequestFreshness(database.LastEtagForIndexes));
             }
         }
 

@@ -1,0 +1,95 @@
+using Rookery.Indexing.Mapping;
+
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>
+/// The callers that wait until the results of an index include the changes through an etag, as the documents of one
+/// moment. Thread-safe.
+/// </summary>
+/// <param name="index">The index.</param>
+/// <param name="time">The clock.</param>
+public sealed class IndexWaits(RunningIndex index, TimeProvider time)
+{
+    private readonly EtagWaiters _waiters = new();
+    private readonly FreshnessRequest _freshness = new(time);
+
+    /// <summary>The lowest etag that a task waits for or a caller requested; 0 without one.</summary>
+    public long AwaitedEtag
+    {
+        get
+        {
+            long waited = _waiters.LeastEtag;
+            if (
+                _freshness.Etag is not { } requested
+                || requested <= index.WholeEtag
+                || index.State != IndexState.Normal
+            )
+            {
+                return waited;
+            }
+
+            return waited == 0 ? requested : Math.Min(waited, requested);
+        }
+    }
+
+    /// <summary>Whether the index is closed. Callers that still wait look up its successor.</summary>
+    public bool IsClosed => _waiters.IsClosed;
+
+    /// <summary>
+    /// Requests that the results soon include the changes through an etag, for a caller that does not wait but asks
+    /// again. The request counts for a second.
+    /// </summary>
+    public void RequestFreshness(long etag) => _freshness.Request(etag);
+
+    /// <summary>Waits until the results include the changes through an etag.</summary>
+    /// <param name="etag">The etag to reach.</param>
+    /// <param name="timeout">The longest wait.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <param name="mayResume">Returns whether to wait although the index is paused, disabled or stopped. Called before
+    /// and after the wait is registered.</param>
+    /// <returns>Whether the etag is reached.</returns>
+    public async Task<bool> WaitAsync(
+        long etag,
+        TimeSpan timeout,
+        CancellationToken cancellationToken,
+        Func<bool>? mayResume = null
+    )
+    {
+        bool waitsAtRest = mayResume?.Invoke() is true;
+        if (index.WholeEtag >= etag || (index.State != IndexState.Normal && !waitsAtRest) || timeout <= TimeSpan.Zero)
+        {
+            return index.WholeEtag >= etag;
+        }
+
+        var waiting = _waiters.Add(etag, () => index.WholeEtag, waitsAtRest);
+        try
+        {
+            // If the index came to rest before this task was registered, it has not released the task.
+            return (index.State == IndexState.Normal || mayResume?.Invoke() is true)
+                && await waiting.WaitAsync(timeout, time, cancellationToken);
+        }
+        catch (TimeoutException)
+        {
+            return index.WholeEtag >= etag;
+        }
+        finally
+        {
+            _waiters.Remove(waiting);
+        }
+    }
+
+    /// <summary>If the index is at rest, completes the tasks that would wait in vain.</summary>
+    internal void ReleaseAtRest()
+    {
+        if (index.State != IndexState.Normal)
+        {
+            _waiters.Release(includesWaitersAtRest: index.HasStopped);
+        }
+    }
+
+    /// <summary>Completes the tasks that wait for this etag or a lower one.</summary>
+    internal void Reach(long etag) => _waiters.Reach(etag);
+
+    /// <summary>Completes all tasks with false, because the index closes.</summary>
+    internal void Close() => _waiters.Close();
+}

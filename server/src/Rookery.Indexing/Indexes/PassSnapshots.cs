@@ -1,0 +1,186 @@
+using Rookery.Documents.Databases;
+
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>
+/// The snapshots of the database that <see cref="IndexFeeder"/> reads. An index keeps its snapshot until it has read
+/// all changes in it. So a pass ends, however fast clients write, and at its end the index equals the snapshot. If the
+/// node ends a snapshot early, the index continues in a newer one. Indexes that are up to date have none. Not
+/// thread-safe.
+/// </summary>
+/// <param name="database">The database of the indexes.</param>
+internal sealed class PassSnapshots(Database database)
+{
+    private PassSnapshot? _newest;
+
+    /// <summary>Number of indexes that have a snapshot.</summary>
+    public int Count { get; private set; }
+
+    /// <summary>
+    /// Returns the snapshot in which a group of indexes at one position continues: the newest that one of them has, or
+    /// else the newest state of the database. All of them continue in it. An index may move to a newer snapshot at any
+    /// time, because every document that changed in between is after the index's position. It must not move to an older
+    /// one, in which an older version of such a document is before the position.
+    /// </summary>
+    /// <param name="group">The indexes. If callers wait for the end of a pass of one of them, those with a newer
+    /// snapshot are removed, so that the wait is not for their longer pass.</param>
+    /// <param name="mayRenew">Whether the pass may continue in a newer snapshot because a caller waits for an etag
+    /// after it. It does so once, because waiting callers could otherwise keep it from ending.</param>
+    public PassSnapshot Take(List<RunningIndex> group, bool mayRenew)
+    {
+        PassSnapshot? taken = null;
+        var awaited = OldestAwaited(group);
+        if (awaited is not null)
+        {
+            group.RemoveAll(index => index.Pass?.Reader.Sequence > awaited.Reader.Sequence);
+        }
+
+        foreach (var index in group)
+        {
+            taken = taken is null || index.Pass?.Reader.Sequence > taken.Reader.Sequence ? index.Pass ?? taken : taken;
+        }
+
+        if (taken is null)
+        {
+            taken = Newest();
+        }
+        else if (
+            mayRenew
+            && awaited is null
+            && !taken.IsRenewed
+            && group.Exists(index => index.Waits.AwaitedEtag > taken.LastEtag)
+        )
+        {
+            taken = Newest();
+            taken.IsRenewed = true;
+        }
+
+        foreach (var index in group)
+        {
+            if (index.Pass != taken)
+            {
+                taken.Hold();
+                Release(index);
+                index.Pass = taken;
+                Count++;
+            }
+        }
+
+        return taken;
+    }
+
+    /// <summary>Ends the pass of an index.</summary>
+    /// <returns>Whether the index had a snapshot.</returns>
+    public bool Release(RunningIndex index)
+    {
+        if (index.Pass is not { } own)
+        {
+            return false;
+        }
+
+        index.Pass = null;
+        own.Release();
+        Count--;
+        return true;
+    }
+
+    // The oldest snapshot at whose end a caller's wait is over.
+    private static PassSnapshot? OldestAwaited(List<RunningIndex> group)
+    {
+        PassSnapshot? oldest = null;
+        foreach (var index in group)
+        {
+            if (
+                index.Pass is { } own
+                && index.IsAwaited
+                && index.Waits.AwaitedEtag <= own.LastEtag
+                && !(own.Reader.Sequence >= oldest?.Reader.Sequence)
+            )
+            {
+                oldest = own;
+            }
+        }
+
+        return oldest;
+    }
+
+    private PassSnapshot Newest() =>
+        _newest is { IsOpen: true, IsEnded: false } newest && newest.LastEtag >= database.LastEtag
+            ? newest
+            : _newest = new PassSnapshot(database.OpenBackgroundReader());
+}
+
+/// <summary>
+/// A snapshot that several indexes read, or hold for queries. It is closed when the last holder has released it. Used
+/// by the indexing thread.
+/// </summary>
+internal sealed class PassSnapshot
+{
+    private int _holders;
+
+    /// <summary>Takes over a reader, for the indexes that call <see cref="Hold"/>.</summary>
+    public PassSnapshot(in DatabaseReader reader)
+    {
+        try
+        {
+            var statistics = reader.ReadStatistics();
+            (Reader, LastEtag, TombstoneHorizon) = (reader, statistics.LastEtag, statistics.TombstoneHorizon);
+        }
+        catch
+        {
+            reader.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Reads the snapshot.</summary>
+    public DatabaseReader Reader { get; }
+
+    /// <summary>Etag of the last operation on the database in the snapshot.</summary>
+    public long LastEtag { get; }
+
+    /// <summary>The etag through which tombstones may be missing in the snapshot.</summary>
+    public long TombstoneHorizon { get; }
+
+    /// <summary>Whether the snapshot is held.</summary>
+    public bool IsOpen => _holders > 0;
+
+    /// <summary>Whether the node has ended the snapshot.</summary>
+    public bool IsEnded => Reader.IsEnded;
+
+    /// <summary>Whether a pass moved to this snapshot before its end, because a caller waited for it.</summary>
+    public bool IsRenewed { get; set; }
+
+    /// <summary>Opens a reader of the snapshot for a client. Thread-safe while the snapshot is held.</summary>
+    /// <returns>The reader; null if the snapshot was ended.</returns>
+    /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
+    public DatabaseReader? TryShare()
+    {
+        if (IsEnded)
+        {
+            return null;
+        }
+
+        // The readers of clients of the same state may have been ended before.
+        var shared = Reader.Database.Share(Reader);
+        if (!shared.IsEnded)
+        {
+            return shared;
+        }
+
+        shared.Dispose();
+        return null;
+    }
+
+    /// <summary>Counts one more holder.</summary>
+    public void Hold() => _holders++;
+
+    /// <summary>Counts one holder less.</summary>
+    public void Release()
+    {
+        if (--_holders == 0)
+        {
+            Reader.Dispose();
+        }
+    }
+}

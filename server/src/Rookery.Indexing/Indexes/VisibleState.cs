@@ -1,0 +1,180 @@
+using Rookery.Documents.Databases;
+using Rookery.Search.Segments.Store;
+
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>
+/// The state of an index that queries search. It is whole: it equals the documents of one snapshot of the database. An
+/// index that is between two such states may have to write entries, because memory is short. Then its last whole state
+/// is kept open until the next one is written. The indexing thread changes it; any thread may open it.
+/// </summary>
+/// <param name="store">The store of the index.</param>
+/// <param name="time">The clock.</param>
+internal sealed class VisibleState(IIndexStore store, TimeProvider time) : IDisposable
+{
+    // While clients write, the documents of the next state come sooner.
+    private static readonly TimeSpan DocumentsAge = TimeSpan.FromSeconds(10);
+
+    private readonly Lock _gate = new();
+    private PublishedIndex _published = new(store.Watermark, IsPartial: false, store.Documents, LastIndexed: null);
+    private IndexSnapshot? _kept;
+
+    // The snapshot that the visible state equals, and the one that the state with the buffered entries equals.
+    private PassSnapshot? _documents;
+    private PassSnapshot? _nextDocuments;
+    private long _documentsSince;
+    private bool _isDisposed;
+
+    /// <summary>What is known of the state.</summary>
+    public PublishedIndex Published => Volatile.Read(ref _published);
+
+    /// <summary>
+    /// Number of documents in the state. While the index is first built, the number in what is written of it.
+    /// </summary>
+    public long Documents => Published is { Etag: > 0, Documents: var documents } ? documents : store.Documents;
+
+    /// <summary>
+    /// Whether the state is kept open although the store has newer entries. A merge would then double the files.
+    /// </summary>
+    public bool IsKept => _kept is not null;
+
+    /// <summary>Whether a snapshot of the database is held for queries.</summary>
+    public bool HoldsDocuments => _documents is not null || _nextDocuments is not null;
+
+    /// <summary>Opens the state. Thread-safe.</summary>
+    /// <param name="published">What is known of the state.</param>
+    /// <exception cref="ObjectDisposedException">The index was closed, because another replaces it or the node
+    /// stops.</exception>
+    public IndexSnapshot Open(out PublishedIndex published)
+    {
+        lock (_gate)
+        {
+            published = _published;
+            return OpenInGate();
+        }
+    }
+
+    /// <summary>Opens the state with the documents that it equals. Thread-safe.</summary>
+    /// <param name="published">What is known of the state.</param>
+    /// <param name="documents">The documents, which the caller disposes; null if their snapshot was released.</param>
+    /// <exception cref="ObjectDisposedException">As <see cref="Open(out PublishedIndex)"/>.</exception>
+    /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
+    public IndexSnapshot Open(out PublishedIndex published, out DatabaseReader? documents)
+    {
+        lock (_gate)
+        {
+            var snapshot = OpenInGate();
+            try
+            {
+                published = _published;
+                documents = _documents?.TryShare();
+                return snapshot;
+            }
+            catch
+            {
+                snapshot.Dispose();
+                throw;
+            }
+        }
+    }
+
+    /// <summary>Records which snapshot the index now equals, with its buffered entries.</summary>
+    /// <param name="documents">The snapshot; null if none is known.</param>
+    public void Equal(PassSnapshot? documents)
+    {
+        documents?.Hold();
+        _nextDocuments?.Release();
+        _nextDocuments = documents;
+        _documentsSince = time.GetTimestamp();
+    }
+
+    /// <summary>Releases the snapshots of the database that are old, or that the node ended.</summary>
+    public void ReleaseOldDocuments()
+    {
+        if (!HoldsDocuments)
+        {
+            return;
+        }
+
+        bool isOld = time.GetElapsedTime(_documentsSince) >= DocumentsAge;
+        if (isOld || _nextDocuments is { IsEnded: true })
+        {
+            _nextDocuments?.Release();
+            _nextDocuments = null;
+        }
+
+        if (isOld || _documents is { IsEnded: true })
+        {
+            Replace(kept: _kept, documents: null, Published)?.Release();
+        }
+    }
+
+    /// <summary>
+    /// Keeps the state open until the next <see cref="Advance"/>. Call it before entries are written, so that queries
+    /// see them only when they are those of a whole state, and together with its documents.
+    /// </summary>
+    public void Keep()
+    {
+        if (Published.Etag > 0 && !IsKept)
+        {
+            Replace(kept: store.OpenSnapshot(), _documents, Published);
+        }
+    }
+
+    /// <summary>Makes what the store has written the visible state.</summary>
+    /// <param name="etag">The etag through which it includes changes.</param>
+    /// <param name="isPartial">Whether it includes a part of later changes.</param>
+    /// <param name="lastIndexed">When it was written; null if it was written before the node started.</param>
+    public void Advance(long etag, bool isPartial, DateTimeOffset? lastIndexed)
+    {
+        // Without new entries at the same etag, the documents stay the same.
+        var kept = _kept;
+        bool areSameDocuments = !isPartial && kept is null && _nextDocuments is null && etag == Published.Etag;
+        var documents = areSameDocuments ? _documents : _nextDocuments;
+        if (isPartial)
+        {
+            documents?.Release();
+            documents = null;
+        }
+
+        _nextDocuments = null;
+        var before = Replace(kept: null, documents, new PublishedIndex(etag, isPartial, store.Documents, lastIndexed));
+        kept?.Dispose();
+        before?.Release();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        var kept = _kept;
+        _nextDocuments?.Release();
+        _nextDocuments = null;
+        lock (_gate)
+        {
+            _isDisposed = true;
+        }
+
+        var before = Replace(kept: null, documents: null, Published);
+        kept?.Dispose();
+        before?.Release();
+    }
+
+    // Files are deleted when the last snapshot of their state is disposed, so nothing is disposed in the gate.
+    private PassSnapshot? Replace(IndexSnapshot? kept, PassSnapshot? documents, PublishedIndex published)
+    {
+        var before = _documents;
+        lock (_gate)
+        {
+            (_kept, _documents) = (kept, documents);
+            Volatile.Write(ref _published, published);
+        }
+
+        return ReferenceEquals(before, documents) ? null : before;
+    }
+
+    private IndexSnapshot OpenInGate()
+    {
+        ObjectDisposedException.ThrowIf(_isDisposed, this);
+        return _kept?.Share() ?? store.OpenSnapshot();
+    }
+}

@@ -1,0 +1,45 @@
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>When the buffered entries of an index are to be written. Used by the indexing thread.</summary>
+/// <param name="time">The clock.</param>
+internal sealed class WriteSchedule(TimeProvider time)
+{
+    private long _changedAt;
+    private long _advancedAt;
+    private long? _refusedAt;
+    private bool _hasChanges; // that queries do not see yet
+
+    /// <summary>Whether the disk refused the last write, which is tried again later.</summary>
+    public bool IsBlocked => _refusedAt is not null;
+
+    /// <summary>Records that an entry changed. Cheap: called for each document.</summary>
+    public void RecordChange()
+    {
+        if (!_hasChanges)
+        {
+            _hasChanges = true;
+            _changedAt = time.GetTimestamp();
+        }
+    }
+
+    /// <summary>Records that the index was fed.</summary>
+    public void RecordAdvance() => _advancedAt = time.GetTimestamp();
+
+    /// <summary>Records that the disk refused a write.</summary>
+    public void RecordRefusal() => _refusedAt = time.GetTimestamp();
+
+    /// <summary>Records a write.</summary>
+    public void RecordWrite() => _refusedAt = null;
+
+    /// <summary>Records that queries see all changes.</summary>
+    public void RecordVisible() => _hasChanges = false;
+
+    /// <summary>Returns whether the refused write is to be tried again.</summary>
+    public bool IsRetryDue(TimeSpan age) => _refusedAt is { } refusedAt && time.GetElapsedTime(refusedAt) >= age;
+
+    /// <summary>Returns whether buffered entries are due because of their age.</summary>
+    /// <param name="age">The age from which they are due.</param>
+    /// <param name="isWhole">Whether the index is at the end of a pass. Otherwise they are due only if the pass makes
+    /// no progress, because the index is at rest or waits before a damaged document.</param>
+    public bool IsAgeDue(TimeSpan age, bool isWhole) => time.GetElapsedTime(isWhole ? _changedAt : _advancedAt) >= age;
+}
