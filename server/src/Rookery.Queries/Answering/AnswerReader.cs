@@ -1,12 +1,13 @@
 using Rookery.Documents.Databases;
+using Rookery.Platform;
 
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Holds the database snapshot that one answer reads. An answer to a client takes one snapshot at its first read and
-/// keeps it to the end. An operation (patch or delete by query) takes a new snapshot after each pause. If the node ends
-/// the snapshot, reads throw. If that happens while a pause waits for the client, the connection is aborted. Not
-/// thread-safe.
+/// Holds the database snapshot that one answer reads. An answer to a client takes one snapshot, the one that its
+/// index equals or at its first read the newest, and keeps it to the end. An operation (patch or delete by query)
+/// takes a new snapshot after each pause. If the node ends the snapshot, reads throw. If that happens while a pause
+/// waits for the client, the connection is aborted. Not thread-safe.
 /// </summary>
 /// <param name="database">The database.</param>
 /// <param name="client">Receives the answer; null for an operation, which takes a new snapshot after each
@@ -49,6 +50,14 @@ public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisp
             _reader.ThrowIfEnded();
             return _reader;
         }
+    }
+
+    /// <summary>Makes an open snapshot the one to read, before the first read.</summary>
+    /// <param name="documents">Reads the snapshot. Disposed with this reader.</param>
+    public void Adopt(DatabaseReader documents)
+    {
+        Invariant.Holds(!_isOpen, "an answer reads one snapshot");
+        (_reader, _isOpen) = (documents, true);
     }
 
     /// <summary>

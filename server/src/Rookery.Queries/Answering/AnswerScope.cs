@@ -1,4 +1,5 @@
-using Rookery.Documents.Databases;
+using System.Diagnostics.CodeAnalysis;
+using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Values;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
@@ -28,8 +29,10 @@ internal sealed class AnswerScope(
     IAnswerSink sink,
     ResultWriter writer,
     QueryTimeSlices slices
-)
+) : IDisposable
 {
+    private OpenedIndex? _opened;
+
     public AnswerReader Reader => reader;
 
     public QueryPlan Plan => plan;
@@ -54,20 +57,46 @@ internal sealed class AnswerScope(
     /// <summary>Starts the summary (facets or suggestions) of the query; null if it has none.</summary>
     public Summaries.SummaryRun? StartSummary() => compiled.Summary?.Start(memory, slices);
 
-    /// <summary>Searches an index that has indexed at least through the basis's etag.</summary>
+    /// <summary>
+    /// Whether a search found no snapshot of the documents that equals the index, because a document changed since the
+    /// basis was chosen. It is to be chosen again: the index soon includes the change.
+    /// </summary>
+    public bool HasLostMoment { get; private set; }
+
+    /// <summary>
+    /// Searches an index that has indexed at least through the basis's etag. All searches of an answer read the same
+    /// state of the index. If the basis is not stale, the answer reads the documents that this state equals. If it is
+    /// stale, it reads the newest ones.
+    /// </summary>
     /// <param name="indexName">The index.</param>
     /// <param name="part">The query, or a part of it that runs before it.</param>
-    /// <returns>The answer; null if the index does not exist on this node, or was reset and has not reached that etag
-    /// again.</returns>
-    public IndexAnswer? Search(string indexName, CompiledQuery part) =>
-        Search<IndexAnswer>(engine.Indexed.TryAnswer, indexName, part);
+    /// <returns>The answer; null if the index does not exist on this node, was reset and has not reached that etag
+    /// again, cannot answer, or if <see cref="HasLostMoment"/>.</returns>
+    public IndexAnswer? Search(string indexName, CompiledQuery part)
+    {
+        if (!TryOpen(engine.Indexed.FindServing(reader.Database, indexName, part), out var opened))
+        {
+            return null;
+        }
+
+        using var search = slices.StartSearch();
+        return engine.Indexed.TrySearch(opened, part, memory, slices);
+    }
 
     /// <summary>
     /// Searches an automatic map-reduce index for the groups of the query; otherwise as
     /// <see cref="Search(string, CompiledQuery)"/>.
     /// </summary>
-    public GroupAnswer? SearchGroups(string indexName) =>
-        Search<GroupAnswer>(engine.Grouped.TryAnswer, indexName, compiled);
+    public GroupAnswer? SearchGroups(string indexName)
+    {
+        if (!TryOpen(engine.Grouped.FindServing(reader.Database, indexName, compiled), out var opened))
+        {
+            return null;
+        }
+
+        using var search = slices.StartSearch();
+        return engine.Grouped.TrySearch(opened, compiled, memory, slices);
+    }
 
     /// <summary>
     /// Makes a scan of the reader's snapshot the basis instead of an index that was reset before it was searched. Does
@@ -150,16 +179,57 @@ internal sealed class AnswerScope(
     public List<double>? ScoresOf(IReadOnlyList<ScannedDocument> found) =>
         compiled.IsScored ? [.. found.Select(static document => document.Score ?? 0)] : null;
 
-    private TAnswer? Search<TAnswer>(
-        Func<Database, string, CompiledQuery, QueryMemory, IWorkLimits, bool, long, TAnswer?> tryAnswer,
-        string indexName,
-        CompiledQuery part
-    )
-        where TAnswer : class
+    /// <summary>Releases the state of the index. Answers of searches stay open.</summary>
+    public void Dispose() => _opened?.Dispose();
+
+    private bool TryOpen(RunningIndex? index, [NotNullWhen(true)] out OpenedIndex? opened)
     {
-        const bool NeedsTotal = true;
-        long minimumEtag = Basis.ResultEtag;
-        using var search = slices.StartSearch();
-        return tryAnswer(reader.Database, indexName, part, memory, slices, NeedsTotal, minimumEtag);
+        opened = _opened;
+        if (index is null || opened is not null)
+        {
+            return opened?.Index == index && opened is not null;
+        }
+
+        if (index.VisibleEtag < Basis.ResultEtag)
+        {
+            return false;
+        }
+
+        try
+        {
+            opened = _opened =
+                Basis.IsStale || reader.IsRenewed ? OpenedIndex.OpenAlone(index) : OpenWithDocuments(index);
+        }
+        catch (ObjectDisposedException)
+        {
+            return false; // the index was replaced or reset a moment ago
+        }
+
+        if (opened is null)
+        {
+            HasLostMoment = true;
+            return false;
+        }
+
+        // The state may be newer than the basis.
+        Basis = Basis with
+        {
+            ResultEtag = Math.Max(Basis.ResultEtag, opened.Etag),
+            Timestamp = opened.LastIndexed,
+        };
+        return true;
+    }
+
+    private OpenedIndex? OpenWithDocuments(RunningIndex index)
+    {
+        var opened = OpenedIndex.Open(index, reader.Database, out var documents);
+        if (documents is { } equal)
+        {
+            reader.Adopt(equal);
+            return opened;
+        }
+
+        opened.Dispose();
+        return null;
     }
 }

@@ -42,7 +42,7 @@ internal static class BasisChooser
         IAnswerSink sink
     )
     {
-        long newestEtag = database.LastEtagForIndexes;
+        long newestEtag = NewestEtag(database, plan);
         if (plan.Compiled is null)
         {
             return new(QueryBasis.OfDocuments(plan.IndexName, newestEtag));
@@ -68,7 +68,7 @@ internal static class BasisChooser
     /// <exception cref="QueryException">As <see cref="ChooseAsync"/>.</exception>
     public static QueryBasis? TryChooseAtOnce(QueryEngine engine, Database database, QueryPlan plan)
     {
-        long newestEtag = database.LastEtagForIndexes;
+        long newestEtag = NewestEtag(database, plan);
         if (plan.Compiled is null)
         {
             return QueryBasis.OfDocuments(plan.IndexName, newestEtag);
@@ -117,6 +117,15 @@ internal static class BasisChooser
             Timestamp: position.LastIndexed
         );
     }
+
+    /// <summary>
+    /// Returns a basis as stale, because no documents of the index's moment were found. Scans are never stale.
+    /// </summary>
+    /// <exception cref="QueryException">The query requires an answer that is not stale.</exception>
+    public static QueryBasis AsStale(QueryEngine engine, Database database, QueryPlan plan, QueryBasis basis) =>
+        basis.SearchedIndex is not { } name ? basis
+        : plan.Wait is { } waited ? throw Behind(engine, database, name, waited)
+        : basis with { IsStale = true };
 
     /// <summary>Returns the basis that the query would get, with reasons. Defines no index and does not wait.</summary>
     public static IndexChoice Explain(QueryEngine engine, Database database, QueryPlan plan) =>
@@ -226,10 +235,7 @@ internal static class BasisChooser
     {
         if (!isCaughtUp && plan.Wait is { } waited)
         {
-            throw new QueryException(
-                QueryFault.IndexBehind,
-                $"The index '{name}' {IndexDelay.Why(engine.Indexes, database, name, waited)}, or take a stale answer."
-            );
+            throw Behind(engine, database, name, waited);
         }
 
         var (visible, lastIndexed) = engine.Indexes.ReadPosition(database, name) ?? (0, null);
@@ -243,4 +249,15 @@ internal static class BasisChooser
             Timestamp: lastIndexed
         );
     }
+
+    private static QueryException Behind(QueryEngine engine, Database database, string name, TimeSpan waited) =>
+        new(
+            QueryFault.IndexBehind,
+            $"The index '{name}' {IndexDelay.Why(engine.Indexes, database, name, waited)}, or take a stale answer."
+        );
+
+    // The etag that the index must include. The answer reads included compare-exchange values in the snapshot that the
+    // index equals, so that snapshot must include the writes of these values, too.
+    private static long NewestEtag(Database database, QueryPlan plan) =>
+        plan.IncludedValues.Count > 0 ? database.LastEtag : database.LastEtagForIndexes;
 }

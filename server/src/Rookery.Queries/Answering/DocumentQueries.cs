@@ -22,8 +22,9 @@ internal static class DocumentQueries
     /// <param name="basis">The chosen index or scan.</param>
     /// <param name="sink">Receives the answer, and reserves memory for large documents.</param>
     /// <param name="metadataOnly">Whether to return only the metadata of whole documents.</param>
-    /// <returns>The results and their basis. If an automatic index was reset meanwhile, both are of a scan. If a static
-    /// index was reset and has not reached the basis's etag again, the results are null.</returns>
+    /// <returns>The results and their basis. If an automatic index was reset meanwhile, both are of a scan. The results
+    /// are null if a static index was reset and has not reached the basis's etag again, or if a document changed since
+    /// the basis was chosen and the documents of the index's moment are not kept.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public static async ValueTask<(IQueryResults? Results, QueryBasis Basis)> TryOpenAsync(
         QueryEngine engine,
@@ -66,7 +67,7 @@ internal static class DocumentQueries
         IQueryResults? results = null;
         try
         {
-            var scope = new AnswerScope(engine, memory, reader, plan, compiled, basis, sink, writer, slices);
+            using var scope = new AnswerScope(engine, memory, reader, plan, compiled, basis, sink, writer, slices);
             results = compiled.Rows is null ? await OpenAsync(scope) : await RowQueries.TryOpenAsync(scope);
             return (results, scope.Basis);
         }
@@ -81,14 +82,15 @@ internal static class DocumentQueries
 
     /// <summary>
     /// Opens the results of a query for documents or groups of them: the page that an index found, or an evaluation of
-    /// the candidates that it found, or a scan.
+    /// the candidates that it found, or a scan. Null if the documents are not those of the index's moment.
     /// </summary>
-    private static async ValueTask<IQueryResults> OpenAsync(AnswerScope scope)
+    private static async ValueTask<IQueryResults?> OpenAsync(AnswerScope scope)
     {
         IndexAnswer? indexAnswer = null;
         if (scope.Basis.SearchedIndex is { } index)
         {
-            // Both searches return null if the index was reset. The scan below then computes the same results.
+            // Both searches return null if the index was reset. The scan below then computes the same results. They
+            // also return null if the documents of the index's moment are lost, which costs less than a scan.
             if (!scope.Compiled.IsGrouped)
             {
                 indexAnswer = scope.Search(index, scope.Compiled);
@@ -96,6 +98,11 @@ internal static class DocumentQueries
             else if (scope.SearchGroups(index) is { } groups)
             {
                 return new GroupResults(groups, groups.Results, scope.Reader) { FilteredCount = groups.FilteredCount };
+            }
+
+            if (scope.HasLostMoment)
+            {
+                return null;
             }
         }
 

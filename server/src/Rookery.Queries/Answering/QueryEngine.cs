@@ -25,6 +25,11 @@ public sealed class QueryEngine(
     CancellationToken stopping
 )
 {
+    // A document may change between the choice of the index and its search, after the node has released the documents
+    // of the index's moment. The next choice waits for the change. If that fails so often, the node is short of memory
+    // or disk space, and the answer is stale.
+    private const int MaxTriesForOneMoment = 3;
+
     internal IndexHost Indexes => indexes;
 
     internal IAutomaticIndexes AutomaticIndexes => automaticIndexes;
@@ -128,10 +133,15 @@ public sealed class QueryEngine(
         IQueryResults? results = null;
         try
         {
-            while (true)
+            for (int tries = 0; ; tries++)
             {
                 reader.ReleaseSnapshot();
                 var basis = await BasisChooser.ChooseAsync(this, database, current, sink);
+                if (tries >= MaxTriesForOneMoment)
+                {
+                    basis = BasisChooser.AsStale(this, database, current, basis);
+                }
+
                 if (ReplanIfRedefined(database, current) is { } newer)
                 {
                     replanned?.Dispose();

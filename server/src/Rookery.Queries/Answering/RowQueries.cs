@@ -26,7 +26,7 @@ internal static class RowQueries
         var indexAnswer = await RowModels.TrySetModelsAsync(scope, name) ? scope.Search(name, compiled) : null;
         if (indexAnswer is null)
         {
-            return scope.IsBehind(name)
+            return scope.HasLostMoment || scope.IsBehind(name)
                 ? null
                 : throw new QueryException(QueryFault.IndexUnavailable, IndexDelay.NotReady(name));
         }

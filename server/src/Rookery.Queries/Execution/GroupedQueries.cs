@@ -68,11 +68,8 @@ public sealed class GroupedQueries(IndexHost indexes)
     )
     {
         if (
-            compiled is not { Groups: { } groups, Summary: null }
-            || !indexes.TryGetSlot(database, indexName, out var slot)
-            || slot.Serving is not { Map: AutoReduceMap map, VisibleEtag: > 0 and var visible }
-            || visible < minimumEtag
-            || !map.Definition.Covers(AutoReduceDefinition.Of(compiled.Target.Collection, groups))
+            FindServing(database, indexName, compiled) is not { } serving
+            || serving.VisibleEtag < Math.Max(1, minimumEtag)
         )
         {
             return null;
@@ -80,16 +77,50 @@ public sealed class GroupedQueries(IndexHost indexes)
 
         try
         {
-            using var snapshot = slot.Serving.Store.OpenSnapshot();
-            return GroupAnswer.TryFind(snapshot, map, compiled, memory, limits, needsTotal, OrderWalk);
+            using var opened = OpenedIndex.OpenAlone(serving);
+            return TrySearch(opened, compiled, memory, limits, needsTotal);
         }
         catch (ObjectDisposedException)
         {
             return null; // the index was replaced or reset a moment ago
         }
+    }
+
+    /// <inheritdoc cref="IndexedQueries.FindServing"/>
+    internal RunningIndex? FindServing(Database database, string indexName, CompiledQuery compiled) =>
+        compiled is { Groups: { } groups, Summary: null }
+        && indexes.TryGetSlot(database, indexName, out var slot)
+        && slot.Serving.Map is AutoReduceMap map
+        && map.Definition.Covers(AutoReduceDefinition.Of(compiled.Target.Collection, groups))
+            ? slot.Serving
+            : null;
+
+    /// <summary>
+    /// As <see cref="IndexedQueries.TrySearch(OpenedIndex, CompiledQuery, QueryMemory, IWorkLimits, bool)"/>; null also
+    /// if the index could not include some document, or is being built.
+    /// </summary>
+    internal GroupAnswer? TrySearch(
+        OpenedIndex opened,
+        CompiledQuery compiled,
+        QueryMemory memory,
+        IWorkLimits limits,
+        bool needsTotal = true
+    )
+    {
+        if (opened.Etag == 0)
+        {
+            return null;
+        }
+
+        try
+        {
+            using var snapshot = opened.Share();
+            var map = (AutoReduceMap)opened.Index.Map;
+            return GroupAnswer.TryFind(snapshot, map, compiled, memory, limits, needsTotal, OrderWalk);
+        }
         catch (Exception damaged) when (IndexDamage.Is(damaged))
         {
-            indexes.Rebuild(slot.Serving, damaged);
+            indexes.Rebuild(opened.Index, damaged);
             return null;
         }
     }
@@ -103,7 +134,7 @@ public sealed class GroupedQueries(IndexHost indexes)
 
         try
         {
-            using var snapshot = slot.Serving.Store.OpenSnapshot();
+            using var snapshot = slot.Serving.OpenSnapshot();
             return GroupAnswer.HoldsAll(snapshot, map);
         }
         catch (Exception failure) when (failure is ObjectDisposedException || IndexDamage.Is(failure))

@@ -74,37 +74,63 @@ public sealed class IndexedQueries(IndexHost indexes)
         long minimumEtag = 0
     )
     {
-        if (!indexes.TryGetSlot(database, indexName, out var slot))
-        {
-            return null;
-        }
-
-        var serving = slot.Serving; // the index that answers, not its replacement that is being built
-        if (!CanAnswer(serving, compiled) || serving.VisibleEtag < minimumEtag)
+        if (FindServing(database, indexName, compiled) is not { } serving || serving.VisibleEtag < minimumEtag)
         {
             return null;
         }
 
         try
         {
-            return IndexAnswer.Find(
-                serving.Store.OpenSnapshot(),
-                serving.Fields,
-                compiled,
-                memory,
-                limits,
-                needsTotal,
-                damaged => RebuildAndReport(serving, damaged),
-                OrderWalk
-            );
+            using var opened = OpenedIndex.OpenAlone(serving);
+            return TrySearch(opened, compiled, memory, limits, needsTotal);
         }
         catch (ObjectDisposedException)
         {
             return null; // the index was replaced or reset a moment ago
         }
+    }
+
+    /// <summary>
+    /// Returns the index that answers, not its replacement that is being built. Null if it does not exist on this node
+    /// or cannot answer the query.
+    /// </summary>
+    internal RunningIndex? FindServing(Database database, string indexName, CompiledQuery compiled) =>
+        indexes.TryGetSlot(database, indexName, out var slot) && CanAnswer(slot.Serving, compiled)
+            ? slot.Serving
+            : null;
+
+    /// <summary>Answers a query from an opened state of an index.</summary>
+    /// <param name="opened">The state; it may be disposed before the answer.</param>
+    /// <param name="compiled">The compiled query, which the index can answer.</param>
+    /// <param name="memory">The memory of the query.</param>
+    /// <param name="limits">Checked during the work; throws to end it.</param>
+    /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
+    /// <returns>The answer, which the caller disposes. Null if the index is damaged: it is rebuilt.</returns>
+    /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
+    internal IndexAnswer? TrySearch(
+        OpenedIndex opened,
+        CompiledQuery compiled,
+        QueryMemory memory,
+        IWorkLimits limits,
+        bool needsTotal = true
+    )
+    {
+        try
+        {
+            return IndexAnswer.Find(
+                opened.Share(),
+                opened.Index.Fields,
+                compiled,
+                memory,
+                limits,
+                needsTotal,
+                damaged => RebuildAndReport(opened.Index, damaged),
+                OrderWalk
+            );
+        }
         catch (Exception damaged) when (IndexDamage.Is(damaged))
         {
-            indexes.Rebuild(serving, damaged);
+            indexes.Rebuild(opened.Index, damaged);
             return null;
         }
     }
@@ -220,7 +246,7 @@ public sealed class IndexedQueries(IndexHost indexes)
     {
         try
         {
-            using var snapshot = index.Store.OpenSnapshot();
+            using var snapshot = index.OpenSnapshot();
             return isWords
                 ? IndexTerms.ReadWords(snapshot, MappedField.WordsOf(field), after, count)
                 : IndexTerms.ReadValues(snapshot, MappedField.ValuesOf(field), after, count);

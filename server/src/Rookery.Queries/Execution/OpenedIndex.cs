@@ -1,0 +1,87 @@
+using Rookery.Documents.Databases;
+using Rookery.Indexing.Indexes;
+using Rookery.Search.Segments.Store;
+
+namespace Rookery.Queries.Execution;
+
+/// <summary>
+/// The state of an index that one answer searches, in one or several searches. Holds it open until disposed.
+/// </summary>
+internal sealed class OpenedIndex : IDisposable
+{
+    private readonly IndexSnapshot _snapshot;
+
+    private OpenedIndex(RunningIndex index, IndexSnapshot snapshot, PublishedIndex published)
+    {
+        (Index, _snapshot) = (index, snapshot);
+        (Etag, LastIndexed) = (published.Etag, published.LastIndexed);
+    }
+
+    /// <summary>The index.</summary>
+    public RunningIndex Index { get; }
+
+    /// <summary>The state includes the changes of documents through this etag.</summary>
+    public long Etag { get; }
+
+    /// <summary>When the state was written; null if it was written before the node started.</summary>
+    public DateTimeOffset? LastIndexed { get; }
+
+    /// <summary>Opens the state of an index.</summary>
+    /// <param name="index">The index.</param>
+    /// <param name="database">The database of the index.</param>
+    /// <param name="documents">The documents of the snapshot that the state equals, which the caller disposes. Null if
+    /// that snapshot was released and a document changed since, or if the state equals none.</param>
+    /// <exception cref="ObjectDisposedException">The index was closed.</exception>
+    /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
+    public static OpenedIndex Open(RunningIndex index, Database database, out DatabaseReader? documents)
+    {
+        var snapshot = index.OpenSnapshot(out var published, out documents);
+        try
+        {
+            documents ??= published.IsPartial ? null : NewestIfUnchangedSince(published.Etag, database);
+        }
+        catch
+        {
+            snapshot.Dispose();
+            throw;
+        }
+
+        return new OpenedIndex(index, snapshot, published);
+    }
+
+    /// <summary>Opens the state of an index for an answer that reads the newest documents, or none.</summary>
+    /// <exception cref="ObjectDisposedException">The index was closed.</exception>
+    public static OpenedIndex OpenAlone(RunningIndex index)
+    {
+        var snapshot = index.OpenSnapshot(out var published);
+        return new OpenedIndex(index, snapshot, published);
+    }
+
+    /// <summary>Returns another snapshot of the state, which the caller disposes.</summary>
+    public IndexSnapshot Share() => _snapshot.Share();
+
+    /// <inheritdoc/>
+    public void Dispose() => _snapshot.Dispose();
+
+    // An index that includes the changes through an etag equals the documents if none changed after it.
+    private static DatabaseReader? NewestIfUnchangedSince(long etag, Database database)
+    {
+        var newest = database.OpenReader();
+        try
+        {
+            // On a node at rest no operation followed, so the counters of the database need not be read.
+            if (newest.Sequence <= etag || newest.ReadStatistics().LastDocumentEtag <= etag)
+            {
+                return newest;
+            }
+        }
+        catch
+        {
+            newest.Dispose();
+            throw;
+        }
+
+        newest.Dispose();
+        return null;
+    }
+}
