@@ -131,14 +131,20 @@ internal sealed class ReaderPins(EngineContext context)
         {
             foreach (Memtable memtable in (Memtable[])[state.Active, .. state.Frozen])
             {
-                MemoryBytes += IsNew(memtable) && counts ? memtable.Bytes : 0;
+                if (IsNew(memtable) && counts)
+                {
+                    MemoryBytes += memtable.Bytes;
+                }
             }
 
             if (IsNew(state.Runs))
             {
                 foreach (RunEntry file in state.Runs.Files())
                 {
-                    FileBytes += file.Reader is { } reader && IsNew(reader) && counts ? file.Summary.FileBytes : 0;
+                    if (file.Reader is { } reader && IsNew(reader) && counts)
+                    {
+                        FileBytes += file.Summary.FileBytes;
+                    }
                 }
             }
 
