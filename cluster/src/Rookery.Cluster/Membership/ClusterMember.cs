@@ -193,7 +193,8 @@ public sealed class ClusterMember : IAsyncDisposable
         );
         _network.Excluded = reason => _consensus!.HaltInDiagnosisMode(Retire(RetirementCause.Excluded, reason));
         _state = new StateRoutes(store.Offers, _consensus.OfferStateAsync, _time);
-        _recordStore = new ClusterRecordStore(_consensus, store.ClusterRecords, AddLearner);
+        _recordStore = new ClusterRecordStore(_consensus, store.ClusterRecords, AddLearner, store);
+        store.Attachments.HasOtherMembers = () => _consensus.Report.HasOtherMembers;
         Membership = new MembershipService(_consensus, _recordStore, _network.ClientOf, _time);
         _topology = new TopologyKeeper(_consensus.Report.ReadAsLeader, _recordStore, _options.Log, _time);
         _consensus.LeadershipChanged = _topology.Wake;

@@ -61,6 +61,21 @@ public sealed class Applier : IDisposable
         }
     }
 
+    /// <summary>Receives each content of an attachment that may have lost its last reference.</summary>
+    internal Action<uint, Attachments.ContentHash>? ContentReleased
+    {
+        set => _context.ContentReleased = value;
+    }
+
+    /// <summary>Receives each content that loses a reference that was never counted.</summary>
+    internal Action<uint, Attachments.ContentHash>? ContentMiscounted
+    {
+        set => _context.ContentMiscounted = value;
+    }
+
+    /// <summary>Called when a database is deleted, before readers can see it.</summary>
+    internal Action? DatabaseDeleted { get; set; }
+
     /// <summary>The log time of the last entry applied.</summary>
     public long LastLogTicks => _nodeState.LastLogTicks;
 
@@ -442,6 +457,7 @@ public sealed class Applier : IDisposable
         for (int i = 0; command.TryReadName(out var name); i++)
         {
             results[i] = _databases.Delete(scope, name, firstEtag + i);
+            DatabaseDeleted?.Invoke();
         }
 
         return new CommandOutcome(index, scope.LogTicks, results);

@@ -1,3 +1,4 @@
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Stored;
@@ -38,6 +39,14 @@ internal sealed class ApplyContext
     /// </summary>
     public int OperationsBesideDocuments { get; set; }
 
+    /// <summary>Receives each content that lost its last reference, if the command succeeds or not.</summary>
+    public Action<uint, ContentHash>? ContentReleased { get; set; }
+
+    /// <summary>
+    /// Receives each content that loses a reference that was never counted, which only a bug can cause.
+    /// </summary>
+    public Action<uint, ContentHash>? ContentMiscounted { get; set; }
+
     /// <summary>Whether a caller waits for the outcomes of the entry; false during replay.</summary>
     public bool HasCallers { get; set; }
 
@@ -64,6 +73,15 @@ internal sealed class ApplyContext
         OperationsBesideDocuments = 0;
         _changes.Clear();
         Patches.BeginCommand();
+    }
+
+    /// <summary>Reports a reference that was never counted.</summary>
+    public void ReportMiscount(ContentHash hash)
+    {
+        if (!TreatsDamagedAsMissing)
+        {
+            ContentMiscounted?.Invoke(Database.Number, hash);
+        }
     }
 
     public void AddChange(in DocumentChange change) => _changes.Add(change);

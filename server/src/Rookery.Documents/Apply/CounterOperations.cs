@@ -20,7 +20,6 @@ internal sealed class CounterOperations : IDisposable
     private readonly byte[] _lowerName = new byte[CounterName.MaxBytes];
     private readonly byte[] _row = new byte[CounterValue.Bytes];
     private readonly PooledBytes _names = new();
-    private readonly PooledBytes _head = new();
 
     // Names that the operations of the current group added or removed, by lower-cased name.
     private readonly SortedDictionary<byte[], byte[]?> _changes = new(
@@ -73,7 +72,7 @@ internal sealed class CounterOperations : IDisposable
         };
 
         // Reading the head costs as much as its names are long, whether they change or not.
-        return context.Patches.ChargeCounters(storedBytes: 0, head.Counters.Stored.Length);
+        return context.Patches.ChargeParts(storedBytes: 0, head.Counters.Stored.Length);
     }
 
     /// <summary>Ends a group. The next one must begin with <see cref="Begin"/>.</summary>
@@ -140,49 +139,11 @@ internal sealed class CounterOperations : IDisposable
     public static void RemoveAll(ApplyContext context, in DocumentView document) =>
         context.Database.Counters.DocumentCounters -= document.Counters.Count;
 
-    /// <summary>
-    /// Charges the names that a put, patch or delete copies or removes together with the document. The length of a
-    /// command does not bound them.
-    /// </summary>
-    /// <returns>The reason to refuse the command, or null.</returns>
-    public static Rejection? Charge(ApplyContext context, in Document document, bool isDelete)
-    {
-        if (context.Database.Counters.DocumentCounters == 0 || !document.Exists)
-        {
-            return null; // a database without counters needs no look at the names
-        }
-
-        int bytes = document.Head.Counters.Stored.Length;
-        return bytes == 0 ? null : context.Patches.ChargeCounters(isDelete ? 0 : bytes, bytes);
-    }
-
-    /// <summary>Writes the head of a document with counters, and what it stores about them.</summary>
-    public ReadOnlySpan<byte> WriteHead(
-        ReadOnlySpan<byte> id,
-        long lastModifiedTicks,
-        long expiresAtTicks,
-        ReadOnlySpan<byte> counters
-    )
-    {
-        _head.Clear();
-        int headBytes = StoredDocument.WriteHead(
-            _head.Reserve(StoredDocument.MaxHeadBytes),
-            id,
-            lastModifiedTicks,
-            expiresAtTicks,
-            counters.Length
-        );
-        _head.Advance(headBytes);
-        _head.Append(counters);
-        return _head.Written;
-    }
-
     /// <inheritdoc/>
     public void Dispose()
     {
         End();
         _names.Release();
-        _head.Release();
     }
 
     private Rejection? Check(ReadOnlySpan<byte> lowerId, in Operation operation)
@@ -299,7 +260,7 @@ internal sealed class CounterOperations : IDisposable
         }
 
         long stored = _document.Length + _names.Length;
-        return context.Patches.ChargeCounters(stored, _document.Length + stored);
+        return context.Patches.ChargeParts(stored, _document.Length + stored);
     }
 
     private void Merge(ReadOnlySpan<byte> oldNames)

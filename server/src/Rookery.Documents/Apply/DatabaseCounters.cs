@@ -7,11 +7,11 @@ namespace Rookery.Documents.Apply;
 /// </summary>
 internal record struct DatabaseCounters
 {
-    public const int MaxBytes = OldBytes + (2 * sizeof(long));
+    public const int MaxBytes = OldBytes + (5 * sizeof(long));
     private const int OldBytes = 1 + (OldNumbers * sizeof(long));
     private const int OldNumbers = 8;
     private const byte Format = 2;
-    private const byte OldFormat = 1; // without values and counters of documents; what programs before them read
+    private const byte OldFormat = 1; // without values, counters of documents and attachments; what older programs read
 
     public long Documents { get; set; }
 
@@ -37,11 +37,20 @@ internal record struct DatabaseCounters
     /// <summary>Number of counters of all documents.</summary>
     public long DocumentCounters { get; set; }
 
+    /// <summary>Number of attachments of all documents.</summary>
+    public long Attachments { get; set; }
+
+    /// <summary>Number of different contents of attachments.</summary>
+    public long AttachmentContents { get; set; }
+
+    /// <summary>Size of these contents, in bytes.</summary>
+    public long AttachmentBytes { get; set; }
+
     /// <summary>Writes the row and returns the part of the buffer that it takes.</summary>
     public readonly ReadOnlySpan<byte> Write(Span<byte> buffer)
     {
-        // There are values and counters only from format level 3 on, so an older program never sees the new format.
-        bool isOld = (CompareExchangeValues | DocumentCounters) == 0;
+        // All of these exist only from format level 3 on, so an older program never sees the new format.
+        bool isOld = (CompareExchangeValues | DocumentCounters | Attachments | AttachmentContents) == 0;
         buffer[0] = isOld ? OldFormat : Format;
         ReadOnlySpan<long> numbers =
         [
@@ -55,6 +64,9 @@ internal record struct DatabaseCounters
             IdempotencyHorizonTicks,
             CompareExchangeValues,
             DocumentCounters,
+            Attachments,
+            AttachmentContents,
+            AttachmentBytes,
         ];
         numbers = isOld ? numbers[..OldNumbers] : numbers;
         for (int i = 0; i < numbers.Length; i++)
@@ -81,6 +93,9 @@ internal record struct DatabaseCounters
             IdempotencyHorizonTicks = ReadCounter(value, position: 7),
             CompareExchangeValues = isOld ? 0 : ReadCounter(value, position: 8),
             DocumentCounters = isOld ? 0 : ReadCounter(value, position: 9),
+            Attachments = isOld ? 0 : ReadCounter(value, position: 10),
+            AttachmentContents = isOld ? 0 : ReadCounter(value, position: 11),
+            AttachmentBytes = isOld ? 0 : ReadCounter(value, position: 12),
         };
     }
 

@@ -1,5 +1,4 @@
 using System.Text;
-using Rookery.Documents.Changes;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
@@ -10,18 +9,27 @@ using Rookery.Documents.Stored;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Puts, deletes and patches documents. Maintains their rows in five tables (by id, by etag, by collection, expiry,
-/// tombstones) and releases the chunks of replaced large documents. Results depend only on the log and the tables.
+/// Puts, deletes and patches documents, and changes their counters and attachments. Results depend only on the log and
+/// the tables.
 /// </summary>
-internal sealed class DocumentOperations(CompareExchangeOperations values) : IDisposable
+internal sealed class DocumentOperations : IDisposable
 {
+    private readonly CompareExchangeOperations _values;
+    private readonly DocumentRows _rows;
+    private readonly AttachmentOperations _attachments;
     private readonly PatchEvaluator _patches = new();
     private readonly CounterOperations _counters = new();
     private readonly byte[] _id = new byte[DocumentId.MaxBytes];
     private readonly byte[] _lowerId = new byte[DocumentId.MaxBytes];
-    private readonly byte[] _head = new byte[StoredDocument.MaxHeadBytes];
     private int _idLength;
     private int _lowerIdLength;
+
+    public DocumentOperations(CompareExchangeOperations values)
+    {
+        _values = values;
+        _rows = new DocumentRows(values);
+        _attachments = new AttachmentOperations(_rows);
+    }
 
     private ReadOnlySpan<byte> Id => _id.AsSpan(0, _idLength);
 
@@ -36,13 +44,18 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         out OperationResult result
     )
     {
-        if (operation.Kind >= OperationKind.CounterIncrement)
+        if (operation.IsOfCounter)
         {
             return ApplyToCounter(context, operation, out result);
         }
 
         ResolveId(context, operation.Id);
         using var previous = context.FindDocument(LowerId);
+        if (operation.IsOfAttachment)
+        {
+            return _attachments.Change(context, Id, LowerId, previous, operation, out result);
+        }
+
         if (ExpectedVersion.Check(context, Id, operation.Expected, previous) is { } conflict)
         {
             result = new OperationResult
@@ -54,9 +67,9 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
             return operation.Kind == OperationKind.Patch && operation.Patch.SkipOnMismatch ? null : conflict;
         }
 
-        // Puts, deletes and patches copy or remove the names of the document's counters. These names count against the
-        // budget of the entry.
-        if (CounterOperations.Charge(context, previous, operation.Kind == OperationKind.Delete) is { } tooLarge)
+        // Puts, deletes and patches copy or remove the names of the document's counters and its attachments. These
+        // count against the budget of the entry.
+        if (DocumentRows.Charge(context, previous, operation.Kind == OperationKind.Delete) is { } tooLarge)
         {
             result = default;
             return tooLarge with { DocumentId = Encoding.UTF8.GetString(Id) };
@@ -71,7 +84,7 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
                         : Put(context, previous, operation);
                 return null;
             case OperationKind.Delete:
-                result = Delete(context, previous);
+                result = _rows.Delete(context, LowerId, previous);
                 return null;
             case OperationKind.Patch:
                 var refusal = Patch(context, previous, operation.Patch, out result);
@@ -112,7 +125,7 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
                 );
         }
 
-        return previous.Exists && values.HasGuard(context, LowerId)
+        return previous.Exists && _values.HasGuard(context, LowerId)
             ? new ConcurrencyViolation(Encoding.UTF8.GetString(Id), IsDocument: true, Expected: 0, previous.Etag)
             : null;
     }
@@ -128,16 +141,17 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
     {
         ResolveId(context, operation.Id);
         using var previous = context.FindDocument(LowerId);
-        if (operation.Kind == OperationKind.Delete)
-        {
-            result = Delete(context, previous);
-            return null;
-        }
-
-        if (CounterOperations.Charge(context, previous, isDelete: false) is { } tooLarge)
+        bool isDelete = operation.Kind == OperationKind.Delete;
+        if (DocumentRows.Charge(context, previous, isDelete) is { } tooLarge)
         {
             result = default;
             return tooLarge;
+        }
+
+        if (isDelete)
+        {
+            result = _rows.Delete(context, LowerId, previous);
+            return null;
         }
 
         if (hasGuards && CompareExchangeKey.FindGuardProblem(Id, LowerId) is { } problem)
@@ -149,7 +163,7 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         result = Put(context, previous, operation);
         if (hasGuards)
         {
-            values.PutGuard(context, Id, LowerId);
+            _values.PutGuard(context, Id, LowerId);
         }
 
         return null;
@@ -161,7 +175,7 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         lowerId.CopyTo(_lowerId);
         _lowerIdLength = lowerId.Length;
         using var previous = context.FindDocument(lowerId);
-        return previous.Exists && previous.Etag == etag ? Delete(context, previous) : default;
+        return previous.Exists && previous.Etag == etag ? _rows.Delete(context, LowerId, previous) : default;
     }
 
     /// <summary>Stores content that apply produced itself, under a literal id.</summary>
@@ -186,6 +200,7 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
     {
         _patches.Dispose();
         _counters.Dispose();
+        _rows.Dispose();
     }
 
     private void ResolveId(ApplyContext context, in CommandId id)
@@ -370,14 +385,16 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         ref readonly var previous = ref _counters.Document;
         KeepStoredId(previous);
         var view = previous.View;
-        var stored = Store(
+        var stored = _rows.Store(
             context,
+            Id,
+            LowerId,
             previous,
             view.Content,
             view.Collection,
             view.ExpiresAtTicks,
             result.Status,
-            _counters.Stored
+            new DocumentParts { Counters = _counters.Stored, Attachments = view.Attachments }
         );
         result = result with
         {
@@ -432,103 +449,16 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         ReadOnlySpan<byte> collection,
         long expiresAtTicks,
         OperationStatus status
-    )
-    {
-        // The counters of a document stay when it is replaced. A database without counters needs no look at the head.
-        var storedCounters =
-            context.Database.Counters.DocumentCounters > 0 && previous.Exists ? previous.Head.Counters.Stored : default;
-        return Store(context, previous, content, collection, expiresAtTicks, status, storedCounters);
-    }
-
-    private OperationResult Store(
-        ApplyContext context,
-        in Document previous,
-        ReadOnlySpan<byte> content,
-        ReadOnlySpan<byte> collection,
-        long expiresAtTicks,
-        OperationStatus status,
-        ReadOnlySpan<byte> storedCounters
-    )
-    {
-        var database = context.Database;
-        var batch = context.Batch;
-        long etag = context.Etag;
-        Span<byte> key = stackalloc byte[Key.MaxBytes];
-
-        var counters = context.Collection(collection);
-        string collectionText = counters.TextOf(collection);
-        var head = storedCounters.IsEmpty
-            ? _head.AsSpan(0, StoredDocument.WriteHead(_head, Id, context.LogTicks, expiresAtTicks))
-            : _counters.WriteHead(Id, context.LogTicks, expiresAtTicks, storedCounters);
-        long length = head.Length + content.Length;
-        if (previous.Exists)
-        {
-            PreviousVersion.Remove(context, previous, counters, key);
-        }
-
-        // PreviousVersion.Remove subtracted the replaced version from its collection, but not from the database.
-        database.RecordChange(counters, collectionText, documents: 1, length);
-        database.Counters.Documents += previous.Exists ? 0 : 1;
-        database.Counters.LastDocumentEtag = etag;
-
-        batch.Put(Key.WriteText(key, database.Number, Table.Documents, LowerId), etag, head, content);
-        batch.Put(Key.WriteNumber(key, database.Number, Table.ByEtag, etag), etag, LowerId);
-        batch.Put(Key.WriteCollection(key, database.Number, collection, etag), etag, LowerId);
-        if (expiresAtTicks != 0)
-        {
-            batch.Put(Key.WriteNumbers(key, database.Number, Table.Expiry, expiresAtTicks, etag), etag, LowerId);
-        }
-
-        if (context.IsWatched)
-        {
-            context.AddChange(
-                new DocumentChange(DocumentChangeKind.Put, Encoding.UTF8.GetString(Id), collectionText, etag)
-            );
-        }
-
-        return new OperationResult
-        {
-            Status = status,
-            Etag = etag,
-            LastModifiedTicks = context.LogTicks,
-            Collection = collectionText,
-        };
-    }
-
-    private OperationResult Delete(ApplyContext context, in Document previous)
-    {
-        if (!previous.Exists)
-        {
-            return default;
-        }
-
-        var database = context.Database;
-        long etag = context.Etag;
-        Span<byte> key = stackalloc byte[Key.MaxBytes];
-        var view = previous.Head;
-        var counters = context.Collection(view.Collection);
-        string collectionText = counters.TextOf(view.Collection);
-        PreviousVersion.Remove(context, previous, counters, key);
-        database.Counters.Documents--;
-        database.Counters.LastDocumentEtag = etag;
-        context.Batch.Delete(Key.WriteText(key, database.Number, Table.Documents, LowerId), etag);
-        PreviousVersion.PutTombstone(context, view, isMove: false, key);
-        values.RemoveGuard(context, LowerId);
-        CounterOperations.RemoveAll(context, view);
-
-        if (context.IsWatched)
-        {
-            context.AddChange(
-                new DocumentChange(DocumentChangeKind.Delete, Encoding.UTF8.GetString(view.Id), collectionText, etag)
-            );
-        }
-
-        return new OperationResult
-        {
-            Status = OperationStatus.Deleted,
-            Etag = etag,
-            LastModifiedTicks = context.LogTicks,
-            Collection = collectionText,
-        };
-    }
+    ) =>
+        _rows.Store(
+            context,
+            Id,
+            LowerId,
+            previous,
+            content,
+            collection,
+            expiresAtTicks,
+            status,
+            DocumentRows.KeptParts(context, previous)
+        );
 }

@@ -56,21 +56,21 @@ internal sealed class PatchBudget
         );
 
     /// <summary>
-    /// Adds the cost of a change of counters, or of a put or delete of a document with counters: the document contains
-    /// their names.
+    /// Adds the cost of a change of counters or attachments, or of a put or delete of a document that has some: the
+    /// document contains their names.
     /// </summary>
     /// <returns>The reason to refuse its command, or null.</returns>
-    public Rejection? ChargeCounters(long storedBytes, long copiedBytes) =>
+    public Rejection? ChargeParts(long storedBytes, long copiedBytes) =>
         IsWithinCommand(storedBytes, copiedBytes) is not { } isWithinCommand ? null
         : isWithinCommand
             ? new Rejection(
                 RejectionKind.Overloaded,
-                "Too many changes of documents with many counters came at once. Nothing of this request was stored; "
-                    + "try again in a second."
+                "Too many changes of documents with many counters or attachments came at once. Nothing of this request "
+                    + "was stored; try again in a second."
             )
         : new Rejection(
             RejectionKind.TooLarge,
-            $"The documents of this request and the names of their counters take more than "
+            $"The documents of this request and the names of their counters and attachments take more than "
                 + $"{Amount.Bytes(StoredBytesPerCommand)} to store, or more than "
                 + $"{Amount.Bytes(CopiedBytesPerCommand)} to read. Nothing was stored; send several requests."
         );

@@ -76,6 +76,12 @@ internal static class Table
     /// </summary>
     public const byte DocumentCounters = 17;
 
+    /// <summary>
+    /// Hash of an attachment's content → number of its references and its size: see
+    /// <see cref="Attachments.ContentRows"/>.
+    /// </summary>
+    public const byte AttachmentContents = 18;
+
     private const byte Rows = 1;
     private const byte Orders = 2;
     private const byte Meta = 3;
@@ -101,5 +107,6 @@ internal static class Table
         new(CompareExchange, "compare-exchange values", Values),
         new(CompareExchangeExpiry, "expiry of compare-exchange values", Values, IsWalkedOnly: true),
         new(DocumentCounters, "counters of documents", Values),
+        new(AttachmentContents, "contents of attachments", Meta),
     ];
 }

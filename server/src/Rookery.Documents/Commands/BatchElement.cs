@@ -8,9 +8,15 @@ using Rookery.Platform;
 namespace Rookery.Documents.Commands;
 
 /// <summary>Reads the commands of a batch and the bodies of patches, and adds them to a batch.</summary>
-internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, int maxBatchBytes, int formatLevel)
-    : BatchBodyReader(parser, writer, maxBatchBytes)
+internal sealed class BatchElement(
+    DocumentParser parser,
+    BatchWriter writer,
+    int maxBatchBytes,
+    int formatLevel,
+    bool takesContents = false
+) : BatchBodyReader(parser, writer, maxBatchBytes)
 {
+    private readonly AttachmentElement _attachment = new(takesContents);
     private readonly PatchRequest _patch = new(formatLevel);
     private readonly JsonPatchRequest _jsonPatch = new(formatLevel);
     private readonly CounterOperationList _counters = new(formatLevel);
@@ -133,6 +139,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     public override void Dispose()
     {
         ReleaseTexts();
+        _attachment.Release();
         _patch.Release();
         _jsonPatch.Release();
         _counters.Release();
@@ -142,6 +149,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     protected override void Clear()
     {
         base.Clear();
+        _attachment.Clear();
         _patch.Clear();
         _jsonPatch.Clear();
         _counters.Clear();
@@ -181,6 +189,11 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             bool isRead = TryReadTextOrNull(ref scanner, ChangeVector, out bool hasChangeVector);
             HasChangeVector = hasChangeVector;
             return isRead;
+        }
+
+        if (_attachment.TextOf(member) is { } text)
+        {
+            return TryReadTextOrNull(ref scanner, text, out _);
         }
 
         if (member.SequenceEqual("Type"u8))
@@ -299,6 +312,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         _unknown
         ?? (
             Kind != OperationKind.Put && HasDocument ? "Document"
+            : _attachment.FindMeaninglessMember(Kind) is { } stray ? stray
             : _jsonPatch.IsRead && !_isJsonPatch ? "JsonPatch"
             : _counters.IsRead && Kind != OperationKind.CounterIncrement ? "Counters"
             : HasChangeVector && Kind == OperationKind.CounterIncrement ? "ChangeVector"
@@ -331,7 +345,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             : type.SequenceEqual("DELETE"u8) ? OperationKind.Delete
             : type.SequenceEqual("Counters"u8) ? OperationKind.CounterIncrement
             : type.SequenceEqual("PATCH"u8) || type.SequenceEqual("JsonPatch"u8) ? OperationKind.Patch
-            : default;
+            : AttachmentElement.KindOf(type, formatLevel);
         _isJsonPatch = type.SequenceEqual("JsonPatch"u8);
         return Kind != default
             || Refuse(
@@ -339,7 +353,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
                 scanner,
                 start,
                 UnsupportedCommand.Describe("Batch", type),
-                "Send PUT, DELETE, PATCH, JsonPatch and Counters commands only"
+                "Send PUT, DELETE, PATCH, JsonPatch, Counters, AttachmentPUT and AttachmentDELETE commands only"
             );
     }
 
@@ -357,6 +371,8 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             OperationKind.Put => "PUT",
             OperationKind.Delete => "DELETE",
             OperationKind.CounterIncrement => "Counters",
+            OperationKind.AttachmentPut => "AttachmentPUT",
+            OperationKind.AttachmentDelete => "AttachmentDELETE",
             _ => _isJsonPatch ? "JsonPatch" : "PATCH",
         };
 
@@ -384,6 +400,9 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             case OperationKind.Put when HasDocument:
                 Writer.Put(Id.Written, expected, document);
                 return true;
+            case OperationKind.AttachmentPut or OperationKind.AttachmentDelete:
+                return _attachment.TryAdd(Writer, Kind, Id.Written, expected, out string what, out string advice)
+                    || Refuse(InputErrorCode.WrongType, scanner, start, what, advice);
             case OperationKind.Delete when _isIdPrefix:
                 return Refuse(
                     InputErrorCode.NotSupported,

@@ -32,13 +32,7 @@ public static class BatchRequestParser
     )
     {
         batch = default;
-        if (body.Length > maxBatchBytes)
-        {
-            error = TooLarge(body.Length, maxBatchBytes);
-            return false;
-        }
-
-        if (!IsUtf8(body, out error))
+        if (!IsAcceptable(body, maxBatchBytes, out error))
         {
             return false;
         }
@@ -56,20 +50,82 @@ public static class BatchRequestParser
             );
         }
 
-        using DocumentParser parser = DocumentParser.Rent();
         using var writer = new BatchWriter(CommandKind.Batch, database, key, sizeHint: body.Length);
-        using var element = new BatchElement(parser, writer, maxBatchBytes, formatLevel);
-        parser.Keys.Reset();
-        var scanner = new JsonScanner(body, position: 0, parser.Keys);
-        if (!element.TryReadBody(ref scanner))
+        if (!TryReadBody(body, writer, maxBatchBytes, formatLevel, takesContents: false, out error))
         {
-            error = element.Explain(scanner);
             return false;
         }
 
         int count = writer.Count;
         batch = new ParsedBatch(writer.Complete(), count);
         return true;
+    }
+
+    /// <summary>
+    /// Parses the commands of a batch with attachments, whose contents follow. The caller gives them to the writer
+    /// (<see cref="BatchWriter.SetContents"/>) and completes it.
+    /// </summary>
+    /// <param name="body">The commands.</param>
+    /// <param name="database">The database's number.</param>
+    /// <param name="key">The request's idempotency key, or none.</param>
+    /// <param name="maxBatchBytes">Maximum length of the commands and of the command.</param>
+    /// <param name="writer">The batch; the caller disposes it. Null if it was refused.</param>
+    /// <param name="error">The reason for a refusal.</param>
+    /// <param name="formatLevel">Bounds the command formats that may be written: see <see cref="FormatLevel"/>.</param>
+    public static bool TryParseBeforeContents(
+        ReadOnlySpan<byte> body,
+        uint database,
+        IdempotencyKey key,
+        int maxBatchBytes,
+        out BatchWriter? writer,
+        out InputError error,
+        int formatLevel
+    )
+    {
+        writer = null;
+        if (!IsAcceptable(body, maxBatchBytes, out error))
+        {
+            return false;
+        }
+
+        if (ClusterTransactionParser.IsClusterWide(body))
+        {
+            error = new InputError(
+                InputErrorCode.NotSupported,
+                "Attachments in a cluster-wide transaction are not supported",
+                default,
+                "Store them in a batch of their own"
+            );
+            return false;
+        }
+
+        var parsed = new BatchWriter(CommandKind.Batch, database, key, sizeHint: body.Length);
+        if (!TryReadBody(body, parsed, maxBatchBytes, formatLevel, takesContents: true, out error))
+        {
+            parsed.Dispose();
+            return false;
+        }
+
+        writer = parsed;
+        return true;
+    }
+
+    private static bool TryReadBody(
+        ReadOnlySpan<byte> body,
+        BatchWriter writer,
+        int maxBatchBytes,
+        int formatLevel,
+        bool takesContents,
+        out InputError error
+    )
+    {
+        using DocumentParser parser = DocumentParser.Rent();
+        using var element = new BatchElement(parser, writer, maxBatchBytes, formatLevel, takesContents);
+        parser.Keys.Reset();
+        var scanner = new JsonScanner(body, position: 0, parser.Keys);
+        bool isRead = element.TryReadBody(ref scanner);
+        error = isRead ? default : element.Explain(scanner);
+        return isRead;
     }
 
     /// <summary>
@@ -169,6 +225,17 @@ public static class BatchRequestParser
         request.Release();
         batch = new ParsedBatch(writer.Complete(), Count: 1);
         return true;
+    }
+
+    private static bool IsAcceptable(ReadOnlySpan<byte> body, int maxBatchBytes, out InputError error)
+    {
+        if (body.Length > maxBatchBytes)
+        {
+            error = TooLarge(body.Length, maxBatchBytes);
+            return false;
+        }
+
+        return IsUtf8(body, out error);
     }
 
     private static bool IsUtf8(ReadOnlySpan<byte> body, out InputError error)

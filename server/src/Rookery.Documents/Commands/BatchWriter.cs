@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Parsing;
 using Rookery.Platform;
 
@@ -16,6 +17,7 @@ public sealed class BatchWriter : IDisposable
 {
     private CommandBuffer? _buffer;
     private List<int>? _generatedIdOffsets;
+    private List<int>? _contentOffsets; // of the attachments whose contents are not known yet
 
     /// <summary>Begins a command.</summary>
     /// <param name="kind">Batch, BulkPut or ClusterTransaction.</param>
@@ -138,11 +140,70 @@ public sealed class BatchWriter : IDisposable
         }
     }
 
+    /// <summary>Adds a put of an attachment, whose content is durable and pinned.</summary>
+    /// <param name="id">The document's id.</param>
+    /// <param name="expected">The expected change vector of the attachment.</param>
+    /// <param name="attachment">The attachment; its etag is ignored.</param>
+    public void PutAttachment(
+        ReadOnlySpan<byte> id,
+        ExpectedChangeVector expected,
+        scoped in AttachmentEntry attachment
+    )
+    {
+        CommandFormat.WriteAttachmentPut(Buffer, id, expected, attachment);
+        Count++;
+    }
+
+    /// <summary>
+    /// Adds a put of an attachment whose content <see cref="SetContents"/> names before <see cref="Complete"/>.
+    /// </summary>
+    public void PutAttachment(
+        ReadOnlySpan<byte> id,
+        ExpectedChangeVector expected,
+        ReadOnlySpan<byte> name,
+        ReadOnlySpan<byte> contentType
+    )
+    {
+        PutAttachment(id, expected, new AttachmentEntry { Name = name, ContentType = contentType });
+        (_contentOffsets ??= []).Add(Buffer.Length - CommandFormat.AttachmentContentBytes);
+    }
+
+    /// <summary>The command so far. Its number of operations is not set yet.</summary>
+    public ReadOnlySpan<byte> Written => Buffer.Written.Span;
+
+    /// <summary>Number of attachments that need a content.</summary>
+    public int ContentCount => _contentOffsets?.Count ?? 0;
+
+    /// <summary>Names the contents of the attachments in turn.</summary>
+    /// <param name="contents">As many as <see cref="ContentCount"/>, durable and pinned.</param>
+    public void SetContents(IReadOnlyList<PinnedContent> contents)
+    {
+        Invariant.Holds(contents.Count == ContentCount, "each attachment of the batch has one content");
+        for (int i = 0; i < contents.Count; i++)
+        {
+            var span = Buffer.WrittenSpan[_contentOffsets![i]..];
+            CommandFormat.WriteAttachmentContent(span, contents[i].Size, contents[i].Hash);
+        }
+
+        _contentOffsets = null;
+    }
+
+    /// <summary>Adds a delete of an attachment.</summary>
+    /// <param name="id">The document's id.</param>
+    /// <param name="expected">The expected change vector of the attachment.</param>
+    /// <param name="name">The attachment's name.</param>
+    public void DeleteAttachment(ReadOnlySpan<byte> id, ExpectedChangeVector expected, ReadOnlySpan<byte> name)
+    {
+        CommandFormat.WriteAttachmentDelete(Buffer, id, expected, name);
+        Count++;
+    }
+
     /// <summary>
     /// Finishes the command. The caller owns the returned buffer; this writer cannot be used afterwards.
     /// </summary>
     public CommandBuffer Complete()
     {
+        Invariant.Holds(_contentOffsets is null, "each attachment of the batch has its content");
         CommandBuffer complete = Buffer;
         _buffer = null;
         BinaryPrimitives.WriteInt32LittleEndian(complete.WrittenSpan[CommandFormat.OperationCountOffset..], Count);

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
 using Rookery.Documents.Stored;
@@ -18,6 +19,8 @@ namespace Rookery.Documents.Commands;
 /// u16+bytes if flag 8][index i64]</c>, then for a put as above from the expiry on. An operation on a counter:
 /// <c>[kind][flags][id u16+bytes if flag 16][lower id u16+bytes if flags 16 and 8][name u16+bytes][lower name u16+bytes
 /// if flag 4]</c>, then for an increment <c>[delta i64]</c>. The first operation of a group has the id for all of them.
+/// An operation on an attachment continues with <c>[name u16+bytes]</c>, and a put with <c>[content type
+/// u16+bytes][size i64][hash 32 bytes]</c>.
 /// Apply lower-cases ASCII ids. Other ids carry their lower-cased form, so that nodes with different versions of
 /// Unicode agree.
 /// </remarks>
@@ -34,6 +37,9 @@ internal static class CommandFormat
     public const byte HeaderWithoutGuards = 8;
     public const byte HeaderFlags = HeaderSkipUnchanged | HeaderHasKey | HeaderWithoutGuards;
     public const int KeyedHeaderBytes = FixedHeaderBytes + IdempotencyKey.Length + RequestHash.Length;
+
+    /// <summary>Length of the end of a put of an attachment, which names its content.</summary>
+    public const int AttachmentContentBytes = sizeof(long) + ContentHash.Length;
 
     private const int OperationHeadBytes = 4;
 
@@ -178,6 +184,46 @@ internal static class CommandFormat
         }
 
         buffer.Advance(at);
+    }
+
+    /// <summary>Writes a put of an attachment.</summary>
+    public static void WriteAttachmentPut(
+        CommandBuffer buffer,
+        ReadOnlySpan<byte> id,
+        ExpectedChangeVector expected,
+        in AttachmentEntry attachment
+    )
+    {
+        WriteOperation(buffer, OperationKind.AttachmentPut, id, expected, flags: 0);
+        Span<byte> span = buffer.GetSpan(
+            (2 * sizeof(ushort)) + attachment.Name.Length + attachment.ContentType.Length + AttachmentContentBytes
+        );
+        int at = WriteShort(span, WriteShort(span, at: 0, attachment.Name), attachment.ContentType);
+        WriteAttachmentContent(span[at..], attachment.Size, attachment.Hash);
+        buffer.Advance(at + AttachmentContentBytes);
+    }
+
+    /// <summary>Writes the size and the hash of a content.</summary>
+    /// <param name="destination">At least <see cref="AttachmentContentBytes"/> bytes.</param>
+    /// <param name="size">Size of the content in bytes.</param>
+    /// <param name="hash">Its hash.</param>
+    public static void WriteAttachmentContent(Span<byte> destination, long size, ContentHash hash)
+    {
+        BinaryPrimitives.WriteInt64LittleEndian(destination, size);
+        hash.Write(destination[sizeof(long)..]);
+    }
+
+    /// <summary>Writes a delete of an attachment.</summary>
+    public static void WriteAttachmentDelete(
+        CommandBuffer buffer,
+        ReadOnlySpan<byte> id,
+        ExpectedChangeVector expected,
+        ReadOnlySpan<byte> name
+    )
+    {
+        WriteOperation(buffer, OperationKind.AttachmentDelete, id, expected, flags: 0);
+        Span<byte> span = buffer.GetSpan(sizeof(ushort) + name.Length);
+        buffer.Advance(WriteShort(span, at: 0, name));
     }
 
     private static byte ExpiryFlag(in ParsedDocument document) => document.ExpiresAtTicks == 0 ? (byte)0 : HasExpiry;

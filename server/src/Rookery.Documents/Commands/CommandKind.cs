@@ -89,6 +89,15 @@ public enum OperationKind : byte
 
     /// <summary>Reads a counter between the operations of a batch.</summary>
     CounterGet = 8,
+
+    /// <summary>
+    /// Stores an attachment of a document. Its content is durable before the command is proposed. Needs
+    /// <see cref="FormatLevel.Attachments"/>, as the next kind.
+    /// </summary>
+    AttachmentPut = 9,
+
+    /// <summary>Removes an attachment of a document.</summary>
+    AttachmentDelete = 10,
 }
 
 /// <summary>

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Indexes;
 using Rookery.Documents.Patching;
 using Rookery.Platform;
@@ -123,6 +124,7 @@ public ref struct CommandReader
                 id,
                 flags
             ),
+            OperationKind.AttachmentPut or OperationKind.AttachmentDelete => ReadAttachment(kind, id, expected),
             _ => throw Broken(),
         };
         return true;
@@ -297,6 +299,26 @@ public ref struct CommandReader
         };
     }
 
+    private Operation ReadAttachment(OperationKind kind, CommandId id, ExpectedChangeVector expected)
+    {
+        int start = _position;
+        ReadShortBytes();
+        if (kind == OperationKind.AttachmentPut)
+        {
+            ReadShortBytes();
+            ReadBytes(sizeof(long) + ContentHash.Length);
+        }
+
+        var bytes = _command[start.._position];
+        return new()
+        {
+            Kind = kind,
+            Id = id,
+            Expected = expected,
+            AttachmentBytes = bytes,
+        };
+    }
+
     private Operation ReadPut(CommandId id, ExpectedChangeVector expected, byte flags)
     {
         long expires = (flags & CommandFormat.HasExpiry) == 0 ? 0 : ReadInt64();
@@ -340,6 +362,27 @@ public ref struct CommandReader
             Expectation.MustEqual => ExpectedChangeVector.MustEqual(ReadBytes(ReadByte())),
             _ => throw Broken(),
         };
+
+    /// <summary>Decodes the attachment in <see cref="Operation.AttachmentBytes"/>.</summary>
+    internal static AttachmentEntry DecodeAttachment(ReadOnlySpan<byte> bytes)
+    {
+        int nameEnd = sizeof(ushort) + BinaryPrimitives.ReadUInt16LittleEndian(bytes);
+        var name = bytes[sizeof(ushort)..nameEnd];
+        if (nameEnd == bytes.Length)
+        {
+            return new AttachmentEntry { Name = name };
+        }
+
+        int typeAt = nameEnd + sizeof(ushort);
+        int typeEnd = typeAt + BinaryPrimitives.ReadUInt16LittleEndian(bytes[nameEnd..]);
+        return new AttachmentEntry
+        {
+            Name = name,
+            ContentType = bytes[typeAt..typeEnd],
+            Size = BinaryPrimitives.ReadInt64LittleEndian(bytes[typeEnd..]),
+            Hash = ContentHash.Read(bytes[(typeEnd + sizeof(long))..]),
+        };
+    }
 
     private ReadOnlySpan<byte> ReadBytes(int count)
     {

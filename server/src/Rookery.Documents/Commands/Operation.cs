@@ -1,3 +1,4 @@
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Patching;
 
 namespace Rookery.Documents.Commands;
@@ -43,6 +44,25 @@ public readonly ref struct Operation
 
     /// <summary>Counters: whether this is the last of these operations.</summary>
     public bool EndsGroup { get; init; }
+
+    /// <summary>
+    /// AttachmentPut, AttachmentDelete: the attachment as the command contains it. <see cref="Expected"/> is then the
+    /// expected change vector of the attachment.
+    /// </summary>
+    public ReadOnlySpan<byte> AttachmentBytes { get; init; }
+
+    /// <summary>
+    /// AttachmentPut, AttachmentDelete: the attachment; its etag is 0. A delete names only its name. Decoded on each
+    /// call, so that other operations do not carry its fields.
+    /// </summary>
+    public AttachmentEntry Attachment => CommandReader.DecodeAttachment(AttachmentBytes);
+
+    /// <summary>Whether the operation reads or changes a counter.</summary>
+    public bool IsOfCounter =>
+        Kind is OperationKind.CounterIncrement or OperationKind.CounterDelete or OperationKind.CounterGet;
+
+    /// <summary>Whether the operation changes an attachment.</summary>
+    public bool IsOfAttachment => Kind is OperationKind.AttachmentPut or OperationKind.AttachmentDelete;
 
     /// <summary>Patch: the program to run.</summary>
     public PatchProgram Patch { get; init; }

@@ -3,8 +3,8 @@ using Rookery.Documents.Databases;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Finds how many bytes of counters' names a put rewrites, so that a stream of puts is cut into commands that apply can
-/// afford.
+/// Finds how many bytes of counters' names and attachments a put rewrites, so that a stream of puts is cut into
+/// commands that apply can afford.
 /// </summary>
 /// <param name="database">The database.</param>
 public sealed class ReplacedNames(Database database)
@@ -15,23 +15,26 @@ public sealed class ReplacedNames(Database database)
     /// </summary>
     public const long MaxBytesOfCommand = 4 << 20;
 
-    // A statistic is read again after so many puts. A database without counters then costs no look-up for each.
+    // A statistic is read again after so many puts. A database without both then costs no look-up for each.
     private const int PutsBetweenStatistics = 64;
 
     private int _putsLeft;
-    private bool _hasCounters;
+    private bool _hasAny;
 
-    /// <summary>Returns the length of the names of the counters of a stored document; 0 without one.</summary>
+    /// <summary>
+    /// Returns the length of the counters' names and the attachments of a stored document; 0 without one.
+    /// </summary>
     public long NameBytesOf(ReadOnlySpan<byte> id)
     {
         if (_putsLeft-- == 0)
         {
             _putsLeft = PutsBetweenStatistics;
             using var statistics = database.OpenReader();
-            _hasCounters = statistics.ReadStatistics().DocumentCounters > 0;
+            var counts = statistics.ReadStatistics();
+            _hasAny = (counts.DocumentCounters | counts.Attachments.Attachments) > 0;
         }
 
-        if (!_hasCounters || id.IsEmpty)
+        if (!_hasAny || id.IsEmpty)
         {
             return 0;
         }
@@ -44,7 +47,8 @@ public sealed class ReplacedNames(Database database)
 
         using (document)
         {
-            return document.Head.CounterNames.Length;
+            var head = document.Head;
+            return head.CounterNames.Length + head.Attachments.Length;
         }
     }
 }

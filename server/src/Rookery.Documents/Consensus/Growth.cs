@@ -44,6 +44,7 @@ public static class Growth
                             or OperationKind.CompareExchangeDelete
                             or OperationKind.CounterDelete
                             or OperationKind.CounterGet
+                            or OperationKind.AttachmentDelete
                         )
                     )
                     {

@@ -1,7 +1,9 @@
 using Rookery.Documents.Apply;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Documents.Stored;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Consensus;
@@ -96,7 +98,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
                     continue;
                 }
 
-                if (operation.Kind >= OperationKind.CounterIncrement && !operation.StartsGroup)
+                if (operation.IsOfCounter && !operation.StartsGroup)
                 {
                     counters.Load(operation);
                     continue;
@@ -110,7 +112,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
                     continue;
                 }
 
-                if (operation.Kind >= OperationKind.CounterIncrement)
+                if (operation.IsOfCounter)
                 {
                     counters.Begin(lowerId);
                     counters.Load(operation);
@@ -122,12 +124,24 @@ internal sealed class PreviousVersions(StorageEngine storage)
                     CheckGuard(snapshot, command.Database, lowerId);
                 }
 
+                if (operation.Kind == OperationKind.AttachmentPut)
+                {
+                    ContentRows.Check(snapshot, command.Database, operation.Attachment.Hash);
+                }
+
                 if (snapshot.TryLoadAhead(key[..(Key.PrefixBytes + length)], out row))
                 {
                     if (row.IsLarge)
                     {
-                        Check(row, isWhole: operation.Kind == OperationKind.Patch || command.SkipUnchanged);
+                        bool isWhole = operation.Kind == OperationKind.Patch || operation.IsOfAttachment;
+                        CheckLarge(snapshot, command.Database, row, isWhole || command.SkipUnchanged, operation);
                         continue;
+                    }
+
+                    // The row of a deleted document has no value.
+                    if (ReleasesContents(operation) && !row.Value.IsEmpty)
+                    {
+                        CheckContents(snapshot, command.Database, new DocumentView(row.Value).Attachments, operation);
                     }
 
                     isHeld = command.OperationCount == 1 && TryHold(row.BlockBytes);
@@ -163,6 +177,48 @@ internal sealed class PreviousVersions(StorageEngine storage)
         else if (row.IsLarge)
         {
             _ = document.Head;
+        }
+    }
+
+    private static void CheckLarge(
+        in Snapshot snapshot,
+        uint database,
+        in Row row,
+        bool isWhole,
+        in Operation operation
+    )
+    {
+        using var document = new Document(row);
+        if (isWhole)
+        {
+            row.ReadThrough();
+        }
+
+        var attachments = document.Head.Attachments;
+        if (ReleasesContents(operation))
+        {
+            CheckContents(snapshot, database, attachments, operation);
+        }
+    }
+
+    private static bool ReleasesContents(in Operation operation) =>
+        operation.Kind == OperationKind.Delete || operation.IsOfAttachment;
+
+    // Checks the references that apply removes with the document, or with the attachment that is replaced or deleted.
+    private static void CheckContents(
+        in Snapshot snapshot,
+        uint database,
+        ReadOnlySpan<byte> attachments,
+        in Operation operation
+    )
+    {
+        if (operation.Kind == OperationKind.Delete)
+        {
+            ContentRows.CheckAll(snapshot, database, attachments);
+        }
+        else if (AttachmentList.TryFind(attachments, operation.Attachment.Name, out var attachment))
+        {
+            ContentRows.Check(snapshot, database, attachment.Hash);
         }
     }
 
@@ -277,10 +333,20 @@ internal sealed class PreviousVersions(StorageEngine storage)
         {
             if (snapshot.TryLoadAhead(Key.WriteText(key, command.Database, Table.Documents, lowerId), out var row))
             {
-                Check(row, isWhole: false);
+                CheckExpired(snapshot, command.Database, row);
             }
 
             CheckGuard(snapshot, command.Database, lowerId);
+        }
+    }
+
+    // Apply removes the references of a document that it deletes.
+    private static void CheckExpired(in Snapshot snapshot, uint database, in Row row)
+    {
+        using var document = new Document(row);
+        if (row.IsLarge || !row.Value.IsEmpty)
+        {
+            ContentRows.CheckAll(snapshot, database, document.Head.Attachments);
         }
     }
 

@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Text;
 using Rookery.Documents.Apply;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Indexes;
@@ -146,7 +147,8 @@ public readonly struct DatabaseReader : IDisposable
             counters.TombstoneHorizon,
             counters.Identities,
             counters.CompareExchangeValues,
-            counters.DocumentCounters
+            counters.DocumentCounters,
+            new AttachmentTotals(counters.Attachments, counters.AttachmentContents, counters.AttachmentBytes)
         );
     }
 

@@ -1,3 +1,5 @@
+using Rookery.Documents.Attachments;
+
 namespace Rookery.Documents.Databases;
 
 /// <summary>Counters of a database in one snapshot.</summary>
@@ -10,6 +12,7 @@ namespace Rookery.Documents.Databases;
 /// <param name="CompareExchangeValues">Number of compare-exchange values, including those that expired within the last
 /// minute and are not removed yet.</param>
 /// <param name="DocumentCounters">Number of counters of all documents.</param>
+/// <param name="Attachments">Totals of the attachments.</param>
 public readonly record struct DatabaseStatistics(
     long Documents,
     long Tombstones,
@@ -18,7 +21,8 @@ public readonly record struct DatabaseStatistics(
     long TombstoneHorizon,
     long Identities,
     long CompareExchangeValues,
-    long DocumentCounters
+    long DocumentCounters,
+    AttachmentTotals Attachments
 );
 
 /// <summary>Counters of a collection in one snapshot.</summary>

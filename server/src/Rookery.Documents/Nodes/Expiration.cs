@@ -1,4 +1,5 @@
 using Rookery.Documents.Apply;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
@@ -12,7 +13,8 @@ namespace Rookery.Documents.Nodes;
 /// </summary>
 internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus)
 {
-    // About 100 KiB per command, so other writes are applied in between.
+    // About 100 KiB per command, so other writes are applied in between. An attachment counts as a document, because
+    // apply changes the row of its content.
     private const int DocumentsPerCommand = 1024;
 
     /// <summary>Proposes deletions for all databases, once.</summary>
@@ -31,11 +33,11 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
         while (
             consensus.IsLeader
             && consensus.Time is { IsSure: true, UtcTicks: var nowTicks }
-            && NextCommand(database, nowTicks, ref from, out int count, kind) is { } command
+            && NextCommand(database, nowTicks, ref from, out _, kind) is { } command
         )
         {
             var outcome = await consensus.ProposeAsync(command, cancellationToken);
-            if (outcome.Rejection is not null || count < DocumentsPerCommand)
+            if (outcome.Rejection is not null || from.Length == 0)
             {
                 break;
             }
@@ -49,8 +51,9 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
     /// <param name="database">The database.</param>
     /// <param name="nowTicks">The current time, in UTC ticks.</param>
     /// <param name="from">The key at which the search starts: empty for the first command of a round, then the key
-    /// after the previous command's last document. The search need not skip the rows that earlier commands deleted. A
-    /// document stored meanwhile with an earlier expiry is deleted in the next round.</param>
+    /// after the previous command's last document, and empty again after the last command. The search need not skip
+    /// the rows that earlier commands deleted. A document stored meanwhile with an earlier expiry is deleted in the
+    /// next round.</param>
     /// <param name="count">Number of documents or values in the command.</param>
     /// <param name="kind">ExpireDocuments or ExpireCompareExchange.</param>
     /// <param name="limit">Maximum number of documents or values in the command.</param>
@@ -72,21 +75,23 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
             Key.WriteNumber(to, database.Number, table, nowTicks + 1)
         );
         count = 0;
+        from = [];
         if (!rows.MoveNext())
         {
             return null;
         }
 
+        int attachments = 0;
         using var writer = new ExpiryWriter(database.Number, kind);
         do
         {
-            if (IsReadable(reader, kind, rows.Value))
+            if (IsReadable(reader, kind, rows.Value, ref attachments))
             {
                 writer.Add(rows.Value, rows.Sequence);
                 count++;
             }
 
-            if (count == limit)
+            if (count == limit || attachments >= limit)
             {
                 from = [.. rows.Key, 0]; // the next possible key
                 break;
@@ -95,17 +100,24 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
         return count == 0 ? null : writer.Complete();
     }
 
-    private static bool IsReadable(in DatabaseReader reader, CommandKind kind, ReadOnlySpan<byte> lowerId)
+    private static bool IsReadable(
+        in DatabaseReader reader,
+        CommandKind kind,
+        ReadOnlySpan<byte> lowerId,
+        ref int attachments
+    )
     {
         try
         {
-            bool isFound =
-                kind == CommandKind.ExpireDocuments
-                    ? reader.TryGetByLowerId(lowerId, out var document)
-                    : reader.TryGetCompareExchange(lowerId, out document);
-            if (isFound)
+            bool isDocument = kind == CommandKind.ExpireDocuments;
+            bool isFound = isDocument
+                ? reader.TryGetByLowerId(lowerId, out var document)
+                : reader.TryGetCompareExchange(lowerId, out document);
+            using (document)
             {
-                document.Dispose();
+                var list = isDocument && isFound ? document.Head.Attachments : default;
+                ContentRows.CheckAll(reader.Snapshot, reader.Database.Number, list);
+                attachments += AttachmentList.CountOf(list);
             }
 
             return true;

@@ -50,6 +50,9 @@ public sealed record FormatLevel(int Level, string Program)
     /// <summary>From this level on the log and the tables may contain counters of documents.</summary>
     public const int Counters = 3;
 
+    /// <summary>From this level on documents may have attachments.</summary>
+    public const int Attachments = 3;
+
     /// <summary>
     /// Key of the cluster record with the agreed level. Without the record the level is <see cref="First"/>.
     /// </summary>

@@ -1,3 +1,4 @@
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
@@ -69,6 +70,9 @@ public abstract class Node : IDisposable
     /// reserve.
     /// </summary>
     public abstract bool HasRoom { get; }
+
+    /// <summary>The contents of attachments; null on nodes that only read, or could not open the data.</summary>
+    public virtual AttachmentContents? Attachments => null;
 
     /// <summary>Number of flushes, merges and other background steps since the start.</summary>
     public virtual long BackgroundSteps => 0;
@@ -181,6 +185,7 @@ public abstract class Node : IDisposable
             JournalSpace = store.Space.Journal,
             Transfers = store.Transfers,
             Storage = store.Storage.Statistics(),
+            ContentDamage = store.Attachments.Damage,
             Consensus = consensus?.ReadCluster(),
         };
     }

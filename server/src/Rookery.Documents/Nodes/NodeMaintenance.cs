@@ -124,6 +124,7 @@ internal sealed class NodeMaintenance : IDisposable
                 Volatile.Write(ref _isRoundDue, false);
                 _housekeeping.DoRound(mayScrub: !_store.Background.Pacer.IsPaused);
                 _store.Offers.WithdrawDue();
+                _store.Attachments.Maintenance.BeginRound();
             }
         } while (!_stopping.IsSet && DoStep());
 

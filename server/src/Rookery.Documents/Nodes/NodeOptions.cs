@@ -51,6 +51,9 @@ public sealed record NodeOptions
     /// </summary>
     public long InFlightBytes { get; init; }
 
+    /// <summary>The size limit of an attachment, in bytes.</summary>
+    public long MaxAttachmentBytes { get; init; } = Attachments.AttachmentContents.DefaultMaxBytes;
+
     /// <summary>The reserve: space on the data's file system that must stay free.</summary>
     public ReserveRule Reserve { get; init; } = ReserveRule.Default;
 

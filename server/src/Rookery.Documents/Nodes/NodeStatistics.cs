@@ -43,6 +43,12 @@ public sealed record NodeStatistics
     /// </summary>
     public long Overloaded { get; init; }
 
+    /// <summary>A sentence about each content of an attachment that is missing or cannot be read.</summary>
+    public IReadOnlyList<string> ContentDamage { get; init; } = [];
+
+    /// <summary>Number of damaged places of the tables and of contents that cannot be read.</summary>
+    public int DamagedPlaces => Storage.Damage.Count + ContentDamage.Count;
+
     /// <summary>Findings of journal recovery, in one sentence.</summary>
     public string Recovery { get; init; } = string.Empty;
 

@@ -1,4 +1,5 @@
 using Rookery.Documents.Apply;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
@@ -64,6 +65,14 @@ public sealed class NodeStore : IDisposable
         };
         Inbox = new StateInbox(storage, disk, directory.InboxPath, options.Reserve, Transfers);
         Installation = new StateInstallation(storage, journal, applier, clusterRecords, Inbox);
+        Attachments = new AttachmentContents(disk, storage, databases, options, journal.LastIndex, time);
+        applier.ContentReleased = (database, hash) => Attachments.Garbage.Release(new ContentPlace(database, hash));
+        applier.ContentMiscounted = (database, hash) =>
+            options.TroubleFound?.Invoke(
+                $"An attachment with the content {hash.ToHex()} of database {database} was deleted and had no "
+                    + "reference: a bug counted wrongly. Its file stays. Keep the data directory and report it."
+            );
+        applier.DatabaseDeleted = Attachments.Garbage.RequestSweep;
         storage.Memtables.ManifestWritten = position => ReleaseJournal(position.Index);
     }
 
@@ -143,6 +152,9 @@ public sealed class NodeStore : IDisposable
 
     /// <summary>Installs a fetched snapshot instead of this node's state.</summary>
     public StateInstallation Installation { get; }
+
+    /// <summary>The contents of attachments.</summary>
+    public AttachmentContents Attachments { get; }
 
     /// <summary>Index of the last applied entry.</summary>
     public long AppliedIndex => Storage.AppliedIndex;
@@ -270,6 +282,7 @@ public sealed class NodeStore : IDisposable
     {
         Databases.Complete();
         ClusterRecords.Complete();
+        Attachments.Dispose();
         Background.Dispose();
         Offers.Dispose();
         Applier.Dispose();

@@ -1,3 +1,4 @@
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Consensus;
 
@@ -35,6 +36,7 @@ internal sealed class OpenNode : Node
         _maintenance = new NodeMaintenance(store, options.TroubleFound, time);
         _expiration = new Expiration(store.Databases, consensus);
         _tombstones = new TombstoneCleaning(store, consensus);
+        store.Attachments.Files.RemoveUnfinished();
         _maintenance.Start();
         consensus.Start();
         _cleanupTimer = time.CreateTimer(
@@ -64,7 +66,11 @@ internal sealed class OpenNode : Node
     public override double BackgroundShare
     {
         get => _store.Background.Pacer.Share;
-        set => _store.Background.Pacer.Share = value;
+        set
+        {
+            _store.Background.Pacer.Share = value;
+            _store.Attachments.Maintenance.Pacer.Share = value;
+        }
     }
 
     /// <inheritdoc/>
@@ -72,6 +78,9 @@ internal sealed class OpenNode : Node
 
     /// <inheritdoc/>
     public override bool HasRoom => _store.Space.Data.GrowthAllowed;
+
+    /// <inheritdoc/>
+    public override AttachmentContents Attachments => _store.Attachments;
 
     /// <inheritdoc/>
     public override long BackgroundSteps => _maintenance.Steps;
@@ -124,6 +133,7 @@ internal sealed class OpenNode : Node
         _cleanupTimer.Dispose();
         _consensus.Stop();
         _maintenance.Dispose();
+        _store.Attachments.Dispose();
     }
 
     private void WakeMaintenanceIfDue()

@@ -18,9 +18,11 @@ public readonly ref struct DocumentView
             out ReadOnlySpan<byte> id,
             out long lastModified,
             out long expires,
-            out ReadOnlySpan<byte> counters
+            out ReadOnlySpan<byte> counters,
+            out ReadOnlySpan<byte> attachments
         );
         Id = id;
+        Attachments = attachments;
         Counters = new DocumentCounters(counters);
         LastModifiedTicks = lastModified;
         ExpiresAtTicks = expires;
@@ -62,6 +64,11 @@ public readonly ref struct DocumentView
     /// </summary>
     public ReadOnlySpan<byte> CounterNames => Counters.Names;
 
+    /// <summary>
+    /// The document's attachments, as <see cref="Attachments.AttachmentList"/> reads them; empty if it has none.
+    /// </summary>
+    public ReadOnlySpan<byte> Attachments { get; }
+
     /// <summary>What the document stores about its counters.</summary>
     internal DocumentCounters Counters { get; }
 
@@ -76,7 +83,7 @@ public readonly ref struct DocumentView
             Id = Id,
             Collection = Collection,
             Metadata = Metadata,
-            ComputedMetadata = DocumentWriter.CountersMembers(this),
+            ComputedMetadata = DocumentWriter.ComputedMembers(this),
             Body = Body,
             LastModifiedTicks = LastModifiedTicks,
             ChangeVector = changeVector,
@@ -88,7 +95,8 @@ public readonly ref struct DocumentView
         out ReadOnlySpan<byte> id,
         out long lastModifiedTicks,
         out long expiresAtTicks,
-        out ReadOnlySpan<byte> counters
+        out ReadOnlySpan<byte> counters,
+        out ReadOnlySpan<byte> attachments
     )
     {
         // Format and flags, the last-modified time, and the length of the id.
@@ -120,28 +128,41 @@ public readonly ref struct DocumentView
             at += sizeof(long);
         }
 
-        int counterBytes = 0;
-        if ((value[1] & StoredDocument.HasCounters) != 0)
-        {
-            if (value.Length < at + sizeof(int) + sizeof(ushort))
-            {
-                throw Broken();
-            }
-
-            counterBytes = BinaryPrimitives.ReadInt32LittleEndian(value[at..]);
-            at += sizeof(int);
-        }
-
+        int counterBytes = ReadPartLength(value, StoredDocument.HasCounters, ref at);
+        int attachmentBytes = ReadPartLength(value, StoredDocument.HasAttachments, ref at);
         int idLength = BinaryPrimitives.ReadUInt16LittleEndian(value[at..]);
         at += sizeof(ushort);
-        if (idLength > value.Length - at || (uint)counterBytes > (uint)(value.Length - at - idLength))
+        id = Take(value, ref at, idLength);
+        counters = Take(value, ref at, counterBytes);
+        attachments = Take(value, ref at, attachmentBytes);
+        return at;
+    }
+
+    private static int ReadPartLength(ReadOnlySpan<byte> value, byte flag, scoped ref int at)
+    {
+        if ((value[1] & flag) == 0)
+        {
+            return 0;
+        }
+
+        if (value.Length < at + sizeof(int) + sizeof(ushort))
         {
             throw Broken();
         }
 
-        id = value.Slice(at, idLength);
-        counters = value.Slice(at + idLength, counterBytes);
-        return at + idLength + counterBytes;
+        at += sizeof(int);
+        return BinaryPrimitives.ReadInt32LittleEndian(value[(at - sizeof(int))..]);
+    }
+
+    private static ReadOnlySpan<byte> Take(ReadOnlySpan<byte> value, scoped ref int at, int length)
+    {
+        if ((uint)length > (uint)(value.Length - at))
+        {
+            throw Broken();
+        }
+
+        at += length;
+        return value.Slice(at - length, length);
     }
 
     /// <summary>Returns where the part about counters begins in a document that has one.</summary>
@@ -157,7 +178,8 @@ public readonly ref struct DocumentView
             2
             + sizeof(long)
             + ((prefix[1] & StoredDocument.HasExpiry) == 0 ? 0 : sizeof(long))
-            + ((prefix[1] & StoredDocument.HasCounters) == 0 ? 0 : sizeof(int));
+            + ((prefix[1] & StoredDocument.HasCounters) == 0 ? 0 : sizeof(int))
+            + ((prefix[1] & StoredDocument.HasAttachments) == 0 ? 0 : sizeof(int));
         return prefix.Length - idAt >= sizeof(ushort)
             ? idAt + sizeof(ushort) + BinaryPrimitives.ReadUInt16LittleEndian(prefix[idAt..])
             : throw Broken();

@@ -1,4 +1,5 @@
 using System.Buffers;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Json;
@@ -95,17 +96,18 @@ public static class DocumentWriter
     }
 
     /// <summary>
-    /// Returns the members <c>"@counters":[…],"@flags":"HasCounters"</c> of the metadata; nothing without counters.
+    /// Returns the members <c>"@attachments":[…],"@counters":[…],"@flags":"HasAttachments, HasCounters"</c> of the
+    /// metadata, those that the document has.
     /// </summary>
-    internal static ReadOnlySpan<byte> CountersMembers(scoped in DocumentView document)
+    internal static ReadOnlySpan<byte> ComputedMembers(scoped in DocumentView document)
     {
-        if (document.CounterNames.IsEmpty)
+        if (!HasParts(document))
         {
             return default;
         }
 
-        byte[] members = new byte[MaxCountersBytes(document.CounterNames)];
-        int length = FillCounters(members, written: 0, document.CounterNames);
+        byte[] members = new byte[MaxPartsBytes(document)];
+        int length = FillParts(members, written: 0, document);
         return members.AsSpan(0, length - ",".Length);
     }
 
@@ -124,9 +126,9 @@ public static class DocumentWriter
             span[written++] = (byte)',';
         }
 
-        if (!document.CounterNames.IsEmpty)
+        if (HasParts(document))
         {
-            written = FillCounters(span, written, document.CounterNames);
+            written = FillParts(span, written, document);
         }
 
         // As in RavenDB, a document of no collection has no such member.
@@ -146,6 +148,28 @@ public static class DocumentWriter
         return Fill(span, written + WireDate.Length, "\"}}"u8);
     }
 
+    private static bool HasParts(scoped in DocumentView document) =>
+        !document.CounterNames.IsEmpty || !document.Attachments.IsEmpty;
+
+    private static int FillParts(Span<byte> span, int written, scoped in DocumentView document)
+    {
+        if (!document.Attachments.IsEmpty)
+        {
+            written += AttachmentList.WriteJson(span[written..], document.Attachments);
+        }
+
+        if (!document.CounterNames.IsEmpty)
+        {
+            written = FillCounters(span, written, document.CounterNames);
+        }
+
+        var flags =
+            document.Attachments.IsEmpty ? "\"@flags\":\"HasCounters\","u8
+            : document.CounterNames.IsEmpty ? "\"@flags\":\"HasAttachments\","u8
+            : "\"@flags\":\"HasAttachments, HasCounters\","u8;
+        return Fill(span, written, flags);
+    }
+
     // Clients find the names in @counters, and ask for no counters of a document without the member.
     private static int FillCounters(Span<byte> span, int written, ReadOnlySpan<byte> counterNames)
     {
@@ -161,7 +185,7 @@ public static class DocumentWriter
             written = FillString(span, written, names.Name);
         }
 
-        return Fill(span, written, "],\"@flags\":\"HasCounters\","u8);
+        return Fill(span, written, "],"u8);
     }
 
     private static int MaxTailBytes(in DocumentView document) =>
@@ -169,7 +193,10 @@ public static class DocumentWriter
         + document.Metadata.Length
         + JsonText.EscapedBytes(document.Collection)
         + JsonText.EscapedBytes(document.Id)
-        + (document.CounterNames.IsEmpty ? 0 : MaxCountersBytes(document.CounterNames));
+        + (HasParts(document) ? MaxPartsBytes(document) : 0);
+
+    private static int MaxPartsBytes(scoped in DocumentView document) =>
+        MaxCountersBytes(document.CounterNames) + AttachmentList.MaxJsonBytes(document.Attachments);
 
     private static int MaxCountersBytes(ReadOnlySpan<byte> counterNames)
     {

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Parsing;
 using Rookery.Platform;
 
@@ -10,41 +11,52 @@ namespace Rookery.Documents.Stored;
 /// </summary>
 /// <remarks>
 /// Head: <c>[format u8 = 1][flags u8][last-modified i64][expires i64 if flag 1][length of the counters' part u32 if
-/// flag 2][id length u16][id][<see cref="DocumentCounters"/> if flag 2]</c>.
+/// flag 2][length of the attachments' part u32 if flag 4][id length u16][id][<see cref="DocumentCounters"/> if flag
+/// 2][<see cref="AttachmentList"/> if flag 4]</c>.
 /// Content: <c>[length varint][collection][length varint][metadata members][body members]</c>. Integers are
 /// little-endian.
 /// </remarks>
 public static class StoredDocument
 {
-    /// <summary>Maximum length of a head without the part about counters.</summary>
-    public const int MaxHeadBytes = 1 + 1 + (2 * sizeof(long)) + sizeof(int) + sizeof(ushort) + Ids.DocumentId.MaxBytes;
+    /// <summary>Maximum length of a head without the parts about counters and attachments.</summary>
+    public const int MaxHeadBytes =
+        1 + 1 + (2 * sizeof(long)) + (2 * sizeof(int)) + sizeof(ushort) + Ids.DocumentId.MaxBytes;
 
     internal const byte Format = 1;
     internal const byte HasExpiry = 1;
     internal const byte HasCounters = 2; // from format level 3 on
+    internal const byte HasAttachments = 4; // from format level 3 on
+    private const byte HasParts = HasCounters | HasAttachments;
 
-    // Enough bytes of a document without counters to find the start of its body.
+    // Enough bytes of a document without counters and attachments to find the start of its body.
     internal const int PrefixBytes = 1200;
 
     /// <summary>
-    /// Writes the head of a stored document. The part about its counters follows; the caller writes it.
+    /// Writes the head of a stored document. The parts about its counters and attachments follow, in this order; the
+    /// caller writes them.
     /// </summary>
     /// <param name="destination">At least <see cref="MaxHeadBytes"/> bytes.</param>
     /// <param name="id">The id as written.</param>
     /// <param name="lastModifiedTicks">Log time of the entry, in UTC ticks.</param>
     /// <param name="expiresAtTicks">Time at which the document expires, in UTC ticks; 0 if never.</param>
     /// <param name="counterBytes">Length of the part about its counters; 0 if it has none.</param>
+    /// <param name="attachmentBytes">Length of the part about its attachments; 0 if it has none.</param>
     /// <returns>Bytes written.</returns>
     public static int WriteHead(
         Span<byte> destination,
         ReadOnlySpan<byte> id,
         long lastModifiedTicks,
         long expiresAtTicks,
-        int counterBytes = 0
+        int counterBytes = 0,
+        int attachmentBytes = 0
     )
     {
         destination[0] = Format;
-        destination[1] = (byte)((expiresAtTicks == 0 ? 0 : HasExpiry) | (counterBytes == 0 ? 0 : HasCounters));
+        destination[1] = (byte)(
+            (expiresAtTicks == 0 ? 0 : HasExpiry)
+            | (counterBytes == 0 ? 0 : HasCounters)
+            | (attachmentBytes == 0 ? 0 : HasAttachments)
+        );
         BinaryPrimitives.WriteInt64LittleEndian(destination[2..], lastModifiedTicks);
         int at = 2 + sizeof(long);
         if (expiresAtTicks != 0)
@@ -56,6 +68,12 @@ public static class StoredDocument
         if (counterBytes != 0)
         {
             BinaryPrimitives.WriteInt32LittleEndian(destination[at..], counterBytes);
+            at += sizeof(int);
+        }
+
+        if (attachmentBytes != 0)
+        {
+            BinaryPrimitives.WriteInt32LittleEndian(destination[at..], attachmentBytes);
             at += sizeof(int);
         }
 
@@ -74,7 +92,7 @@ public static class StoredDocument
     /// <exception cref="StoredDocumentException">The bytes are no stored document, or have a newer format.</exception>
     public static int BodyOffset(ReadOnlySpan<byte> prefix)
     {
-        int at = DocumentView.ReadHead(prefix, out _, out _, out _, out _);
+        int at = DocumentView.ReadHead(prefix, out _, out _, out _, out _, out _);
         if (Varint.TryReadBytes(prefix, ref at, out _) && Varint.TryRead(prefix, ref at, out int metadataLength))
         {
             return at + metadataLength;
@@ -94,15 +112,23 @@ public static class StoredDocument
             throw DocumentView.Broken();
         }
 
-        if ((prefix[1] & HasCounters) == 0)
+        if ((prefix[1] & HasParts) == 0)
         {
             return PrefixBytes;
         }
 
         at += (prefix[1] & HasExpiry) == 0 ? 0 : sizeof(long);
-        return prefix.Length - at >= sizeof(int)
-            ? PrefixBytes + (long)BinaryPrimitives.ReadUInt32LittleEndian(prefix[at..])
-            : throw DocumentView.Broken();
+        long bytes = PrefixBytes;
+        for (int parts = prefix[1] & HasParts; parts != 0; parts &= parts - 1)
+        {
+            bytes +=
+                prefix.Length - at >= sizeof(int)
+                    ? BinaryPrimitives.ReadUInt32LittleEndian(prefix[at..])
+                    : throw DocumentView.Broken();
+            at += sizeof(int);
+        }
+
+        return bytes;
     }
 
     /// <summary>Returns the length of a document's content.</summary>

@@ -51,10 +51,10 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
             return TryWriteMember(document.View.Metadata, output);
         }
 
-        // The names of counters are an array too.
-        if (!steps.IsEmpty && document.IsStored && MetadataValues.IsOfCounters(document, steps[0]))
+        // The names of counters and the attachments are arrays too.
+        if (!steps.IsEmpty && document.IsStored && MetadataValues.IsOfParts(document, steps[0]))
         {
-            return TryWriteMember(DocumentWriter.CountersMembers(document.View), output);
+            return TryWriteMember(DocumentWriter.ComputedMembers(document.View), output);
         }
 
         // The visitor stops at the first value, so false means that a value exists.

@@ -20,7 +20,7 @@ internal static class MetadataValues
         where TVisitor : struct, IValueVisitor, allows ref struct
     {
         ReadOnlySpan<byte[]> steps = reader.Steps;
-        if (steps.IsEmpty || IsOfCounters(document, steps[0]))
+        if (steps.IsEmpty || IsOfParts(document, steps[0]))
         {
             return ReadWhole(document, reader, ref visitor);
         }
@@ -32,9 +32,15 @@ internal static class MetadataValues
             : reader.ReadFrom(buffer[..length], at: 0, step: 1, ref visitor);
     }
 
-    /// <summary>Returns whether the document has counters, and the name is of a member that tells about them.</summary>
-    public static bool IsOfCounters(in QueriedDocument document, ReadOnlySpan<byte> name) =>
-        (name.SequenceEqual("@counters"u8) || name.SequenceEqual("@flags"u8)) && !document.View.CounterNames.IsEmpty;
+    /// <summary>
+    /// Returns whether the document has counters or attachments, and the name is of a member that tells about them.
+    /// </summary>
+    public static bool IsOfParts(in QueriedDocument document, ReadOnlySpan<byte> name)
+    {
+        bool isFlags = name.SequenceEqual("@flags"u8);
+        return ((isFlags || name.SequenceEqual("@counters"u8)) && !document.View.CounterNames.IsEmpty)
+            || ((isFlags || name.SequenceEqual("@attachments"u8)) && !document.View.Attachments.IsEmpty);
+    }
 
     /// <summary>Writes a computed member as JSON and returns its length; 0 for any other name.</summary>
     private static int WriteComputed(in QueriedDocument document, ReadOnlySpan<byte> name, Span<byte> buffer)

@@ -47,7 +47,7 @@ internal static class PatchRoom
                 throw new RefusedException(
                     StatusCodes.Status413PayloadTooLarge,
                     RavenType.BadRequest,
-                    $"The patches and counters of this request rewrite {actual} of documents, and at most {max} are "
+                    $"The patches, counters and attachments of this request rewrite {actual} of documents, and at most {max} are "
                         + "allowed at once. Nothing was stored; send several requests."
                 );
             }
@@ -80,12 +80,15 @@ internal static class PatchRoom
         var commands = new CommandReader(command.Written.Span);
         while (commands.TryReadOperation(out var operation))
         {
-            if (operation.Kind == OperationKind.Patch && reader.TryGetDocument(operation.Id.Written, out var document))
+            if (
+                (operation.Kind == OperationKind.Patch || operation.IsOfAttachment)
+                && reader.TryGetDocument(operation.Id.Written, out var document)
+            )
             {
                 bytes += document.Length;
                 document.Dispose();
             }
-            else if (operation.Kind >= OperationKind.CounterIncrement)
+            else if (operation.IsOfCounter)
             {
                 if (operation.StartsGroup)
                 {

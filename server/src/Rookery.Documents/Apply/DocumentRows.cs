@@ -1,0 +1,175 @@
+using System.Text;
+using Rookery.Documents.Attachments;
+using Rookery.Documents.Changes;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Stored;
+using Rookery.Platform;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>
+/// Maintains the rows of documents in five tables (by id, by etag, by collection, expiry, tombstones), the references
+/// to the contents of attachments, and releases the chunks of replaced large documents.
+/// </summary>
+internal sealed class DocumentRows(CompareExchangeOperations values) : IDisposable
+{
+    private readonly byte[] _head = new byte[StoredDocument.MaxHeadBytes];
+    private readonly PooledBytes _longHead = new(); // with counters or attachments
+
+    /// <summary>
+    /// Returns the parts that a document keeps when its content is replaced. A database without counters and
+    /// attachments needs no look at the head.
+    /// </summary>
+    public static DocumentParts KeptParts(ApplyContext context, in Document previous) =>
+        MayHaveParts(context, previous) ? DocumentParts.Of(previous.Head) : default;
+
+    /// <summary>
+    /// Charges the parts that a put, patch or delete copies or removes together with the document. The length of a
+    /// command does not bound them.
+    /// </summary>
+    /// <returns>The reason to refuse the command, or null.</returns>
+    public static Rejection? Charge(ApplyContext context, in Document document, bool isDelete)
+    {
+        // A delete changes the row of each content, which takes as long as copying so many bytes.
+        const int BytesPerReference = 512;
+        if (!MayHaveParts(context, document))
+        {
+            return null;
+        }
+
+        var parts = DocumentParts.Of(document.Head);
+        int bytes = parts.Counters.Length + parts.Attachments.Length;
+        long copied = bytes + (isDelete ? (long)BytesPerReference * AttachmentList.CountOf(parts.Attachments) : 0);
+        return bytes == 0 ? null : context.Patches.ChargeParts(isDelete ? 0 : bytes, copied);
+    }
+
+    /// <summary>Stores a document as a new version.</summary>
+    public OperationResult Store(
+        ApplyContext context,
+        ReadOnlySpan<byte> id,
+        ReadOnlySpan<byte> lowerId,
+        in Document previous,
+        ReadOnlySpan<byte> content,
+        ReadOnlySpan<byte> collection,
+        long expiresAtTicks,
+        OperationStatus status,
+        scoped in DocumentParts parts
+    )
+    {
+        var database = context.Database;
+        var batch = context.Batch;
+        long etag = context.Etag;
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+
+        var counters = context.Collection(collection);
+        string collectionText = counters.TextOf(collection);
+        var head = parts.IsEmpty
+            ? _head.AsSpan(0, StoredDocument.WriteHead(_head, id, context.LogTicks, expiresAtTicks))
+            : WriteHead(id, context.LogTicks, expiresAtTicks, parts);
+        long length = head.Length + content.Length;
+        if (previous.Exists)
+        {
+            PreviousVersion.Remove(context, previous, counters, key);
+        }
+
+        // PreviousVersion.Remove subtracted the replaced version from its collection, but not from the database.
+        database.RecordChange(counters, collectionText, documents: 1, length);
+        database.Counters.Documents += previous.Exists ? 0 : 1;
+        database.Counters.LastDocumentEtag = etag;
+
+        batch.Put(Key.WriteText(key, database.Number, Table.Documents, lowerId), etag, head, content);
+        batch.Put(Key.WriteNumber(key, database.Number, Table.ByEtag, etag), etag, lowerId);
+        batch.Put(Key.WriteCollection(key, database.Number, collection, etag), etag, lowerId);
+        if (expiresAtTicks != 0)
+        {
+            batch.Put(Key.WriteNumbers(key, database.Number, Table.Expiry, expiresAtTicks, etag), etag, lowerId);
+        }
+
+        if (context.IsWatched)
+        {
+            context.AddChange(
+                new DocumentChange(DocumentChangeKind.Put, Encoding.UTF8.GetString(id), collectionText, etag)
+            );
+        }
+
+        return new OperationResult
+        {
+            Status = status,
+            Etag = etag,
+            LastModifiedTicks = context.LogTicks,
+            Collection = collectionText,
+        };
+    }
+
+    /// <summary>Deletes a document with its attachments, its counters and its atomic guard.</summary>
+    public OperationResult Delete(ApplyContext context, ReadOnlySpan<byte> lowerId, in Document previous)
+    {
+        if (!previous.Exists)
+        {
+            return default;
+        }
+
+        var database = context.Database;
+        long etag = context.Etag;
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        var view = previous.Head;
+        var counters = context.Collection(view.Collection);
+        string collectionText = counters.TextOf(view.Collection);
+        PreviousVersion.Remove(context, previous, counters, key);
+        database.Counters.Documents--;
+        database.Counters.LastDocumentEtag = etag;
+        context.Batch.Delete(Key.WriteText(key, database.Number, Table.Documents, lowerId), etag);
+        PreviousVersion.PutTombstone(context, view, isMove: false, key);
+        values.RemoveGuard(context, lowerId);
+        CounterOperations.RemoveAll(context, view);
+        var attachments = new AttachmentList(view.Attachments);
+        while (attachments.TryRead(out var attachment))
+        {
+            ContentRows.Release(context, attachment.Hash, attachment.Size);
+        }
+
+        if (context.IsWatched)
+        {
+            context.AddChange(
+                new DocumentChange(DocumentChangeKind.Delete, Encoding.UTF8.GetString(view.Id), collectionText, etag)
+            );
+        }
+
+        return new OperationResult
+        {
+            Status = OperationStatus.Deleted,
+            Etag = etag,
+            LastModifiedTicks = context.LogTicks,
+            Collection = collectionText,
+        };
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _longHead.Release();
+
+    private static bool MayHaveParts(ApplyContext context, in Document document) =>
+        (context.Database.Counters.DocumentCounters | context.Database.Counters.Attachments) != 0 && document.Exists;
+
+    private Span<byte> WriteHead(
+        ReadOnlySpan<byte> id,
+        long lastModifiedTicks,
+        long expiresAtTicks,
+        scoped in DocumentParts parts
+    )
+    {
+        _longHead.Clear();
+        int headBytes = StoredDocument.WriteHead(
+            _longHead.Reserve(StoredDocument.MaxHeadBytes),
+            id,
+            lastModifiedTicks,
+            expiresAtTicks,
+            parts.Counters.Length,
+            parts.Attachments.Length
+        );
+        _longHead.Advance(headBytes);
+        _longHead.Append(parts.Counters);
+        _longHead.Append(parts.Attachments);
+        return _longHead.WrittenMemory.Span;
+    }
+}

@@ -1,0 +1,259 @@
+using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
+using Rookery.Platform;
+using Rookery.Storage;
+
+namespace Rookery.Documents.Attachments;
+
+/// <summary>
+/// The contents of attachments: one file for each hash and database, outside the log and the tables
+/// (docs/explanation/attachments.md). The rows of <see cref="ContentRows"/> decide which files are needed. Thread-safe.
+/// </summary>
+public sealed class AttachmentContents : IDisposable
+{
+    /// <summary>The size limit of an attachment by default.</summary>
+    public const long DefaultMaxBytes = 1L << 30;
+
+    private readonly IDisk _disk;
+    private readonly StorageEngine _storage;
+    private readonly DatabaseCatalog _databases;
+    private readonly ContentRoom _room;
+    private readonly ContentThread _thread = new();
+    private readonly Lock _gate = new();
+    private int _uploads;
+    private int _admissions;
+
+    internal AttachmentContents(
+        IDisk disk,
+        StorageEngine storage,
+        DatabaseCatalog databases,
+        NodeOptions options,
+        long lastIndexOfJournal,
+        TimeProvider time
+    )
+    {
+        _disk = disk;
+        _storage = storage;
+        _databases = databases;
+        MaxBytes = options.MaxAttachmentBytes;
+        Troubles = new ContentTroubles(options.TroubleFound);
+        Files = new ContentDirectory(disk, options.DataDirectory);
+        Garbage = new ContentGarbage(storage, Files, lastIndexOfJournal);
+        Scrub = new ContentScrub(this, databases);
+        Maintenance = new ContentMaintenance(this, time);
+        _room = new ContentRoom(disk, Files.Root, options);
+    }
+
+    /// <summary>The size limit of an attachment.</summary>
+    public long MaxBytes { get; }
+
+    /// <summary>A sentence about each content that is missing or cannot be read, as far as known.</summary>
+    public IReadOnlyList<string> Damage => Troubles.Sentences;
+
+    /// <summary>
+    /// Returns whether the node has other members, which would not receive contents. Asked when an upload begins.
+    /// </summary>
+    public Func<bool> HasOtherMembers { get; set; } = static () => false;
+
+    internal ContentDirectory Files { get; }
+
+    internal ContentGarbage Garbage { get; }
+
+    internal ContentScrub Scrub { get; }
+
+    internal ContentMaintenance Maintenance { get; }
+
+    internal ContentTroubles Troubles { get; }
+
+    internal bool HasFiles => Files.Exists;
+
+    /// <summary>Begins an upload.</summary>
+    /// <param name="database">Number of the database.</param>
+    /// <param name="expectedBytes">The announced size; 0 if unknown.</param>
+    /// <exception cref="ContentRefusedException">The content is too large, the disk has no room, or there are other
+    /// members.</exception>
+    /// <exception cref="DiskException">The disk refused to create a file.</exception>
+    /// <exception cref="OperationCanceledException">The node stops.</exception>
+    public async Task<ContentUpload> BeginAsync(uint database, long expectedBytes)
+    {
+        if (expectedBytes > MaxBytes)
+        {
+            throw ContentRefusedException.TooLarge(MaxBytes);
+        }
+
+        lock (_gate)
+        {
+            if (_admissions > 0)
+            {
+                throw ContentRefusedException.Members();
+            }
+
+            _uploads++;
+        }
+
+        var upload = new ContentUpload(this, database);
+        try
+        {
+            if (HasOtherMembers())
+            {
+                throw ContentRefusedException.Members();
+            }
+
+            await _thread.RunAsync(() => upload.Open(Files.Create, ContentFormat.FileLength(expectedBytes)));
+            return upload;
+        }
+        catch
+        {
+            upload.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Opens a content for reading.</summary>
+    /// <exception cref="ContentDamagedException">The file is missing or damaged.</exception>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public ContentFile Open(uint database, ContentHash hash)
+    {
+        var place = new ContentPlace(database, hash);
+        return ContentFile.Open(_disk, Files.PathOf(place), place, Troubles);
+    }
+
+    /// <summary>
+    /// Reports that a content is missing although its attachment exists, as a read has found.
+    /// </summary>
+    public void ReportMissing(uint database, ContentHash hash, string sentence) =>
+        Troubles.Add(new ContentPlace(database, hash), sentence);
+
+    /// <summary>Adds a member, unless there are contents or uploads: they would not reach the member.</summary>
+    /// <param name="admit">Adds the member. When it returns, <see cref="HasOtherMembers"/> knows of it.</param>
+    /// <param name="refused">The result if the member was not added.</param>
+    public T Admit<T>(Func<T> admit, T refused)
+    {
+        if (WhyNoMember is not null)
+        {
+            return refused;
+        }
+
+        lock (_gate)
+        {
+            if (_uploads > 0)
+            {
+                return refused;
+            }
+
+            _admissions++; // refuses uploads until the member counts
+        }
+
+        try
+        {
+            // Again, because an upload may have ended since.
+            return WhyNoMember is null ? admit() : refused;
+        }
+        finally
+        {
+            lock (_gate)
+            {
+                _admissions--;
+            }
+        }
+    }
+
+    /// <summary>Returns why no member may join, or null.</summary>
+    public string? WhyNoMember =>
+        _uploads > 0 || Garbage.Pins > 0 || HasAny
+            ? "This node has attachments, and this version does not copy their contents to other members. Delete the "
+                + "attachments first, or let a node without attachments begin the cluster."
+            : null;
+
+    /// <summary>Ends both threads. Uploads are cancelled.</summary>
+    public void Dispose()
+    {
+        Maintenance.Dispose();
+        _thread.Dispose();
+    }
+
+    internal Snapshot OpenSnapshot() => _storage.OpenSnapshot();
+
+    /// <summary>Runs the work of an upload on the thread of contents.</summary>
+    internal Task RunAsync(Action work) => _thread.RunAsync(work);
+
+    /// <summary>Reserves room on the disk. Call it on the thread of contents.</summary>
+    /// <exception cref="ContentRefusedException">There is none.</exception>
+    internal void Reserve(ref long reserved, long bytes) => _room.Reserve(ref reserved, bytes);
+
+    /// <summary>Counts reserved bytes as written.</summary>
+    internal void Spend(long bytes) => _room.Release(bytes);
+
+    /// <summary>Makes a synced file the durable content of its hash, and pins it.</summary>
+    internal PinnedContent Name(string part, uint database, ContentHash hash, long size)
+    {
+        var place = new ContentPlace(database, hash);
+        Garbage.Pin(place);
+        try
+        {
+            Files.Rename(part, place);
+        }
+        catch
+        {
+            Garbage.Unpin(place);
+            throw;
+        }
+
+        Troubles.Remove(place); // equal bytes may have replaced a damaged file
+        return new PinnedContent(Garbage, place, size);
+    }
+
+    /// <summary>Ends an upload, and deletes its file unless it has its name.</summary>
+    internal void End(string? unnamed, long reserved)
+    {
+        if (unnamed is not null || reserved != 0)
+        {
+            _ = RunAsync(() => Discard(unnamed, reserved));
+        }
+
+        lock (_gate)
+        {
+            _uploads--;
+        }
+    }
+
+    private void Discard(string? unnamed, long reserved)
+    {
+        _room.Release(reserved);
+        try
+        {
+            if (unnamed is not null)
+            {
+                _disk.Delete(unnamed);
+            }
+        }
+        catch (DiskException)
+        {
+            // The next start deletes it.
+        }
+    }
+
+    private bool HasAny
+    {
+        get
+        {
+            foreach (var database in _databases.All)
+            {
+                try
+                {
+                    using var reader = database.OpenReader();
+                    if (reader.ReadStatistics().Attachments.Contents > 0)
+                    {
+                        return true;
+                    }
+                }
+                catch (DatabaseGoneException)
+                {
+                    // Deleted meanwhile, with its attachments.
+                }
+            }
+
+            return false;
+        }
+    }
+}

@@ -1,0 +1,152 @@
+using System.Globalization;
+using Rookery.Documents.Nodes;
+using Rookery.Platform;
+
+namespace Rookery.Documents.Attachments;
+
+/// <summary>
+/// The files of contents: <c>DATA/attachments/DATABASE/HH/HASH</c>, and <c>DATA/attachments/incoming/N.part</c> while
+/// they are received. Use the members that change names on one thread, except <see cref="Delete"/>.
+/// </summary>
+/// <param name="disk">The disk.</param>
+/// <param name="dataDirectory">The data directory.</param>
+internal sealed class ContentDirectory(IDisk disk, string dataDirectory)
+{
+    /// <summary>Name of the directory of all contents, in the data directory.</summary>
+    public const string Name = "attachments";
+
+    private const string IncomingName = "incoming";
+    private const string PartSuffix = ".part";
+
+    private readonly string _root = Path.Combine(dataDirectory, Name);
+    private readonly HashSet<string> _durable = new(StringComparer.Ordinal); // directories that this process synced
+    private long _lastPart;
+    private volatile bool _exists = disk.Exists(Path.Combine(dataDirectory, Name));
+
+    /// <summary>The directory of all contents.</summary>
+    public string Root => _root;
+
+    /// <summary>Whether the node has or had contents. Without any, there is nothing to look after.</summary>
+    public bool Exists => _exists;
+
+    /// <summary>Returns the path of a content.</summary>
+    public string PathOf(ContentPlace place)
+    {
+        string name = place.Hash.ToHex();
+        return Path.Combine(_root, place.Database.ToString(CultureInfo.InvariantCulture), name[..2], name);
+    }
+
+    /// <summary>Deletes the files of uploads that did not end. Call it before the first upload.</summary>
+    public void RemoveUnfinished()
+    {
+        string incoming = Path.Combine(_root, IncomingName);
+        foreach (string name in disk.Exists(incoming) ? disk.List(incoming) : [])
+        {
+            disk.Delete(Path.Combine(incoming, name));
+        }
+    }
+
+    /// <summary>Creates the file of an upload.</summary>
+    public IDiskFile Create()
+    {
+        string incoming = Path.Combine(_root, IncomingName);
+        MakeDurable(incoming);
+        string name = (++_lastPart).ToString(CultureInfo.InvariantCulture) + PartSuffix;
+        return disk.Open(Path.Combine(incoming, name), DiskOpen.CreateNew);
+    }
+
+    /// <summary>Gives a synced file the name of its content, durably. Replaces a file of that name.</summary>
+    public void Rename(string part, ContentPlace place)
+    {
+        string path = PathOf(place);
+        string directory = Path.GetDirectoryName(path)!;
+        MakeDurable(directory);
+        disk.Rename(part, path);
+        disk.SyncDirectory(directory);
+    }
+
+    /// <summary>
+    /// Creates the file of a content under its name, for a restore. Durable after <see cref="SyncNamed"/>.
+    /// </summary>
+    public IDiskFile CreateNamed(ContentPlace place)
+    {
+        string path = PathOf(place);
+        MakeDurable(Path.GetDirectoryName(path)!);
+        return disk.Open(path, DiskOpen.CreateNew);
+    }
+
+    /// <summary>Makes the names of all files durable that <see cref="CreateNamed"/> created.</summary>
+    public void SyncNamed()
+    {
+        foreach (string directory in _durable)
+        {
+            disk.SyncDirectory(directory);
+        }
+    }
+
+    /// <summary>Deletes the file of a content, if there is one. Not durable: a start may find the file again.</summary>
+    public void Delete(ContentPlace place)
+    {
+        string path = PathOf(place);
+        if (disk.Exists(path))
+        {
+            disk.Delete(path);
+        }
+    }
+
+    /// <summary>Returns all contents that have files, directory by directory.</summary>
+    public IEnumerable<ContentPlace> List()
+    {
+        foreach (string database in ListOf(_root))
+        {
+            if (!uint.TryParse(database, NumberStyles.None, CultureInfo.InvariantCulture, out uint number))
+            {
+                continue; // the directory of uploads
+            }
+
+            string directory = Path.Combine(_root, database);
+            foreach (string group in ListOf(directory))
+            {
+                foreach (string name in ListOf(Path.Combine(directory, group)))
+                {
+                    if (ContentHash.TryParseHex(name, out var hash))
+                    {
+                        yield return new ContentPlace(number, hash);
+                    }
+                }
+            }
+        }
+    }
+
+    // A directory that exists may not be durable: an earlier process was killed between its creation and the sync of
+    // its parent, or another upload has just created it. So a directory counts only once this process has synced it.
+    private void MakeDurable(string directory)
+    {
+        if (string.Equals(directory, dataDirectory, StringComparison.Ordinal) || _durable.Contains(directory))
+        {
+            return;
+        }
+
+        MakeDurable(Path.GetDirectoryName(directory)!);
+        DataDirectory.CreateDurably(disk, directory);
+        _durable.Add(directory);
+        _exists = true;
+    }
+
+    private IReadOnlyList<string> ListOf(string directory)
+    {
+        try
+        {
+            return disk.List(directory);
+        }
+        catch (DiskException)
+        {
+            return []; // deleted meanwhile, or no directory
+        }
+    }
+}
+
+/// <summary>Identifies a content.</summary>
+/// <param name="Database">Number of the database.</param>
+/// <param name="Hash">The hash.</param>
+internal readonly record struct ContentPlace(uint Database, ContentHash Hash);

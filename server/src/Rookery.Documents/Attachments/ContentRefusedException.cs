@@ -1,0 +1,38 @@
+using Rookery.Platform;
+
+namespace Rookery.Documents.Attachments;
+
+/// <summary>Thrown if a content is not accepted. Nothing was stored.</summary>
+/// <param name="message">Why, and what to do.</param>
+/// <param name="cause">The kind of reason.</param>
+public sealed class ContentRefusedException(string message, ContentRefusal cause) : Exception(message)
+{
+    /// <summary>The kind of reason.</summary>
+    public ContentRefusal Cause => cause;
+
+    internal static ContentRefusedException TooLarge(long maxBytes) =>
+        new(
+            $"The attachment is larger than {Amount.Bytes(maxBytes)}, which is the limit, and was not stored. Split it "
+                + "into several attachments.",
+            ContentRefusal.TooLarge
+        );
+
+    internal static ContentRefusedException Members() =>
+        new(
+            "A cluster of several members does not support attachments in this version. Use a single node.",
+            ContentRefusal.HasMembers
+        );
+}
+
+/// <summary>Why a content is not accepted.</summary>
+public enum ContentRefusal
+{
+    /// <summary>It is too large.</summary>
+    TooLarge,
+
+    /// <summary>The disk has no room.</summary>
+    NoRoom,
+
+    /// <summary>There are other members, which would not receive it.</summary>
+    HasMembers,
+}

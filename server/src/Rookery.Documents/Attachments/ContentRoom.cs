@@ -1,0 +1,48 @@
+using Rookery.Documents.Nodes;
+using Rookery.Platform;
+
+namespace Rookery.Documents.Attachments;
+
+/// <summary>
+/// Counts the room on the disk that uploads have promised to fill, so that many uploads at once do not fill the reserve
+/// together. Used on the thread of contents only.
+/// </summary>
+/// <param name="disk">The disk.</param>
+/// <param name="directory">A directory on the file system; its parent exists.</param>
+/// <param name="options">The reserve, and the node's name for messages.</param>
+internal sealed class ContentRoom(IDisk disk, string directory, NodeOptions options)
+{
+    private long _reserved;
+
+    /// <summary>Lets an upload write so many more bytes.</summary>
+    /// <param name="reserved">The bytes that the upload has reserved and not written.</param>
+    /// <param name="bytes">The bytes that it needs.</param>
+    /// <exception cref="ContentRefusedException">There is no room.</exception>
+    public void Reserve(ref long reserved, long bytes)
+    {
+        if (reserved >= bytes)
+        {
+            return;
+        }
+
+        long added = bytes - reserved;
+        var space = disk.SpaceOf(disk.Exists(directory) ? directory : Path.GetDirectoryName(directory)!);
+        long needed = options.Reserve.BytesOf(space.TotalBytes);
+        if (space.FreeBytes - needed - _reserved < added)
+        {
+            string others = _reserved > reserved ? $", {Amount.Bytes(_reserved - reserved)} go to other uploads" : "";
+            throw new ContentRefusedException(
+                $"Node {options.NodeTag} has no room for the attachment: {Amount.Bytes(space.FreeBytes)} are free, of "
+                    + $"which {Amount.Bytes(needed)} are its reserve{others}, and {Amount.Bytes(bytes)} are needed. "
+                    + "Nothing was stored. Free some space, or delete documents and attachments.",
+                ContentRefusal.NoRoom
+            );
+        }
+
+        _reserved += added;
+        reserved = bytes;
+    }
+
+    /// <summary>Counts reserved bytes as written, or as no longer needed.</summary>
+    public void Release(long bytes) => _reserved -= bytes;
+}
