@@ -26,6 +26,20 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
     private const string DatabaseKey = "database ";
     private const string FileKey = "file ";
     private const string LevelKey = "format-level ";
+    private const string UnreadableKey = "unreadable-content ";
+
+    /// <summary>Maximum number of contents that a manifest names as unreadable.</summary>
+    public const int MaxUnreadable = 1000;
+
+    /// <summary>
+    /// Hash and database of each content of an attachment that could not be read, and is missing in the backup or
+    /// damaged.
+    /// </summary>
+    public static IEnumerable<string> UnreadableIn(IEnumerable<string> heading) =>
+        heading
+            .Where(static line => line.StartsWith(UnreadableKey, StringComparison.Ordinal))
+            .Select(static line => line[UnreadableKey.Length..]);
+
     private const string ChecksumKey = "checksum ";
     private const int ChecksumDigits = 8;
 
@@ -57,7 +71,9 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
     /// point outside the directory.
     /// </summary>
     public static bool IsName(string name) =>
-        name.Split('/') is ([BackupFrames.FileName] or [NodeBackup.StorageFolder, _]) and [.., var last]
+        name.Split('/')
+            is ([BackupFrames.FileName] or [NodeBackup.StorageFolder, _] or [ContentBackup.Folder, _])
+                and [.., var last]
         && !last.StartsWith('.')
         && last.Length > 0
         && last.All(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' or '.');
@@ -70,7 +86,8 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         long throughIndex,
         long throughEtag,
         FormatLevel level,
-        IEnumerable<string> databases
+        IEnumerable<string> databases,
+        IEnumerable<string> unreadable
     )
     {
         var text = new StringBuilder();
@@ -83,6 +100,11 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         foreach (string name in databases)
         {
             text.Append(DatabaseKey).Append(name).Append('\n');
+        }
+
+        foreach (string content in unreadable)
+        {
+            text.Append(UnreadableKey).Append(content).Append('\n');
         }
 
         return text.ToString();

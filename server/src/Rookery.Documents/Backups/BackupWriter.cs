@@ -86,6 +86,11 @@ public sealed class BackupWriter : IDisposable
     {
         Invariant.Holds(_heading is not null, "a backup is completed after its last piece");
         _disk.SyncDirectory(Path.Join(Directory, NodeBackup.StorageFolder));
+        if (_disk.Exists(Path.Join(Directory, ContentBackup.Folder)))
+        {
+            _disk.SyncDirectory(Path.Join(Directory, ContentBackup.Folder));
+        }
+
         _disk.SyncDirectory(Directory);
         foreach (var expected in _files)
         {
@@ -102,6 +107,12 @@ public sealed class BackupWriter : IDisposable
         CheckRuns(memory, io, time);
         BackupManifest.Write(_disk, Directory, _heading, _files);
     }
+
+    /// <summary>
+    /// Hash and database of each content of an attachment that the node could not read. The backup lacks it, or has it
+    /// with its damage. Known after the last piece.
+    /// </summary>
+    public IReadOnlyList<string> UnreadableContents => [.. BackupManifest.UnreadableIn((_heading ?? "").Split('\n'))];
 
     /// <summary>Whether the manifest exists.</summary>
     public bool IsComplete => _disk.Exists(Path.Join(Directory, BackupManifest.FileName));
@@ -134,6 +145,12 @@ public sealed class BackupWriter : IDisposable
             throw new BackupException(
                 $"The node sent a file named \"{name}\", which no backup has. Use the `rookery` of the node's version."
             );
+        }
+
+        string folder = Path.Join(Directory, ContentBackup.Folder);
+        if (name.StartsWith(ContentBackup.Folder, StringComparison.Ordinal) && !_disk.Exists(folder))
+        {
+            DataDirectory.CreateDurably(_disk, folder);
         }
 
         _name = name;

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Text;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Nodes;
 using Rookery.Journal;
 using Rookery.Platform;
@@ -7,9 +8,9 @@ using Rookery.Platform;
 namespace Rookery.Documents.Backups;
 
 /// <summary>
-/// A running backup of an open node. It contains hard links to the runs of one manifest, and the journal entries after
-/// the manifest's index, up to the last entry that is durable when the backup begins. Writes continue meanwhile.
-/// Disposing it removes the hard links and so frees their space.
+/// A running backup of an open node. It contains hard links to the runs of one manifest, the journal entries after the
+/// manifest's index, up to the last entry that is durable when the backup begins, and the contents of attachments.
+/// Writes continue meanwhile; no content is deleted. Disposing it removes the hard links and so frees their space.
 /// </summary>
 public sealed class NodeBackup : IDisposable
 {
@@ -20,19 +21,28 @@ public sealed class NodeBackup : IDisposable
     private readonly IIoRecorder _io;
     private readonly JournalReader _journal;
     private readonly string _checkpoint; // directory of the hard links
-    private readonly Func<long, long, string> _headingThrough; // (last index, last etag) => heading of the manifest
+
+    // (last index, last etag, contents that cannot be read) => heading of the manifest
+    private readonly Func<long, long, IEnumerable<string>, string> _headingThrough;
     private readonly byte[] _buffer = new byte[BackupPiece.MaxBytes];
+    private readonly NodeStore _store;
+    private readonly IDisposable _contentsHold;
+    private readonly HashSet<ContentPlace> _unreadable = [];
     private long _throughIndex;
     private long _throughEtag;
 
     private NodeBackup(
+        NodeStore store,
+        IDisposable contentsHold,
         IDisk disk,
         IIoRecorder io,
         JournalReader journal,
         string checkpoint,
-        Func<long, long, string> headingThrough
+        Func<long, long, IEnumerable<string>, string> headingThrough
     )
     {
+        _store = store;
+        _contentsHold = contentsHold;
         _disk = disk;
         _io = io;
         _journal = journal;
@@ -62,15 +72,16 @@ public sealed class NodeBackup : IDisposable
 
         // The journal reader is opened first: it pins the segments, so it finds every entry that the linked runs lack.
         var journal = store.Journal.Read();
+        var contents = store.Attachments.Garbage.Hold();
         try
         {
             var start = store.Time.GetUtcNow();
             var names = store.Databases.All.Select(database => database.Name).ToArray();
             var position = store.Storage.CopyTo(checkpoint);
             var level = store.FormatLevel;
-            string Heading(long index, long etag) =>
-                BackupManifest.HeadingOf(store.NodeId, store.ClusterId, start, index, etag, level, names);
-            return new NodeBackup(disk, io, journal, checkpoint, Heading)
+            string Heading(long index, long etag, IEnumerable<string> unreadable) =>
+                BackupManifest.HeadingOf(store.NodeId, store.ClusterId, start, index, etag, level, names, unreadable);
+            return new NodeBackup(store, contents, disk, io, journal, checkpoint, Heading)
             {
                 _throughIndex = position.Index,
                 _throughEtag = position.Sequence,
@@ -79,6 +90,7 @@ public sealed class NodeBackup : IDisposable
         catch
         {
             journal.Dispose();
+            contents.Dispose();
             RemoveCheckpoint(disk, checkpoint);
             throw;
         }
@@ -121,9 +133,19 @@ public sealed class NodeBackup : IDisposable
             }
         }
 
+        // After the entries: each content that they name is durable, and stays until the backup ends.
+        foreach (var file in ContentBackup.Write(_store.Attachments, place => _unreadable.Add(place)))
+        {
+            yield return FileNamed(file.Name);
+            foreach (var piece in file.Pieces)
+            {
+                yield return new BackupPiece(BackupPieceKind.Content, piece);
+            }
+        }
+
         yield return new BackupPiece(
             BackupPieceKind.End,
-            Encoding.UTF8.GetBytes(_headingThrough(_throughIndex, _throughEtag))
+            Encoding.UTF8.GetBytes(_headingThrough(_throughIndex, _throughEtag, DescribeUnreadable()))
         );
     }
 
@@ -131,7 +153,26 @@ public sealed class NodeBackup : IDisposable
     public void Dispose()
     {
         _journal.Dispose();
+        _contentsHold.Dispose();
         RemoveCheckpoint(_disk, _checkpoint);
+    }
+
+    // A content that a row names and that the backup lacks, or has with damage, must not go unnoticed.
+    private IEnumerable<string> DescribeUnreadable()
+    {
+        foreach (var database in _store.Databases.All)
+        {
+            foreach (var place in ContentCheck.FindUnreadable(_store.Attachments, database))
+            {
+                _unreadable.Add(place);
+            }
+        }
+
+        var names = _store.Databases.All.ToDictionary(static one => one.Number, static one => one.Name);
+        return _unreadable
+            .Where(place => names.ContainsKey(place.Database))
+            .Take(BackupManifest.MaxUnreadable)
+            .Select(place => $"{place.Hash.ToHex()} {names[place.Database]}");
     }
 
     private static BackupPiece FileNamed(string name) => new(BackupPieceKind.File, Encoding.UTF8.GetBytes(name));

@@ -1,3 +1,4 @@
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
 using Rookery.Platform;
@@ -71,6 +72,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
             RefuseUnlessEmpty();
             DataDirectory.MarkUnfinished(disk, Target);
             CopyRuns(backup, from);
+            CopyContents(backup, from);
             WriteJournal(history, backup, from);
             DataDirectory.WriteFormat(disk, Target, NodeIds.Create());
 
@@ -239,6 +241,30 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         }
 
         disk.SyncDirectory(storage);
+    }
+
+    private void CopyContents(BackupManifest backup, string from)
+    {
+        var files = backup
+            .Files.Where(static file => file.Name.StartsWith(ContentBackup.Folder + "/", StringComparison.Ordinal))
+            .ToArray();
+        if (files.Length == 0)
+        {
+            return;
+        }
+
+        var directory = new ContentDirectory(disk, Target);
+        foreach (var expected in files)
+        {
+            using var source = Open(from, expected);
+            RefuseUnless(
+                source.Length == expected.Bytes && DurableFiles.Read(source, pieceRead: null) == expected.Checksum,
+                source.Path
+            );
+            ContentBackup.Restore(source, directory.CreateNamed);
+        }
+
+        directory.SyncNamed();
     }
 
     private void WriteJournal(NewHistory history, BackupManifest backup, string from)

@@ -1,0 +1,198 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using System.Globalization;
+using Rookery.Documents.Attachments;
+using Rookery.Platform;
+
+namespace Rookery.Documents.Backups;
+
+/// <summary>
+/// The contents of attachments in a backup: files <c>attachments/N</c> of about a gibibyte each. A file begins with
+/// <see cref="Preamble"/>; for each content follow <c>[database u32][hash 32 bytes][length i64]</c> and the bytes of
+/// its file (<see cref="ContentFormat"/>). Integers are little-endian.
+/// </summary>
+internal static class ContentBackup
+{
+    /// <summary>Folder of the files within a backup.</summary>
+    public const string Folder = "attachments";
+
+    private const int HeadBytes = sizeof(uint) + ContentHash.Length + sizeof(long);
+    private const long BytesPerFile = 1L << 30;
+
+    private static ReadOnlySpan<byte> Preamble => "rookery contents 1\n"u8;
+
+    /// <summary>Returns the name of a file.</summary>
+    public static string NameOf(int number) => string.Create(CultureInfo.InvariantCulture, $"{Folder}/{number}");
+
+    /// <summary>Writes the contents into a sequence of files.</summary>
+    /// <param name="contents">The contents, which keep all files meanwhile.</param>
+    /// <param name="unreadable">Receives each content of which a chunk is damaged. It is in the backup as damaged as it
+    /// is. One that is missing or has a damaged footer is left out.</param>
+    /// <returns>The files, in order.</returns>
+    public static IEnumerable<ContentBackupFile> Write(AttachmentContents contents, Action<ContentPlace> unreadable)
+    {
+        using var places = contents.Files.List().GetEnumerator();
+        bool isMore = places.MoveNext();
+        for (int number = 1; isMore; number++)
+        {
+            yield return new ContentBackupFile(NameOf(number), WriteFile());
+        }
+
+        // Each piece is valid until the next one.
+        IEnumerable<ReadOnlyMemory<byte>> WriteFile()
+        {
+            var pending = new ArrayBufferWriter<byte>(BackupPiece.MaxBytes);
+            pending.Write(Preamble);
+            for (long written = 0; isMore && written < BytesPerFile; isMore = places.MoveNext())
+            {
+                foreach (var piece in WriteContent(contents, places.Current, pending, unreadable))
+                {
+                    yield return piece;
+                    written += piece.Length;
+                }
+            }
+
+            yield return pending.WrittenMemory;
+        }
+    }
+
+    /// <summary>Reads a file of a backup and creates the files of its contents, synced.</summary>
+    /// <param name="source">The file.</param>
+    /// <param name="create">Creates the file of a content.</param>
+    /// <exception cref="BackupException">The file is damaged or of another version.</exception>
+    public static void Restore(IDiskFile source, Func<ContentPlace, IDiskFile> create)
+    {
+        byte[] buffer = new byte[BackupPiece.MaxBytes];
+        long offset = Preamble.Length;
+        if (
+            source.Read(buffer.AsSpan(0, Preamble.Length), 0) < Preamble.Length
+            || !buffer.AsSpan(0, Preamble.Length).SequenceEqual(Preamble)
+        )
+        {
+            throw Damaged(source, 0);
+        }
+
+        long end = source.Length;
+        while (offset < end)
+        {
+            var head = buffer.AsSpan(0, HeadBytes);
+            if (source.Read(head, offset) < HeadBytes)
+            {
+                throw Damaged(source, offset);
+            }
+
+            long length = BinaryPrimitives.ReadInt64LittleEndian(head[(sizeof(uint) + ContentHash.Length)..]);
+            var place = new ContentPlace(
+                BinaryPrimitives.ReadUInt32LittleEndian(head),
+                ContentHash.Read(head[sizeof(uint)..])
+            );
+            if (length < 0 || length > end - offset - HeadBytes)
+            {
+                throw Damaged(source, offset);
+            }
+
+            offset += HeadBytes;
+            using var file = create(place);
+            for (long at = 0; at < length; )
+            {
+                int read = source.Read(buffer.AsSpan(0, (int)Math.Min(buffer.Length, length - at)), offset + at);
+                DurableFiles.Append(file, read > 0 ? buffer.AsSpan(0, read) : throw Damaged(source, offset), ref at);
+            }
+
+            file.Sync();
+            offset += length;
+        }
+    }
+
+    // The pieces of a content, except the last part, which stays pending.
+    private static IEnumerable<ReadOnlyMemory<byte>> WriteContent(
+        AttachmentContents contents,
+        ContentPlace place,
+        ArrayBufferWriter<byte> pending,
+        Action<ContentPlace> unreadable
+    )
+    {
+        ContentFile file;
+        try
+        {
+            file = contents.Open(place.Database, place.Hash);
+        }
+        catch (Exception failure) when (failure is ContentDamagedException or DiskException)
+        {
+            yield break; // found again by the check of the rows, if it is needed
+        }
+
+        using (file)
+        {
+            WriteHead(pending.GetSpan(HeadBytes), place, ContentFormat.FileLength(file.Size));
+            pending.Advance(HeadBytes);
+            for (int chunk = 0; chunk <= file.ChunkCount; chunk++)
+            {
+                if (pending.WrittenCount + ContentFile.ChunkBytes > BackupPiece.MaxBytes)
+                {
+                    yield return pending.WrittenMemory;
+                    pending.ResetWrittenCount();
+                }
+
+                if (chunk == file.ChunkCount)
+                {
+                    foreach (var end in file.ReadEnd())
+                    {
+                        if (pending.WrittenCount + end.Length > BackupPiece.MaxBytes)
+                        {
+                            yield return pending.WrittenMemory;
+                            pending.ResetWrittenCount();
+                        }
+
+                        pending.Write(end.Span);
+                    }
+                }
+                else
+                {
+                    AppendChunk(file, chunk, pending, place, unreadable);
+                }
+            }
+        }
+    }
+
+    private static void AppendChunk(
+        ContentFile file,
+        int chunk,
+        ArrayBufferWriter<byte> pending,
+        ContentPlace place,
+        Action<ContentPlace> unreadable
+    )
+    {
+        var span = pending.GetSpan(ContentFile.ChunkBytes);
+        int length = file.LengthOf(chunk);
+        span[..length].Clear();
+        try
+        {
+            file.ReadChunk(chunk, span);
+        }
+        catch (Exception failure) when (failure is ContentDamagedException or DiskException)
+        {
+            unreadable(place); // its checksum shows the damage wherever the backup is restored
+        }
+
+        pending.Advance(length);
+    }
+
+    private static void WriteHead(Span<byte> head, ContentPlace place, long length)
+    {
+        BinaryPrimitives.WriteUInt32LittleEndian(head, place.Database);
+        place.Hash.Write(head[sizeof(uint)..]);
+        BinaryPrimitives.WriteInt64LittleEndian(head[(sizeof(uint) + ContentHash.Length)..], length);
+    }
+
+    private static BackupException Damaged(IDiskFile file, long offset) =>
+        new(
+            $"{file.Path} is incomplete, damaged at byte {offset}, or of another version of Rookery. Restore with the "
+                + "version that took the backup, or use another backup."
+        );
+}
+
+/// <summary>A file of contents in a backup.</summary>
+/// <param name="Name">Its name within the backup.</param>
+/// <param name="Pieces">Its bytes, to be read once, before the next file.</param>
+internal readonly record struct ContentBackupFile(string Name, IEnumerable<ReadOnlyMemory<byte>> Pieces);
