@@ -27,6 +27,7 @@ public sealed partial class UnusedMemberTests
         ["ProcessRequestAsync"] = Implements,
         ["CompileProjection"] = ForTests,
         ["DefinitionsRead"] = ForTests,
+        ["FindMiscount"] = ForTests,
         ["IgnoredAnywhere"] = ForTests,
         ["IsOfPage"] = ForTests,
         ["IsSending"] = ForTests,

@@ -185,7 +185,8 @@ internal static class ModelComparison
                     expected.Horizon,
                     expected.Identities.Count,
                     expected.Values.Count,
-                    expected.Counters.Count
+                    expected.Counters.Count,
+                    Attachments: default
                 ),
             ],
             [statistics],

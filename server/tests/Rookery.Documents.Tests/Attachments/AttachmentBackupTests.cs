@@ -1,0 +1,193 @@
+using Rookery.Documents.Backups;
+using Rookery.Documents.Tests.Nodes;
+using Rookery.Platform;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Attachments;
+
+/// <summary>Backups contain the contents of attachments, and name those that could not be read.</summary>
+public sealed class AttachmentBackupTests : IDisposable
+{
+    private const string Backup = "/backups/one";
+    private const string Restored = "/data/restored";
+
+    private readonly SimulatedDisk _disk = new("/data", "/backups");
+    private readonly AttachedNode _node;
+
+    public AttachmentBackupTests()
+    {
+        _node = AttachedNode.Create(_disk);
+        _node.Node.Put("db", "a", "{}");
+    }
+
+    public void Dispose() => _node.Dispose();
+
+    private string[] Contents =>
+        [.. _disk.Files.Where(static path => path.StartsWith("/data/node/attachments/", StringComparison.Ordinal))];
+
+    [Fact]
+    public void A_restored_node_has_all_contents()
+    {
+        byte[][] contents = [.. new[] { 0, 1, 65_536, 300_000, 70_001 }.Select(Bytes)];
+        for (int i = 0; i < contents.Length; i++)
+        {
+            _node.Attach("a", $"n{i}", contents[i]);
+        }
+
+        Assert.Empty(Take());
+        Restore();
+        using var restored = Open();
+        for (int i = 0; i < contents.Length; i++)
+        {
+            Assert.Equal(contents[i], restored.Read("a", $"n{i}"));
+        }
+
+        restored.Collect();
+        Assert.Equal(5, restored.Totals().Contents);
+        Assert.Equal(contents[3], restored.Read("a", "n3"));
+    }
+
+    [Fact]
+    public void A_restored_node_has_all_contents_after_a_power_cut()
+    {
+        _node.Attach("a", "x", Bytes(100_000));
+        Take();
+        Restore();
+        for (int seed = 0; seed < 5; seed++)
+        {
+            using var restored = AttachedNode.Open(
+                _disk.AfterPowerLoss(seed),
+                static options => options with { DataDirectory = Restored }
+            );
+            restored.DeleteDocument("none"); // applies the journal
+            Assert.Equal(Bytes(100_000), restored.Read("a", "x"));
+        }
+    }
+
+    [Fact]
+    public void Attachments_that_change_during_a_backup_are_in_it_as_of_its_last_entry()
+    {
+        _node.Attach("a", "old", Bytes(10));
+        using var writer = new BackupWriter(_disk, Backup);
+        using (var backup = _node.Store.BeginBackup())
+        {
+            _node.Detach("a", "old");
+            _node.Attach("a", "new", Bytes(20));
+            _node.Collect();
+            Assert.Equal(2, Contents.Length); // nothing is deleted that the backup needs
+            foreach (var piece in backup.Read())
+            {
+                writer.TryWritePiece(piece);
+            }
+        }
+
+        writer.Complete(new MemoryBudget(16 << 20), NoRecorder.Instance, new SimulatedTimeProvider());
+        _node.Collect();
+        Assert.Single(Contents);
+        Restore();
+        using var restored = Open();
+        restored.DeleteDocument("none"); // applies the journal
+        string name = Assert.Single(restored.Names("a")!);
+        Assert.Equal(Bytes(name is "old" ? 10 : 20), restored.Read("a", name));
+        restored.Collect();
+        Assert.Equal(Bytes(name is "old" ? 10 : 20), restored.Read("a", name));
+    }
+
+    [Fact]
+    public void A_content_that_cannot_be_read_is_named_and_the_rest_is_backed_up()
+    {
+        _node.Attach("a", "missing", Bytes(10));
+        string missing = Assert.Single(Contents);
+        _disk.Delete(missing);
+        _node.Attach("a", "rotten", Bytes(20));
+        string rotten = Assert.Single(Contents);
+        _disk.Rot(rotten, offset: 5, mask: 1);
+        _node.Attach("a", "whole", Bytes(30));
+        string[] unreadable = Take();
+        Assert.Equal(
+            new[] { missing, rotten }
+                .Select(static path => $"{Path.GetFileName(path)} db")
+                .Order(StringComparer.Ordinal),
+            unreadable.Order(StringComparer.Ordinal)
+        );
+        Restore();
+        using var restored = Open();
+        Assert.Equal(Bytes(30), restored.Read("a", "whole"));
+        Assert.Throws<Documents.Attachments.ContentDamagedException>(() => restored.Read("a", "rotten"));
+        Assert.Throws<Documents.Attachments.ContentDamagedException>(() => restored.Read("a", "missing"));
+    }
+
+    [Fact]
+    public void Many_small_contents_are_few_files_of_a_backup()
+    {
+        for (int i = 0; i < 100; i++)
+        {
+            _node.Attach("a", $"n{i}", BitConverter.GetBytes(i));
+        }
+
+        Take();
+        Assert.Single(_disk.Files, static path => path.StartsWith(Backup + "/attachments/", StringComparison.Ordinal));
+        Restore();
+        using var restored = Open();
+        Assert.Equal(BitConverter.GetBytes(99), restored.Read("a", "n99"));
+    }
+
+    [Theory]
+    [InlineData(3)]
+    [InlineData(25)]
+    [InlineData(80)]
+    public void A_damaged_file_of_contents_is_refused(int offset)
+    {
+        _node.Attach("a", "x", Bytes(100));
+        Take();
+        _disk.Rot(Backup + "/attachments/1", offset, mask: 1);
+        Assert.Throws<BackupException>(Restore);
+    }
+
+    private static byte[] Bytes(int length)
+    {
+        byte[] bytes = new byte[length];
+        new Random(length).NextBytes(bytes);
+        return bytes;
+    }
+
+    [Fact]
+    public void No_piece_of_a_backup_exceeds_its_maximum()
+    {
+        for (int i = 0; i < 9; i++)
+        {
+            _node.Attach("a", $"n{i}", Bytes((64 << 10) * i));
+        }
+
+        using var backup = _node.Store.BeginBackup();
+        Assert.All(
+            backup.Read().Select(static piece => piece.Bytes.Length),
+            static length => Assert.InRange(length, 1, BackupPiece.MaxBytes)
+        );
+    }
+
+    private string[] Take()
+    {
+        using var writer = new BackupWriter(_disk, Backup);
+        using var backup = _node.Store.BeginBackup();
+        foreach (var piece in backup.Read())
+        {
+            writer.TryWritePiece(piece);
+        }
+
+        writer.Complete(new MemoryBudget(16 << 20), NoRecorder.Instance, new SimulatedTimeProvider());
+        return [.. writer.UnreadableContents];
+    }
+
+    private void Restore() =>
+        new Restoration(
+            _disk,
+            SteppedNode.Options(Restored),
+            new MemoryBudget(16 << 20),
+            NoRecorder.Instance,
+            new SimulatedTimeProvider()
+        ).Run(Backup, onlyDatabase: null);
+
+    private AttachedNode Open() =>
+        AttachedNode.Open(_disk, static options => options with { DataDirectory = Restored });
+}
