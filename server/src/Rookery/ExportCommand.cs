@@ -167,19 +167,19 @@ internal static class ExportCommand
             progress: null,
             () => "The written file is incomplete, and an export cannot be resumed. Run the same command again."
         );
-        long counters = 0;
+        var leftOut = default(LeftOut);
         foreach (var database in databases)
         {
             using (var statistics = database.OpenReader())
             {
-                counters += statistics.ReadStatistics().DocumentCounters;
+                leftOut += LeftOut.Of(statistics.ReadStatistics());
             }
 
             await ExportAsync(database, Tty.IsOutput ? Output.Visible : Output.Stream, gaps, cancellation);
         }
 
         return gaps.Count == 0
-            ? await ExportDownload.EndAsync(counters)
+            ? await ExportDownload.EndAsync(leftOut)
             : await Refusal.WriteAsync(
                 $"{Amount.Of(gaps.Count, "range")} could not be read and is missing in the export; see above. "
                     + $"Everything else was exported.",

@@ -54,6 +54,8 @@ public sealed class FullNodeTests : IAsyncLifetime
         (507, "PATCH", "docs?id=users/1", """{"Patch":{"Script":"this.n = 1"}}"""),
         (507, "PATCH", "json-patch?id=users/1", """{"Operations":[{"op":"add","path":"/n","value":1}]}"""),
         (507, "POST", "counters", Counter),
+        (507, "PUT", "attachments?id=users/1&name=a", "x"),
+        (204, "DELETE", "attachments?id=users/1&name=a", null),
         (507, "POST", "bulk_docs", """{"Commands":[{"Id":"a","Type":"PUT","Document":{}}]}"""),
         (
             507,

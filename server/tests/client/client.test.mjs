@@ -2,6 +2,7 @@
 import { after, before, describe } from "node:test"
 import { clients } from "./clients.mjs"
 import { startNode } from "./running-node.mjs"
+import { attachments } from "./suites/attachments.mjs"
 import { bulkInsert } from "./suites/bulk-insert.mjs"
 import { byQuery } from "./suites/by-query.mjs"
 import { changes } from "./suites/changes.mjs"
@@ -26,7 +27,7 @@ after(async () => { await node?.stop() })
 
 for (const client of clients) {
   describe(`ravendb ${client.version}`, () => {
-    for (const suite of [sessions, compareExchange, counters, ids, patches, queries, queryBuilder, fullText, indexes, staticIndexes, projections, byQuery, streams, bulkInsert, changes, databases, unsupported]) {
+    for (const suite of [sessions, attachments, compareExchange, counters, ids, patches, queries, queryBuilder, fullText, indexes, staticIndexes, projections, byQuery, streams, bulkInsert, changes, databases, unsupported]) {
       suite(client, () => node.url)
     }
   })

@@ -33,7 +33,7 @@ internal sealed class FactsReader(ServerContext context)
             Cluster = isHealthy ? statistics?.Consensus : null,
             Space = statistics?.Space,
             JournalSpace = statistics?.JournalSpace,
-            DamagedPlaces = statistics?.Storage.Damage.Count ?? 0,
+            DamagedPlaces = statistics?.DamagedPlaces ?? 0,
             StorageTrouble = statistics?.Storage.Health,
             Board = context.Options.Board?.Reading,
             Devices = context.Options.Board?.Board.ReadStorage() ?? [],

@@ -159,7 +159,7 @@ internal static class HealthRoutes
         {
             json.WriteString("Recovery"u8, statistics.Recovery);
             json.WriteString("StorageHealth"u8, statistics.Storage.Health);
-            json.WriteNumber("DamagedPlaces"u8, statistics.Storage.Damage.Count);
+            json.WriteNumber("DamagedPlaces"u8, statistics.DamagedPlaces);
             json.WriteNumber("Databases"u8, node.Databases.All.Count);
             IndexMetrics.Write(json, node, context.Indexes);
             json.WriteNumber("JournalLastIndex"u8, statistics.JournalLastIndex);

@@ -62,7 +62,7 @@ internal static class NodeMetrics
             )
             .Sample(node.BackgroundShare);
         AddTransfers(text, statistics.Transfers);
-        AddStorage(text, statistics.Storage);
+        AddStorage(text, statistics.Storage, statistics.DamagedPlaces);
     }
 
     private static void AddTransfers(PrometheusText text, StateTransferStatistics transfers)
@@ -94,7 +94,7 @@ internal static class NodeMetrics
             .Sample(read(StateTransferKind.Changes), ("kind", "changes"))
             .Sample(read(StateTransferKind.Repairs), ("kind", "repairs"));
 
-    private static void AddStorage(PrometheusText text, StorageStatistics storage)
+    private static void AddStorage(PrometheusText text, StorageStatistics storage, int damagedPlaces)
     {
         text.Gauge("rookery_memtable_bytes", "Bytes of rows not in runs yet, by state.")
             .Sample(storage.MemtableBytes, ("state", "active"))
@@ -137,8 +137,8 @@ internal static class NodeMetrics
             .Sample(storage.ReaderFileBytes, ("kind", "files"));
         text.Counter("rookery_ended_reads_total", "Snapshots whose readers were ended because they kept too much.")
             .Sample(storage.EndedReads);
-        text.Gauge("rookery_damaged_places", "Places on disk whose checksum does not match.")
-            .Sample(storage.Damage.Count);
+        text.Gauge("rookery_damaged_places", "Places on disk whose checksum does not match, and missing files.")
+            .Sample(damagedPlaces);
     }
 
     private static void AddGroups(PrometheusText text, StorageStatistics storage, Func<GroupStatistics, double> read)

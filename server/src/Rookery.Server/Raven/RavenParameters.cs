@@ -61,6 +61,15 @@ internal static class RavenParameters
     /// <summary>PATCH json-patch.</summary>
     public static RouteParameters JsonPatch { get; } = new("id") { TakesIfMatch = true, TakesKey = true };
 
+    /// <summary>GET and HEAD of attachments.</summary>
+    public static RouteParameters Attachment { get; } = new("id", "name", Consistency) { TakesIfMatch = true };
+
+    /// <summary>PUT of attachments.</summary>
+    public static RouteParameters AttachmentPut { get; } = new("id", "name", "contentType") { TakesIfMatch = true };
+
+    /// <summary>DELETE of attachments.</summary>
+    public static RouteParameters AttachmentDelete { get; } = new("id", "name") { TakesIfMatch = true };
+
     /// <summary>POST bulk_docs.</summary>
     public static RouteParameters Batch { get; } =
         new(

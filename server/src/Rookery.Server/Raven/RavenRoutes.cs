@@ -2,6 +2,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Rookery.Server.Access;
+using Rookery.Server.Raven.Attachments;
 using Rookery.Server.Raven.Batches;
 using Rookery.Server.Raven.BulkInsert;
 using Rookery.Server.Raven.Changes;
@@ -44,6 +45,7 @@ public static class RavenRoutes
         MapServer(routes, context);
         MapDocuments(routes, context);
         MapReads(routes, context);
+        MapAttachments(routes, context);
         MapIndexes(routes, context);
         MapLongOperations(routes, context, operations);
         MapChanges(routes, context, operations);
@@ -141,6 +143,17 @@ public static class RavenRoutes
         MapWithoutBarrier(routes, context, "healthcheck", TopologyRoutes.HealthAsync).Taking(RouteParameters.None);
         MapWithoutBarrier(routes, context, "configuration/client", TopologyRoutes.ClientConfigurationAsync)
             .Taking(RouteParameters.None);
+    }
+
+    private static void MapAttachments(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        const string Path = "attachments";
+        var change = new ChangeAttachment(context);
+        var get = new GetAttachment(context);
+        Write(routes, context, "PUT", Path, change.PutAsync).Taking(RavenParameters.AttachmentPut);
+        Write(routes, context, "DELETE", Path, change.DeleteAsync).Taking(RavenParameters.AttachmentDelete);
+        Read(routes, context, "GET", Path, get.GetAsync).Taking(RavenParameters.Attachment);
+        Read(routes, context, "HEAD", Path, GetAttachment.HeadAsync).Taking(RavenParameters.Attachment);
     }
 
     private static void MapIndexes(IEndpointRouteBuilder routes, ServerContext context)

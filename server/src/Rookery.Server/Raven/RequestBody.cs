@@ -71,20 +71,7 @@ internal readonly struct RequestBody : IDisposable
     /// is large and arrived too slowly: 408.</exception>
     public static ValueTask<RequestBody> ReadAsync(HttpContext http, int maxBytes, LargeRequests requests, BodyUse use)
     {
-        if (
-            http.Request.Headers.ContentEncoding is { Count: > 0 } encodings
-            && encodings.ToString() is { Length: > 0 } encoding
-            && !encoding.Equals("identity", StringComparison.OrdinalIgnoreCase)
-        )
-        {
-            throw new RefusedException(
-                StatusCodes.Status415UnsupportedMediaType,
-                RavenType.NotSupported,
-                $"Content-Encoding '{encoding}' is not supported on {http.Request.Path}; send the body as it "
-                    + $"is. Only bulk_insert and import take gzip."
-            );
-        }
-
+        RefuseEncoding(http);
         if (http.Request.ContentLength is { } announced && announced > maxBytes)
         {
             throw TooLarge(http, maxBytes, use);
@@ -105,6 +92,24 @@ internal readonly struct RequestBody : IDisposable
         }
 
         return GatherFirstAsync(reading, http, reader, maxBytes, requests, use);
+    }
+
+    /// <summary>Refuses a body that is compressed: 415.</summary>
+    public static void RefuseEncoding(HttpContext http)
+    {
+        if (
+            http.Request.Headers.ContentEncoding is { Count: > 0 } encodings
+            && encodings.ToString() is { Length: > 0 } encoding
+            && !encoding.Equals("identity", StringComparison.OrdinalIgnoreCase)
+        )
+        {
+            throw new RefusedException(
+                StatusCodes.Status415UnsupportedMediaType,
+                RavenType.NotSupported,
+                $"Content-Encoding '{encoding}' is not supported on {http.Request.Path}; send the body as it "
+                    + $"is. Only bulk_insert and import take gzip."
+            );
+        }
     }
 
     public void Dispose()

@@ -219,7 +219,7 @@ internal static class DebugParts
         }
 
         var storage = statistics.Storage;
-        json.WriteString("Health"u8, storage.Damage.Count == 0 ? storage.Health : "There is damage: see below.");
+        json.WriteString("Health"u8, statistics.DamagedPlaces == 0 ? storage.Health : "There is damage: see below.");
         json.WriteNumber("MemtableBytes"u8, storage.MemtableBytes);
         json.WriteNumber("FrozenBytes"u8, storage.FrozenBytes);
         json.WriteNumber("Flushes"u8, storage.Flushes);
@@ -247,6 +247,11 @@ internal static class DebugParts
         {
             // Not the full message, which contains keys of rows: these are document ids.
             json.WriteStringValue($"{damage.File} at byte {damage.Offset}: {damage.Reason} ({damage.Tables})");
+        }
+
+        foreach (string content in statistics.ContentDamage)
+        {
+            json.WriteStringValue(content); // names files, by their hashes
         }
 
         json.WriteEndArray();

@@ -21,6 +21,9 @@ internal static class ExportRoute
     /// <summary>Header with the number of counters whose values are not in the export.</summary>
     public const string LeftOutCountersHeader = "Rookery-Left-Out-Counters";
 
+    /// <summary>Header with the number of attachments whose contents are not in the export.</summary>
+    public const string LeftOutAttachmentsHeader = "Rookery-Left-Out-Attachments";
+
     private const string ContentType = "application/x-ndjson; charset=utf-8";
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
@@ -40,6 +43,9 @@ internal static class ExportRoute
             var statistics = reader.Current.ReadStatistics();
             http.Response.Headers[CountHeader] = statistics.Documents.ToString(CultureInfo.InvariantCulture);
             http.Response.Headers[LeftOutCountersHeader] = statistics.DocumentCounters.ToString(
+                CultureInfo.InvariantCulture
+            );
+            http.Response.Headers[LeftOutAttachmentsHeader] = statistics.Attachments.Attachments.ToString(
                 CultureInfo.InvariantCulture
             );
             await WriteAsync(answer, reader, new RequestTimeSlices(context, http));

@@ -16,6 +16,7 @@ internal static class ExportDownload
 {
     private const string CountHeader = "Rookery-Documents";
     private const string LeftOutCountersHeader = "Rookery-Left-Out-Counters";
+    private const string LeftOutAttachmentsHeader = "Rookery-Left-Out-Attachments";
 
     /// <summary>Writes the documents to stdout, or to a file that appears only when it is complete.</summary>
     /// <param name="client">The node.</param>
@@ -109,18 +110,20 @@ internal static class ExportDownload
     }
 
     /// <summary>Returns the exit code of an export whose documents are all written.</summary>
-    /// <param name="counters">Number of counters, whose values are in no export.</param>
-    internal static async Task<int> EndAsync(long counters) =>
-        counters == 0
+    /// <param name="leftOut">What the export leaves out.</param>
+    internal static async Task<int> EndAsync(LeftOut leftOut) =>
+        leftOut.Describe() is not { } what
             ? ExitCode.Success
             : await Refusal.WriteAsync(
-                $"The values of {Amount.Of(counters, "counter")} are not in the export, which has only the names. All "
-                    + "documents were exported. A backup has the counters: `rookery backup`.",
+                $"{what} are not in the export, which has only the names. All documents were exported. A backup has "
+                    + "all of it: `rookery backup`.",
                 ExitCode.Failure
             );
 
     private static Task<int> EndAsync(HttpResponseMessage answer) =>
-        EndAsync(NumberIn(answer, LeftOutCountersHeader) ?? 0);
+        EndAsync(
+            new LeftOut(NumberIn(answer, LeftOutCountersHeader) ?? 0, NumberIn(answer, LeftOutAttachmentsHeader) ?? 0)
+        );
 
     private static string DescribePartial(string? to, long documents, long expected)
     {

@@ -93,7 +93,7 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Theory]
-    [InlineData("AttachmentPUT")]
+    [InlineData("AttachmentCOPY")]
     [InlineData("TimeSeries")]
     [InlineData("CompareExchangePUT")]
     [InlineData("ForceRevisionCreation")]
@@ -131,16 +131,6 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
                 )
             ).Status
         );
-    }
-
-    [Fact]
-    public async Task A_multipart_batch_is_refused_for_its_attachments()
-    {
-        string db = await server.CreateDatabaseAsync();
-        string body = "--x\r\nContent-Disposition: form-data; name=\"main\"\r\n\r\n{\"Commands\":[]}\r\n--x--\r\n";
-        (
-            await server.SendAsync("POST", db + "/bulk_docs", body, ("Content-Type", "multipart/form-data; boundary=x"))
-        ).IsRefusal(501, "attachments");
     }
 
     [Fact]

@@ -14,8 +14,15 @@ namespace Rookery.Server.Raven.Batches;
 /// <param name="Kind">Kind of operation.</param>
 /// <param name="Id">The id in the request.</param>
 /// <param name="IsJsonPatch">Whether a patch is a JSON Patch.</param>
+/// <param name="Attachment">The attachment that the operation changes, or null.</param>
 /// <param name="MayBeRepeated">Whether applying the operation twice in a row has the same effect as once.</param>
-internal readonly record struct BatchOperation(OperationKind Kind, string Id, bool IsJsonPatch, bool MayBeRepeated)
+internal readonly record struct BatchOperation(
+    OperationKind Kind,
+    string Id,
+    bool IsJsonPatch,
+    BatchAttachment? Attachment,
+    bool MayBeRepeated
+)
 {
     /// <summary>The counter's name; null for an operation on a document.</summary>
     public string? Counter { get; init; }
@@ -70,6 +77,9 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id, bo
                 );
                 json.WriteString("Key"u8, Id);
                 json.WriteNumber("Index"u8, result.Etag);
+                break;
+            case OperationKind.AttachmentPut or OperationKind.AttachmentDelete:
+                Attachment!.WriteResult(json, Kind, result.Id ?? Id, database, result);
                 break;
             default:
                 json.WriteString("Type"u8, IsJsonPatch ? "JsonPatch"u8 : "PATCH"u8);
@@ -134,12 +144,13 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id, bo
     private static BatchOperation Read(ref CommandReader reader, in BatchOperation previous)
     {
         Invariant.Holds(reader.TryReadOperation(out var operation), "a batch has as many operations as it counts");
-        bool isCounter = operation.Kind >= OperationKind.CounterIncrement;
+        bool isCounter = operation.IsOfCounter;
         string id = isCounter && !operation.StartsGroup ? previous.Id : Encoding.UTF8.GetString(operation.Id.Written);
         return new BatchOperation(
             operation.Kind,
             id,
             operation.Kind == OperationKind.Patch && operation.Patch.IsJsonPatch,
+            BatchAttachment.Of(operation),
             RepeatableWrite.IsOperation(operation.Kind, id, operation.Expected)
         )
         {

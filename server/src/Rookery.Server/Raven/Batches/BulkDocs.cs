@@ -6,6 +6,7 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Server.Access;
+using Rookery.Server.Raven.Attachments;
 
 namespace Rookery.Server.Raven.Batches;
 
@@ -26,7 +27,21 @@ internal sealed class BulkDocs(ServerContext context)
             await wait.CheckAsync(context, database);
         }
 
-        RefuseAttachments(http);
+        if (MultipartBatch.IsSentBy(http))
+        {
+            var partsLease = context.LargeRequests.Begin(http);
+            http.Response.RegisterForDispose(partsLease);
+            using var parts = await MultipartBatch.ReceiveAsync(
+                http,
+                context,
+                database,
+                partsLease,
+                commands => ParseBeforeContents(http, database, commands)
+            );
+            await StoreAsync(http, database, wait, parts.Complete(), partsLease, parts);
+            return;
+        }
+
         ParsedBatch batch;
         LargeRequests.Lease? lease;
         using (
@@ -42,22 +57,28 @@ internal sealed class BulkDocs(ServerContext context)
             lease = body.Lease;
         }
 
+        await StoreAsync(http, database, wait, batch, lease, parts: null);
+    }
+
+    private async Task StoreAsync(
+        HttpContext http,
+        Database database,
+        IndexWait? wait,
+        ParsedBatch batch,
+        LargeRequests.Lease? lease,
+        MultipartBatch? parts
+    )
+    {
         // Read the operations before proposing: afterwards consensus owns the command, and its memory may be reused.
         var operations = BatchOperation.ReadAll(batch);
-        if (
-            operations.Any(static operation => operation.Kind == OperationKind.Patch)
-            && !ReadRight.IsHeld(http, database)
-        )
+        try
         {
-            batch.Command.Dispose();
-            throw ReadRight.MissingForScript(http, database, "PUT and DELETE need write only.");
+            RequireRights(http, database, new CommandReader(batch.Command.Written.Span));
         }
-
-        bool mayRead = ReadRight.IsHeld(http, database);
-        if (!mayRead && operations.Any(static operation => operation.Kind == OperationKind.CounterGet))
+        catch
         {
             batch.Command.Dispose();
-            throw ReadRight.MissingForCounters(http, database);
+            throw;
         }
 
         if (batch.Count == 0)
@@ -74,7 +95,9 @@ internal sealed class BulkDocs(ServerContext context)
         }
 
         await PatchRoom.TakeAsync(http, context, database, batch, lease);
-        var outcome = await HttpProposal.ProposeAsync(context, http, batch.Command);
+        var outcome = parts is null
+            ? await HttpProposal.ProposeAsync(context, http, batch.Command)
+            : await new ReceivedContents(context).ProposeAsync(http, batch.Command, parts.Contents);
         if (outcome.Rejection is { } rejection)
         {
             await RavenErrors.WriteAsync(
@@ -92,7 +115,7 @@ internal sealed class BulkDocs(ServerContext context)
         }
 
         http.Response.StatusCode = StatusCodes.Status201Created;
-        await AnswerAsync(http, database, operations, outcome, batch.IsClusterWide, mayRead);
+        await AnswerAsync(http, database, operations, outcome, batch.IsClusterWide, ReadRight.IsHeld(http, database));
     }
 
     private ParsedBatch Parse(HttpContext http, Database database, ReadOnlySpan<byte> body)
@@ -115,6 +138,57 @@ internal sealed class BulkDocs(ServerContext context)
         catch (OutOfMemoryException)
         {
             throw context.LargeRequests.CreateMemoryRefusal(http, (long)body.Length * LargeRequests.CopiesOfWrite);
+        }
+    }
+
+    // Everything that can be refused without the files is refused before they are sent.
+    private BatchWriter ParseBeforeContents(HttpContext http, Database database, ReadOnlySpan<byte> commands)
+    {
+        if (
+            !BatchRequestParser.TryParseBeforeContents(
+                commands,
+                database.Number,
+                IdempotencyHeader.ReadOrRequestId(http),
+                context.Options.BatchBytesLimit,
+                out var writer,
+                out var error,
+                context.Node.FormatLevel.Level
+            )
+        )
+        {
+            throw RavenErrors.Refuse(error);
+        }
+
+        try
+        {
+            RequireRights(http, database, new CommandReader(writer!.Written));
+            return writer;
+        }
+        catch
+        {
+            writer!.Dispose();
+            throw;
+        }
+    }
+
+    private static void RequireRights(HttpContext http, Database database, CommandReader command)
+    {
+        if (ReadRight.IsHeld(http, database))
+        {
+            return;
+        }
+
+        while (command.TryReadOperation(out var operation))
+        {
+            if (operation.Kind == OperationKind.Patch)
+            {
+                throw ReadRight.MissingForScript(http, database, "PUT and DELETE need write only.");
+            }
+
+            if (operation.Kind == OperationKind.CounterGet)
+            {
+                throw ReadRight.MissingForCounters(http, database);
+            }
         }
     }
 
@@ -198,18 +272,6 @@ internal sealed class BulkDocs(ServerContext context)
         for (int i = from; i < operations.Length; i++)
         {
             outcome[i].Document?.Dispose();
-        }
-    }
-
-    // Clients send a multipart body only for a batch with attachments.
-    private static void RefuseAttachments(HttpContext http)
-    {
-        if (http.Request.ContentType?.StartsWith("multipart/", StringComparison.OrdinalIgnoreCase) == true)
-        {
-            throw RefusedException.NotSupported(
-                "Attachments are not supported by this version. Nothing of the batch was stored; send it "
-                    + "without AttachmentPUT commands."
-            );
         }
     }
 

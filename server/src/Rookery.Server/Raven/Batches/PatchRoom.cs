@@ -47,8 +47,8 @@ internal static class PatchRoom
                 throw new RefusedException(
                     StatusCodes.Status413PayloadTooLarge,
                     RavenType.BadRequest,
-                    $"The patches, counters and attachments of this request rewrite {actual} of documents, and at most {max} are "
-                        + "allowed at once. Nothing was stored; send several requests."
+                    $"The patches, counters and attachments of this request rewrite {actual} of documents, and at most "
+                        + $"{max} are allowed at once. Nothing was stored; send several requests."
                 );
             }
 

@@ -1,0 +1,176 @@
+using System.IO.Pipelines;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
+using Rookery.Documents.Attachments;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
+using Rookery.Platform;
+
+namespace Rookery.Server.Raven.Attachments;
+
+/// <summary>
+/// Receives the contents of attachments: each goes to a file while it arrives. The command that names it is proposed
+/// when the file is durable.
+/// </summary>
+internal sealed class ReceivedContents(ServerContext context)
+{
+    // Half of what a connection buffers, so that the next bytes arrive while these are written.
+    private const int PieceBytes = RookeryServer.ConnectionBufferBytes / 2;
+
+    private static readonly MinDataRate MinimumRate = new(SlowBodies.BytesPerSecond, SlowBodies.MaxDelay);
+
+    /// <summary>Receives the number of bytes of each piece of a content that is written.</summary>
+    public Action<long>? PieceWritten { get; init; }
+
+    /// <summary>Refuses attachments below their format level.</summary>
+    public void RequireLevel()
+    {
+        if (context.Node.FormatLevel.Level < FormatLevel.Attachments)
+        {
+            throw RefusedException.NotSupported(
+                "Attachments cannot be written while members may return to the previous version, which does not know "
+                    + "them. When all run the new one, end the upgrade: `rookery cluster finalize-upgrade`."
+            );
+        }
+    }
+
+    /// <summary>Returns the contents of a node that accepts attachments.</summary>
+    /// <exception cref="RefusedException">It does not: 501.</exception>
+    public AttachmentContents RequireSupport()
+    {
+        RequireLevel();
+        return context.Node.Consensus.View.Members.Count <= 1 && context.Node.Attachments is { } contents
+            ? contents
+            : throw RefusedException.NotSupported(
+                "Attachments are not supported by this version in a cluster of several members. Nothing was stored; "
+                    + "use a single node."
+            );
+    }
+
+    /// <summary>
+    /// Refuses a compressed body. Lifts the limit of the body's length, because contents have their own. Raises the
+    /// minimum rate, because an upload holds a connection and room on the disk.
+    /// </summary>
+    public static void Allow(HttpContext http)
+    {
+        RequestBody.RefuseEncoding(http);
+        if (http.Features.Get<IHttpMinRequestBodyDataRateFeature>() is { } rate)
+        {
+            rate.MinDataRate = MinimumRate;
+        }
+
+        if (http.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } size)
+        {
+            size.MaxRequestBodySize = null;
+        }
+    }
+
+    /// <summary>Receives one content and makes it durable. Holds no memory while the client is silent.</summary>
+    /// <param name="contents">The contents.</param>
+    /// <param name="database">The database.</param>
+    /// <param name="expectedBytes">The announced length; 0 if unknown.</param>
+    /// <param name="body">The bytes.</param>
+    /// <exception cref="RefusedException">The content is too large (413), there is no room (507), there is another
+    /// member (501), the disk refused (500) or the node stops (503).</exception>
+    public async Task<PinnedContent> ReceiveAsync(
+        AttachmentContents contents,
+        Database database,
+        long expectedBytes,
+        PipeReader body
+    )
+    {
+        try
+        {
+            using var upload = await contents.BeginAsync(database.Number, expectedBytes);
+            await FillAsync(upload, body);
+            return await upload.CompleteAsync();
+        }
+        catch (ContentRefusedException refused)
+        {
+            throw refused.Cause switch
+            {
+                ContentRefusal.TooLarge => new RefusedException(
+                    StatusCodes.Status413PayloadTooLarge,
+                    RavenType.BadRequest,
+                    refused.Message
+                ),
+                ContentRefusal.NoRoom => NoRoom(refused),
+                _ => RefusedException.NotSupported(refused.Message),
+            };
+        }
+        catch (DiskException refused)
+        {
+            throw refused.Error is Errno.NoSpace or Errno.Quota
+                ? NoRoom(refused)
+                : new RefusedException(
+                    StatusCodes.Status500InternalServerError,
+                    RavenType.RavenException,
+                    $"The attachment was not stored. {refused.Message}"
+                );
+        }
+        catch (OperationCanceledException) when (context.Stopping.IsCancellationRequested)
+        {
+            throw RefusedException.NodeStops();
+        }
+    }
+
+    private async Task FillAsync(ContentUpload upload, PipeReader body)
+    {
+        while (true)
+        {
+            var read = await body.ReadAtLeastAsync(PieceBytes);
+            try
+            {
+                if (read.IsCanceled)
+                {
+                    throw RefusedException.NodeStops();
+                }
+
+                await upload.WriteAsync(read.Buffer);
+                PieceWritten?.Invoke(read.Buffer.Length);
+            }
+            finally
+            {
+                // Needed after an error too: Kestrel reads the rest of the body only after this read has ended.
+                body.AdvanceTo(read.Buffer.End);
+            }
+
+            if (read.IsCompleted)
+            {
+                return;
+            }
+        }
+    }
+
+    private static RefusedException NoRoom(Exception refused) =>
+        new(StatusCodes.Status507InsufficientStorage, RavenType.RavenException, refused.Message);
+
+    /// <summary>
+    /// Proposes a command that names contents. If its outcome is unknown, it may be applied later and needs them then.
+    /// </summary>
+    public async ValueTask<CommandOutcome> ProposeAsync(
+        HttpContext http,
+        CommandBuffer command,
+        IReadOnlyList<PinnedContent> contents
+    )
+    {
+        bool isKnown = false;
+        try
+        {
+            var outcome = await HttpProposal.ProposeAsync(context, http, command);
+            isKnown = outcome.Rejection is not { Kind: RejectionKind.OutcomeUnknown };
+            return outcome;
+        }
+        finally
+        {
+            foreach (var content in isKnown ? [] : contents)
+            {
+                content.KeepUntilRestart();
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+using Rookery.Documents.Databases;
+using Rookery.Platform;
+
+namespace Rookery.Transfer;
+
+/// <summary>What documents have and an export leaves out.</summary>
+/// <param name="Counters">Number of counters, whose values are in no export.</param>
+/// <param name="Attachments">Number of attachments, whose contents are in no export.</param>
+internal readonly record struct LeftOut(long Counters, long Attachments)
+{
+    /// <summary>Returns what the export of a database leaves out.</summary>
+    public static LeftOut Of(in DatabaseStatistics statistics) =>
+        new(statistics.DocumentCounters, statistics.Attachments.Attachments);
+
+    /// <summary>Adds what two exports leave out.</summary>
+    public static LeftOut operator +(LeftOut left, LeftOut right) =>
+        new(left.Counters + right.Counters, left.Attachments + right.Attachments);
+
+    /// <summary>Returns the beginning of a sentence that names it; null if nothing is left out.</summary>
+    public string? Describe()
+    {
+        string[] parts =
+        [
+            .. Counters > 0 ? (string[])[$"values of {Amount.Of(Counters, "counter")}"] : [],
+            .. Attachments > 0 ? (string[])[$"contents of {Amount.Of(Attachments, "attachment")}"] : [],
+        ];
+        return parts.Length == 0 ? null : $"The {string.Join(" and the ", parts)}";
+    }
+}
