@@ -181,7 +181,6 @@ public sealed class ClusterMember : IAsyncDisposable
             new ConsensusOptions
             {
                 Network = _network,
-
                 // A node that joined knows peers from its join. A founder has none until the first node joins.
                 MayBegin = Identity.Peers.Count == 0,
                 IsClockSynchronised = _options.IsClockSynchronised,

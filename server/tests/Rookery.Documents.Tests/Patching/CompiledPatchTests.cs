@@ -225,7 +225,7 @@ public class CompiledPatchTests
             before = node.Documents("db")["a"];
             Assert.Contains(
                 """
-                "n":2,"tags":["y"],"name":9
+                "n":10,"tags":["y"],"name":9
                 """,
                 before,
                 StringComparison.Ordinal
