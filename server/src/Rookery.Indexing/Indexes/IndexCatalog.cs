@@ -229,9 +229,9 @@ public sealed class IndexCatalog : IDisposable
                 _factory.Quota.MoveFromReplacement(replacement.Place);
                 replaced = true;
             }
-            else if (slot.Replacement is { HasStopped: true })
+            else if (slot.Replacement is { HasStopped: true } || WhyNotKept(slot.Serving.Record.Name) is not null)
             {
-                // If both indexes have stopped, no task should wait for the serving one.
+                // No task should wait for a stopped index whose replacement has stopped too, or is not kept.
                 slot.Serving.Waits.ReleaseAtRest();
             }
         }
