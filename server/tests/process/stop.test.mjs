@@ -85,10 +85,10 @@ test("SIGTERM ends a read that follows very many include paths", { timeout: 120_
 })
 
 /**
- * Compiles a library that blocks the syncs of a process while one file exists, and creates another file when a sync of the journal blocks; null if there is no compiler.
+ * Compiles a library that blocks the syncs of a process while one file exists, and creates another file when a sync of a path that contains `watched` blocks; null if there is no compiler.
  * It replaces dlsym, because the runtime looks up system calls by name.
  */
-function heldSyncs(directory) {
+function heldSyncs(directory, watched) {
   const [source, library, held, blocked] = ["held.c", "held.so", "held", "blocked"].map(name => join(directory, name))
   writeFileSync(source, `
     #define _GNU_SOURCE
@@ -99,13 +99,13 @@ function heldSyncs(directory) {
     #include <string.h>
     #include <sys/syscall.h>
     #include <unistd.h>
-    static int is_of_journal(int file) {
+    static int is_watched(int file) {
       char link[32], path[4096] = "";
       snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-      return readlink(link, path, sizeof path - 1) > 0 && strstr(path, "/journal") != NULL;
+      return readlink(link, path, sizeof path - 1) > 0 && strstr(path, "${watched}") != NULL;
     }
     static void await_release(int file) {
-      int tells = is_of_journal(file);
+      int tells = is_watched(file);
       while (access(getenv("HELD_SYNCS"), F_OK) == 0) {
         if (tells) close(open(getenv("STANDING_SYNC"), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
         tells = 0;
@@ -133,8 +133,8 @@ function heldSyncs(directory) {
 }
 
 /** The library that blocks syncs, in a directory of the test; null, after the test was skipped, without a compiler. */
-function heldSyncsOr(t, directory) {
-  const disk = heldSyncs(directory)
+function heldSyncsOr(t, directory, watched) {
+  const disk = heldSyncs(directory, watched)
   if (disk === null) {
     assert.ok(!process.env.CI, "needs cc (Debian: gcc, libc6-dev)")
     t.skip("needs cc (Debian: gcc, libc6-dev)")
@@ -145,7 +145,7 @@ function heldSyncsOr(t, directory) {
 
 test("SIGTERM breaks off a start that waits for its disk, and loses nothing", { timeout: 120_000 }, async t => {
   const directory = temporaryDirectory(t)
-  const disk = heldSyncsOr(t, directory)
+  const disk = heldSyncsOr(t, directory, "/data")
   if (disk === null) return
   const settings = { data: join(directory, "data"), environment: disk.environment }
   let node = await NodeProcess.serve(settings)
@@ -169,7 +169,7 @@ test("SIGTERM breaks off a start that waits for its disk, and loses nothing", { 
 
 test("A disk that does not answer holds a stop up until it does, and for a minute at most", { timeout: 240_000 }, async t => {
   const directory = temporaryDirectory(t)
-  const disk = heldSyncsOr(t, directory)
+  const disk = heldSyncsOr(t, directory, "/journal")
   if (disk === null) return
   const data = join(directory, "data")
   const serve = () => NodeProcess.serve({ data, environment: disk.environment })
