@@ -99,9 +99,12 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
 
     /// <summary>
     /// Releases the snapshots of passes that are not complete, because feeding pauses. They continue in newer ones.
-    /// Also releases old snapshots that indexes hold for queries.
+    /// Also releases old snapshots that indexes hold for queries, and states that stay open until a pass ends, if too
+    /// many passes were lost.
     /// </summary>
-    public void EndPasses()
+    /// <param name="hasRoom">Whether the disk has room. Without it, nothing ends a pass, so states that stay open are
+    /// released at once: their files take room.</param>
+    public void EndPasses(bool hasRoom = true)
     {
         _indexes.ForEach(static index => index.Visible.ReleaseOldDocuments());
         if (_passes.Count > 0)
@@ -112,6 +115,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
                 index.CountLostPass();
             }
         }
+
+        _indexes.ForEach(index => index.ShowWritten(hasRoom));
     }
 
     private static bool IsRunning(RunningIndex index) =>

@@ -40,10 +40,13 @@ public sealed record IndexStatus
     public required bool IsResetRequested { get; init; }
 
     /// <summary>
-    /// Whether the results lack recent changes, or a requested rebuild has not begun: a client that resets an index and
-    /// then waits must not learn that the index is complete.
+    /// Whether the results lack recent changes or include a part of a transaction, or a requested rebuild has not begun:
+    /// a client that resets an index and then waits must not learn that the index is complete.
     /// </summary>
-    public bool IsStale => VisibleEtag < LastEtag || IsResetRequested;
+    public bool IsStale => VisibleEtag < LastEtag || IsPartial || IsResetRequested;
+
+    /// <summary>Whether the results are known to include a part of the changes after their etag.</summary>
+    public bool IsPartial { get; init; }
 
     /// <summary>Whether the index is being built to replace the serving index of the same name.</summary>
     public required bool IsReplacement { get; init; }
@@ -75,6 +78,7 @@ public sealed record IndexStatus
             State = index.State,
             Trouble = trouble,
             VisibleEtag = index.VisibleEtag,
+            IsPartial = index.Visible.Published.IsPartial,
             LastEtag = lastEtag,
             IsResetRequested = index.IsResetRequested,
             IsReplacement = index.IsReplacement,

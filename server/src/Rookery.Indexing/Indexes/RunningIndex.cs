@@ -99,7 +99,7 @@ public sealed class RunningIndex : IDisposable
     /// As <see cref="VisibleEtag"/>; 0 also while the results include a part of a transaction. Callers wait for this
     /// one.
     /// </summary>
-    public long WholeEtag => Visible.Published.IsPartial ? 0 : VisibleEtag;
+    public long WholeEtag => !IsResetRequested && Visible.Published is { IsPartial: false, Etag: var etag } ? etag : 0;
 
     /// <summary>
     /// Whether the index equals the documents of one snapshot of the database. False while a pass is under way, and
@@ -332,6 +332,29 @@ public sealed class RunningIndex : IDisposable
 
     /// <summary>Records that a pass lost its snapshot before its end.</summary>
     public void CountLostPass() => _lostPasses++;
+
+    /// <summary>
+    /// The newest snapshot that the index was fed from, also during its build: the last operation number in it. The
+    /// index must not read older ones.
+    /// </summary>
+    internal long LastRead { get; private set; }
+
+    /// <summary>Records that the index is fed from a snapshot with this last operation number.</summary>
+    internal void RecordRead(long sequence) => LastRead = Math.Max(LastRead, sequence);
+
+    /// <summary>
+    /// If the visible state stays open until a pass ends, and passes were lost again and again or the disk has no room,
+    /// makes what is written visible instead. It is stale.
+    /// </summary>
+    internal void ShowWritten(bool hasRoom)
+    {
+        bool areAllWritten = !HasPending && !IsWriteBlocked;
+        long etag = areAllWritten ? Position : Store.Watermark;
+        if (Visible.IsKept && (!hasRoom || (MayShow && areAllWritten)) && etag >= Visible.Published.Etag)
+        {
+            Visible.Advance(etag, isPartial: !IsWhole || !areAllWritten, _lastWritten);
+        }
+    }
 
     /// <summary>Sets the snapshot that the map loads documents from; null for the newest one.</summary>
     public void LoadFrom(DatabaseReader? snapshot) => (Map as StaticIndexMap)?.LoadSource = snapshot;
