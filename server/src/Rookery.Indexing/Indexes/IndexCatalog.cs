@@ -211,8 +211,8 @@ public sealed class IndexCatalog : IDisposable
         where slot.Serving.Map is TMap && IsDefined(slot)
         select (slot.Serving, (TMap)slot.Serving.Map);
 
-    // A replacement takes over when it includes as many changes as the index that it replaces. A replacement that
-    // stopped because of errors never takes over.
+    // A replacement takes over when it includes as many changes as the index that it replaces, and no part of a
+    // transaction, unless that index does. A replacement that stopped because of errors never takes over.
     private bool ReplaceServing()
     {
         bool replaced = false;
@@ -221,6 +221,7 @@ public sealed class IndexCatalog : IDisposable
             if (
                 slot.Replacement is { VisibleEtag: > 0, HasStopped: false } replacement
                 && replacement.VisibleEtag >= slot.Serving.VisibleEtag
+                && (replacement.WholeEtag > 0 || slot.Serving.WholeEtag == 0)
             )
             {
                 Publish(name, new IndexSlot(replacement, Replacement: null));
