@@ -215,6 +215,11 @@ public sealed class IndexedNode : IDisposable
         return outcome;
     }
 
+    /// <summary>
+    /// Sets the last etag that the database knows of: after an entry is applied, readers see it before it counts here.
+    /// </summary>
+    public void SetLastEtag(long etag) => (Database().LastEtag, Database().LastEtagForIndexes) = (etag, etag);
+
     /// <summary>Does one step of the index thread.</summary>
     public bool Step() => Host.Step();
 

@@ -19,6 +19,9 @@ public sealed class SimulatedTimeProvider : TimeProvider
 
     public override TimeZoneInfo LocalTimeZone => TimeZoneInfo.Utc;
 
+    /// <summary>Called before each reading of the time, by the thread that reads it; null for nothing.</summary>
+    public Action? BeforeRead { get; set; }
+
     /// <summary>The number of armed timers.</summary>
     public int ActiveTimers
     {
@@ -41,6 +44,7 @@ public sealed class SimulatedTimeProvider : TimeProvider
 
     public override long GetTimestamp()
     {
+        BeforeRead?.Invoke();
         lock (_access)
         {
             return _elapsed.Ticks;

@@ -72,6 +72,7 @@ internal sealed class IndexBuild
         Span<byte> collection = stackalloc byte[LowerNames.RoomBytes];
         Span<byte> id = stackalloc byte[LowerNames.RoomBytes];
         using var reader = _database.OpenReader();
+        Indexes.ForEach(index => index.RecordRead(reader.Sequence));
         using var documents = reader.SeekByIdPrefix([], _afterId);
         using var loads = new LoadSource(Indexes, reader);
         long bytes = 0;

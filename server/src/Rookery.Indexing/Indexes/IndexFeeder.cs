@@ -297,9 +297,16 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         // Round robin: the chosen build goes to the end of the list.
         _builds.Remove(build);
         bool isComplete = false;
+        bool isWhole = false;
         try
         {
-            isComplete = StepBuild(build);
+            if (StepBuild(build))
+            {
+                // If no operation followed the start of the walk, the indexes equal the newest snapshot. Otherwise a
+                // pass follows. If the snapshot cannot be read now, the end of the walk is tried again.
+                isWhole = _passes.Take(build.Indexes, mayRenew: false).LastEtag <= build.StartEtag;
+                isComplete = true;
+            }
         }
         finally
         {
@@ -311,9 +318,6 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
 
         if (isComplete)
         {
-            // If no operation followed the start of the walk, the indexes equal the newest snapshot. Otherwise a pass
-            // follows.
-            bool isWhole = _passes.Take(build.Indexes, mayRenew: false).LastEtag <= build.StartEtag;
             build.Indexes.ForEach(index => index.AdvanceTo(build.StartEtag, documentsRead: 0, isWhole));
             EndCompletePasses();
         }
@@ -392,6 +396,11 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
 
         _group.Clear();
         _group.AddRange(_indexes.Where(index => index.Position == position && IsFollowing(index)));
+        if (_group.Count == 0)
+        {
+            return true; // the indexes there were paused or reset a moment ago, and another position may have a turn
+        }
+
         long limit = _indexes
             .Where(index => index.Position > position && IsRunning(index))
             .Select(static index => index.Position)

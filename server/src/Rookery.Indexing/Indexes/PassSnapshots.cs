@@ -1,4 +1,5 @@
 using Rookery.Documents.Databases;
+using Rookery.Platform;
 
 namespace Rookery.Indexing.Indexes;
 
@@ -11,6 +12,7 @@ namespace Rookery.Indexing.Indexes;
 /// <param name="database">The database of the indexes.</param>
 internal sealed class PassSnapshots(Database database)
 {
+    private readonly HashSet<RunningIndex> _renewed = []; // the indexes whose pass moved to a newer snapshot
     private PassSnapshot? _newest;
 
     /// <summary>Number of indexes that have a snapshot.</summary>
@@ -19,48 +21,54 @@ internal sealed class PassSnapshots(Database database)
     /// <summary>
     /// Returns the snapshot in which a group of indexes at one position continues: the newest that one of them has, or
     /// else the newest state of the database. All of them continue in it. An index may move to a newer snapshot at any
-    /// time, because every document that changed in between is after the index's position. It must not move to an older
-    /// one, in which an older version of such a document is before the position.
+    /// time, because every document that changed in between is after the index's position. It must not move to one that
+    /// is older than any it was fed from: an older version of such a document is before the position there.
     /// </summary>
-    /// <param name="group">The indexes. If callers wait for the end of a pass of one of them, those with a newer
-    /// snapshot are removed, so that the wait is not for their longer pass.</param>
+    /// <param name="group">The indexes, at least one. If callers wait for the end of a pass of one of them, those that
+    /// were fed from a newer snapshot are removed, so that the wait is not for their longer pass.</param>
     /// <param name="mayRenew">Whether the pass may continue in a newer snapshot because a caller waits for an etag
     /// after it. It does so once, because waiting callers could otherwise keep it from ending.</param>
     public PassSnapshot Take(List<RunningIndex> group, bool mayRenew)
     {
+        Invariant.Holds(group.Count > 0, "someone releases the snapshot");
         PassSnapshot? taken = null;
         var awaited = OldestAwaited(group);
         if (awaited is not null)
         {
-            group.RemoveAll(index => index.Pass?.Reader.Sequence > awaited.Reader.Sequence);
+            group.RemoveAll(index => index.LastRead > awaited.Reader.Sequence);
         }
 
+        long lastRead = 0;
         foreach (var index in group)
         {
+            lastRead = Math.Max(lastRead, index.LastRead);
             taken = taken is null || index.Pass?.Reader.Sequence > taken.Reader.Sequence ? index.Pass ?? taken : taken;
         }
 
-        if (taken is null)
+        if (taken is null || taken.Reader.Sequence < lastRead)
         {
-            taken = Newest();
+            taken = Newest(lastRead);
         }
         else if (
             mayRenew
             && awaited is null
-            && !taken.IsRenewed
+            && !group.Exists(_renewed.Contains)
             && group.Exists(index => index.Waits.AwaitedEtag > taken.LastEtag)
         )
         {
-            taken = Newest();
-            taken.IsRenewed = true;
+            taken = Newest(lastRead);
+            _renewed.UnionWith(group);
         }
+
+        Invariant.Holds(taken.Reader.Sequence >= lastRead, "an index does not continue in an older snapshot");
 
         foreach (var index in group)
         {
+            index.RecordRead(taken.Reader.Sequence);
             if (index.Pass != taken)
             {
                 taken.Hold();
-                Release(index);
+                ReleaseSnapshot(index);
                 index.Pass = taken;
                 Count++;
             }
@@ -72,6 +80,12 @@ internal sealed class PassSnapshots(Database database)
     /// <summary>Ends the pass of an index.</summary>
     /// <returns>Whether the index had a snapshot.</returns>
     public bool Release(RunningIndex index)
+    {
+        _renewed.Remove(index);
+        return ReleaseSnapshot(index);
+    }
+
+    private bool ReleaseSnapshot(RunningIndex index)
     {
         if (index.Pass is not { } own)
         {
@@ -104,8 +118,12 @@ internal sealed class PassSnapshots(Database database)
         return oldest;
     }
 
-    private PassSnapshot Newest() =>
-        _newest is { IsOpen: true, IsEnded: false } newest && newest.LastEtag >= database.LastEtag
+    // An entry is visible to readers a moment before the database knows its etag. So a snapshot without it may seem to
+    // be the newest, although an index has read the entry.
+    private PassSnapshot Newest(long lastRead) =>
+        _newest is { IsOpen: true, IsEnded: false } newest
+        && newest.LastEtag >= database.LastEtag
+        && newest.Reader.Sequence >= lastRead
             ? newest
             : _newest = new PassSnapshot(database.OpenBackgroundReader());
 }
@@ -147,9 +165,6 @@ internal sealed class PassSnapshot
 
     /// <summary>Whether the node has ended the snapshot.</summary>
     public bool IsEnded => Reader.IsEnded;
-
-    /// <summary>Whether a pass moved to this snapshot before its end, because a caller waited for it.</summary>
-    public bool IsRenewed { get; set; }
 
     /// <summary>Opens a reader of the snapshot for a client. Thread-safe while the snapshot is held.</summary>
     /// <returns>The reader; null if the snapshot was ended.</returns>

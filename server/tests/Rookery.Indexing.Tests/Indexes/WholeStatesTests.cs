@@ -428,6 +428,13 @@ public sealed class WholeStatesTests
         Assert.Null(node.Serving(ByName.Name).Pass);
         node.SettleAll();
         node.Check(ByName.Name, ByName);
+
+        // Queries may read the snapshot of the last pass for some seconds more.
+        node.Time.Advance(TimeSpan.FromSeconds(10));
+        node.Settle();
+        node.Put("users/1", "\"name\":2", "Others");
+        node.Time.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal(TimeSpan.Zero, node.Store.Storage.Statistics().OldestReaderAge);
     }
 
     private static (string Id, string? Members, string Collection)[] Written(int account, int amount) =>
