@@ -16,15 +16,10 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
 
     /// <summary>Takes over a reference to a state.</summary>
     /// <param name="state">The state.</param>
-    /// <param name="isOfBackground">Whether the reader is background work, which is ended before clients are.</param>
-    internal Snapshot(EngineState state, bool isOfBackground = false)
-    {
+    /// <param name="isOfBackground">Whether the reference is one of background work, which is ended before clients
+    /// are.</param>
+    internal Snapshot(EngineState state, bool isOfBackground = false) =>
         (_state, _isOfBackground) = (state, isOfBackground);
-        if (isOfBackground)
-        {
-            state.CountInBackground();
-        }
-    }
 
     /// <summary>The last operation number (etag) in the snapshot.</summary>
     public long Sequence => _state.Position.Sequence;

@@ -225,7 +225,8 @@ public sealed class StorageEngine : IDisposable
     /// those of clients are, and it never causes one of theirs to be ended.
     /// </summary>
     /// <exception cref="ObjectDisposedException">As <see cref="OpenSnapshot"/>.</exception>
-    public Snapshot OpenBackgroundSnapshot() => new(_context.Published.Acquire(), isOfBackground: true);
+    public Snapshot OpenBackgroundSnapshot() =>
+        new(_context.Published.Acquire(isOfBackground: true), isOfBackground: true);
 
     /// <summary>
     /// Executes one part of a merge: writes at most one output file, or moves files to the merged run without rewriting

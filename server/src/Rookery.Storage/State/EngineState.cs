@@ -10,8 +10,13 @@ namespace Rookery.Storage.State;
 /// </summary>
 internal sealed class EngineState
 {
-    private int _references = 1;
-    private int _backgroundReaders; // of the references
+    // A reference of background work counts in both halves.
+    private const long Reference = 1;
+    private const long BackgroundReference = (1L << 32) + Reference;
+
+    // The lower half counts all references, the upper half those of background work. They change together, so a reader
+    // of background work never looks like one of a client.
+    private long _references = Reference;
     private int _isEnded;
     private int _isEndedInBackground;
     private CancellationTokenSource? _ending;
@@ -66,34 +71,39 @@ internal sealed class EngineState
     /// <summary>
     /// Acquires a reference, unless the last one was released, which happens only after another state was published.
     /// </summary>
-    public bool TryAcquire()
+    /// <param name="isOfBackground">Whether it is one of background work.</param>
+    public bool TryAcquire(bool isOfBackground = false)
     {
-        int count = Volatile.Read(ref _references);
-        while (count > 0)
+        long counts = Volatile.Read(ref _references);
+        while (CountAll(counts) > 0)
         {
-            int before = Interlocked.CompareExchange(ref _references, count + 1, count);
-            if (before == count)
+            long before = Interlocked.CompareExchange(ref _references, counts + One(isOfBackground), counts);
+            if (before == counts)
             {
                 return true;
             }
 
-            count = before;
+            counts = before;
         }
 
         return false;
     }
 
     /// <summary>Whether any reference is held.</summary>
-    public bool IsHeld => Volatile.Read(ref _references) > 0;
+    public bool IsHeld => CountAll(Volatile.Read(ref _references)) > 0;
 
-    /// <summary>
-    /// Whether a reader other than those of background work holds the state. Also true for a moment while one of the
-    /// others begins.
-    /// </summary>
-    public bool HasClients => Volatile.Read(ref _references) > Volatile.Read(ref _backgroundReaders);
+    /// <summary>Whether a reader other than those of background work holds the state.</summary>
+    public bool HasClients
+    {
+        get
+        {
+            long counts = Volatile.Read(ref _references);
+            return CountAll(counts) > CountOfBackground(counts);
+        }
+    }
 
     /// <summary>Whether background work holds the state.</summary>
-    public bool HasBackgroundReaders => Volatile.Read(ref _backgroundReaders) > 0;
+    public bool HasBackgroundReaders => CountOfBackground(Volatile.Read(ref _references)) > 0;
 
     /// <summary>Whether long reads of this state must stop.</summary>
     public bool IsEnded => Volatile.Read(ref _isEnded) != 0;
@@ -132,19 +142,11 @@ internal sealed class EngineState
     /// <summary>Ends the reads of background work only.</summary>
     public void EndInBackground() => Volatile.Write(ref _isEndedInBackground, 1);
 
-    /// <summary>Records that a reference that was just acquired is one of background work.</summary>
-    public void CountInBackground() => Interlocked.Increment(ref _backgroundReaders);
-
     /// <summary>Releases a reference.</summary>
-    /// <param name="isOfBackground">Whether it was counted by <see cref="CountInBackground"/>.</param>
+    /// <param name="isOfBackground">Whether it is one of background work.</param>
     public void Release(bool isOfBackground = false)
     {
-        if (isOfBackground)
-        {
-            Interlocked.Decrement(ref _backgroundReaders);
-        }
-
-        int remaining = Interlocked.Decrement(ref _references);
+        int remaining = CountAll(Interlocked.Add(ref _references, -One(isOfBackground)));
         Invariant.Holds(remaining >= 0, "a snapshot is disposed once");
         if (remaining == 0)
         {
@@ -157,6 +159,12 @@ internal sealed class EngineState
             Runs.Release();
         }
     }
+
+    private static long One(bool isOfBackground) => isOfBackground ? BackgroundReference : Reference;
+
+    private static int CountAll(long counts) => unchecked((int)counts);
+
+    private static int CountOfBackground(long counts) => (int)(counts >> 32);
 
     private CancellationTokenSource MakeEnding()
     {

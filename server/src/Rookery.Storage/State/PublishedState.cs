@@ -17,13 +17,14 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
     /// <summary>
     /// Acquires a reference to the newest state, without a lock. It retries only if a state is replaced at that moment.
     /// </summary>
+    /// <param name="isOfBackground">Whether it is one of background work.</param>
     /// <exception cref="ObjectDisposedException">The state was closed.</exception>
-    public EngineState Acquire()
+    public EngineState Acquire(bool isOfBackground = false)
     {
         while (true)
         {
             EngineState state = Volatile.Read(ref _current);
-            if (state.TryAcquire())
+            if (state.TryAcquire(isOfBackground))
             {
                 return state;
             }
