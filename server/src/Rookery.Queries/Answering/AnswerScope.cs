@@ -74,7 +74,7 @@ internal sealed class AnswerScope(
     /// again, cannot answer, or if <see cref="HasLostMoment"/>.</returns>
     public IndexAnswer? Search(string indexName, CompiledQuery part)
     {
-        if (!TryOpen(engine.Indexed.FindServing(reader.Database, indexName, part), out var opened))
+        if (!TryOpen(_opened?.Index ?? engine.Indexed.FindServing(reader.Database, indexName, part), out var opened))
         {
             return null;
         }
@@ -89,7 +89,9 @@ internal sealed class AnswerScope(
     /// </summary>
     public GroupAnswer? SearchGroups(string indexName)
     {
-        if (!TryOpen(engine.Grouped.FindServing(reader.Database, indexName, compiled), out var opened))
+        if (
+            !TryOpen(_opened?.Index ?? engine.Grouped.FindServing(reader.Database, indexName, compiled), out var opened)
+        )
         {
             return null;
         }
@@ -182,15 +184,16 @@ internal sealed class AnswerScope(
     /// <summary>Releases the state of the index. Answers of searches stay open.</summary>
     public void Dispose() => _opened?.Dispose();
 
+    // The state of a first search stays open although the index is reset or replaced meanwhile.
     private bool TryOpen(RunningIndex? index, [NotNullWhen(true)] out OpenedIndex? opened)
     {
         opened = _opened;
-        if (index is null || opened is not null)
+        if (opened is not null)
         {
-            return opened?.Index == index && opened is not null;
+            return true;
         }
 
-        if (index.VisibleEtag < Basis.ResultEtag)
+        if (index is null || index.VisibleEtag < Basis.ResultEtag)
         {
             return false;
         }

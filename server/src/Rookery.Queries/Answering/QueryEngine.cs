@@ -136,6 +136,7 @@ public sealed class QueryEngine(
             for (int tries = 0; ; tries++)
             {
                 reader.ReleaseSnapshot();
+                current.Compiled?.ClearModels(); // a try before this one may have found them in an older state
                 var basis = await BasisChooser.ChooseAsync(this, database, current, sink);
                 if (tries >= MaxTriesForOneMoment)
                 {

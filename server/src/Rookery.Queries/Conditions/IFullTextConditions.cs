@@ -30,6 +30,9 @@ public interface ISimilarityCondition : IDocumentCondition
     /// <param name="rows">The model's index rows to read instead of the document: members without braces. Null to read
     /// the document.</param>
     void SetModel(in QueriedDocument document, IReadOnlyList<byte[]>? rows = null);
+
+    /// <summary>Forgets the model document and the word statistics, for another try of the query.</summary>
+    void ClearModel();
 }
 
 /// <summary>Compiles full-text conditions, which need an analyzer.</summary>

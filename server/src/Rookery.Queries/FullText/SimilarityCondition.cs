@@ -90,6 +90,14 @@ internal sealed class SimilarityCondition(
         }
     }
 
+    /// <inheritdoc/>
+    public void ClearModel()
+    {
+        Dispose();
+        _fields.Clear();
+        (HasModel, _isModelStored, _areWordsChosen, _modelIdentity) = (false, false, false, []);
+    }
+
     /// <summary>Adds a document of the query's source to the word statistics.</summary>
     public void Count(in QueriedDocument document, IWorkLimits limits, ScanWork work)
     {

@@ -147,6 +147,21 @@ public sealed class CompiledQuery
     /// </summary>
     public bool AreWordsCounted { get; set; }
 
+    /// <summary>
+    /// Forgets the models of <see cref="ModelQueries"/>, before another try that may read another state of an index.
+    /// Keeps them if words were counted with them.
+    /// </summary>
+    public void ClearModels()
+    {
+        if (!AreWordsCounted)
+        {
+            foreach (var model in ModelQueries)
+            {
+                model.Condition.ClearModel();
+            }
+        }
+    }
+
     /// <summary>Whether results have a score.</summary>
     public bool IsScored { get; }
 
