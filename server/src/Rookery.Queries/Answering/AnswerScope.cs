@@ -225,7 +225,8 @@ internal sealed class AnswerScope(
 
     private OpenedIndex? OpenWithDocuments(RunningIndex index)
     {
-        var opened = OpenedIndex.Open(index, reader.Database, out var documents);
+        bool readsValues = plan.IncludedValues.Count > 0;
+        var opened = OpenedIndex.Open(index, reader.Database, readsValues, out var documents);
         if (documents is { } equal)
         {
             reader.Adopt(equal);

@@ -29,19 +29,34 @@ internal sealed class OpenedIndex : IDisposable
     /// <summary>Opens the state of an index.</summary>
     /// <param name="index">The index.</param>
     /// <param name="database">The database of the index.</param>
+    /// <param name="readsValues">Whether the answer reads compare-exchange values. They must be those of the last log
+    /// entry, and they expire without a change of the database.</param>
     /// <param name="documents">The documents of the snapshot that the state equals, which the caller disposes. Null if
-    /// that snapshot was released and a document changed since, or if the state equals none.</param>
+    /// that snapshot was released, or a value in it has expired, and a document changed since; or if the state equals
+    /// none.</param>
     /// <exception cref="ObjectDisposedException">The index was closed.</exception>
     /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
-    public static OpenedIndex Open(RunningIndex index, Database database, out DatabaseReader? documents)
+    public static OpenedIndex Open(
+        RunningIndex index,
+        Database database,
+        bool readsValues,
+        out DatabaseReader? documents
+    )
     {
         var snapshot = index.OpenSnapshot(out var published, out documents);
         try
         {
+            if (readsValues && documents is { } held && HasExpiredValue(held))
+            {
+                documents = null;
+                held.Dispose();
+            }
+
             documents ??= published.IsPartial ? null : NewestIfUnchangedSince(published.Etag, database);
         }
         catch
         {
+            documents?.Dispose();
             snapshot.Dispose();
             throw;
         }
@@ -62,6 +77,13 @@ internal sealed class OpenedIndex : IDisposable
 
     /// <inheritdoc/>
     public void Dispose() => _snapshot.Dispose();
+
+    // The log sets the time at which values expire. Entries of other databases move it on, too.
+    private static bool HasExpiredValue(in DatabaseReader held)
+    {
+        using var newest = held.Database.OpenReader();
+        return held.HasDueCompareExchange(newest.ReadExpiryTicks());
+    }
 
     // An index that includes the changes through an etag equals the documents if none changed after it.
     private static DatabaseReader? NewestIfUnchangedSince(long etag, Database database)
