@@ -180,16 +180,19 @@ public sealed class IndexHost : IDisposable
     public ChangeSubscription<IndexBatch> SubscribeToBatches() => _batches.Subscribe();
 
     /// <summary>
-    /// Returns the etag through which the results of a serving index include changes, and when they were written; null
-    /// if this node has no such index.
+    /// Returns the etag through which the results of a serving index include changes, as
+    /// <see cref="RunningIndex.VisibleEtag"/> and as <see cref="RunningIndex.WholeEtag"/>, and when they were written;
+    /// null if this node has no such index.
     /// </summary>
-    public (long VisibleEtag, DateTimeOffset? LastIndexed)? ReadPosition(Database database, string name) =>
-        TryGetSlot(database, name, out var slot) ? (slot.Serving.VisibleEtag, slot.Serving.LastIndexed) : null;
+    public (long VisibleEtag, long WholeEtag, DateTimeOffset? LastIndexed)? ReadPosition(
+        Database database,
+        string name
+    ) =>
+        TryGetSlot(database, name, out var slot)
+            ? (slot.Serving.VisibleEtag, slot.Serving.WholeEtag, slot.Serving.LastIndexed)
+            : null;
 
-    /// <summary>
-    /// Releases memory that an idle node does not need. The indexes' own memory is released in the next
-    /// <see cref="Step"/>.
-    /// </summary>
+    /// <summary>Releases memory that an idle node does not need; that of the indexes in the next step.</summary>
     public void TrimMemory()
     {
         _cache?.Trim();

@@ -61,7 +61,10 @@ internal sealed class AnswerScope(
     /// Whether a search found no snapshot of the documents that equals the index, because a document changed since the
     /// basis was chosen. It is to be chosen again: the index soon includes the change.
     /// </summary>
-    public bool HasLostMoment { get; private set; }
+    public bool HasLostMoment => MissedEtag is not null;
+
+    /// <summary>If <see cref="HasLostMoment"/>, the etag of the change that the index must include next.</summary>
+    public long? MissedEtag { get; private set; }
 
     /// <summary>
     /// Searches an index that has indexed at least through the basis's etag. All searches of an answer read the same
@@ -210,7 +213,6 @@ internal sealed class AnswerScope(
 
         if (opened is null)
         {
-            HasLostMoment = true;
             return false;
         }
 
@@ -226,13 +228,14 @@ internal sealed class AnswerScope(
     private OpenedIndex? OpenWithDocuments(RunningIndex index)
     {
         bool readsValues = plan.IncludedValues.Count > 0;
-        var opened = OpenedIndex.Open(index, reader.Database, readsValues, out var documents);
+        var opened = OpenedIndex.Open(index, reader.Database, readsValues, out var documents, out long missedEtag);
         if (documents is { } equal)
         {
             reader.Adopt(equal);
             return opened;
         }
 
+        MissedEtag = missedEtag;
         opened.Dispose();
         return null;
     }

@@ -32,6 +32,8 @@ internal static class BasisChooser
     /// <param name="database">The queried database.</param>
     /// <param name="plan">The plan of the query.</param>
     /// <param name="sink">Receives the answer. The wait ends when its client disconnects.</param>
+    /// <param name="waited">How long the query has waited before. It counts as a part of its wait.</param>
+    /// <param name="missedEtag">A change of a document that the index must include, too; 0 for none.</param>
     /// <exception cref="QueryException">The index did not catch up within the query's own wait; a needed index could
     /// not be defined; or the named index does not run on this node (<see cref="QueryFault.IndexUnavailable"/>) or
     /// lacks a field that the query needs (<see cref="QueryFault.Invalid"/>).</exception>
@@ -39,10 +41,13 @@ internal static class BasisChooser
         QueryEngine engine,
         Database database,
         QueryPlan plan,
-        IAnswerSink sink
+        IAnswerSink sink,
+        TimeSpan waited = default,
+        long missedEtag = 0
     )
     {
-        long newestEtag = NewestEtag(database, plan);
+        // A change is visible to readers a moment before it counts in the etags of the database.
+        long newestEtag = Math.Max(missedEtag, NewestEtag(database, plan));
         if (plan.Compiled is null)
         {
             return new(QueryBasis.OfDocuments(plan.IndexName, newestEtag));
@@ -55,7 +60,7 @@ internal static class BasisChooser
         engine.AutomaticIndexes.RecordUse(database, name);
         return TryUse(engine, database, choice, name, newestEtag) is { } current
             ? new(current)
-            : DefineAndWaitAsync(engine, database, plan, choice, name, newestEtag, sink);
+            : DefineAndWaitAsync(engine, database, plan, choice, name, newestEtag, sink, waited);
     }
 
     /// <summary>
@@ -103,7 +108,7 @@ internal static class BasisChooser
         if (
             !mayBeSearched
             || engine.Indexes.ReadPosition(database, name) is not { } position
-            || position.VisibleEtag < newestEtag
+            || position.WholeEtag < newestEtag
         )
         {
             return null;
@@ -113,19 +118,29 @@ internal static class BasisChooser
             IndexName: name,
             SearchedIndex: name,
             IsStale: false,
-            ResultEtag: position.VisibleEtag,
+            ResultEtag: position.WholeEtag,
             Timestamp: position.LastIndexed
         );
     }
 
     /// <summary>
-    /// Returns a basis as stale, because no documents of the index's moment were found. Scans are never stale.
+    /// Returns a basis as stale, because no documents of the index's moment were found.
     /// </summary>
+    /// <param name="plan">The plan of the query.</param>
+    /// <param name="basis">The basis, an index.</param>
+    /// <param name="tries">How often documents changed before they were read.</param>
     /// <exception cref="QueryException">The query requires an answer that is not stale.</exception>
-    public static QueryBasis AsStale(QueryEngine engine, Database database, QueryPlan plan, QueryBasis basis) =>
-        basis.SearchedIndex is not { } name ? basis
-        : plan.Wait is { } waited ? throw Behind(engine, database, name, waited)
-        : basis with { IsStale = true };
+    public static QueryBasis AsStale(QueryPlan plan, QueryBasis basis, int tries) =>
+        plan.Wait is null
+            ? basis with
+            {
+                IsStale = true,
+            }
+            : throw new QueryException(
+                QueryFault.IndexBehind,
+                $"The index '{basis.IndexName}' was up to date {tries} times, and each time documents changed before "
+                    + "they were read while this node kept no snapshot of them. Retry the query, or take a stale answer."
+            );
 
     /// <summary>Returns the basis that the query would get, with reasons. Defines no index and does not wait.</summary>
     public static IndexChoice Explain(QueryEngine engine, Database database, QueryPlan plan) =>
@@ -173,7 +188,8 @@ internal static class BasisChooser
         IndexChoice choice,
         string name,
         long newestEtag,
-        IAnswerSink sink
+        IAnswerSink sink,
+        TimeSpan waited
     )
     {
         // A half-built automatic index would give an answer that looks complete, so a scan answers until the index is
@@ -195,7 +211,8 @@ internal static class BasisChooser
         }
 
         var implicitWait = mayScan && choice.AvoidsScan ? BuildWait : ImplicitWait;
-        bool isCaughtUp = await WaitForIndexAsync(engine, database, name, newestEtag, plan.Wait ?? implicitWait, sink);
+        var timeout = (plan.Wait ?? implicitWait) - waited;
+        bool isCaughtUp = await WaitForIndexAsync(engine, database, name, newestEtag, timeout, sink);
         if (isCaughtUp)
         {
             return BasisOfIndex(engine, database, plan, name, isCaughtUp, newestEtag);
@@ -233,19 +250,19 @@ internal static class BasisChooser
         long newestEtag
     )
     {
-        if (!isCaughtUp && plan.Wait is { } waited)
+        if (!isCaughtUp && plan.Wait is { } wait)
         {
-            throw Behind(engine, database, name, waited);
+            throw Behind(engine, database, name, wait);
         }
 
-        var (visible, lastIndexed) = engine.Indexes.ReadPosition(database, name) ?? (0, null);
+        var (visible, whole, lastIndexed) = engine.Indexes.ReadPosition(database, name) ?? (0, 0, null);
         return new QueryBasis(
             IndexName: name,
             SearchedIndex: name,
             IsStale: !isCaughtUp,
             // If the index caught up and was then reset, its visible etag is lower again. The search then refuses the
             // index, because it lacks this etag: a scan answers, or the choice and the wait are repeated.
-            ResultEtag: isCaughtUp ? Math.Max(newestEtag, visible) : visible,
+            ResultEtag: isCaughtUp ? Math.Max(newestEtag, whole) : visible,
             Timestamp: lastIndexed
         );
     }

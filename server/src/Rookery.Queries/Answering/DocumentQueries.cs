@@ -24,9 +24,10 @@ internal static class DocumentQueries
     /// <param name="metadataOnly">Whether to return only the metadata of whole documents.</param>
     /// <returns>The results and their basis. If an automatic index was reset meanwhile, both are of a scan. The results
     /// are null if a static index was reset and has not reached the basis's etag again, or if a document changed since
-    /// the basis was chosen and the documents of the index's moment are not kept.</returns>
+    /// the basis was chosen and the documents of the index's moment are not kept. Then the etag that the index must
+    /// include next is not null.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
-    public static async ValueTask<(IQueryResults? Results, QueryBasis Basis)> TryOpenAsync(
+    public static async ValueTask<(IQueryResults? Results, QueryBasis Basis, long? MissedEtag)> TryOpenAsync(
         QueryEngine engine,
         QueryMemory memory,
         AnswerReader reader,
@@ -50,7 +51,7 @@ internal static class DocumentQueries
                 ),
                 sink
             );
-            return (direct, basis);
+            return (direct, basis, null);
         }
 
         var scripted = compiled.Script is { } script
@@ -69,7 +70,7 @@ internal static class DocumentQueries
         {
             using var scope = new AnswerScope(engine, memory, reader, plan, compiled, basis, sink, writer, slices);
             results = compiled.Rows is null ? await OpenAsync(scope) : await RowQueries.TryOpenAsync(scope);
-            return (results, scope.Basis);
+            return (results, scope.Basis, scope.MissedEtag);
         }
         finally
         {

@@ -26,8 +26,8 @@ public sealed class QueryEngine(
 )
 {
     // A document may change between the choice of the index and its search, after the node has released the documents
-    // of the index's moment. The next choice waits for the change. If that fails so often, the node is short of memory
-    // or disk space, and the answer is stale.
+    // of the index's moment. The next choice waits until the index includes the change. If that fails so often, the
+    // node is likely short of memory or disk space, and the answer is stale.
     private const int MaxTriesForOneMoment = 3;
 
     internal IndexHost Indexes => indexes;
@@ -133,15 +133,17 @@ public sealed class QueryEngine(
         IQueryResults? results = null;
         try
         {
-            for (int tries = 0; ; tries++)
+            long begun = time.GetTimestamp();
+            int lostMoments = 0;
+            QueryBasis? stale = null;
+            long? missedEtag = null;
+            while (true)
             {
                 reader.ReleaseSnapshot();
                 current.Compiled?.ClearModels(); // a try before this one may have found them in an older state
-                var basis = await BasisChooser.ChooseAsync(this, database, current, sink);
-                if (tries >= MaxTriesForOneMoment)
-                {
-                    basis = BasisChooser.AsStale(this, database, current, basis);
-                }
+                var waited = time.GetElapsedTime(begun);
+                var basis =
+                    stale ?? await BasisChooser.ChooseAsync(this, database, current, sink, waited, missedEtag ?? 0);
 
                 if (ReplanIfRedefined(database, current) is { } newer)
                 {
@@ -150,7 +152,7 @@ public sealed class QueryEngine(
                     RefuseMetadataOfPartialResults(newer, metadataOnly);
                 }
                 onBasisChosen?.Invoke();
-                (results, basis) = await DocumentQueries.TryOpenAsync(
+                (results, basis, missedEtag) = await DocumentQueries.TryOpenAsync(
                     this,
                     queryMemory,
                     reader,
@@ -163,6 +165,11 @@ public sealed class QueryEngine(
                 {
                     return new QueryAnswer(this, queryMemory, reader, current, replanned, basis, results, sink);
                 }
+
+                stale =
+                    missedEtag is not null && ++lostMoments >= MaxTriesForOneMoment
+                        ? BasisChooser.AsStale(current, basis, lostMoments)
+                        : null;
             }
         }
         catch
@@ -197,7 +204,7 @@ public sealed class QueryEngine(
         IQueryResults? results = null;
         try
         {
-            (results, var basis) = await DocumentQueries.TryOpenAsync(
+            (results, var basis, _) = await DocumentQueries.TryOpenAsync(
                 this,
                 queryMemory,
                 reader,

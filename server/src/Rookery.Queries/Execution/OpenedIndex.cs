@@ -34,16 +34,19 @@ internal sealed class OpenedIndex : IDisposable
     /// <param name="documents">The documents of the snapshot that the state equals, which the caller disposes. Null if
     /// that snapshot was released, or a value in it has expired, and a document changed since; or if the state equals
     /// none.</param>
+    /// <param name="missedEtag">Without documents, the etag that the index must include next.</param>
     /// <exception cref="ObjectDisposedException">The index was closed.</exception>
     /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
     public static OpenedIndex Open(
         RunningIndex index,
         Database database,
         bool readsValues,
-        out DatabaseReader? documents
+        out DatabaseReader? documents,
+        out long missedEtag
     )
     {
         var snapshot = index.OpenSnapshot(out var published, out documents);
+        missedEtag = published.Etag;
         try
         {
             if (readsValues && documents is { } held && HasExpiredValue(held))
@@ -52,7 +55,10 @@ internal sealed class OpenedIndex : IDisposable
                 held.Dispose();
             }
 
-            documents ??= published.IsPartial ? null : NewestIfUnchangedSince(published.Etag, database);
+            if (documents is null && !published.IsPartial)
+            {
+                documents = NewestIfUnchangedSince(published.Etag, database, out missedEtag);
+            }
         }
         catch
         {
@@ -86,13 +92,14 @@ internal sealed class OpenedIndex : IDisposable
     }
 
     // An index that includes the changes through an etag equals the documents if none changed after it.
-    private static DatabaseReader? NewestIfUnchangedSince(long etag, Database database)
+    private static DatabaseReader? NewestIfUnchangedSince(long etag, Database database, out long lastDocumentEtag)
     {
+        lastDocumentEtag = etag;
         var newest = database.OpenReader();
         try
         {
             // On a node at rest no operation followed, so the counters of the database need not be read.
-            if (newest.Sequence <= etag || newest.ReadStatistics().LastDocumentEtag <= etag)
+            if (newest.Sequence <= etag || (lastDocumentEtag = newest.ReadStatistics().LastDocumentEtag) <= etag)
             {
                 return newest;
             }

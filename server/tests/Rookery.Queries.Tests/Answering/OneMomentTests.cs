@@ -1,8 +1,10 @@
 using System.Text;
+using System.Text.Json;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Parsing;
 using Rookery.Fixtures;
 using Rookery.Indexing.Automatic;
+using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Tests.Answering;
 
@@ -13,6 +15,9 @@ public sealed class OneMomentTests : IDisposable
 {
     private const string Ann = "from Users where name = 'ann'";
     private static readonly TimeSpan Wait = TimeSpan.FromHours(1);
+
+    // So long documents are held for queries.
+    private static readonly TimeSpan DocumentsAge = TimeSpan.FromSeconds(10);
 
     private static readonly AutoIndexDefinition ByName = new(
         "Users",
@@ -91,21 +96,233 @@ public sealed class OneMomentTests : IDisposable
         Assert.Single((await asking).Rows);
     }
 
+    /// <summary>The value expires with an entry of another database, which changes nothing in this one.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task An_included_compare_exchange_value_that_has_expired_is_absent(bool changesDocument)
+    {
+        _node.CreateDatabase("other");
+        PutValue("1", key: "far", expiresAtTicks: DateTime.MaxValue.Ticks);
+        long now;
+        using (var reader = _node.Database().OpenReader())
+        {
+            now = reader.ReadExpiryTicks();
+        }
+
+        // Each entry of the log moves its time on by one tick.
+        PutValue("\"ann\"", expiresAtTicks: now + 3);
+        _node.Put("users/0", "\"name\":\"ann\",\"key\":\"k\"");
+        _node.SettleAll();
+        Assert.True(await HasValueAsync(static () => { }));
+        Assert.False(
+            await HasValueAsync(() =>
+            {
+                _node.Put("a", "", database: "other");
+                if (changesDocument)
+                {
+                    Move();
+                }
+            })
+        );
+
+        async Task<bool> HasValueAsync(Action meanwhile)
+        {
+            bool isFound = false;
+            _meanwhile = meanwhile;
+            var asking = _queries.AskAsync(
+                Ann + " include cmpxchg(key)",
+                Wait,
+                answer =>
+                {
+                    isFound = answer.Results.Reader.TryGetCompareExchange("k"u8, out var value);
+                    if (isFound)
+                    {
+                        value.Dispose();
+                    }
+                }
+            );
+            await StepUntilAsync(asking);
+            var (isStale, rows) = await asking;
+            Assert.False(isStale);
+            Assert.Single(rows);
+            return isFound;
+        }
+    }
+
     [Fact]
     public async Task A_condition_reads_the_last_acknowledged_compare_exchange_value()
     {
         PutValue("\"ann\"");
-        Assert.Single((await _queries.AskAsync("from Users where name = cmpxchg('k')", Wait)).Rows);
+        Assert.Single(await FindAsync());
+        PutValue("\"bob\"", index: _node.Database().LastEtag);
+        Assert.Empty(await FindAsync());
+
+        async Task<JsonElement[]> FindAsync() =>
+            (await _queries.AskAsync("from Users where name = cmpxchg('k')", Wait)).Rows;
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task All_searches_of_an_answer_read_one_state_of_an_index_that_is_reset_or_replaced(bool isReplaced)
+    {
+        const string Rows = "Rows";
+        DefineRows("o.words");
+        for (int i = 1; i < 4; i++)
+        {
+            _node.Put($"texts/{i}", $"\"n\":{i},\"words\":\"of the bank\"", "Texts");
+        }
+
+        _node.SettleAll();
+        bool isChosen = false;
+        bool isGone = false;
+        var queries = new QueriedNode(_node, RemoveOnce);
+        var asking = queries.AskAsync(
+            """
+            from index 'Rows' where moreLikeThis(n = 2, '{"MinimumTermFrequency":1,"MinimumDocumentFrequency":1}')
+            """,
+            Wait,
+            onBasisChosen: () => isChosen = true
+        );
+        await StepUntilAsync(asking);
+        var (isStale, rows) = await asking;
+        Assert.True(isGone);
+        Assert.False(isStale);
+        Assert.Equal([1, 3], rows.Select(static row => row.GetProperty("n").GetInt32()).Order());
+
+        // Called while the model is read.
+        void RemoveOnce()
+        {
+            if (!isChosen || isGone)
+            {
+                return;
+            }
+
+            isGone = true;
+            if (isReplaced)
+            {
+                DefineRows("o.words + ''");
+                _node.SettleAll();
+            }
+            else
+            {
+                _node.Host.Reset(_node.Database(), Rows);
+                _node.Follow();
+            }
+        }
+
+        void DefineRows(string words) =>
+            _node.Define(
+                """
+                {"Maps":["map('Texts', o => ({ n: o.n, words: WORDS }))"],"Fields":{"words":{"Indexing":"Search"}}}
+                """.Replace("WORDS", words, StringComparison.Ordinal),
+                Rows
+            );
+    }
+
+    [Fact]
+    public async Task A_query_waits_for_its_time_once_however_often_it_is_tried()
+    {
+        var queries = new QueriedNode(_node, static () => { }, _node.Time);
+        int choices = 0;
+        var asking = queries.AskAsync(
+            Ann,
+            TimeSpan.FromSeconds(15),
+            onBasisChosen: () =>
+            {
+                choices++;
+                LoseMoment();
+            }
+        );
+        Assert.False(asking.IsCompleted);
+        _node.Time.Advance(TimeSpan.FromSeconds(15) - DocumentsAge);
+        var refused = await Assert.ThrowsAsync<QueryException>(() => asking.WaitAsync(TimeSpan.FromSeconds(20)));
+        Assert.Equal(QueryFault.IndexBehind, refused.Fault);
+        Assert.Equal(1, choices);
+    }
+
+    [Fact]
+    public async Task An_answer_is_refused_only_after_its_last_try_and_the_message_has_the_reason()
+    {
+        int choices = 0;
+        var (isStale, rows) = await AskLosingAsync(Wait, losses: 2);
+        Assert.False(isStale);
+        Assert.Single(rows);
+        Assert.Equal(3, choices);
+        var refused = await Assert.ThrowsAsync<QueryException>(() => AskLosingAsync(Wait, losses: 3));
+        Assert.Equal(3, choices);
+        Assert.Contains("3 times", refused.Message, StringComparison.Ordinal);
+        Assert.DoesNotContain("did not catch up", refused.Message, StringComparison.Ordinal);
+        Assert.True((await AskLosingAsync(wait: null, losses: 3)).IsStale);
+
+        async Task<(bool IsStale, JsonElement[] Rows)> AskLosingAsync(TimeSpan? wait, int losses)
+        {
+            choices = 0;
+            _node.SettleAll();
+            var asking = _queries.AskAsync(Ann, wait, onBasisChosen: Choose);
+            await StepUntilAsync(asking);
+            return await asking;
+
+            void Choose()
+            {
+                lock (_gate)
+                {
+                    if (++choices <= losses)
+                    {
+                        LoseMoment();
+                    }
+                }
+            }
+        }
+    }
+
+    /// <summary>A change is visible to readers a moment before the database knows its etag.</summary>
+    [Fact]
+    public async Task A_query_waits_for_a_change_that_it_saw_before_the_database_knew_its_etag()
+    {
+        int choices = 0;
+        long last = 0;
+        var asking = _queries.AskAsync(Ann, Wait, onBasisChosen: Choose);
+        Assert.False(asking.IsCompleted);
+        Assert.Equal(1, choices);
+        _node.SetLastEtag(last);
+        await StepUntilAsync(asking);
+        Assert.False((await asking).IsStale);
+        Assert.Equal(2, choices);
+
+        void Choose()
+        {
+            if (++choices == 1)
+            {
+                long before = _node.Database().LastEtag;
+                LoseMoment();
+                last = _node.Database().LastEtag;
+                _node.SetLastEtag(before);
+            }
+        }
     }
 
     public void Dispose() => _node.Dispose();
 
-    private void PutValue(string json)
+    // The documents of the index's moment are released, and a document changes.
+    private void LoseMoment()
+    {
+        Assert.True(_node.Host.TryGetCatalog(_node.Database(), out var catalog));
+        _node.Time.Advance(DocumentsAge);
+        catalog.Feeder.EndPasses();
+        Assert.False(catalog.Feeder.HoldsDocuments);
+        Move();
+    }
+
+    private void PutValue(string json, string key = "k", long index = 0, long expiresAtTicks = 0)
     {
         using var parser = DocumentParser.Rent();
         byte[] body = Encoding.UTF8.GetBytes($$"""{"Object":{{json}}}""");
         Assert.True(CompareExchangeValue.TryParse(parser, body, out var value, out var error), error.ToString());
-        _node.Run(CommandEncoder.PutCompareExchange(_node.Database().Number, "k"u8, index: 0, value, default));
+        value = value with { ExpiresAtTicks = expiresAtTicks };
+        byte[] keyBytes = Encoding.UTF8.GetBytes(key);
+        _node.Run(CommandEncoder.PutCompareExchange(_node.Database().Number, keyBytes, index, value, default));
     }
 
     private void Move()

@@ -13,13 +13,15 @@ namespace Rookery.Queries.Tests.Answering;
 /// <param name="node">The node.</param>
 /// <param name="meanwhile">Called within each query: after its index was chosen, before each document that it
 /// evaluates, and before each result.</param>
-internal sealed class QueriedNode(IndexedNode node, Action meanwhile)
+/// <param name="time">The clock of queries; null for one that stands still, as no query of the test works for
+/// long.</param>
+internal sealed class QueriedNode(IndexedNode node, Action meanwhile, TimeProvider? time = null)
 {
     private readonly QueryEngine _engine = new(
         node.Host,
         new NoDefinitions(),
         new MemoryBudget(64 << 20).AddShare("queries", 64 << 20),
-        new SimulatedTimeProvider(), // a query of this test never works for long
+        time ?? new SimulatedTimeProvider(),
         CancellationToken.None
     );
 
@@ -27,10 +29,12 @@ internal sealed class QueriedNode(IndexedNode node, Action meanwhile)
     /// <param name="query">The query.</param>
     /// <param name="wait">How long it waits for its index; null to accept a stale answer.</param>
     /// <param name="beforeEnd">Called before the answer is released.</param>
+    /// <param name="onBasisChosen">Called after each choice of the index; null for the action of this node.</param>
     public async Task<(bool IsStale, JsonElement[] Rows)> AskAsync(
         string query,
         TimeSpan? wait,
-        Action<QueryAnswer>? beforeEnd = null
+        Action<QueryAnswer>? beforeEnd = null,
+        Action? onBasisChosen = null
     )
     {
         var database = node.Database();
@@ -39,7 +43,7 @@ internal sealed class QueriedNode(IndexedNode node, Action meanwhile)
             database,
             plan,
             new AnswerSink(meanwhile),
-            onBasisChosen: meanwhile
+            onBasisChosen: onBasisChosen ?? meanwhile
         );
         Assert.False(answer.IsScan, query);
         var rows = new List<JsonElement>();
