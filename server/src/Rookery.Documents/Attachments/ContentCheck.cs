@@ -8,8 +8,15 @@ internal static class ContentCheck
 {
     private const int RowsPerRead = 256;
 
-    /// <summary>Returns the contents that rows name and whose files are missing or have a damaged footer.</summary>
-    public static IEnumerable<ContentPlace> FindUnreadable(AttachmentContents contents, Database database)
+    /// <summary>
+    /// Returns the contents that rows name and whose files are missing, have a damaged footer, or are in directories
+    /// that could not be listed.
+    /// </summary>
+    public static IEnumerable<ContentPlace> FindUnreadable(
+        AttachmentContents contents,
+        Database database,
+        IReadOnlySet<string> unlisted
+    )
     {
         ContentHash? after = null;
         do
@@ -17,9 +24,10 @@ internal static class ContentCheck
             var rows = ReadRows(database, ref after);
             foreach (var row in rows)
             {
-                if (!IsReadable(contents, database.Number, row.Hash))
+                var place = new ContentPlace(database.Number, row.Hash);
+                if (contents.Files.IsIn(unlisted, place) || !IsReadable(contents, database.Number, row.Hash))
                 {
-                    yield return new ContentPlace(database.Number, row.Hash);
+                    yield return place;
                 }
             }
         } while (after is not null);

@@ -95,9 +95,10 @@ internal sealed class ContentDirectory(IDisk disk, string dataDirectory)
     }
 
     /// <summary>Returns all contents that have files, directory by directory.</summary>
-    public IEnumerable<ContentPlace> List()
+    /// <param name="unlisted">Receives each directory that cannot be listed; it may hold more contents.</param>
+    public IEnumerable<ContentPlace> List(Action<string> unlisted)
     {
-        foreach (string database in ListOf(_root))
+        foreach (string database in ListOf(_root, unlisted))
         {
             if (!uint.TryParse(database, NumberStyles.None, CultureInfo.InvariantCulture, out uint number))
             {
@@ -105,9 +106,9 @@ internal sealed class ContentDirectory(IDisk disk, string dataDirectory)
             }
 
             string directory = Path.Combine(_root, database);
-            foreach (string group in ListOf(directory))
+            foreach (string group in ListOf(directory, unlisted))
             {
-                foreach (string name in ListOf(Path.Combine(directory, group)))
+                foreach (string name in ListOf(Path.Combine(directory, group), unlisted))
                 {
                     if (ContentHash.TryParseHex(name, out var hash))
                     {
@@ -116,6 +117,20 @@ internal sealed class ContentDirectory(IDisk disk, string dataDirectory)
                 }
             }
         }
+    }
+
+    /// <summary>Returns whether a content is in one of these directories.</summary>
+    public bool IsIn(IReadOnlySet<string> directories, ContentPlace place)
+    {
+        if (directories.Count == 0)
+        {
+            return false;
+        }
+
+        string group = Path.GetDirectoryName(PathOf(place))!;
+        return directories.Contains(group)
+            || directories.Contains(Path.GetDirectoryName(group)!)
+            || directories.Contains(_root);
     }
 
     // A directory that exists may not be durable: an earlier process was killed between its creation and the sync of
@@ -133,15 +148,20 @@ internal sealed class ContentDirectory(IDisk disk, string dataDirectory)
         _exists = true;
     }
 
-    private IReadOnlyList<string> ListOf(string directory)
+    private IReadOnlyList<string> ListOf(string directory, Action<string> unlisted)
     {
         try
         {
             return disk.List(directory);
         }
-        catch (DiskException)
+        catch (DiskException refused)
         {
-            return []; // deleted meanwhile, or no directory
+            if (refused.Error is not (Errno.NoEntry or Errno.NotDirectory)) // deleted meanwhile, or a foreign file
+            {
+                unlisted(directory);
+            }
+
+            return [];
         }
     }
 }

@@ -81,20 +81,9 @@ public sealed class ContentFile : IDisposable
     /// <summary>Returns the length of a chunk.</summary>
     internal int LengthOf(int index) => (int)Math.Min(ChunkBytes, Size - ((long)index * ChunkBytes));
 
-    /// <summary>Reads the table of checksums and the footer, in pieces that are valid until the next one.</summary>
-    internal IEnumerable<ReadOnlyMemory<byte>> ReadEnd()
-    {
-        const int PieceBytes = 4096;
-        byte[] piece = new byte[PieceBytes];
-        long end = ContentFormat.FileLength(Size);
-        for (long at = Size; at < end; )
-        {
-            int length = (int)Math.Min(PieceBytes, end - at);
-            _file.Read(piece.AsSpan(0, length), at);
-            yield return piece.AsMemory(0, length);
-            at += length;
-        }
-    }
+    /// <summary>Reads from the table of checksums and the footer, which follow the content, without a check.</summary>
+    /// <returns>Bytes read.</returns>
+    internal int ReadEnd(Span<byte> buffer, long offset) => _file.Read(buffer, offset);
 
     /// <inheritdoc/>
     public void Dispose() => _file.Dispose();

@@ -121,7 +121,7 @@ internal sealed class ContentGarbage(StorageEngine storage, ContentDirectory fil
         {
             _hasSwept = true;
             Volatile.Write(ref _sweepIndex, long.MaxValue);
-            _sweep = files.List().GetEnumerator();
+            _sweep = files.List(static _ => { }).GetEnumerator(); // the next start lists the rest
         }
 
         while (_sweep is not null && seen < maxFiles)

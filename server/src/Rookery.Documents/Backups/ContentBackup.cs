@@ -17,6 +17,7 @@ internal static class ContentBackup
     public const string Folder = "attachments";
 
     private const int HeadBytes = sizeof(uint) + ContentHash.Length + sizeof(long);
+    private const int EndPieceBytes = 4096;
     private const long BytesPerFile = 1L << 30;
 
     private static ReadOnlySpan<byte> Preamble => "rookery contents 1\n"u8;
@@ -26,12 +27,17 @@ internal static class ContentBackup
 
     /// <summary>Writes the contents into a sequence of files.</summary>
     /// <param name="contents">The contents, which keep all files meanwhile.</param>
-    /// <param name="unreadable">Receives each content of which a chunk is damaged. It is in the backup as damaged as it
-    /// is. One that is missing or has a damaged footer is left out.</param>
+    /// <param name="unreadable">Receives each content of which a part cannot be read. It is in the backup as damaged as
+    /// it is, or left out if it cannot be opened.</param>
+    /// <param name="unlisted">Receives each directory that cannot be listed, so that its contents are left out.</param>
     /// <returns>The files, in order.</returns>
-    public static IEnumerable<ContentBackupFile> Write(AttachmentContents contents, Action<ContentPlace> unreadable)
+    public static IEnumerable<ContentBackupFile> Write(
+        AttachmentContents contents,
+        Action<ContentPlace> unreadable,
+        Action<string> unlisted
+    )
     {
-        using var places = contents.Files.List().GetEnumerator();
+        using var places = contents.Files.List(unlisted).GetEnumerator();
         bool isMore = places.MoveNext();
         for (int number = 1; isMore; number++)
         {
@@ -119,14 +125,15 @@ internal static class ContentBackup
         }
         catch (Exception failure) when (failure is ContentDamagedException or DiskException)
         {
-            yield break; // found again by the check of the rows, if it is needed
+            unreadable(place); // the next open may succeed, so a later check of the rows would not find it
+            yield break;
         }
 
         using (file)
         {
             WriteHead(pending.GetSpan(HeadBytes), place, ContentFormat.FileLength(file.Size));
             pending.Advance(HeadBytes);
-            for (int chunk = 0; chunk <= file.ChunkCount; chunk++)
+            for (int chunk = 0; chunk < file.ChunkCount; chunk++)
             {
                 if (pending.WrittenCount + ContentFile.ChunkBytes > BackupPiece.MaxBytes)
                 {
@@ -134,23 +141,18 @@ internal static class ContentBackup
                     pending.ResetWrittenCount();
                 }
 
-                if (chunk == file.ChunkCount)
-                {
-                    foreach (var end in file.ReadEnd())
-                    {
-                        if (pending.WrittenCount + end.Length > BackupPiece.MaxBytes)
-                        {
-                            yield return pending.WrittenMemory;
-                            pending.ResetWrittenCount();
-                        }
+                AppendChunk(file, chunk, pending, place, unreadable);
+            }
 
-                        pending.Write(end.Span);
-                    }
-                }
-                else
+            for (long at = file.Size, end = ContentFormat.FileLength(at); at < end; at += EndPieceBytes)
+            {
+                if (pending.WrittenCount + EndPieceBytes > BackupPiece.MaxBytes)
                 {
-                    AppendChunk(file, chunk, pending, place, unreadable);
+                    yield return pending.WrittenMemory;
+                    pending.ResetWrittenCount();
                 }
+
+                AppendEnd(file, at, (int)Math.Min(EndPieceBytes, end - at), pending, place, unreadable);
             }
         }
     }
@@ -173,6 +175,32 @@ internal static class ContentBackup
         catch (Exception failure) when (failure is ContentDamagedException or DiskException)
         {
             unreadable(place); // its checksum shows the damage wherever the backup is restored
+        }
+
+        pending.Advance(length);
+    }
+
+    private static void AppendEnd(
+        ContentFile file,
+        long offset,
+        int length,
+        ArrayBufferWriter<byte> pending,
+        ContentPlace place,
+        Action<ContentPlace> unreadable
+    )
+    {
+        var span = pending.GetSpan(length)[..length];
+        span.Clear();
+        try
+        {
+            if (file.ReadEnd(span, offset) < length)
+            {
+                unreadable(place);
+            }
+        }
+        catch (DiskException)
+        {
+            unreadable(place); // without its end, the content is refused wherever the backup is restored
         }
 
         pending.Advance(length);

@@ -28,6 +28,7 @@ public sealed class NodeBackup : IDisposable
     private readonly NodeStore _store;
     private readonly IDisposable _contentsHold;
     private readonly HashSet<ContentPlace> _unreadable = [];
+    private readonly HashSet<string> _unlisted = new(StringComparer.Ordinal); // directories of contents
     private long _throughIndex;
     private long _throughEtag;
 
@@ -133,8 +134,17 @@ public sealed class NodeBackup : IDisposable
             }
         }
 
-        // After the entries: each content that they name is durable, and stays until the backup ends.
-        foreach (var file in ContentBackup.Write(_store.Attachments, place => _unreadable.Add(place)))
+        // After the entries: each content that they name is durable, and stays until the backup ends. The rows are
+        // checked before and after: a missing content may be uploaded again meanwhile, too late for the backup, and a
+        // row may be that of an entry which was not applied yet.
+        FindUnreadable();
+        foreach (
+            var file in ContentBackup.Write(
+                _store.Attachments,
+                place => _unreadable.Add(place),
+                directory => _unlisted.Add(directory)
+            )
+        )
         {
             yield return FileNamed(file.Name);
             foreach (var piece in file.Pieces)
@@ -143,6 +153,7 @@ public sealed class NodeBackup : IDisposable
             }
         }
 
+        FindUnreadable();
         yield return new BackupPiece(
             BackupPieceKind.End,
             Encoding.UTF8.GetBytes(_headingThrough(_throughIndex, _throughEtag, DescribeUnreadable()))
@@ -158,16 +169,16 @@ public sealed class NodeBackup : IDisposable
     }
 
     // A content that a row names and that the backup lacks, or has with damage, must not go unnoticed.
-    private IEnumerable<string> DescribeUnreadable()
+    private void FindUnreadable()
     {
         foreach (var database in _store.Databases.All)
         {
-            foreach (var place in ContentCheck.FindUnreadable(_store.Attachments, database))
-            {
-                _unreadable.Add(place);
-            }
+            _unreadable.UnionWith(ContentCheck.FindUnreadable(_store.Attachments, database, _unlisted));
         }
+    }
 
+    private IEnumerable<string> DescribeUnreadable()
+    {
         var names = _store.Databases.All.ToDictionary(static one => one.Number, static one => one.Name);
         return _unreadable
             .Where(place => names.ContainsKey(place.Database))

@@ -117,6 +117,24 @@ public sealed class AttachmentBackupTests : IDisposable
         Assert.Throws<Documents.Attachments.ContentDamagedException>(() => restored.Read("a", "missing"));
     }
 
+    // The contents are opened before the copy, for it, and after it; they are listed for the copy only.
+    [Theory]
+    [InlineData(DiskCalls.Open, 1)]
+    [InlineData(DiskCalls.Open, 2)]
+    [InlineData(DiskCalls.Open, 3)]
+    [InlineData(DiskCalls.List, 1)]
+    [InlineData(DiskCalls.List, 2)]
+    [InlineData(DiskCalls.List, 3)]
+    public void A_content_that_one_refusal_of_the_disk_left_out_is_named(DiskCalls calls, int atCall)
+    {
+        _node.Attach("a", "x", Bytes(10));
+        string content = Assert.Single(Contents);
+        _disk.Inject(
+            new DiskFault(atCall, Errno.TooManyFiles) { Calls = calls, PathContains = "/data/node/attachments" }
+        );
+        Assert.Equal([$"{Path.GetFileName(content)} db"], Take());
+    }
+
     [Fact]
     public void Many_small_contents_are_few_files_of_a_backup()
     {
