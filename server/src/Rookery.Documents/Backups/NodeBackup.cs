@@ -71,11 +71,14 @@ public sealed class NodeBackup : IDisposable
             );
         }
 
-        // The journal reader is opened first: it pins the segments, so it finds every entry that the linked runs lack.
-        var journal = store.Journal.Read();
+        // The hold comes first: a content that an entry of the backup names could be deleted between the two. The
+        // journal reader is opened before the runs are linked: it pins the segments, so it finds every entry that the
+        // linked runs lack.
         var contents = store.Attachments.Garbage.Hold();
+        JournalReader? journal = null;
         try
         {
+            journal = store.Journal.Read();
             var start = store.Time.GetUtcNow();
             var names = store.Databases.All.Select(database => database.Name).ToArray();
             var position = store.Storage.CopyTo(checkpoint);
@@ -90,7 +93,7 @@ public sealed class NodeBackup : IDisposable
         }
         catch
         {
-            journal.Dispose();
+            journal?.Dispose();
             contents.Dispose();
             RemoveCheckpoint(disk, checkpoint);
             throw;
