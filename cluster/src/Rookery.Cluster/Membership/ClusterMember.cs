@@ -221,7 +221,7 @@ public sealed class ClusterMember : IAsyncDisposable
             _consensus,
             _network,
             _keeper,
-            new Announcement(() => Identity, _recordStore, _time),
+            _recordStore,
             Rotation,
             _whereabouts,
             _options.ConfiguredPeers,

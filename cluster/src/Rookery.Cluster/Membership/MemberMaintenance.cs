@@ -15,7 +15,7 @@ internal sealed class MemberMaintenance(
     RaftConsensus consensus,
     PeerNetwork network,
     IdentityKeeper keeper,
-    Announcement announcement,
+    IJoinRecordStore recordStore,
     AuthorityRotation rotation,
     Whereabouts whereabouts,
     IReadOnlyList<string> configuredPeers,
@@ -43,7 +43,8 @@ internal sealed class MemberMaintenance(
         .ToLookup(static node => node, StringComparer.Ordinal);
 
     private readonly CancellationTokenSource _stopping = new();
-    private readonly MembershipUpkeep _upkeep = new(consensus, note);
+    private readonly Announcement _announcement = new(() => keeper.Current, recordStore, time);
+    private readonly MembershipUpkeep _upkeep = new(consensus, recordStore.AddLearner, note);
     private readonly RepeatedDuty _duty = new("This node's records of its cluster could not be updated", log, time);
     private PeerAddress[] _peers = [];
     private Task? _loop;
@@ -235,7 +236,7 @@ internal sealed class MemberMaintenance(
         if (
             facts != _announced
             && (isKnown || consensus.IsLeader)
-            && await announcement.AnnounceAsync(facts, _stopping.Token) is null
+            && await _announcement.AnnounceAsync(facts, _stopping.Token) is null
         )
         {
             _announced = facts;

@@ -7,8 +7,13 @@ namespace Rookery.Cluster.Membership;
 /// promotes learners. An operator orders all other changes.
 /// </summary>
 /// <param name="consensus">This node's consensus.</param>
+/// <param name="addLearner">Makes a node a learner, unless this node has attachments, which it would not receive.</param>
 /// <param name="log">Receives a sentence for each change.</param>
-internal sealed class MembershipUpkeep(RaftConsensus consensus, Action<string> log)
+internal sealed class MembershipUpkeep(
+    RaftConsensus consensus,
+    Func<NodeId, ChangeAnswer> addLearner,
+    Action<string> log
+)
 {
     /// <summary>
     /// The number of rounds, one a second, before the leader completes an admission. A join usually completes within
@@ -61,10 +66,7 @@ internal sealed class MembershipUpkeep(RaftConsensus consensus, Action<string> l
         {
             int rounds = _incomplete.GetValueOrDefault(entry.Member) + 1;
             _incomplete[entry.Member] = rounds;
-            if (
-                rounds > RoundsUntilCompleted
-                && consensus.ChangeMember(MemberChange.Learner, entry.Member) == ChangeAnswer.Accepted
-            )
+            if (rounds > RoundsUntilCompleted && addLearner(entry.Member) == ChangeAnswer.Accepted)
             {
                 log($"Member {entry.Record.Name} was let in and not made a learner; it is one now.");
                 return true;

@@ -150,7 +150,7 @@ public sealed class MemberMaintenanceTests : IDisposable
             consensus,
             network,
             _keeper,
-            new Announcement(() => _keeper.Current, recordStore, _time),
+            recordStore,
             new AuthorityRotation(() => _keeper.Current, _keeper.Change, recordStore, _time),
             new Whereabouts(
                 _keeper,
