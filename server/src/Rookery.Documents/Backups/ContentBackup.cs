@@ -69,44 +69,48 @@ internal static class ContentBackup
     public static void Restore(IDiskFile source, Func<ContentPlace, IDiskFile> create)
     {
         byte[] buffer = new byte[BackupPiece.MaxBytes];
-        long offset = Preamble.Length;
+        foreach (var (place, start, length) in Read(source))
+        {
+            using var file = create(place);
+            for (long at = 0; at < length; )
+            {
+                int read = source.Read(buffer.AsSpan(0, (int)Math.Min(buffer.Length, length - at)), start + at);
+                DurableFiles.Append(file, read > 0 ? buffer.AsSpan(0, read) : throw Damaged(source, start), ref at);
+            }
+
+            file.Sync();
+        }
+    }
+
+    /// <summary>Returns the contents in a file of a backup, and where the bytes of their files are in it.</summary>
+    /// <exception cref="BackupException">The file is damaged or of another version.</exception>
+    public static IEnumerable<(ContentPlace Place, long Start, long Length)> Read(IDiskFile source)
+    {
+        byte[] head = new byte[HeadBytes];
         if (
-            source.Read(buffer.AsSpan(0, Preamble.Length), 0) < Preamble.Length
-            || !buffer.AsSpan(0, Preamble.Length).SequenceEqual(Preamble)
+            source.Read(head.AsSpan(0, Preamble.Length), 0) < Preamble.Length
+            || !head.AsSpan(0, Preamble.Length).SequenceEqual(Preamble)
         )
         {
             throw Damaged(source, 0);
         }
 
         long end = source.Length;
-        while (offset < end)
+        for (long offset = Preamble.Length; offset < end; )
         {
-            var head = buffer.AsSpan(0, HeadBytes);
-            if (source.Read(head, offset) < HeadBytes)
+            int read = source.Read(head, offset);
+            long length = BinaryPrimitives.ReadInt64LittleEndian(head.AsSpan(sizeof(uint) + ContentHash.Length));
+            if (read < HeadBytes || length < 0 || length > end - offset - HeadBytes)
             {
                 throw Damaged(source, offset);
             }
 
-            long length = BinaryPrimitives.ReadInt64LittleEndian(head[(sizeof(uint) + ContentHash.Length)..]);
             var place = new ContentPlace(
                 BinaryPrimitives.ReadUInt32LittleEndian(head),
-                ContentHash.Read(head[sizeof(uint)..])
+                ContentHash.Read(head.AsSpan(sizeof(uint)))
             );
-            if (length < 0 || length > end - offset - HeadBytes)
-            {
-                throw Damaged(source, offset);
-            }
-
-            offset += HeadBytes;
-            using var file = create(place);
-            for (long at = 0; at < length; )
-            {
-                int read = source.Read(buffer.AsSpan(0, (int)Math.Min(buffer.Length, length - at)), offset + at);
-                DurableFiles.Append(file, read > 0 ? buffer.AsSpan(0, read) : throw Damaged(source, offset), ref at);
-            }
-
-            file.Sync();
-            offset += length;
+            yield return (place, offset + HeadBytes, length);
+            offset += HeadBytes + length;
         }
     }
 

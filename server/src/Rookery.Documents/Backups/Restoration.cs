@@ -19,6 +19,9 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
 {
     private const long BlockBytes = 4096;
 
+    // A name of 64 digits in a directory of ext4 whose blocks are half full.
+    private const long NameBytes = 144;
+
     // Manifests, locks, marks, directories, and the runs of the new history.
     private const long SmallFiles = 32;
 
@@ -107,7 +110,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
 
         RefuseUnlessEmpty();
         RefuseUnlessJournalIsEmpty();
-        RefuseUnlessRoom(backup);
+        RefuseUnlessRoom(backup, from);
     }
 
     private void RefuseIfNewer(BackupManifest backup)
@@ -122,11 +125,11 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         }
     }
 
-    private void RefuseUnlessRoom(BackupManifest backup)
+    private void RefuseUnlessRoom(BackupManifest backup, string from)
     {
         string data = ExistingAbove(Target),
             journal = ExistingAbove(JournalTarget);
-        long dataBytes = DataBytesOf(backup),
+        long dataBytes = Add(DataBytesOf(backup), ContentBytesOf(backup, from)),
             journalBytes = Add(JournalBytesOf(backup), JournalReserve);
         if (string.Equals(disk.DeviceOf(data), disk.DeviceOf(journal), StringComparison.Ordinal))
         {
@@ -159,10 +162,35 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     /// blocks of the file system: a backup may have many small runs.
     /// </summary>
     private static long DataBytesOf(BackupManifest backup) =>
-        backup.Files.Aggregate(
-            SmallFiles * BlockBytes,
-            static (sum, file) => Add(sum, Add(file.Bytes, BlockBytes - 1) / BlockBytes * BlockBytes)
-        );
+        backup
+            .Files.Where(static file => !IsOfContents(file))
+            .Aggregate(SmallFiles * BlockBytes, static (sum, file) => Add(sum, InBlocks(file.Bytes)));
+
+    // A file of contents holds many small ones, each of which becomes a file of its own in a directory of up to 257 a
+    // database: 10,000 contents of 10 bytes are 1 MB in the backup and take 41 MB.
+    private long ContentBytesOf(BackupManifest backup, string from)
+    {
+        long sum = 0;
+        var names = new Dictionary<(uint Database, byte Group), long>();
+        foreach (var expected in backup.Files.Where(IsOfContents))
+        {
+            using var source = Open(from, expected);
+            foreach (var (place, _, length) in ContentBackup.Read(source))
+            {
+                var group = (place.Database, (byte)(place.Hash.High >> 120)); // the first byte
+                names[group] = names.GetValueOrDefault(group) + 1;
+                sum = Add(sum, InBlocks(length));
+            }
+        }
+
+        long databases = names.Keys.Select(static group => group.Database).Distinct().Count();
+        return Add(sum, (databases * BlockBytes) + names.Values.Sum(static count => InBlocks(count * NameBytes)));
+    }
+
+    private static long InBlocks(long bytes) => Add(bytes, BlockBytes - 1) / BlockBytes * BlockBytes;
+
+    private static bool IsOfContents(BackupFile file) =>
+        file.Name.StartsWith(ContentBackup.Folder + "/", StringComparison.Ordinal);
 
     /// <summary>
     /// Returns the bytes of the new journal: the segments that the backup's entries fill, the one that is open, and the
@@ -245,9 +273,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
 
     private void CopyContents(BackupManifest backup, string from)
     {
-        var files = backup
-            .Files.Where(static file => file.Name.StartsWith(ContentBackup.Folder + "/", StringComparison.Ordinal))
-            .ToArray();
+        var files = backup.Files.Where(IsOfContents).ToArray();
         if (files.Length == 0)
         {
             return;

@@ -150,6 +150,23 @@ public sealed class AttachmentBackupTests : IDisposable
         Assert.Equal(BitConverter.GetBytes(99), restored.Read("a", "n99"));
     }
 
+    [Fact]
+    public void A_restore_without_room_for_the_blocks_of_small_contents_is_refused()
+    {
+        for (int i = 0; i < 300; i++)
+        {
+            _node.Attach(i % 100 == 0 ? Put($"d{i}") : $"d{i / 100 * 100}", $"n{i}", BitConverter.GetBytes(i));
+        }
+
+        Take();
+        var options = SteppedNode.Options(Restored);
+        _disk.CapacityBytes = _disk.UsedBytes + (3 * options.SegmentBytes) + (300 * 4096);
+        Assert.Throws<BackupException>(Restore);
+        Assert.False(_disk.Exists(Restored));
+        _disk.CapacityBytes += (2 * 300 * 4096) + (1 << 20);
+        Restore();
+    }
+
     [Theory]
     [InlineData(3)]
     [InlineData(25)]
@@ -182,6 +199,12 @@ public sealed class AttachmentBackupTests : IDisposable
             backup.Read().Select(static piece => piece.Bytes.Length),
             static length => Assert.InRange(length, 1, BackupPiece.MaxBytes)
         );
+    }
+
+    private string Put(string id)
+    {
+        _node.Node.Put("db", id, "{}");
+        return id;
     }
 
     private string[] Take()
