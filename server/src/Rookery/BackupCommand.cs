@@ -133,14 +133,6 @@ internal static class BackupCommand
             $"Backup complete in {writer.Directory}: {Amount.Of(writer.Files, "file")}, "
                 + $"{Amount.Bytes(writer.Bytes)}, durable and checked."
         );
-        foreach (string content in writer.UnreadableContents)
-        {
-            await Console.Error.WriteLineAsync(
-                "Not in the backup, or damaged in it: a content of an attachment that the node cannot read "
-                    + $"({content})."
-            );
-        }
-
-        return writer.UnreadableContents.Count == 0 ? ExitCode.Success : ExitCode.Failure;
+        return await UnreadableReport.WriteAsync(writer.Unreadable, "Not in the backup, or damaged in it");
     }
 }

@@ -106,6 +106,9 @@ internal static class RestoreCommand
             await Console.Error.WriteLineAsync(shortage);
         }
 
-        return ExitCode.Success;
+        return await UnreadableReport.WriteAsync(
+            restoration.Unreadable,
+            "Not restored, or restored with damage, as in the backup"
+        );
     }
 }

@@ -28,20 +28,16 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
     private const string LevelKey = "format-level ";
     private const string UnreadableKey = "unreadable-content ";
 
+    private const string UnreadableTotalKey = "unreadable-total ";
+
     /// <summary>Maximum number of contents that a manifest names as unreadable.</summary>
     public const int MaxUnreadable = 1000;
 
-    /// <summary>
-    /// Hash and database of each content of an attachment that could not be read, and is missing in the backup or
-    /// damaged.
-    /// </summary>
-    public static IEnumerable<string> UnreadableIn(IEnumerable<string> heading) =>
-        heading
-            .Where(static line => line.StartsWith(UnreadableKey, StringComparison.Ordinal))
-            .Select(static line => line[UnreadableKey.Length..]);
-
     private const string ChecksumKey = "checksum ";
     private const int ChecksumDigits = 8;
+
+    /// <summary>The contents of attachments that the backup lacks, or has with damage.</summary>
+    public UnreadableContents Unreadable => UnreadableIn(Heading);
 
     /// <summary>Names of the databases in the backup.</summary>
     public IEnumerable<string> Databases =>
@@ -78,6 +74,30 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         && last.Length > 0
         && last.All(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' or '.');
 
+    /// <summary>Returns the contents that the lines before the list of files name as unreadable.</summary>
+    public static UnreadableContents UnreadableIn(IEnumerable<string> heading)
+    {
+        string[] lines = [.. heading];
+        string[] named =
+        [
+            .. lines
+                .Where(static line => line.StartsWith(UnreadableKey, StringComparison.Ordinal))
+                .Select(static line => line[UnreadableKey.Length..]),
+        ];
+        string? total = Array.Find(lines, static line => line.StartsWith(UnreadableTotalKey, StringComparison.Ordinal));
+        return new UnreadableContents(
+            named,
+            long.TryParse(
+                total?[UnreadableTotalKey.Length..],
+                NumberStyles.None,
+                CultureInfo.InvariantCulture,
+                out long parsed
+            )
+                ? Math.Max(parsed, named.Length)
+                : named.Length
+        );
+    }
+
     /// <summary>Returns the lines before the list of files.</summary>
     public static string HeadingOf(
         string nodeId,
@@ -87,7 +107,7 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         long throughEtag,
         FormatLevel level,
         IEnumerable<string> databases,
-        IEnumerable<string> unreadable
+        IReadOnlyCollection<string> unreadable
     )
     {
         var text = new StringBuilder();
@@ -102,7 +122,12 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
             text.Append(DatabaseKey).Append(name).Append('\n');
         }
 
-        foreach (string content in unreadable)
+        if (unreadable.Count > 0)
+        {
+            text.Append(CultureInfo.InvariantCulture, $"{UnreadableTotalKey}{unreadable.Count}\n");
+        }
+
+        foreach (string content in unreadable.Take(MaxUnreadable))
         {
             text.Append(UnreadableKey).Append(content).Append('\n');
         }

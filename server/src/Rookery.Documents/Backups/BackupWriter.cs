@@ -112,7 +112,7 @@ public sealed class BackupWriter : IDisposable
     /// Hash and database of each content of an attachment that the node could not read. The backup lacks it, or has it
     /// with its damage. Known after the last piece.
     /// </summary>
-    public IReadOnlyList<string> UnreadableContents => [.. BackupManifest.UnreadableIn((_heading ?? "").Split('\n'))];
+    public UnreadableContents Unreadable => BackupManifest.UnreadableIn((_heading ?? "").Split('\n'));
 
     /// <summary>Whether the manifest exists.</summary>
     public bool IsComplete => _disk.Exists(Path.Join(Directory, BackupManifest.FileName));

@@ -23,7 +23,7 @@ public sealed class NodeBackup : IDisposable
     private readonly string _checkpoint; // directory of the hard links
 
     // (last index, last etag, contents that cannot be read) => heading of the manifest
-    private readonly Func<long, long, IEnumerable<string>, string> _headingThrough;
+    private readonly Func<long, long, IReadOnlyCollection<string>, string> _headingThrough;
     private readonly byte[] _buffer = new byte[BackupPiece.MaxBytes];
     private readonly NodeStore _store;
     private readonly IDisposable _contentsHold;
@@ -39,7 +39,7 @@ public sealed class NodeBackup : IDisposable
         IIoRecorder io,
         JournalReader journal,
         string checkpoint,
-        Func<long, long, IEnumerable<string>, string> headingThrough
+        Func<long, long, IReadOnlyCollection<string>, string> headingThrough
     )
     {
         _store = store;
@@ -83,7 +83,7 @@ public sealed class NodeBackup : IDisposable
             var names = store.Databases.All.Select(database => database.Name).ToArray();
             var position = store.Storage.CopyTo(checkpoint);
             var level = store.FormatLevel;
-            string Heading(long index, long etag, IEnumerable<string> unreadable) =>
+            string Heading(long index, long etag, IReadOnlyCollection<string> unreadable) =>
                 BackupManifest.HeadingOf(store.NodeId, store.ClusterId, start, index, etag, level, names, unreadable);
             return new NodeBackup(store, contents, disk, io, journal, checkpoint, Heading)
             {
@@ -180,13 +180,15 @@ public sealed class NodeBackup : IDisposable
         }
     }
 
-    private IEnumerable<string> DescribeUnreadable()
+    private string[] DescribeUnreadable()
     {
         var names = _store.Databases.All.ToDictionary(static one => one.Number, static one => one.Name);
-        return _unreadable
-            .Where(place => names.ContainsKey(place.Database))
-            .Take(BackupManifest.MaxUnreadable)
-            .Select(place => $"{place.Hash.ToHex()} {names[place.Database]}");
+        return
+        [
+            .. _unreadable
+                .Where(place => names.ContainsKey(place.Database))
+                .Select(place => $"{place.Hash.ToHex()} {names[place.Database]}"),
+        ];
     }
 
     private static BackupPiece FileNamed(string name) => new(BackupPieceKind.File, Encoding.UTF8.GetBytes(name));

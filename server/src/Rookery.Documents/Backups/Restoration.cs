@@ -35,6 +35,9 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     /// <summary>Whether the data directory contains an unfinished restore.</summary>
     public bool IsUnfinished => DataDirectory.IsUnfinished(disk, Target);
 
+    /// <summary>The contents of attachments that the restored node lacks, or has with damage. Set by Run.</summary>
+    public UnreadableContents Unreadable { get; private set; } = new([], 0);
+
     /// <summary>
     /// Why the restored node refuses writes that grow the data, for lack of space, in one sentence; null if it has
     /// room.
@@ -67,6 +70,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     public IReadOnlyList<(string Name, long Documents)> Run(string from, string? onlyDatabase)
     {
         var backup = BackupManifest.Read(disk, from);
+        Unreadable = onlyDatabase is null ? backup.Unreadable : backup.Unreadable.Of(onlyDatabase);
         CheckRequest(backup, from, onlyDatabase);
         var history = new NewHistory(disk, options, memory, io, time);
         DataDirectory.CreateDurably(disk, Target);

@@ -136,6 +136,39 @@ public sealed class AttachmentBackupTests : IDisposable
     }
 
     [Fact]
+    public void A_restore_names_the_contents_that_its_backup_lacks()
+    {
+        _node.Attach("a", "missing", Bytes(10));
+        string missing = Path.GetFileName(Assert.Single(Contents));
+        _disk.Delete(Assert.Single(Contents));
+        Take();
+        var restored = Restore();
+        Assert.Equal([$"{missing} db"], restored.Named);
+        Assert.Equal(1, restored.Total);
+        Assert.Equal(0, restored.Of("other").Total);
+        Assert.Equal(1, restored.Of("DB").Total);
+    }
+
+    [Fact]
+    public void A_manifest_counts_the_contents_that_it_does_not_name()
+    {
+        string heading = BackupManifest.HeadingOf(
+            "n",
+            "c",
+            DateTimeOffset.UnixEpoch,
+            throughIndex: 1,
+            throughEtag: 1,
+            Documents.Nodes.FormatLevel.First,
+            ["db", "other"],
+            [.. Enumerable.Range(0, BackupManifest.MaxUnreadable + 7).Select(static i => $"{i:x64} db")]
+        );
+        var unreadable = BackupManifest.UnreadableIn(heading.Split('\n'));
+        Assert.Equal(BackupManifest.MaxUnreadable, unreadable.Named.Count);
+        Assert.Equal(BackupManifest.MaxUnreadable + 7, unreadable.Total);
+        Assert.Equal(7, unreadable.Of("other").Total);
+    }
+
+    [Fact]
     public void Many_small_contents_are_few_files_of_a_backup()
     {
         for (int i = 0; i < 100; i++)
@@ -161,7 +194,7 @@ public sealed class AttachmentBackupTests : IDisposable
         Take();
         var options = SteppedNode.Options(Restored);
         _disk.CapacityBytes = _disk.UsedBytes + (3 * options.SegmentBytes) + (300 * 4096);
-        Assert.Throws<BackupException>(Restore);
+        Assert.Throws<BackupException>(() => Restore());
         Assert.False(_disk.Exists(Restored));
         _disk.CapacityBytes += (2 * 300 * 4096) + (1 << 20);
         Restore();
@@ -176,7 +209,7 @@ public sealed class AttachmentBackupTests : IDisposable
         _node.Attach("a", "x", Bytes(100));
         Take();
         _disk.Rot(Backup + "/attachments/1", offset, mask: 1);
-        Assert.Throws<BackupException>(Restore);
+        Assert.Throws<BackupException>(() => Restore());
     }
 
     private static byte[] Bytes(int length)
@@ -217,17 +250,21 @@ public sealed class AttachmentBackupTests : IDisposable
         }
 
         writer.Complete(new MemoryBudget(16 << 20), NoRecorder.Instance, new SimulatedTimeProvider());
-        return [.. writer.UnreadableContents];
+        return [.. writer.Unreadable.Named];
     }
 
-    private void Restore() =>
-        new Restoration(
+    private UnreadableContents Restore()
+    {
+        var restoration = new Restoration(
             _disk,
             SteppedNode.Options(Restored),
             new MemoryBudget(16 << 20),
             NoRecorder.Instance,
             new SimulatedTimeProvider()
-        ).Run(Backup, onlyDatabase: null);
+        );
+        restoration.Run(Backup, onlyDatabase: null);
+        return restoration.Unreadable;
+    }
 
     private AttachedNode Open() =>
         AttachedNode.Open(_disk, static options => options with { DataDirectory = Restored });

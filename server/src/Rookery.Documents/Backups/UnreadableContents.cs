@@ -1,0 +1,19 @@
+using Rookery.Documents.Databases;
+
+namespace Rookery.Documents.Backups;
+
+/// <summary>The contents of attachments that a backup lacks, or has with damage.</summary>
+/// <param name="Named">Hash and database of each, up to a maximum.</param>
+/// <param name="Total">Their number, with those that are not named.</param>
+public sealed record UnreadableContents(IReadOnlyList<string> Named, long Total)
+{
+    /// <summary>Returns those of one database. Those that are not named may be of any, so they stay counted.</summary>
+    public UnreadableContents Of(string database)
+    {
+        string[] named =
+        [
+            .. Named.Where(content => DatabaseName.AreEqual(content[(content.IndexOf(' ') + 1)..], database)),
+        ];
+        return new UnreadableContents(named, Total - Named.Count + named.Length);
+    }
+}
