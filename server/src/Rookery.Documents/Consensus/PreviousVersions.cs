@@ -138,16 +138,23 @@ internal sealed class PreviousVersions(StorageEngine storage)
                         continue;
                     }
 
-                    // The row of a deleted document has no value.
-                    if (ReleasesContents(operation) && !row.Value.IsEmpty)
+                    try
                     {
-                        CheckContents(snapshot, command.Database, new DocumentView(row.Value).Attachments, operation);
-                    }
+                        // The row of a deleted document has no value.
+                        if (ReleasesContents(operation) && !row.Value.IsEmpty)
+                        {
+                            var attachments = new DocumentView(row.Value).Attachments;
+                            CheckContents(snapshot, command.Database, attachments, operation);
+                        }
 
-                    isHeld = command.OperationCount == 1 && TryHold(row.BlockBytes);
-                    if (!isHeld)
+                        isHeld = command.OperationCount == 1 && TryHold(row.BlockBytes);
+                    }
+                    finally
                     {
-                        row.Dispose();
+                        if (!isHeld)
+                        {
+                            row.Dispose(); // also if the command is refused: its block would stay pinned
+                        }
                     }
                 }
             }
