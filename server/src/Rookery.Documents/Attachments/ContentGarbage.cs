@@ -15,6 +15,7 @@ namespace Rookery.Documents.Attachments;
 internal sealed class ContentGarbage(StorageEngine storage, ContentDirectory files, long indexToReach)
 {
     private const int MaxReleased = 64 << 10;
+    private const long NoSweep = long.MaxValue;
 
     private readonly object _gate = new();
     private readonly Dictionary<ContentPlace, int> _pins = [];
@@ -23,7 +24,8 @@ internal sealed class ContentGarbage(StorageEngine storage, ContentDirectory fil
     private int _holds;
     private IEnumerator<ContentPlace>? _sweep;
     private bool _hasSwept; // since the start
-    private long _sweepIndex = long.MaxValue; // applied index from which on a sweep is due
+    private long _sweepIndex = NoSweep; // applied index from which on a sweep is due
+    private long _lastSweepIndex; // of the latest request
 
     /// <summary>Number of contents that uploads pin.</summary>
     public int Pins
@@ -43,7 +45,13 @@ internal sealed class ContentGarbage(StorageEngine storage, ContentDirectory fil
     public void Release(ContentPlace place) => Release(place, storage.AppliedIndex + 1);
 
     /// <summary>Compares all files with the rows once the entry that is being applied can be seen.</summary>
-    public void RequestSweep() => Volatile.Write(ref _sweepIndex, storage.AppliedIndex + 1);
+    public void RequestSweep()
+    {
+        lock (_gate)
+        {
+            RequestSweep(storage.AppliedIndex + 1);
+        }
+    }
 
     /// <summary>Pins a content, and waits while its file is being deleted.</summary>
     public void Pin(ContentPlace place)
@@ -117,10 +125,8 @@ internal sealed class ContentGarbage(StorageEngine storage, ContentDirectory fil
             seen++;
         }
 
-        if (_sweep is null && (!_hasSwept || Volatile.Read(ref _sweepIndex) <= applied))
+        if (_sweep is null && IsSweepDue(applied))
         {
-            _hasSwept = true;
-            Volatile.Write(ref _sweepIndex, long.MaxValue);
             _sweep = files.List(static _ => { }).GetEnumerator(); // the next start lists the rest
         }
 
@@ -139,6 +145,29 @@ internal sealed class ContentGarbage(StorageEngine storage, ContentDirectory fil
         }
 
         return _sweep is not null || (_released.TryPeek(out var left) && left.Index <= applied);
+    }
+
+    private void RequestSweep(long index)
+    {
+        _sweepIndex = Math.Min(_sweepIndex, index);
+        _lastSweepIndex = Math.Max(_lastSweepIndex, index);
+    }
+
+    // Takes the request, and in one step, so that one that comes meanwhile stays for the next sweep.
+    private bool IsSweepDue(long applied)
+    {
+        lock (_gate)
+        {
+            if (_hasSwept && _sweepIndex > applied)
+            {
+                return false;
+            }
+
+            // A later request, of an entry that cannot be seen yet, stays.
+            _sweepIndex = _lastSweepIndex > applied ? _lastSweepIndex : NoSweep;
+            _hasSwept = true;
+            return true;
+        }
     }
 
     private bool IsHeld
@@ -177,7 +206,7 @@ internal sealed class ContentGarbage(StorageEngine storage, ContentDirectory fil
 
             if (_holds > 0)
             {
-                RequestSweep();
+                RequestSweep(storage.AppliedIndex); // due when the last hold ends
                 return;
             }
 
