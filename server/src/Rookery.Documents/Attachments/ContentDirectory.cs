@@ -36,14 +36,31 @@ internal sealed class ContentDirectory(IDisk disk, string dataDirectory)
         return Path.Combine(_root, place.Database.ToString(CultureInfo.InvariantCulture), name[..2], name);
     }
 
-    /// <summary>Deletes the files of uploads that did not end. Call it before the first upload.</summary>
-    public void RemoveUnfinished()
+    /// <summary>
+    /// Deletes the files of uploads that did not end. Call it before the first upload. A file that cannot be deleted
+    /// stays, and no upload gets its name.
+    /// </summary>
+    /// <returns>What cannot be deleted or listed, in a few sentences; null if nothing is left.</returns>
+    public string? RemoveUnfinished()
     {
         string incoming = Path.Combine(_root, IncomingName);
-        foreach (string name in disk.Exists(incoming) ? disk.List(incoming) : [])
+        DiskException? first = null;
+        foreach (string name in disk.Exists(incoming) ? ListOf(incoming, failure => first = failure) : [])
         {
-            disk.Delete(Path.Combine(incoming, name));
+            try
+            {
+                disk.Delete(Path.Combine(incoming, name));
+            }
+            catch (DiskException failure)
+            {
+                first ??= failure;
+            }
         }
+
+        return first is null
+            ? null
+            : $"Attachments whose uploads did not end could not be deleted, and take space. {first.Message} The next "
+                + "start tries again.";
     }
 
     /// <summary>Creates the file of an upload.</summary>
@@ -51,8 +68,14 @@ internal sealed class ContentDirectory(IDisk disk, string dataDirectory)
     {
         string incoming = Path.Combine(_root, IncomingName);
         MakeDurable(incoming);
-        string name = (++_lastPart).ToString(CultureInfo.InvariantCulture) + PartSuffix;
-        return disk.Open(Path.Combine(incoming, name), DiskOpen.CreateNew);
+        string path;
+        do
+        {
+            string name = (++_lastPart).ToString(CultureInfo.InvariantCulture) + PartSuffix;
+            path = Path.Combine(incoming, name);
+        } while (disk.Exists(path)); // left over from an earlier process
+
+        return disk.Open(path, DiskOpen.CreateNew);
     }
 
     /// <summary>Gives a synced file the name of its content, durably. Replaces a file of that name.</summary>
@@ -98,7 +121,7 @@ internal sealed class ContentDirectory(IDisk disk, string dataDirectory)
     /// <param name="unlisted">Receives each directory that cannot be listed; it may hold more contents.</param>
     public IEnumerable<ContentPlace> List(Action<string> unlisted)
     {
-        foreach (string database in ListOf(_root, unlisted))
+        foreach (string database in ListOf(_root, _ => unlisted(_root)))
         {
             if (!uint.TryParse(database, NumberStyles.None, CultureInfo.InvariantCulture, out uint number))
             {
@@ -106,9 +129,10 @@ internal sealed class ContentDirectory(IDisk disk, string dataDirectory)
             }
 
             string directory = Path.Combine(_root, database);
-            foreach (string group in ListOf(directory, unlisted))
+            foreach (string group in ListOf(directory, _ => unlisted(directory)))
             {
-                foreach (string name in ListOf(Path.Combine(directory, group), unlisted))
+                string names = Path.Combine(directory, group);
+                foreach (string name in ListOf(names, _ => unlisted(names)))
                 {
                     if (ContentHash.TryParseHex(name, out var hash))
                     {
@@ -148,7 +172,7 @@ internal sealed class ContentDirectory(IDisk disk, string dataDirectory)
         _exists = true;
     }
 
-    private IReadOnlyList<string> ListOf(string directory, Action<string> unlisted)
+    private IReadOnlyList<string> ListOf(string directory, Action<DiskException> failed)
     {
         try
         {
@@ -158,7 +182,7 @@ internal sealed class ContentDirectory(IDisk disk, string dataDirectory)
         {
             if (refused.Error is not (Errno.NoEntry or Errno.NotDirectory)) // deleted meanwhile, or a foreign file
             {
-                unlisted(directory);
+                failed(refused);
             }
 
             return [];

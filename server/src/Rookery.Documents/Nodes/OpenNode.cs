@@ -36,7 +36,11 @@ internal sealed class OpenNode : Node
         _maintenance = new NodeMaintenance(store, options.TroubleFound, time);
         _expiration = new Expiration(store.Databases, consensus);
         _tombstones = new TombstoneCleaning(store, consensus);
-        store.Attachments.Files.RemoveUnfinished();
+        if (store.Attachments.Files.RemoveUnfinished() is { } leftover)
+        {
+            options.TroubleFound?.Invoke(leftover);
+        }
+
         _maintenance.Start();
         consensus.Start();
         _cleanupTimer = time.CreateTimer(

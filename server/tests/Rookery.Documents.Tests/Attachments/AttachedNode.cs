@@ -28,8 +28,13 @@ internal sealed class AttachedNode : IDisposable
     public static AttachedNode Open(SimulatedDisk disk, Func<NodeOptions, NodeOptions>? with = null)
     {
         var options = SteppedNode.Options("/data/node");
-        var node = new AttachedNode(SteppedNode.Open(disk, with is null ? options : with(options)));
-        node.Store.Attachments.Files.RemoveUnfinished();
+        options = with is null ? options : with(options);
+        var node = new AttachedNode(SteppedNode.Open(disk, options));
+        if (node.Store.Attachments.Files.RemoveUnfinished() is { } leftover)
+        {
+            options.TroubleFound?.Invoke(leftover);
+        }
+
         return node;
     }
 

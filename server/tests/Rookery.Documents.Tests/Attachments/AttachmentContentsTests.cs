@@ -108,6 +108,31 @@ public sealed class AttachmentContentsTests : IDisposable
         Assert.Equal([1], _node.Read("a", "kept"));
     }
 
+    [Theory]
+    [InlineData(DiskCalls.Delete)]
+    [InlineData(DiskCalls.List)]
+    public void An_unfinished_upload_that_cannot_be_deleted_stops_neither_the_start_nor_uploads(DiskCalls refused)
+    {
+        AttachedNode.Write(_node.Begin(), [1]);
+        AttachedNode.Write(_node.Begin(), [2]);
+        _disk.KillProcess();
+        _disk.Inject(
+            new DiskFault(AtCall: 1, Errno.ReadOnly)
+            {
+                Calls = refused,
+                PathContains = "/incoming",
+                Sticky = true,
+            }
+        );
+        _node = AttachedNode.Open(_disk, options => options with { TroubleFound = _troubles.Add });
+        Assert.Single(_troubles);
+        Assert.Equal(2, Contents.Length);
+        _disk.ClearFaults();
+        _node.Attach("a", "x", [3]);
+        Assert.Equal([3], _node.Read("a", "x"));
+        Assert.Equal(3, Contents.Length);
+    }
+
     [Fact]
     public void A_content_that_is_uploaded_again_while_its_last_attachment_goes_stays()
     {
