@@ -25,7 +25,11 @@ internal sealed class ChangeAttachment(ServerContext context)
         var attachment = AttachmentParameters.Read(http);
         byte[] contentType = AttachmentParameters.ReadContentType(http);
         CheckExpectation(http);
-        RefuseWithoutDocument(database, attachment.Id);
+        if (!MissingDocument.Exists(database, attachment.Id))
+        {
+            throw MissingDocument.Refuse(Encoding.UTF8.GetString(attachment.Id));
+        }
+
         ReceivedContents.Allow(http);
         using var content = await ReceiveAsync(http, contents, database);
         var command = Encode(http, database, attachment, contentType, content);
@@ -78,23 +82,6 @@ internal sealed class ChangeAttachment(ServerContext context)
     {
         Span<byte> buffer = stackalloc byte[ExpectedChangeVector.MaxBytes];
         IfMatch.Read(http, buffer);
-    }
-
-    // Apply decides. This spares the client the upload.
-    private static void RefuseWithoutDocument(Database database, byte[] id)
-    {
-        using var reader = database.OpenReader();
-        bool exists = reader.TryGetDocument(id, out var document);
-        document.Dispose();
-        if (!exists)
-        {
-            throw new RefusedException(
-                StatusCodes.Status400BadRequest,
-                RavenType.DocumentDoesNotExist,
-                $"Document {Encoding.UTF8.GetString(id)} does not exist, so it can have no attachment. Store the "
-                    + "document first."
-            );
-        }
     }
 
     private static CommandBuffer Encode(

@@ -20,6 +20,9 @@ internal sealed class MultipartBatch : IDisposable
     private const int MaxBoundaryLength = 70; // RFC 2046, section 5.1.1
     private const int BufferBytes = 16 << 10;
 
+    // Each file is pinned, with its hash, until the batch is applied.
+    private const int MaxFiles = 1024;
+
     // Files that arrive beside large commands must not be slower than the largest body: 56 KB/s.
     private const long BytesPerDeadline = 32L << 20;
 
@@ -77,6 +80,7 @@ internal sealed class MultipartBatch : IDisposable
             );
             var parts = new MultipartReader(boundary, http.Request.Body);
             batch._writer = await ReadCommandsAsync(parts, context.Options.BatchBytesLimit, lease, parse);
+            RefuseBeforeFiles(batch._writer, database);
             lease.Shrink(batch._writer.Length);
             if (lease.Bytes <= LargeRequests.BytesWithoutLease)
             {
@@ -181,6 +185,24 @@ internal sealed class MultipartBatch : IDisposable
         {
             System.Buffers.ArrayPool<byte>.Shared.Return(buffer);
             commands.Release();
+        }
+    }
+
+    private static void RefuseBeforeFiles(BatchWriter writer, Database database)
+    {
+        if (writer.ContentCount > MaxFiles)
+        {
+            throw new RefusedException(
+                StatusCodes.Status413PayloadTooLarge,
+                RavenType.BadRequest,
+                $"The batch has {writer.ContentCount} commands AttachmentPUT, and at most {MaxFiles} are accepted. "
+                    + "Nothing was stored; send several batches."
+            );
+        }
+
+        if (writer.ContentCount > 0 && MissingDocument.Find(database, writer.Written) is { } missing)
+        {
+            throw MissingDocument.Refuse(missing);
         }
     }
 
