@@ -31,6 +31,8 @@ public sealed class AttachmentRouteTests(RunningServer server) : IClassFixture<R
         Assert.Equal("image/png", read.Content.Headers.ContentType!.ToString());
         Assert.Equal(tag, read.Headers.ETag!.Tag);
         Assert.Equal("nosniff", read.Headers.GetValues("X-Content-Type-Options").Single());
+        Assert.Equal("sandbox; default-src 'none'", read.Headers.GetValues("Content-Security-Policy").Single());
+        Assert.Equal("same-origin", read.Headers.GetValues("Cross-Origin-Resource-Policy").Single());
         Assert.Equal("attachment; filename*=UTF-8''a%20b.png", Raw(read, "Content-Disposition"));
         Assert.Equal("3", read.Headers.GetValues("Attachment-Size").Single());
         Assert.Equal(304, (await server.SendAsync("GET", Url(db), (string?)null, ("If-None-Match", tag))).Status);
@@ -78,6 +80,39 @@ public sealed class AttachmentRouteTests(RunningServer server) : IClassFixture<R
         {
             Assert.Equal(content[first..(first + length)], await read.Content.ReadAsByteArrayAsync());
         }
+    }
+
+    [Theory]
+    [InlineData("script", 403)]
+    [InlineData("worker", 403)]
+    [InlineData("serviceworker", 403)]
+    [InlineData("image", 200)]
+    [InlineData("empty", 200)]
+    public async Task An_attachment_is_not_served_as_a_script(string use, int status)
+    {
+        string db = await CreateAsync();
+        string url = db + "/attachments?id=users/1&name=a";
+        await server.SendAsync("PUT", url + "&contentType=text/javascript", [1]);
+        Assert.Equal(status, (await server.SendAsync("GET", url, (string?)null, ("Sec-Fetch-Dest", use))).Status);
+        Assert.Equal(status, (await server.SendAsync("HEAD", url, (string?)null, ("Sec-Fetch-Dest", use))).Status);
+    }
+
+    [Fact]
+    public async Task The_first_attachment_too_many_of_a_document_is_refused()
+    {
+        string db = await CreateAsync();
+        string name = new('n', 500);
+        Answer stored;
+        int count = 0;
+        do
+        {
+            stored = await server.SendAsync("PUT", $"{db}/attachments?id=users/1&name={count++:d4}{name}", [1]);
+        } while (stored.Status == 201);
+
+        stored.IsRefusal(413, "attachments");
+        Assert.InRange(count, 50, 70);
+        var metadata = (await server.SendAsync("GET", db + "/docs?id=users/1")).Json.GetProperty("Results")[0];
+        Assert.Equal(count - 1, metadata.GetProperty("@metadata").GetProperty("@attachments").GetArrayLength());
     }
 
     [Fact]
@@ -275,7 +310,23 @@ public sealed class AttachmentRouteTests(RunningServer server) : IClassFixture<R
     public async Task A_refused_batch_is_answered_before_its_files_are_sent()
     {
         string db = await server.CreateDatabaseAsync();
-        const string Commands = """{"Commands":[{"Id":"a","Name":"","Type":"AttachmentPUT"}]}""";
+        string[] refused =
+        [
+            """{"Id":"a","Name":"","Type":"AttachmentPUT"}""",
+            """{"Id":"b","Type":"PUT","Document":{}},{"Id":"none","Name":"x","Type":"AttachmentPUT"}""",
+            string.Join(',', Enumerable.Repeat("""{"Id":"a","Name":"x","Type":"AttachmentPUT"}""", 1025)),
+        ];
+        string[] statuses = ["400 Bad Request", "400 Bad Request", "413 Payload Too Large"];
+        foreach (var (commands, status) in refused.Zip(statuses))
+        {
+            Assert.Equal("HTTP/1.1 " + status, await SendWithoutFilesAsync(db, $"{{\"Commands\":[{commands}]}}"));
+            Assert.Empty(Files());
+        }
+    }
+
+    // Returns the first line of the answer to a batch whose files do not end.
+    private async Task<string?> SendWithoutFilesAsync(string db, string commands)
+    {
         using var client = new TcpClient();
         await client.ConnectAsync(server.Address.Host, server.Address.Port);
         var stream = client.GetStream();
@@ -283,13 +334,12 @@ public sealed class AttachmentRouteTests(RunningServer server) : IClassFixture<R
         await stream.WriteAsync(
             Encoding.ASCII.GetBytes(
                 $"POST {db}/bulk_docs HTTP/1.1\r\nHost: {server.Address.Authority}\r\nContent-Length: 100000000\r\n"
-                    + $"Content-Type: multipart/form-data; boundary=x\r\n\r\n{part}main\"\r\n\r\n{Commands}\r\n"
+                    + $"Content-Type: multipart/form-data; boundary=x\r\n\r\n{part}main\"\r\n\r\n{commands}\r\n"
                     + $"{part}attachment_0\"\r\n\r\nfirst bytes"
             )
         );
         using var reader = new StreamReader(stream);
-        Assert.Equal("HTTP/1.1 400 Bad Request", await reader.ReadLineAsync().WaitAsync(TimeSpan.FromMinutes(1)));
-        Assert.Empty(Files());
+        return await reader.ReadLineAsync().WaitAsync(TimeSpan.FromMinutes(1));
     }
 
     [Fact]
@@ -338,7 +388,9 @@ public sealed class AttachmentRouteTests(RunningServer server) : IClassFixture<R
             .Disk.Files.Except(before, StringComparer.Ordinal)
             .Single(static file => file.Contains("/attachments/", StringComparison.Ordinal));
         server.Disk.Delete(path);
-        (await server.SendAsync("GET", db + "/attachments?id=users/1&name=other")).IsRefusal(500, "missing");
+        var refused = await server.SendAsync("GET", db + "/attachments?id=users/1&name=other");
+        refused.IsRefusal(500, "missing");
+        Assert.Null(refused.Tag);
         var health = (await server.SendAsync("GET", "/readyz?verbose")).Json;
         Assert.Equal(1, health.GetProperty("DamagedPlaces").GetInt32());
         Assert.Equal(201, (await server.SendAsync("PUT", db + "/attachments?id=users/1&name=other", [5])).Status);

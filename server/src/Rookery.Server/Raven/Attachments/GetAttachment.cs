@@ -16,6 +16,20 @@ internal sealed class GetAttachment(ServerContext context)
 
     public async Task GetAsync(HttpContext http, Database database)
     {
+        RefuseAsScript(http);
+        try
+        {
+            await AnswerAsync(http, database);
+        }
+        catch (RefusedException)
+        {
+            http.Response.Headers.ETag = default; // an error is no version of the attachment
+            throw;
+        }
+    }
+
+    private async Task AnswerAsync(HttpContext http, Database database)
+    {
         var attachment = AttachmentParameters.Read(http);
         if (!TryFind(database, attachment, out var found))
         {
@@ -28,18 +42,25 @@ internal sealed class GetAttachment(ServerContext context)
             return;
         }
 
+        long judged = found.Etag;
         using var file = Open(database, attachment, ref found);
         if (file is null)
         {
+            http.Response.Headers.ETag = default;
             EmptyResponse.Set(http, StatusCodes.Status404NotFound);
             return;
         }
 
-        await SendAsync(http, database, found, file);
+        // Another version was found since: the conditions of the request hold for it, or do not.
+        if (found.Etag == judged || !IsAnswered(http, database, found))
+        {
+            await SendAsync(http, database, found, file);
+        }
     }
 
     public static Task HeadAsync(HttpContext http, Database database)
     {
+        RefuseAsScript(http);
         if (!TryFind(database, AttachmentParameters.Read(http), out var found))
         {
             EmptyResponse.Set(http, StatusCodes.Status404NotFound);
@@ -51,6 +72,26 @@ internal sealed class GetAttachment(ServerContext context)
         }
 
         return Task.CompletedTask;
+    }
+
+    // The attachments of a node are on the origin of its studio: a stored file must not run there. Browsers name the use
+    // of a request, and scripts cannot change it.
+    private static void RefuseAsScript(HttpContext http)
+    {
+        if (
+            http.Request.Headers["Sec-Fetch-Dest"].ToString()
+            is "script"
+                or "worker"
+                or "sharedworker"
+                or "serviceworker"
+        )
+        {
+            throw new RefusedException(
+                StatusCodes.Status403Forbidden,
+                ErrorResponse.Forbidden,
+                "An attachment is not served as a script. Serve scripts from a web server of their own."
+            );
+        }
     }
 
     private static bool TryFind(Database database, AttachmentParameters attachment, out Found found)
@@ -230,6 +271,8 @@ internal sealed class GetAttachment(ServerContext context)
         bool isHeader = found.ContentType.Length > 0 && found.ContentType.All(static c => c is >= ' ' and <= '~');
         headers.ContentType = isHeader ? found.ContentType : AnyContentType;
         headers.XContentTypeOptions = "nosniff";
+        headers.ContentSecurityPolicy = "sandbox; default-src 'none'"; // also if a browser shows it
+        headers["Cross-Origin-Resource-Policy"] = "same-origin";
         headers.ContentDisposition = "attachment; filename*=UTF-8''" + Uri.EscapeDataString(found.Name);
         headers.AcceptRanges = "bytes";
         headers["Attachment-Hash"] = found.Hash.ToString();
