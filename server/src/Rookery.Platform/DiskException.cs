@@ -23,6 +23,11 @@ public sealed class DiskException : IOException
     /// <summary>The error number of the system.</summary>
     public Errno Error { get; }
 
+    /// <summary>
+    /// Whether the system lacks files or memory for the operation. This says nothing about the file.
+    /// </summary>
+    public bool IsOfShortage => Error is Errno.TooManyFiles or Errno.TooManyFilesOfAll or Errno.NoMemory;
+
     /// <summary>Returns the error in words.</summary>
     public static string Describe(Errno error) =>
         error switch
@@ -83,6 +88,9 @@ public enum Errno
     /// <summary>EAGAIN, EWOULDBLOCK: a lock is held.</summary>
     WouldBlock = 11,
 
+    /// <summary>ENOMEM.</summary>
+    NoMemory = 12,
+
     /// <summary>EACCES.</summary>
     AccessDenied = 13,
 
@@ -100,6 +108,9 @@ public enum Errno
 
     /// <summary>EINVAL.</summary>
     Invalid = 22,
+
+    /// <summary>ENFILE: all processes together.</summary>
+    TooManyFilesOfAll = 23,
 
     /// <summary>EMFILE.</summary>
     TooManyFiles = 24,

@@ -81,6 +81,10 @@ internal sealed class ContentScrub(AttachmentContents contents, DatabaseCatalog 
                 contents.Troubles.Add(place, damaged.Message);
             }
         }
+        catch (DiskException refused) when (refused.IsOfShortage)
+        {
+            // The content may be whole; the next walk reads it.
+        }
         catch (DiskException refused)
         {
             contents.Troubles.Add(place, $"The content of an attachment cannot be read: {refused.Message}");

@@ -83,11 +83,19 @@ public static class AlertCatalogue
             Expression = "rookery_damaged_places > 0",
             Sentence = "A node found bytes on its card that are not what it wrote.",
             Summary = "{{ $labels.instance }} found {{ $value }} damaged places.",
-            Fix = "Its card corrupts data: take a backup, and replace the node's card.",
+            Fix =
+                "Its card corrupts data: take a backup, and replace the node's card. If only contents of attachments "
+                + "cannot be read, upload the files again, or restore a backup that has them; its log names them.",
             Judge = static facts =>
-                facts.DamagedPlaces > 0
-                    ? $"This node found {Count(facts.DamagedPlaces, "damaged place")} on its card."
-                    : null,
+                facts switch
+                {
+                    { DamagedPlaces: 0, UnreadableContents: 0 } => null,
+                    { UnreadableContents: 0 } =>
+                        $"This node found {Count(facts.DamagedPlaces, "damaged place")} on its card.",
+                    { DamagedPlaces: 0 } => DescribeContents(facts),
+                    _ => $"This node found {Count(facts.DamagedPlaces, "damaged place")} on its card. "
+                        + DescribeContents(facts),
+                },
         },
         new()
         {
@@ -487,6 +495,10 @@ public static class AlertCatalogue
                 .Cluster!.Members.Where(member => !member.Member.IsSelf && holds(member))
                 .Select(member => (member.Member.Tag, describe(member)))
             : [];
+
+    private static string DescribeContents(AlertFacts facts) =>
+        $"This node cannot read {Count(facts.UnreadableContents, "content")} of attachments: upload the files again, or "
+        + "restore a backup that has them. Its log names them.";
 
     private static string Count(int number, string noun) => $"{number} {noun}{(number == 1 ? string.Empty : "s")}";
 }

@@ -32,8 +32,11 @@ public sealed record AlertFacts
     /// </summary>
     public JournalSpace? JournalSpace { get; init; }
 
-    /// <summary>Number of places on disk whose checksum does not match.</summary>
+    /// <summary>Number of places of the tables whose checksum does not match.</summary>
     public int DamagedPlaces { get; init; }
+
+    /// <summary>Number of contents of attachments that are missing or cannot be read.</summary>
+    public int UnreadableContents { get; init; }
 
     /// <summary>Why flushes or merges fail, in one sentence; null if they succeed.</summary>
     public string? StorageTrouble { get; init; }

@@ -206,6 +206,27 @@ public sealed class AttachmentContentsTests : IDisposable
         Assert.True(Assert.Throws<ContentDamagedException>(() => _node.Read("a", "y")).IsMissing);
     }
 
+    [Theory]
+    [InlineData(Errno.TooManyFiles, 0)]
+    [InlineData(Errno.TooManyFilesOfAll, 0)]
+    [InlineData(Errno.NoMemory, 0)]
+    [InlineData(Errno.InputOutput, 1)]
+    public void A_lack_of_files_or_memory_is_no_damage(Errno error, int damaged)
+    {
+        _node.Attach("a", "x", [1]);
+        _disk.Inject(
+            new DiskFault(AtCall: 1, error)
+            {
+                Calls = DiskCalls.Open,
+                PathContains = "/attachments/",
+                Sticky = true,
+            }
+        );
+        Scrub();
+        Assert.Equal(damaged, _node.Store.Attachments.Damage.Count);
+        Assert.Equal(damaged, _troubles.Count);
+    }
+
     [Fact]
     public void A_content_that_a_row_names_and_that_is_missing_is_reported_until_it_is_back()
     {

@@ -13,6 +13,20 @@ public sealed partial class AlertCatalogueTests
     private static readonly DateTimeOffset Now = new(2026, 11, 25, 12, 0, 0, TimeSpan.Zero);
 
     [Fact]
+    public void Contents_that_cannot_be_read_have_a_sentence_of_their_own()
+    {
+        var damage = AlertCatalogue.All.Single(static alert => alert.Name is "damage");
+        string contents = damage.Judge!(HealthyFacts() with { UnreadableContents = 2 })!;
+        Assert.StartsWith(
+            "This node cannot read 2 contents of attachments: upload",
+            contents,
+            StringComparison.Ordinal
+        );
+        string both = damage.Judge!(HealthyFacts() with { DamagedPlaces = 1, UnreadableContents = 2 })!;
+        Assert.Equal("This node found 1 damaged place on its card. " + contents, both);
+    }
+
+    [Fact]
     public void The_rules_file_of_the_ansible_collection_equals_the_catalogues() =>
         Assert.Equal(
             PrometheusRules.Write(),
