@@ -177,6 +177,10 @@ public sealed class AttachmentContents : IDisposable
     /// <summary>Runs the work of an upload on the thread of contents.</summary>
     internal Task RunAsync(Action work) => _thread.RunAsync(work);
 
+    /// <summary>Refuses an upload that does not fit now. Call it on the thread of contents.</summary>
+    /// <exception cref="ContentRefusedException">There is no room.</exception>
+    internal void RequireRoom(long bytes) => _room.Require(reserved: 0, bytes);
+
     /// <summary>Reserves room on the disk. Call it on the thread of contents.</summary>
     /// <exception cref="ContentRefusedException">There is none.</exception>
     internal void Reserve(ref long reserved, long bytes) => _room.Reserve(ref reserved, bytes);

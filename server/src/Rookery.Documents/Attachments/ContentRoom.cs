@@ -25,10 +25,20 @@ internal sealed class ContentRoom(IDisk disk, string directory, NodeOptions opti
             return;
         }
 
-        long added = bytes - reserved;
+        Require(reserved, bytes);
+        _reserved += bytes - reserved;
+        reserved = bytes;
+    }
+
+    /// <summary>Refuses bytes for which there is no room now, and reserves none.</summary>
+    /// <param name="reserved">The bytes that the upload has reserved and not written.</param>
+    /// <param name="bytes">The bytes that it needs.</param>
+    /// <exception cref="ContentRefusedException">There is no room.</exception>
+    public void Require(long reserved, long bytes)
+    {
         var space = disk.SpaceOf(disk.Exists(directory) ? directory : Path.GetDirectoryName(directory)!);
         long needed = options.Reserve.BytesOf(space.TotalBytes);
-        if (space.FreeBytes - needed - _reserved < added)
+        if (space.FreeBytes - needed - _reserved < bytes - reserved)
         {
             string others = _reserved > reserved ? $", {Amount.Bytes(_reserved - reserved)} go to other uploads" : "";
             throw new ContentRefusedException(
@@ -38,9 +48,6 @@ internal sealed class ContentRoom(IDisk disk, string directory, NodeOptions opti
                 ContentRefusal.NoRoom
             );
         }
-
-        _reserved += added;
-        reserved = bytes;
     }
 
     /// <summary>Counts reserved bytes as written, or as no longer needed.</summary>

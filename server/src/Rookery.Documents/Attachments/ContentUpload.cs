@@ -12,6 +12,10 @@ public sealed class ContentUpload : IDisposable
     // The journal of the same disk must not wait for many dirty pages.
     private const long BytesBetweenSyncs = 4 << 20;
 
+    // Room that is held for an announced size before it is needed. Clients that announce much and send little would
+    // otherwise refuse all others.
+    private const long HeldBytes = 64 << 20;
+
     private readonly AttachmentContents _contents;
     private readonly uint _database;
     private readonly Blake2b _hash = new();
@@ -21,6 +25,7 @@ public sealed class ContentUpload : IDisposable
     private IDiskFile? _file;
     private long _written;
     private long _synced;
+    private long _expected; // announced, with the end of the file
     private long _reserved;
     private bool _isNamed;
 
@@ -80,7 +85,9 @@ public sealed class ContentUpload : IDisposable
 
     internal void Open(Func<IDiskFile> create, long expectedBytes)
     {
-        _contents.Reserve(ref _reserved, expectedBytes);
+        _expected = expectedBytes;
+        _contents.RequireRoom(expectedBytes);
+        _contents.Reserve(ref _reserved, Math.Min(expectedBytes, HeldBytes));
         _file = create();
     }
 
@@ -115,7 +122,9 @@ public sealed class ContentUpload : IDisposable
 
         if (_reserved < data.Length)
         {
-            _contents.Reserve(ref _reserved, Math.Max(BytesBetweenSyncs, data.Length));
+            long left = _expected - _written;
+            long next = left > 0 ? Math.Min(left, HeldBytes) : BytesBetweenSyncs;
+            _contents.Reserve(ref _reserved, Math.Max(next, data.Length));
         }
 
         var buffer = PooledMemory.Rent((int)data.Length);

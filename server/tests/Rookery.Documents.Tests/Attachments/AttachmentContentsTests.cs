@@ -327,6 +327,24 @@ public sealed class AttachmentContentsTests : IDisposable
     }
 
     [Fact]
+    public void Announced_bytes_that_do_not_come_refuse_no_others()
+    {
+        _node.Dispose();
+        _node = AttachedNode.Open(_disk, static options => options with { Reserve = new ReserveRule(1 << 20, 0) });
+        using (_node.Upload([1])) { }
+
+        _disk.CapacityBytes = _disk.UsedBytes + (201L << 20);
+        Assert.Throws<ContentRefusedException>(() => _node.Begin(expectedBytes: 210 << 20));
+        using var slow = _node.Begin(expectedBytes: 190 << 20);
+        using var other = _node.Begin(expectedBytes: 130 << 20); // 64 MiB are held
+        Assert.Throws<ContentRefusedException>(() => _node.Begin(expectedBytes: 80 << 20));
+        using (var pinned = _node.Upload(new byte[10 << 20]))
+        {
+            Assert.Equal(10 << 20, pinned.Size);
+        }
+    }
+
+    [Fact]
     public void A_node_with_contents_or_uploads_admits_no_member()
     {
         var contents = _node.Store.Attachments;
