@@ -497,8 +497,8 @@ public static class AlertCatalogue
             : [];
 
     private static string DescribeContents(AlertFacts facts) =>
-        $"This node cannot read {Count(facts.UnreadableContents, "content")} of attachments: upload the files again, or "
-        + "restore a backup that has them. Its log names them.";
+        $"This node cannot read {Count(facts.UnreadableContents, "content")} of attachments: upload the files again, "
+        + "or restore a backup that has them. Its log names them.";
 
     private static string Count(int number, string noun) => $"{number} {noun}{(number == 1 ? string.Empty : "s")}";
 }

@@ -74,8 +74,8 @@ internal sealed class GetAttachment(ServerContext context)
         return Task.CompletedTask;
     }
 
-    // The attachments of a node are on the origin of its studio: a stored file must not run there. Browsers name the use
-    // of a request, and scripts cannot change it.
+    // The attachments of a node are on the origin of its studio: a stored file must not run there. Browsers name the
+    // use of a request, and scripts cannot change it.
     private static void RefuseAsScript(HttpContext http)
     {
         if (
