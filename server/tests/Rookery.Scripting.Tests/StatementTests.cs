@@ -330,6 +330,7 @@ public class StatementTests
     [Theory]
     [InlineData("for (x of this.l) {}", "'for' with a variable that is declared before", 0)]
     [InlineData("for (x in this.l) {}", "'for' with a variable that is declared before", 0)]
+    [InlineData("for (const [k, v] of this.l) {}", "destructuring", 11)]
     [InlineData("for (this.k in this.l) {}", "'for' with a variable that is declared before", 0)]
     [InlineData("for (let k = 'x' in this; k; k = false) {}", "'for' with a variable", 0)]
     [InlineData("throw new Error('a', { cause: 1 })", "'Error' with 2 arguments", 6)]

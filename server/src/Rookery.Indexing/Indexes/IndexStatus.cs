@@ -40,7 +40,8 @@ public sealed record IndexStatus
     public required bool IsResetRequested { get; init; }
 
     /// <summary>
-    /// Whether the results lack recent changes or include a part of a transaction, or a requested rebuild has not begun:
+    /// Whether the results lack recent changes or include a part of a transaction, or a requested rebuild has not
+    /// begun:
     /// a client that resets an index and then waits must not learn that the index is complete.
     /// </summary>
     public bool IsStale => VisibleEtag < LastEtag || IsPartial || IsResetRequested;

@@ -139,7 +139,8 @@ internal static class BasisChooser
             : throw new QueryException(
                 QueryFault.IndexBehind,
                 $"The index '{basis.IndexName}' was up to date {tries} times, and each time documents changed before "
-                    + "they were read while this node kept no snapshot of them. Retry the query, or take a stale answer."
+                    + "they were read while this node kept no snapshot of them. Retry the query, or take a stale "
+                    + "answer."
             );
 
     /// <summary>Returns the basis that the query would get, with reasons. Defines no index and does not wait.</summary>

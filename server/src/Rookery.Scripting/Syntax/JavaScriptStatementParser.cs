@@ -211,6 +211,11 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
             return ParseForEach(at);
         }
 
+        if (declares && (parser.Cursor.Ahead(1).Is("{") || parser.Cursor.Ahead(1).Is("[")))
+        {
+            throw TokenCursor.NotSupported("destructuring", parser.Cursor.Ahead(1).Position);
+        }
+
         RefuseOtherLoopsOverValues(at);
         return ParseForSteps(at);
     }
