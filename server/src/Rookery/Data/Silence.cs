@@ -103,6 +103,12 @@ internal static class Silence
             {
                 // Asked below whether the node works at all.
             }
+            catch (OperationCanceledException) when (!awaited.IsCompleted)
+            {
+                // The caller's token may end this wait before it ends the work, which would then go on alone.
+                await ends.CancelAsync();
+                throw;
+            }
 
             bool isOverdue = time.GetElapsedTime(startedAt) >= LongestWork;
             if (!isOverdue && await answersOthers(cancellation))
