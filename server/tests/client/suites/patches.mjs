@@ -138,7 +138,7 @@ export function patches(client, url) {
         switch (this.name) { case "x02": this.found = true; break; default: throw new Error(this.name) }
         this["@metadata"]["@expires"] = args.at`
       patch.values = { at: "2099-01-01T00:00:00.0000000Z" }
-      assert.equal(await store.operations.send(new client.PatchOperation("users/1", null, patch)), "Patched")
+      assert.equal((await store.operations.send(new client.PatchOperation("users/1", null, patch))).status, "Patched")
       const user = await store.openSession().load("users/1")
       assert.deepEqual([user.name, user.found, user["@metadata"]["@expires"]], ["x02", true, "2099-01-01T00:00:00.0000000Z"])
     }))
