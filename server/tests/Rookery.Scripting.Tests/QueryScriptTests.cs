@@ -80,7 +80,10 @@ public class QueryScriptTests
     [Fact]
     public void An_update_changes_the_document_under_both_of_its_names_and_loads_nothing()
     {
-        var program = Query.CompileUpdate(new ScriptPart("u.n = twice(this.n); this.by = $by", 0));
+        var program = Query.CompileUpdate(
+            new ScriptPart("u.n = twice(this.n); this.by = $by", 0),
+            changesMetadata: false
+        );
         using var interpreter = new ScriptInterpreter();
         interpreter.Load(program);
         Begin(interpreter);
@@ -92,7 +95,11 @@ public class QueryScriptTests
         );
         Assert.Equal(
             15,
-            Assert.Throws<ScriptException>(() => Query.CompileUpdate(new ScriptPart("u.n = load('a')", 9))).Position
+            Assert
+                .Throws<ScriptException>(() =>
+                    Query.CompileUpdate(new ScriptPart("u.n = load('a')", 9), changesMetadata: false)
+                )
+                .Position
         );
     }
 

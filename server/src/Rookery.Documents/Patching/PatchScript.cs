@@ -43,7 +43,15 @@ public static class PatchScript
     {
         try
         {
-            return TryWrite(JavaScript.CompilePatch(script), script, arguments, formatLevel, output, out error);
+            bool changesMetadata = formatLevel >= FormatLevel.ScriptsOfSecondVersion;
+            return TryWrite(
+                JavaScript.CompilePatch(script, changesMetadata),
+                script,
+                arguments,
+                formatLevel,
+                output,
+                out error
+            );
         }
         catch (ScriptException refusal)
         {
@@ -74,16 +82,11 @@ public static class PatchScript
 
         if (formatLevel < FormatLevel.ScriptsOfSecondVersion && !script.IsOfFirstVersion)
         {
-            if (script.Older is { } older)
-            {
-                return TryWrite(older, text, arguments, formatLevel, output, out error);
-            }
-
             error = new ScriptException(
                 ScriptFault.NotSupported,
                 "The members of this cluster do not all run this script yet: before an upgrade is ended with "
                     + "'rookery cluster finalize-upgrade', patches have no bitwise operators, "
-                    + "'in', 'throw', 'for … in' and 'sort' with a function, and change no metadata",
+                    + "'in', 'throw', 'for … in' and 'sort' with a function",
                 position: 0
             ).ToInputError(text);
             return false;

@@ -52,8 +52,10 @@ public static class QueryScripts
     }
 
     /// <summary>Compiles the script of a query's <c>update</c>.</summary>
+    /// <param name="query">The query.</param>
+    /// <param name="changesMetadata">See <see cref="QueryScript.CompileUpdate"/>.</param>
     /// <exception cref="QueryException">The script is refused.</exception>
-    public static ScriptProgram UpdateOf(Query query)
+    public static ScriptProgram UpdateOf(Query query, bool changesMetadata)
     {
         if (query.Loads.Count > 0)
         {
@@ -71,7 +73,9 @@ public static class QueryScripts
                 "A patch by query needs 'update { … }' after its conditions.",
                 query.Text.Length
             );
-        return Compile(() => SourceOf(query).CompileUpdate(new ScriptPart(update.Text, update.Position)));
+        return Compile(() =>
+            SourceOf(query).CompileUpdate(new ScriptPart(update.Text, update.Position), changesMetadata)
+        );
     }
 
     private static QueryScript SourceOf(Query query) =>

@@ -8,8 +8,8 @@ internal sealed class AssignmentEmitter(EmitContext context, ScriptEmitter scrip
     /// <summary>Compiles <c>a = b</c>, or <c>a += b</c> with the instruction of the operator.</summary>
     public void Emit(Expression target, Opcode? operation, Expression value)
     {
-        script.RefuseMetadata(target);
-        script.OpenMetadata(isMetadata: target is MemberExpression { Name: "@metadata" });
+        context.RefuseMetadataChange(target);
+        context.OpenMetadataOf(target);
         switch (target)
         {
             case NameExpression name:
@@ -71,8 +71,8 @@ internal sealed class AssignmentEmitter(EmitContext context, ScriptEmitter scrip
                 EmitKept(member.Target, owner);
                 context.Builder.Emit(Opcode.GetMember, member.Name);
                 context.Builder.Emit(jump, end);
-                script.RefuseMetadata(member);
-                script.OpenMetadata(isMetadata: member.Name is "@metadata");
+                context.RefuseMetadataChange(member);
+                context.OpenMetadataOf(member);
                 EmitKept(member.Target, owner);
                 script.Emit(assignment.Value);
                 context.Builder.Emit(Opcode.SetMember, member.Name);
@@ -84,7 +84,7 @@ internal sealed class AssignmentEmitter(EmitContext context, ScriptEmitter scrip
                 context.Builder.Emit(Opcode.LoadLocal, key);
                 context.Builder.Emit(Opcode.GetElement);
                 context.Builder.Emit(jump, end);
-                script.RefuseMetadata(element);
+                context.RefuseMetadataChange(element);
                 EmitKept(element.Target, container);
                 context.Builder.Emit(Opcode.LoadLocal, key);
                 script.Emit(assignment.Value);
@@ -151,8 +151,8 @@ internal sealed class AssignmentEmitter(EmitContext context, ScriptEmitter scrip
     /// <summary>Compiles <c>delete a.b</c>.</summary>
     public void EmitDelete(DeleteExpression deletion)
     {
-        script.RefuseMetadata(deletion.Target);
-        script.OpenMetadata(isMetadata: deletion.Target is MemberExpression { Name: "@metadata" });
+        context.RefuseMetadataChange(deletion.Target);
+        context.OpenMetadataOf(deletion.Target);
         if (deletion.Target is MemberExpression member)
         {
             script.Emit(member.Target);

@@ -57,7 +57,11 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
         else if (FunctionCatalogue.TryFindFunction(name, out var entry))
         {
             RequireCount(name, entry, arguments, position);
-            script.OpenMetadata(isMetadata: entry.Function == ScriptFunction.Metadata);
+            if (entry.Function == ScriptFunction.Metadata)
+            {
+                context.OpenMetadata();
+            }
+
             EmitInvoke(entry.Function, arguments, position);
         }
         else
@@ -141,7 +145,7 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
                 break;
             case "sort" when arguments.Count > 0:
                 LoopEmitter.RequireOne(method, arguments);
-                script.RefuseMetadata(method.Target);
+                context.RefuseMetadataChange(method.Target);
                 script.Loops.EmitSort(method, script.Loops.ToCallback(arguments[0], parameters: 2));
                 break;
             default:
@@ -162,7 +166,7 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
                         or ScriptFunction.Sort
                 )
                 {
-                    script.RefuseMetadata(method.Target);
+                    context.RefuseMetadataChange(method.Target);
                 }
 
                 script.EmitTarget(method);

@@ -29,9 +29,6 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changes
     /// <summary>Whether the script receives <c>args</c>.</summary>
     public bool HasArguments => hasArguments;
 
-    /// <summary>Whether the script may change the metadata of its document.</summary>
-    public bool ChangesMetadata => changesMetadata;
-
     /// <summary>The program being built.</summary>
     public ProgramBuilder Builder { get; } = new();
 
@@ -135,6 +132,58 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changes
         return variable.IsConstant
             ? throw new ScriptException(ScriptFault.Syntax, $"'{name.Name}' is a constant", name.Position)
             : variable.Local;
+    }
+
+    /// <summary>
+    /// Lets the script change the metadata that it reads next, because what it reads may be an array or object that it
+    /// changes. Emits nothing in scripts that may not change metadata.
+    /// </summary>
+    public void OpenMetadata()
+    {
+        if (changesMetadata)
+        {
+            Builder.Emit(Opcode.OpenMetadata);
+        }
+    }
+
+    /// <summary>As <see cref="OpenMetadata"/> if an expression is the member <c>@metadata</c>.</summary>
+    public void OpenMetadataOf(Expression expression)
+    {
+        if (expression is MemberExpression { Name: "@metadata" })
+        {
+            OpenMetadata();
+        }
+    }
+
+    /// <summary>
+    /// Refuses an expression that would change metadata, unless the script may: other scripts have only a copy.
+    /// </summary>
+    /// <exception cref="ScriptException">The script may not change metadata.</exception>
+    public void RefuseMetadataChange(Expression target)
+    {
+        for (var part = changesMetadata ? null : target; part is not null; )
+        {
+            if (
+                part
+                is MemberExpression { Name: "@metadata" }
+                    or CallExpression { Callee: NameExpression { Name: "getMetadata" or "metadataFor" } }
+            )
+            {
+                throw TokenCursor.NotSupported(
+                    use == ScriptUse.Patch
+                        ? "changes of the metadata before 'rookery cluster finalize-upgrade' has ended an upgrade"
+                        : "changes of the metadata",
+                    part.Position
+                );
+            }
+
+            part = part switch
+            {
+                MemberExpression member => member.Target,
+                ElementExpression element => element.Target,
+                _ => null,
+            };
+        }
     }
 
     /// <summary>Emits a push of <c>args</c>, which every function of the script gets as a parameter.</summary>

@@ -126,7 +126,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
                 EmitName(name);
                 break;
             case MemberExpression member:
-                OpenMetadata(isMetadata: member.Name is "@metadata");
+                context.OpenMetadataOf(member);
                 RefuseFunctionObject(member);
                 EmitTarget(member.Target, member.IsSkipping);
                 if (member is { Name: "length", IsOptional: false } && context.Use != ScriptUse.Indexing)
@@ -325,47 +325,6 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
                     context.Builder.Emit(Opcode.AddMember, member.Name);
                 }
             }
-        }
-    }
-
-    /// <summary>
-    /// Lets a patch that reads metadata change it too, because what it reads may be an array or object that it changes.
-    /// </summary>
-    public void OpenMetadata(bool isMetadata)
-    {
-        if (isMetadata && context.ChangesMetadata)
-        {
-            context.Builder.Emit(Opcode.OpenMetadata);
-        }
-    }
-
-    /// <summary>
-    /// Rejects an expression that would change metadata, unless this kind of script may: others have only a copy.
-    /// </summary>
-    public void RefuseMetadata(Expression target)
-    {
-        if (context.ChangesMetadata)
-        {
-            return;
-        }
-
-        for (var part = target; part is not null; )
-        {
-            if (
-                part
-                is MemberExpression { Name: "@metadata" }
-                    or CallExpression { Callee: NameExpression { Name: "getMetadata" or "metadataFor" } }
-            )
-            {
-                throw TokenCursor.NotSupported("changes of the metadata", part.Position);
-            }
-
-            part = part switch
-            {
-                MemberExpression member => member.Target,
-                ElementExpression element => element.Target,
-                _ => null,
-            };
         }
     }
 

@@ -9,9 +9,11 @@ public static class JavaScript
     /// Compiles a patch: statements that change <c>this</c>. They can use <c>args</c>, whose members are also available
     /// as <c>$name</c>.
     /// </summary>
+    /// <param name="text">The script.</param>
+    /// <param name="changesMetadata">See <see cref="QueryScript.CompileUpdate"/>.</param>
     /// <exception cref="ScriptException">The script has a syntax error or uses something unsupported.</exception>
-    public static ScriptProgram CompilePatch(string text) =>
-        new QueryScript().CompileUpdate(new ScriptPart(text, Position: 0));
+    public static ScriptProgram CompilePatch(string text, bool changesMetadata = true) =>
+        new QueryScript().CompileUpdate(new ScriptPart(text, Position: 0), changesMetadata);
 
     /// <summary>
     /// Compiles an expression over documents: an object literal, a function call, or any other value.

@@ -58,11 +58,15 @@ public sealed record QueryScript
     }
 
     /// <summary>
-    /// Compiles statements that change the document and its metadata. Every cluster member runs them and must get the
-    /// same result, so they cannot load documents. <see cref="Definitions"/> are not used.
+    /// Compiles statements that change the document. Every cluster member runs them and must get the same result, so
+    /// they cannot load documents. <see cref="Definitions"/> are not used.
     /// </summary>
+    /// <param name="statements">The statements.</param>
+    /// <param name="changesMetadata">
+    /// Whether they may change the document's metadata. A program that mentions metadata is then of the second version.
+    /// </param>
     /// <exception cref="ScriptException">A part has a syntax error or uses something unsupported.</exception>
-    public ScriptProgram CompileUpdate(ScriptPart statements)
+    public ScriptProgram CompileUpdate(ScriptPart statements, bool changesMetadata)
     {
         var read = new JavaScriptParser(statements.Text, statements.Position).Statements.ParseStatements();
         if (read.Count == 0)
@@ -71,28 +75,15 @@ public sealed record QueryScript
         }
 
         ScriptEmitter.RefuseVariablesNamedAsFunctions(read);
-        Statement[] all = [.. Functions.Select(Read), .. read];
-        var program = Compile(all, changesMetadata: true);
-        if (program.IsOfFirstVersion)
-        {
-            return program;
-        }
-
-        // A script that only reads metadata needs nothing that older members lack.
-        try
-        {
-            program.Older = Compile(all, changesMetadata: false) is { IsOfFirstVersion: true } older ? older : null;
-        }
-        catch (ScriptException)
-        {
-            // It changes metadata.
-        }
-
-        return program;
+        return ScriptEmitter.Compile(
+            ScriptUse.Patch,
+            Parameters,
+            [.. Functions.Select(Read), .. read],
+            fields: [],
+            Alias,
+            changesMetadata
+        );
     }
-
-    private ScriptProgram Compile(IReadOnlyList<Statement> statements, bool changesMetadata) =>
-        ScriptEmitter.Compile(ScriptUse.Patch, Parameters, statements, [], Alias, changesMetadata);
 
     private static Expression ReadExpression(ScriptPart part)
     {

@@ -93,12 +93,6 @@ internal sealed class ScriptEmitter
     /// <summary>Compiles an expression.</summary>
     public void Emit(Expression expression) => _expressions.Emit(expression);
 
-    /// <inheritdoc cref="ExpressionEmitter.RefuseMetadata"/>
-    public void RefuseMetadata(Expression target) => _expressions.RefuseMetadata(target);
-
-    /// <inheritdoc cref="ExpressionEmitter.OpenMetadata"/>
-    public void OpenMetadata(bool isMetadata) => _expressions.OpenMetadata(isMetadata);
-
     /// <summary>Compiles the value whose method is called.</summary>
     public void EmitTarget(MemberExpression method) => _expressions.EmitTarget(method.Target, method.IsSkipping);
 

@@ -37,11 +37,6 @@ public sealed class ScriptProgram
     /// </summary>
     public bool IsOfFirstVersion => _bytes[0] == FirstVersion;
 
-    /// <summary>
-    /// The same script as a program of the first version; null if it needs the second one, or if this is of the first.
-    /// </summary>
-    public ScriptProgram? Older { get; internal set; }
-
     /// <summary>Member names of the object that the script returns, as far as they are literals in its text.</summary>
     public IReadOnlyList<string> Fields { get; }
 

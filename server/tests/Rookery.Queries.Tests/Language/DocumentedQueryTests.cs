@@ -85,7 +85,7 @@ public sealed class DocumentedQueryTests
 
         if (query.Update is not null)
         {
-            QueryScripts.UpdateOf(query);
+            QueryScripts.UpdateOf(query, changesMetadata: true);
             return;
         }
 

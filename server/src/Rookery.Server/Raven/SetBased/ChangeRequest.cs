@@ -1,5 +1,6 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
 using Rookery.Documents.Patching;
 using Rookery.Queries.Answering;
 using Rookery.Queries.Language;
@@ -106,7 +107,7 @@ internal sealed class ChangeRequest : IDisposable
 
     private static byte[] PatchOf(Query query, QueryRequest request, int formatLevel) =>
         PatchScript.TryEncode(
-            QueryScripts.UpdateOf(query),
+            QueryScripts.UpdateOf(query, changesMetadata: formatLevel >= FormatLevel.ScriptsOfSecondVersion),
             QueryValues.Read(request.Parameters).ToJson(),
             formatLevel,
             out byte[] program,
