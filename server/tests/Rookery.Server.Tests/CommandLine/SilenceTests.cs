@@ -42,6 +42,27 @@ public sealed class SilenceTests : IDisposable
     }
 
     [Fact]
+    public async Task Long_work_is_cancelled_when_its_caller_gives_up()
+    {
+        using var caller = new CancellationTokenSource();
+        CancellationToken ofWork = default;
+        var working = Silence.BoundWhileAnsweringAsync(
+            _connection.Address,
+            _time,
+            ends =>
+            {
+                ofWork = ends;
+                return new TaskCompletionSource<int>().Task;
+            },
+            static _ => Task.FromResult(true),
+            caller.Token
+        );
+        await caller.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => working);
+        Assert.True(ofWork.IsCancellationRequested, "the work goes on alone");
+    }
+
+    [Fact]
     public async Task Long_work_is_awaited_for_an_hour_while_the_node_answers_other_requests()
     {
         int probes = 0;
