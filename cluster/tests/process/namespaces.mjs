@@ -30,17 +30,31 @@ export class Network {
   /** Makes the bridge, which is removed at the end of the test. */
   static async create(test) {
     const network = new Network()
-    await network.#removeLeftOver()
+    await Network.#removeLeftOver()
     const routes = execFileSync("ip", ["route"]).toString()
     do {
       network.#subnet = `10.${64 + Math.floor(Math.random() * 64)}.${Math.floor(Math.random() * 256)}`
     } while (routes.includes(`${network.#subnet}.`))
-    afterwards(test, () => network.#remove(network.#name))
+    afterwards(test, () => Network.#remove(network.#name))
     await ip("link", "add", network.#name, "type", "bridge", "mcast_snooping", "0")
     await ip("addr", "add", `${network.#subnet}.1/24`, "dev", network.#name)
     await ip("link", "set", network.#name, "up")
     await network.#nft("add table bridge %", "add chain bridge % cut { type filter hook forward priority 0; }")
     return network
+  }
+
+  /**
+   * Removes what killed tests left; the process id in a bridge's name identifies its test. Test files that start at once
+   * find the same bridge, so each accepts that another one removes it meanwhile.
+   */
+  static async #removeLeftOver() {
+    const links = JSON.parse((await ip("-json", "link", "show", "type", "bridge")).stdout || "[]")
+    for (const { ifname } of links) {
+      const owner = /^rk([1-9]\d*)$/.exec(ifname ?? "")
+      if (owner && !existsSync(`/proc/${owner[1]}`)) {
+        await Network.#remove(ifname)
+      }
+    }
   }
 
   /** Makes a namespace for a node. Returns its address and the command that starts a program in it. */
@@ -95,22 +109,11 @@ export class Network {
     return execute("nft", [commands.join("; ").replaceAll("%", this.#name)])
   }
 
-  // A killed test leaves its bridge; the process id in its name identifies it.
-  async #removeLeftOver() {
-    const links = JSON.parse((await ip("-json", "link", "show", "type", "bridge")).stdout || "[]")
-    for (const { ifname } of links) {
-      const owner = /^rk([1-9]\d*)$/.exec(ifname ?? "")
-      if (owner && !existsSync(`/proc/${owner[1]}`)) {
-        await this.#remove(ifname)
-      }
-    }
-  }
-
-  async #remove(name) {
+  static async #remove(name) {
     await execute("nft", [`delete table bridge ${name}`]).catch(() => {})
-    for (const namespace of (await ip("netns", "list")).stdout.split("\n").map(line => line.split(" ")[0])) {
+    for (const namespace of await namespaces()) {
       if (namespace.startsWith(`${name}-`)) {
-        await ip("netns", "delete", namespace)
+        await removeNamespace(namespace)
       }
     }
 
@@ -119,3 +122,15 @@ export class Network {
 }
 
 const ip = (...words) => execute("ip", words)
+
+/** Removes a network namespace, which another test may have removed meanwhile. */
+export async function removeNamespace(name) {
+  await ip("netns", "delete", name).catch(async failure => {
+    if ((await namespaces()).includes(name)) throw failure
+  })
+}
+
+async function namespaces() {
+  const { stdout } = await ip("netns", "list")
+  return stdout.split("\n").map(line => line.split(" ")[0])
+}
