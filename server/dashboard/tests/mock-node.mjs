@@ -51,10 +51,14 @@ const server = createServer(async (request, response) => {
   }
   const refuse = (status, Message) =>
     send(status, { Url: url.pathname, Type: "Raven.Client.Exceptions.RavenException", Message, Error: Message })
+  // Kept, because more than one place reads it.
+  let body
   const read = async () => {
+    if (body !== undefined) return body
     const parts = []
     for await (const part of request) parts.push(part)
-    return Buffer.concat(parts).toString()
+    body = Buffer.concat(parts).toString()
+    return body
   }
   const isSignedIn = !needsSignIn || (request.headers.cookie ?? "").includes("rookery_session=")
   try {

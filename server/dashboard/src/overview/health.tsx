@@ -23,7 +23,7 @@ export function Health({ state }: { state: LiveState }) {
         <p>{Sentence}</p>
       </div>
       <dl class="totals">
-        <Total label="Leader" value={state.Cluster ? (leader?.Name ?? "none") : "alone"} />
+        <Total label="Leader" value={state.Cluster ? (leader?.Name ?? "none") : "alone"} isName />
         <Total label="Writes" value={perSecond(sumOf(up, "WritesPerSecond"))} />
         <Total label="Reads" value={perSecond(sumOf(up, "ReadsPerSecond"))} />
         <Total label="Documents" value={count(teller?.Documents)} />
@@ -38,14 +38,14 @@ export function Health({ state }: { state: LiveState }) {
   )
 }
 
-function Total({ label, value, more = "" }: { label: string; value: string; more?: string }) {
+function Total({ label, value, more = "", isName = false }: { label: string; value: string; more?: string; isName?: boolean }) {
   return (
     <div>
       <dt>
         {label}
         {more && ` ${more}`}
       </dt>
-      <dd class="number">{value}</dd>
+      <dd class={isName ? "" : "number"}>{value}</dd>
     </div>
   )
 }

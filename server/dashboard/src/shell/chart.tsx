@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks"
 import uPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
 import "./chart.css"
+import { hasFont } from "./font"
 import { tick } from "./format"
 import { colour, isDark } from "./scheme"
 
@@ -43,7 +44,7 @@ export function Chart({ label, times, lines, format, together, atLeast = 0, floa
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
   const under = useSignal<number | null>(null)
-  const look = `${lines.map((line) => line.label + line.colour).join()} ${isDark.value}`
+  const look = `${lines.map((line) => line.label + line.colour).join()} ${isDark.value} ${hasFont.value}`
   const data = useMemo(() => [times, ...lines.map((line) => line.values)] as uPlot.AlignedData, [times, lines])
 
   const isKnown = lines.some((line) => line.values.some((value) => value !== null))
@@ -51,6 +52,7 @@ export function Chart({ label, times, lines, format, together, atLeast = 0, floa
     const box = place.current
     if (!box || !isKnown) return
     const quiet = colour("--quiet")
+    const font = `11px ${colour("--text-font")}`
     const grid = { stroke: colour("--line"), width: 1 }
     const made = new uPlot(
       {
@@ -74,7 +76,7 @@ export function Chart({ label, times, lines, format, together, atLeast = 0, floa
             grid: { show: false },
             ticks: { show: false },
             size: 26,
-            font: "11px system-ui, sans-serif",
+            font,
             values: (_, ticks) => ticks.map(clock),
           },
           {
@@ -83,7 +85,7 @@ export function Chart({ label, times, lines, format, together, atLeast = 0, floa
             ticks: { show: false },
             size: 62,
             gap: 6,
-            font: "11px system-ui, sans-serif",
+            font,
             values: (_, ticks) => ticks.map((at) => (at === 0 ? "0" : tick(format(at)))),
             space: 34,
             ...(binary ? { incrs: powersOfTwo } : {}),

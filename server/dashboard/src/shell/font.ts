@@ -1,0 +1,28 @@
+import { signal } from "@preact/signals"
+import file from "./inter.woff2"
+
+/** Whether the page's font is there. Canvas drawings read it, so that they are drawn again. */
+export const hasFont = signal(false)
+
+// A browser without requestIdleCallback waits for this time instead.
+const LaterMilliseconds = 500
+const MostMilliseconds = 3000
+
+/**
+ * Loads the font when the page has nothing better to do: the first values are shown in the system's font, so that the
+ * first screen needs 60 KiB only. Without the font the page stays as it is.
+ */
+export function loadFontLater(): void {
+  const load = async () => {
+    try {
+      document.fonts.add(await new FontFace("Inter", `url(${file})`, { weight: "400 600" }).load())
+      hasFont.value = true
+    } catch {
+      // The node does not answer, or the browser forbids fonts.
+    }
+  }
+  addEventListener("load", () => {
+    if ("requestIdleCallback" in window) requestIdleCallback(() => void load(), { timeout: MostMilliseconds })
+    else setTimeout(load, LaterMilliseconds)
+  })
+}
