@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { Button, ErrorSentence, LinkButton, Panel, useAsked } from "../shell/parts"
-import { hrefOf, route } from "../shell/route"
+import { hrefOf, route, takeParameter } from "../shell/route"
 import { may } from "../shell/session"
 import { CollectionsList } from "./collections-list"
 import { DatabaseChoice, NoDatabase, useDatabases } from "./database-choice"
@@ -21,7 +21,12 @@ export function BrowsePage({ database, collection }: { database: string; collect
   const page = useSignal<Page | null>(null)
   const trouble = useSignal<unknown>(null)
   const reads = useSignal(0)
+  // The palette leads to a panel by the address.
   const open = useSignal<"import" | "export" | null>(null)
+  useEffect(() => {
+    const asked = takeParameter("open")
+    if (asked === "import" || asked === "export") open.value = asked
+  }, [route.value])
 
   const all = Object.values(statistics.data.value?.Collections ?? {})
   const ofPage = collection === null ? all : all.filter((one) => one.Name.toLowerCase() === collection.toLowerCase())

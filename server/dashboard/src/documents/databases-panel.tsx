@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
 import { count } from "../shell/format"
 import { useLeaving } from "../shell/leaving"
 import { Button, Confirm, Dialog, Empty, ErrorSentence, Field, LinkButton, Panel, Table, toast, useAsked } from "../shell/parts"
 import { ask } from "../shell/request"
-import { hrefOf } from "../shell/route"
+import { hrefOf, route, takeParameter } from "../shell/route"
 import { may } from "../shell/session"
 import { type DatabaseList, databaseNameProblem, databasesPath } from "./store"
 
@@ -11,6 +12,9 @@ import { type DatabaseList, databaseNameProblem, databasesPath } from "./store"
 export function DatabasesPanel() {
   const databases = useAsked<DatabaseList>(databasesPath(), 5)
   const isCreating = useSignal(false)
+  useEffect(() => {
+    if (takeParameter("new") !== null && may("admin")) isCreating.value = true
+  }, [route.value])
   const dropped = useSignal<DatabaseList["Databases"][number] | null>(null)
   const rows = databases.data.value?.Databases
   const create = may("admin") && (

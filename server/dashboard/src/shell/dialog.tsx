@@ -1,9 +1,10 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef } from "preact/hooks"
+import { useSheet } from "./sheets"
 
 interface DialogProps {
   title: string
-  /** Called at Escape and at a click on the backdrop. The dialog is open while it is rendered. */
+  /** Called at Escape, at a click on the backdrop and at "Back". The dialog is open while it is rendered. */
   onClose: () => void
   /** If set, the dialog is a form, and Enter in a field submits it. */
   onSubmit?: () => unknown
@@ -17,6 +18,7 @@ interface DialogProps {
 export function Dialog({ title, onClose, onSubmit, actions, wide = false, children }: DialogProps) {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
+  useSheet(onClose)
   useEffect(() => {
     const before = document.activeElement
     dialog.current?.showModal()

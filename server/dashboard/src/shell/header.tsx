@@ -3,6 +3,7 @@ import { duration } from "./format"
 import { Rook } from "./icons"
 import { ageSeconds, isBroken, isLive, live } from "./live"
 import { HelpOfPages, manualHref } from "./manual-href"
+import { PaletteOpener } from "./palette-opener"
 import { route } from "./route"
 import { isKiosk, session, signOut } from "./session"
 import { ThemeSwitch } from "./theme-switch"
@@ -31,6 +32,7 @@ export function Header() {
       </a>
       {NodeName && NodeName !== ClusterName && <span class="quiet seen-from">through {NodeName}</span>}
       <div class="header-end">
+        {SignedIn && !isKiosk.value && <PaletteOpener />}
         {SignedIn && <Connection />}
         {!isKiosk.value && <ThemeSwitch />}
         <HelpLink isSignedIn={SignedIn} />

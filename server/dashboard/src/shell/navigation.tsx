@@ -3,6 +3,7 @@ import { Icon, type IconName } from "./icons"
 import { live } from "./live"
 import { route } from "./route"
 import { isKiosk, may } from "./session"
+import { useSheet } from "./sheets"
 
 interface Place {
   page: string
@@ -34,19 +35,25 @@ const places: Place[] = [
 // A screen on the wall shows figures, and nobody reads there.
 const HiddenInKiosk = new Set(["alerts", "help"])
 
+/** Returns the pages that the caller may open. */
+export function offeredPlaces(): Place[] {
+  return places.filter((place) => (!place.scope || may(place.scope)) && !(isKiosk.value && HiddenInKiosk.has(place.page)))
+}
+
 /**
  * The navigation: a column of groups beside the page, on a narrow screen a row below the header, and on a phone a bar at
  * the bottom with a sheet for the other items.
  */
 export function Navigation() {
   const isOpen = useSignal(false)
-  const offered = places.filter((place) => (!place.scope || may(place.scope)) && !(isKiosk.value && HiddenInKiosk.has(place.page)))
+  const offered = offeredPlaces()
   const at = route.value.page
   const isHere = (place: Place) => place.page === at || (place.also?.includes(at) ?? false)
   const rest = offered.filter((place) => !place.first)
   const close = () => {
     isOpen.value = false
   }
+  const goInstead = useSheet(close, isOpen.value)
   return (
     <nav
       class="navigation"
@@ -59,7 +66,16 @@ export function Navigation() {
         {offered.map((place, at) => (
           <li key={place.page} class={place.first ? "first" : "rest"}>
             {place.group && place.group !== offered[at - 1]?.group && <span class="group">{place.group}</span>}
-            <a href={`#/${place.page}`} onClick={close} {...(isHere(place) ? { "aria-current": "page" } : {})}>
+            <a
+              href={`#/${place.page}`}
+              onClick={(event) => {
+                if (!isOpen.value || event.ctrlKey || event.metaKey || event.shiftKey) return
+                event.preventDefault()
+                goInstead(`#/${place.page}`)
+                close()
+              }}
+              {...(isHere(place) ? { "aria-current": "page" } : {})}
+            >
               <Icon name={place.icon} />
               <span>{place.title}</span>
               {place.page === "alerts" && <Firing />}

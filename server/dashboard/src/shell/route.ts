@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals"
-import { parse } from "./fragment"
+import { hrefOf, parse } from "./fragment"
 import { manualHref } from "./manual-href"
 
 export { hrefOf, parse, type Route } from "./fragment"
@@ -13,3 +13,16 @@ export const route = signal(parse(location.hash))
 addEventListener("hashchange", () => {
   route.value = parse(location.hash)
 })
+
+/**
+ * Returns a parameter of the address that asks for something once, such as for an open panel, and takes it out of the
+ * address. So the same link can ask again.
+ */
+export function takeParameter(name: string): string | null {
+  const { page, parts, query } = route.peek()
+  const value = query.get(name)
+  if (value === null) return null
+  query.delete(name)
+  history.replaceState(history.state, "", `${hrefOf(page, ...parts)}${query.size > 0 ? `?${query}` : ""}`)
+  return value
+}

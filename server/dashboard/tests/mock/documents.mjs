@@ -94,6 +94,18 @@ export async function answerDatabase({ request, url, read, send, refuse }) {
         SizeOnDisk: { SizeInBytes: all.length * 400 },
       })
       break
+    case "GET collections/stats/detailed":
+      send(200, {
+        CountOfDocuments: all.length,
+        CountOfConflicts: 0,
+        Collections: Object.fromEntries(
+          Object.entries(collections).map(([Name, CountOfDocuments]) => [
+            Name,
+            { Name, CountOfDocuments, Size: { SizeInBytes: CountOfDocuments * 210 } },
+          ]),
+        ),
+      })
+      break
     case "GET collections/stats":
       send(200, { CountOfDocuments: all.length, CountOfConflicts: 0, Collections: collections })
       break
@@ -156,7 +168,7 @@ export async function answerDatabase({ request, url, read, send, refuse }) {
       break
     }
     case "GET indexes":
-      send(200, { Results: indexes })
+      send(200, { Results: query.has("namesOnly") ? indexes.map(({ Name }) => Name) : indexes })
       break
     case "GET indexes/stats":
       send(200, {

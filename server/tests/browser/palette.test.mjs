@@ -1,0 +1,198 @@
+// The command palette and the sheets over the page in a real browser, on the mock node.
+import assert from "node:assert/strict"
+import { spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import { after, before, test } from "node:test"
+import { fileURLToPath } from "node:url"
+import { chromium } from "playwright-core"
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+const Flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+const mockNode = join(dirname(fileURLToPath(import.meta.url)), "../../dashboard/tests/mock-node.mjs")
+const Patience = 20_000
+const started = []
+const wrong = []
+let browser
+let base
+
+before(async () => {
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: Flags })
+  base = await play()
+})
+
+after(async () => {
+  await browser?.close()
+  for (const process of started) process.kill()
+})
+
+/** Starts a mock node on a port that is free, and gives its address. */
+function play(...options) {
+  const node = spawn(process.execPath, [mockNode, "--port", "0", ...options], { stdio: ["ignore", "pipe", "inherit"] })
+  started.push(node)
+  return new Promise((resolve, reject) => {
+    node.once("exit", code => reject(new Error(`The mock node ended with ${code}.`)))
+    node.stdout.once("data", line => resolve(/http:\/\/\S+/.exec(String(line))[0]))
+  })
+}
+
+async function openPage(t, hash, options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options })
+  t.after(() => page.close())
+  page.setDefaultTimeout(Patience)
+  page.on("console", message => { if (message.type() === "error") wrong.push(message.text()) })
+  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
+  await page.goto(`${base}/${hash}`)
+  await page.getByRole("heading", { level: 1 }).first().waitFor({ state: "attached" })
+  return page
+}
+
+const field = page => page.getByRole("combobox", { name: "Go to a page, document or action" })
+/** The option that Enter would open, as a screen reader is told of it. */
+const chosen = page => page.evaluate(() => document.getElementById(document.activeElement.getAttribute("aria-activedescendant"))?.innerText.replace(/\s+/g, " "))
+
+async function ask(page, text) {
+  await page.keyboard.press("Control+k")
+  await field(page).waitFor()
+  await page.keyboard.type(text)
+}
+
+test("Ctrl+K leads to a page without a mouse, and Escape gives the focus back", async t => {
+  const page = await openPage(t, "#/logs")
+  const search = page.getByRole("button", { name: "Go to …" })
+  await search.focus()
+  await ask(page, "sett")
+  await page.getByRole("option", { name: "Settings", selected: true }).waitFor()
+  await page.keyboard.press("Escape")
+  await field(page).waitFor({ state: "detached" })
+  assert.ok(await search.evaluate(button => button === document.activeElement))
+  await ask(page, "sett")
+  await page.getByRole("option", { name: "Settings", selected: true }).waitFor()
+  await page.keyboard.press("Enter")
+  await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor()
+  await field(page).waitFor({ state: "detached" })
+})
+
+test("Databases, collections, indexes, documents, help and actions are found by a few letters", async t => {
+  const page = await openPage(t, "#/documents/shop")
+  for (const [text, name, hash] of [
+    ["birds", "birds documents", "#/documents/birds"],
+    ["rooks", "Rooks birds", "#/documents/birds/Rooks"],
+    ["bycomp shop", "Orders/ByCompany shop", "#/indexes/shop/Orders%2FByCompany"],
+    ["orders/37", "orders/37 shop", "#/document/shop/orders%2F37"],
+    ["give access", "Give access How-to guides", "#/help/how-to/give-access"],
+    ["new doc", "New document in shop", "#/document/shop"],
+    ["pi-2", "pi-2 node B", "#/node/B"],
+  ]) {
+    await ask(page, text)
+    await page.getByRole("option", { name, selected: true }).waitFor()
+    await page.keyboard.press("Enter")
+    await page.waitForURL(`${base}/${hash}`)
+    await field(page).waitFor({ state: "detached" })
+  }
+})
+
+test("Arrow keys choose and are told, the focus stays in the field, and the ends meet", async t => {
+  const page = await openPage(t, "#/")
+  await ask(page, "")
+  await page.getByRole("option", { name: "Overview", selected: true }).waitFor()
+  await page.keyboard.press("ArrowDown")
+  assert.equal(await chosen(page), "Documents")
+  await page.keyboard.press("ArrowUp")
+  await page.keyboard.press("ArrowUp")
+  const last = (await page.getByRole("option").allInnerTexts()).at(-1).replace(/\s+/g, " ")
+  assert.equal(await chosen(page), last)
+  assert.ok(await page.getByRole("option", { selected: true }).evaluate(option => {
+    const list = option.closest("[role=listbox]").getBoundingClientRect()
+    const { top, bottom } = option.getBoundingClientRect()
+    return top >= list.top - 1 && bottom <= list.bottom + 1
+  }), "the chosen one is out of sight")
+  await page.keyboard.type("no such thing")
+  await page.getByRole("status").getByText('Nothing contains "no such thing".').waitFor()
+  await page.keyboard.press("Enter")
+  await field(page).waitFor()
+})
+
+test("An action runs, and the page stays", async t => {
+  const page = await openPage(t, "#/logs")
+  await ask(page, "colours dark")
+  await page.getByRole("option", { name: "Colours: dark", selected: true }).waitFor()
+  await page.keyboard.press("Enter")
+  await page.getByRole("button", { name: "Colours: dark" }).waitFor()
+  assert.equal(new URL(page.url()).hash, "#/logs")
+  await ask(page, "new database")
+  await page.keyboard.press("Enter")
+  await page.getByRole("dialog", { name: "New database" }).waitFor()
+  await page.keyboard.press("Escape")
+  await page.getByRole("dialog", { name: "New database" }).waitFor({ state: "detached" })
+  // The same once more, from the page that it led to.
+  await ask(page, "new database")
+  await page.keyboard.press("Enter")
+  await page.getByRole("dialog", { name: "New database" }).waitFor()
+})
+
+for (const [screen, options] of [["a bright PC", {}], ["a dark phone", { viewport: { width: 390, height: 844 }, colorScheme: "dark" }]]) {
+  test(`On ${screen} nothing keeps anybody from the palette`, async t => {
+    const page = await openPage(t, "#/", options)
+    await page.getByRole("button", { name: "Go to …" }).click()
+    await field(page).fill("or")
+    await page.getByRole("option", { name: "orders/1 shop" }).waitFor()
+    await page.evaluate(axe)
+    const found = await page.evaluate(async () => (await globalThis.axe.run(document.querySelector("dialog"), { resultTypes: ["violations"] })).violations)
+    assert.deepEqual(found.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [])
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth))
+    await page.getByRole("option", { name: "orders/1 shop" }).click()
+    await page.waitForURL(`${base}/#/document/shop/orders%2F1`)
+  })
+}
+
+test("Back with an open sheet closes the sheet, and leaves the page below it", async t => {
+  const page = await openPage(t, "#/settings")
+  await page.evaluate(() => { location.hash = "#/cluster" })
+  const dialog = page.getByRole("dialog")
+  const remove = page.getByRole("button", { name: "Remove: pi-3" })
+  for (const open of [() => remove.click(), () => page.keyboard.press("Control+k")]) {
+    await remove.waitFor()
+    await open()
+    await dialog.waitFor()
+    await page.goBack()
+    await dialog.waitFor({ state: "detached" })
+    assert.equal(new URL(page.url()).hash, "#/cluster")
+  }
+
+  // One that is closed otherwise leaves no step to go back.
+  await remove.click()
+  await dialog.waitFor()
+  await page.keyboard.press("Escape")
+  await dialog.waitFor({ state: "detached" })
+  await page.waitForFunction(() => !history.state?.sheet)
+  await page.goBack()
+  await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor()
+})
+
+test("Back after a step through the palette leads to the page that was left", async t => {
+  const page = await openPage(t, "#/logs")
+  await ask(page, "settings")
+  await page.keyboard.press("Enter")
+  await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor()
+  await page.goBack()
+  await page.getByRole("heading", { level: 1, name: "Logs" }).waitFor()
+})
+
+test("On a phone Back closes the menu of the other pages", async t => {
+  const page = await openPage(t, "#/logs", { viewport: { width: 390, height: 844 } })
+  const more = page.getByRole("button", { name: "More" })
+  await more.click()
+  await page.getByRole("link", { name: "Settings" }).waitFor()
+  await page.goBack()
+  await page.getByRole("link", { name: "Settings" }).waitFor({ state: "hidden" })
+  assert.equal(new URL(page.url()).hash, "#/logs")
+  await more.click()
+  await page.getByRole("link", { name: "Settings" }).click()
+  await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor()
+  await page.goBack()
+  await page.getByRole("heading", { level: 1, name: "Logs" }).waitFor()
+})
+
+test("No page wrote an error", () => assert.deepEqual(wrong, []))
