@@ -1,11 +1,11 @@
 import { expect, test } from "vitest"
-import { bytes, count, figure, milliseconds, offset, room, syncTime, tick } from "../src/shell/format"
+import { bytes, bytesAxis, count, figure, milliseconds, millisecondsAxis, offset, room, syncTime, tick } from "../src/shell/format"
 
 test("An unknown figure is said as a word, never as zero", () => {
   expect(bytes(null)).toBe("unknown")
   expect(milliseconds(undefined)).toBe("unknown")
   expect(bytes(0)).toBe("0 B")
-  expect([syncTime(null, null), syncTime({}, null), syncTime({}, 1.7)]).toEqual(["unknown", "none", "1.7 ms"])
+  expect([syncTime(null, null), syncTime({}, null), syncTime({}, 1.7)]).toEqual(["unknown", "idle", "1.7 ms"])
 })
 
 test("A time is said in seconds from one on", () => {
@@ -75,4 +75,12 @@ test("Bytes, clocks and sums are said as the command line says them", () => {
     "9007199254740993",
     "1.5e300",
   ])
+})
+
+test("All values of an axis are in the unit of the largest", () => {
+  expect([0.5, 1, 2].map(millisecondsAxis(2))).toEqual(["0.5 ms", "1 ms", "2 ms"])
+  expect([250, 500, 1000].map(millisecondsAxis(1000))).toEqual(["0.25 s", "0.5 s", "1 s"])
+  expect([0.2, 0.4].map(millisecondsAxis(0.4))).toEqual(["200 µs", "400 µs"])
+  expect([512 << 10, 1 << 20].map(bytesAxis(1 << 20))).toEqual(["0.5 MiB", "1 MiB"])
+  expect([0, 256].map(bytesAxis(256))).toEqual(["0 B", "256 B"])
 })

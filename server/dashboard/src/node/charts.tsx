@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals"
 import { useMemo } from "preact/hooks"
 import { Chart, type Line } from "../shell/chart"
-import { bytes, celsius, count, milliseconds, ratio, syncsTook } from "../shell/format"
+import { bytes, bytesAxis, celsius, count, milliseconds, millisecondsAxis, ratio, syncsTook } from "../shell/format"
 import { useHistory } from "../shell/history"
 import { isLive, nodeOf } from "../shell/live"
 import { Choice, ErrorSentence, Panel } from "../shell/parts"
@@ -63,6 +63,7 @@ export function NodeCharts({ tag }: { tag: string }) {
           { ...line("p50", "--journal-sync", "SyncP50Milliseconds"), dashed: true },
         ],
         format: syncsTook,
+        axis: millisecondsAxis,
         atLeast: 10,
       },
       {
@@ -81,6 +82,7 @@ export function NodeCharts({ tag }: { tag: string }) {
         title: "Latency, p99",
         lines: [line("Writes", "--node-2", "WriteP99Milliseconds"), line("Reads", "--node-1", "ReadP99Milliseconds")],
         format: milliseconds,
+        axis: millisecondsAxis,
         atLeast: 5,
       },
       {
@@ -93,6 +95,7 @@ export function NodeCharts({ tag }: { tag: string }) {
         title: "Written a second",
         lines: [line("device", "--node-3", "DeviceWrittenBytesPerSecond"), line("journal", "--journal-write", "JournalBytesPerSecond")],
         format: bytes,
+        axis: bytesAxis,
         atLeast: 1024,
         binary: true,
       },

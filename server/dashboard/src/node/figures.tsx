@@ -83,22 +83,28 @@ export function Figures({ node }: { node: LiveNode }) {
       {groups.map(([title, figures]) => (
         <div key={title}>
           <h3>{title}</h3>
-          <dl class="figures">
-            {figures.map(([name, value]) => (
-              <Pair key={name} name={name} value={value} />
-            ))}
-          </dl>
+          <dl class="figures">{figures.map(([name, value]) => isKnown(value) && <Pair key={name} name={name} value={value} />)}</dl>
+          <Unknown names={figures.filter(([, value]) => !isKnown(value)).map(([name]) => name)} />
         </div>
       ))}
     </div>
   )
 }
 
+/** Whether a value says something: "unknown of unknown" does not. */
+function isKnown(value: ComponentChildren): boolean {
+  return typeof value !== "string" || value.replace(/unknown|of|bound|[,\s]/g, "") !== ""
+}
+
+function Unknown({ names }: { names: readonly string[] }) {
+  return names.length === 0 ? null : <p class="quiet unknown-figures">Unknown: {names.join(", ")}.</p>
+}
+
 function Pair({ name, value }: { name: string; value: ComponentChildren }) {
   return (
     <>
       <dt>{name}</dt>
-      <dd class={value === "unknown" ? "quiet" : ""}>{value}</dd>
+      <dd>{value}</dd>
     </>
   )
 }

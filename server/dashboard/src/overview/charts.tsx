@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks"
 import { Chart, type Line } from "../shell/chart"
 import { Choice } from "../shell/choice"
 import { ErrorSentence } from "../shell/error-sentence"
-import { celsius, count, milliseconds, syncsTook } from "../shell/format"
+import { type Axis, celsius, count, milliseconds, millisecondsAxis, syncsTook } from "../shell/format"
 import { type History, useHistory } from "../shell/history"
 import { isLive, live } from "../shell/live"
 import { nodeColour } from "../shell/node-words"
@@ -51,12 +51,12 @@ export function Charts() {
           { ...whole("p50 ", "--node-1", shown, tags, "ReadP50Milliseconds", worst), dashed: true },
         ],
         syncs: nodes.map((node) => ({
-          label: node.Name,
+          label: node.Name || node.Tag,
           colour: nodeColour(nodes, node.Tag),
           values: shown.of(node.Tag, "SyncP99Milliseconds"),
         })),
         heat: nodes.map((node) => ({
-          label: node.Name,
+          label: node.Name || node.Tag,
           colour: nodeColour(nodes, node.Tag),
           values: shown.of(node.Tag, "TemperatureCelsius"),
         })),
@@ -83,10 +83,24 @@ export function Charts() {
           <Draw label="Requests a second of all nodes" shown={shown} lines={lines?.rates} format={count} atLeast={10} />
         </Panel>
         <Panel title="Latency, of the slowest node" stale={stale}>
-          <Draw label="Latency of requests" shown={shown} lines={lines?.latency} format={milliseconds} atLeast={5} />
+          <Draw
+            label="Latency of requests"
+            shown={shown}
+            lines={lines?.latency}
+            format={milliseconds}
+            axis={millisecondsAxis}
+            atLeast={5}
+          />
         </Panel>
         <Panel title="Journal syncs of 10 s: 99 % took at most" stale={stale}>
-          <Draw label="Time of journal syncs, 99th percentile" shown={shown} lines={lines?.syncs} format={syncsTook} atLeast={10} />
+          <Draw
+            label="Time of journal syncs, 99th percentile"
+            shown={shown}
+            lines={lines?.syncs}
+            format={syncsTook}
+            axis={millisecondsAxis}
+            atLeast={10}
+          />
         </Panel>
         <Panel title="Temperature" stale={stale}>
           <Draw label="Temperature" shown={shown} lines={lines?.heat} format={celsius} floats />
@@ -101,13 +115,25 @@ interface DrawProps {
   shown: History | null
   lines: Line[] | null | undefined
   format: (value: number | null | undefined) => string
+  axis?: Axis
   atLeast?: number
   floats?: boolean
 }
 
-function Draw({ label, shown, lines, format, atLeast = 0, floats = false }: DrawProps) {
+function Draw({ label, shown, lines, format, axis, atLeast = 0, floats = false }: DrawProps) {
   if (!shown || !lines) return <div class="chart-room" />
-  return <Chart label={label} times={shown.times} lines={lines} format={format} together="overview" atLeast={atLeast} floats={floats} />
+  return (
+    <Chart
+      label={label}
+      times={shown.times}
+      lines={lines}
+      format={format}
+      together="overview"
+      atLeast={atLeast}
+      floats={floats}
+      {...(axis ? { axis } : {})}
+    />
+  )
 }
 
 /** Combines the lines of all nodes to one; null where no node has a value. */

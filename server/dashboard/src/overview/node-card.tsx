@@ -17,6 +17,10 @@ export function NodeCard({ node }: { node: LiveNode }) {
   const isFull = node.SpareBytes != null && node.SpareBytes < 0
   const power = powerOf(sample)
   const seen = secondsSinceHeard(node.Tag)
+  const memory = shareOf(sample?.MachineMemoryUsedBytes, sample?.MachineMemoryBytes)
+  const disk = diskUsed(sample)
+  const isLeading = node.Role === "leader" || node.Role === "alone"
+  const unknown = unknownOf(node)
   return (
     <li class={`panel node-card ${state}`}>
       <header>
@@ -47,65 +51,74 @@ export function NodeCard({ node }: { node: LiveNode }) {
       </p>
       <div class="last-words">
         <dl class="card-figures">
-          <Figure
-            label="Temperature"
-            value={celsius(sample?.TemperatureCelsius)}
-            tone={heatTone(sample?.TemperatureCelsius)}
-            meter={sample?.TemperatureCelsius == null ? null : (sample.TemperatureCelsius - HeatFrom) / (HeatTo - HeatFrom)}
-            warnFrom={(70 - HeatFrom) / (HeatTo - HeatFrom)}
-            badFrom={(80 - HeatFrom) / (HeatTo - HeatFrom)}
-          />
-          <Figure label="CPU" value={ratio(sample?.MachineCpuRatio)} meter={sample?.MachineCpuRatio} />
-          <Figure
-            label="Memory"
-            value={ratio(shareOf(sample?.MachineMemoryUsedBytes, sample?.MachineMemoryBytes))}
-            meter={shareOf(sample?.MachineMemoryUsedBytes, sample?.MachineMemoryBytes)}
-            warnFrom={0.85}
-          />
-          <Figure label="Disk" value={ratio(diskUsed(sample))} meter={diskUsed(sample)} />
-          <Figure label="Sync p99, 10 s" value={syncTime(sample, sample?.SyncP99Milliseconds)} />
-          <Figure
-            label="Behind"
-            value={node.Role === "leader" || node.Role === "alone" ? "leads" : node.LagEntries === 0 ? "nothing" : count(node.LagEntries)}
-          />
+          {sample?.TemperatureCelsius != null && (
+            <Figure
+              label="Temperature"
+              value={celsius(sample.TemperatureCelsius)}
+              tone={heatTone(sample.TemperatureCelsius)}
+              meter={(sample.TemperatureCelsius - HeatFrom) / (HeatTo - HeatFrom)}
+              warnFrom={(70 - HeatFrom) / (HeatTo - HeatFrom)}
+              badFrom={(80 - HeatFrom) / (HeatTo - HeatFrom)}
+            />
+          )}
+          {sample?.MachineCpuRatio != null && <Figure label="CPU" value={ratio(sample.MachineCpuRatio)} meter={sample.MachineCpuRatio} />}
+          {memory !== null && <Figure label="Memory" value={ratio(memory)} meter={memory} warnFrom={0.85} />}
+          {disk !== null && <Figure label="Disk" value={ratio(disk)} meter={disk} />}
+          {sample && <Figure label="Sync p99, 10 s" value={syncTime(sample, sample.SyncP99Milliseconds)} />}
+          {isLeading ? (
+            <Figure label="Behind" value="leads" />
+          ) : (
+            node.LagEntries !== null && <Figure label="Behind" value={node.LagEntries === 0 ? "nothing" : count(node.LagEntries)} />
+          )}
         </dl>
         <dl class="card-rows">
-          <div>
-            <dt>Power</dt>
-            <dd class={power.tone === "good" ? "" : power.tone}>{power.text}</dd>
-          </div>
-          <div>
-            <dt>Card</dt>
-            <dd>
-              {sample?.DeviceWrittenBytes == null ? "wear unknown" : `${bytes(sample.DeviceWrittenBytes)} written`}
-              {sample?.LifeUsedRatio != null && `, ${ratio(sample.LifeUsedRatio)} used`}
-              <br />
-              <span class="quiet">
-                {sample?.LifeLeftDays == null ? "life left unknown" : `about ${lifetime(sample.LifeLeftDays)} left at this pace`}
-              </span>
-            </dd>
-          </div>
-          <div>
-            <dt>Room</dt>
-            <dd>
-              <span class={isFull ? "bad" : ""}>{room(node.SpareBytes)}</span>
-              {node.LimitsCapacity && (
-                <>
-                  {" "}
-                  <Tag tone="accent" title="The cluster can take no more than this one.">
-                    limits the cluster
-                  </Tag>
-                </>
-              )}
-            </dd>
-          </div>
-          <div>
-            <dt>{isUp ? "Up" : "Was up"}</dt>
-            <dd>
-              {duration(sample?.UptimeSeconds)} <span class="quiet">with {sample?.Version ?? "an unknown version"}</span>
-            </dd>
-          </div>
+          {sample?.Throttled != null && (
+            <div>
+              <dt>Power</dt>
+              <dd class={power.tone === "good" ? "" : power.tone}>{power.text}</dd>
+            </div>
+          )}
+          {sample?.DeviceWrittenBytes != null && (
+            <div>
+              <dt>Card</dt>
+              <dd>
+                {bytes(sample.DeviceWrittenBytes)} written
+                {sample.LifeUsedRatio != null && `, ${ratio(sample.LifeUsedRatio)} used`}
+                {sample.LifeLeftDays != null && (
+                  <>
+                    <br />
+                    <span class="quiet">about {lifetime(sample.LifeLeftDays)} left at this pace</span>
+                  </>
+                )}
+              </dd>
+            </div>
+          )}
+          {node.SpareBytes != null && (
+            <div>
+              <dt>Room</dt>
+              <dd>
+                <span class={isFull ? "bad" : ""}>{room(node.SpareBytes)}</span>
+                {node.LimitsCapacity && (
+                  <>
+                    {" "}
+                    <Tag tone="accent" title="The cluster can take no more than this one.">
+                      limits the cluster
+                    </Tag>
+                  </>
+                )}
+              </dd>
+            </div>
+          )}
+          {sample && (
+            <div>
+              <dt>{isUp ? "Up" : "Was up"}</dt>
+              <dd>
+                {duration(sample.UptimeSeconds)} <span class="quiet">with {sample.Version}</span>
+              </dd>
+            </div>
+          )}
         </dl>
+        {sample && unknown.length > 0 && <p class="quiet unknown-figures">Unknown: {unknown.join(", ")}.</p>}
       </div>
       {sample && isUp && !sample.Ready && (
         <p class="not-ready">
@@ -134,6 +147,30 @@ export function NodeCard({ node }: { node: LiveNode }) {
   )
 }
 
+/** Names what a node does not tell, for one line: most boards lack a sensor or two. */
+export function unknownOf(node: LiveNode): string[] {
+  const { Sample: sample } = node
+  if (!sample) return []
+  const isLeading = node.Role === "leader" || node.Role === "alone"
+  const all: [string, unknown][] = [
+    ["temperature", sample.TemperatureCelsius],
+    ["CPU", sample.MachineCpuRatio],
+    ["memory", shareOf(sample.MachineMemoryUsedBytes, sample.MachineMemoryBytes)],
+    ["disk", diskUsed(sample)],
+    ["power", sample.Throttled],
+    ["bytes written to the card", sample.DeviceWrittenBytes],
+    ["life left of the card", sample.LifeLeftDays],
+    // Only of a node that answers: of others no present value can be known.
+    ...(node.State === "up"
+      ? ([
+          ["room", node.SpareBytes],
+          ["how far behind", isLeading ? 0 : node.LagEntries],
+        ] as [string, unknown][])
+      : []),
+  ]
+  return all.filter(([, value]) => value == null).map(([name]) => name)
+}
+
 interface FigureProps {
   label: string
   value: string
@@ -147,7 +184,7 @@ function Figure({ label, value, tone = "", meter, warnFrom, badFrom }: FigurePro
   return (
     <div>
       <dt>{label}</dt>
-      <dd class={`number ${tone} ${value === "unknown" ? "not-known" : ""}`}>
+      <dd class={`number ${tone}`}>
         {value}
         {meter !== undefined && (
           <Meter ratio={meter} {...(warnFrom === undefined ? {} : { warnFrom })} {...(badFrom === undefined ? {} : { badFrom })} />

@@ -24,7 +24,7 @@ export function OverviewPage() {
       <h1 class="unseen">Overview</h1>
       <Health state={state} />
       <Alerts alerts={state.Alerts} nodes={state.Nodes} />
-      <ul class="node-cards" aria-label="Nodes">
+      <ul class={`node-cards of-${state.Nodes.length}`} aria-label="Nodes">
         {state.Nodes.map((node) => (
           <NodeCard key={node.Tag} node={node} />
         ))}

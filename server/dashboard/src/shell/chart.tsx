@@ -4,7 +4,7 @@ import uPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
 import "./chart.css"
 import { hasFont } from "./font"
-import { tick } from "./format"
+import { type Axis, tick } from "./format"
 import { colour, isDark } from "./scheme"
 
 export interface Line {
@@ -21,6 +21,8 @@ interface ChartProps {
   times: number[]
   lines: Line[]
   format: (value: number | null | undefined) => string
+  /** The format of the axis, if its values would have different units by `format`. */
+  axis?: Axis
   /** Charts with the same key show the same moment below the pointer. */
   together?: string
   /** Minimum of the axis' upper end, so that noise is not magnified. */
@@ -40,7 +42,18 @@ const Height = 150
 /**
  * A line chart over time. Import it only in lazily loaded pages: uPlot is as large as a third of the initial download.
  */
-export function Chart({ label, times, lines, format, together, atLeast = 0, floats = false, binary = false, isOver = false }: ChartProps) {
+export function Chart({
+  label,
+  times,
+  lines,
+  format,
+  axis,
+  together,
+  atLeast = 0,
+  floats = false,
+  binary = false,
+  isOver = false,
+}: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
   const under = useSignal<number | null>(null)
@@ -86,7 +99,10 @@ export function Chart({ label, times, lines, format, together, atLeast = 0, floa
             size: 62,
             gap: 6,
             font,
-            values: (_, ticks) => ticks.map((at) => (at === 0 ? "0" : tick(format(at)))),
+            values: (_, ticks) => {
+              const say = axis?.(Math.max(...ticks)) ?? ((value: number) => tick(format(value)))
+              return ticks.map((at) => (at === 0 ? "0" : say(at)))
+            },
             space: 34,
             ...(binary ? { incrs: powersOfTwo } : {}),
           },

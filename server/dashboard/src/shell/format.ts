@@ -21,6 +21,20 @@ export function room(spare: number | null | undefined): string {
   return spare != null && spare < 0 ? `none: ${bytes(-spare)} below its reserve` : bytes(spare)
 }
 
+/** Returns a format for the values of an axis whose largest is `top`: all in the unit of that one. */
+export type Axis = (top: number) => (value: number) => string
+
+export const millisecondsAxis: Axis = (top) => {
+  const [unit, size] = top < 0.9995 ? ["µs", 0.001] : top < 999.5 ? ["ms", 1] : ["s", 1000]
+  return (value) => `${Number((value / (size as number)).toPrecision(3))} ${unit}`
+}
+
+export const bytesAxis: Axis = (top) => {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
+  const power = top < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(top) / 10))
+  return (value) => `${Number((value / 1024 ** power).toPrecision(3))} ${units[power]}`
+}
+
 export function milliseconds(value: number | null | undefined): string {
   if (value == null) return Unknown
   // A value that would be rounded to 1,000 of a unit is shown in the next unit.
@@ -33,9 +47,9 @@ export function milliseconds(value: number | null | undefined): string {
         : `${(value / 1000).toFixed(1)} s`
 }
 
-/** Formats a duration of the syncs of ten seconds: "none" if there were no syncs. */
+/** Formats a duration of the syncs of ten seconds: "idle" if there were no syncs. */
 export function syncsTook(value: number | null | undefined): string {
-  return value == null ? "none" : milliseconds(value)
+  return value == null ? "idle" : milliseconds(value)
 }
 
 /** Formats such a duration of a node of which nothing may be known yet. */

@@ -129,8 +129,8 @@ const health = {
     "Nothing new can be written: all 3 cards are full. Documents can be read and deleted; free some space, or give them larger cards.",
   ],
   alone: ["ok", "This node is well. It is alone: what is on its card is nowhere else but in your backups."],
-  "one-dead": ["warning", "pi-3 has been off for 23 minutes. The other two go on, and neither of them may fail."],
-  "no-quorum": ["error", "Two of three nodes are off: nothing is written until one of them is back."],
+  "one-dead": ["warning", "Writes go on, and no other may fail: pi-3 does not answer, and 2 of 3 nodes run."],
+  "no-quorum": ["error", "Nothing is written: pi-2 and pi-3 do not answer, and without one of them there is no majority."],
   hot: ["warning", "All 3 nodes serve, but pi-2 is throttled at 81 °C: it waits to cool down."],
 }
 

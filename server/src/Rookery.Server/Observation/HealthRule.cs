@@ -29,8 +29,9 @@ internal static class HealthRule
         {
             return (
                 Error,
-                cluster.Trouble
-                    ?? "There is no leader now: nothing is written until a majority of the voters reach each other."
+                cluster.Trouble is { } why
+                    ? $"Nothing is written: {why}"
+                    : "Nothing is written until a majority of the voters reach each other: there is no leader now."
             );
         }
 
@@ -86,19 +87,20 @@ internal static class HealthRule
                 : $"{string.Join(", ", down[..^1].Select(static node => node.DisplayName))} and {down[^1].DisplayName}";
         int margin =
             cluster.Nodes.Count(static node => node is { IsVoter: true, State: NodeState.Up }) - cluster.Majority;
+        // The consequence first: it is what the reader must know, and a headline may be read no further.
         string consequence = margin switch
         {
-            < 0 => "Nothing is written until one returns.",
-            0 => "Writes go on, and no other may fail.",
-            1 => "Writes go on, and one more may fail.",
-            _ => string.Create(CultureInfo.InvariantCulture, $"Writes go on, and {margin} more may fail."),
+            < 0 => "Nothing is written until one returns",
+            0 => "Writes go on, and no other may fail",
+            1 => "Writes go on, and one more may fail",
+            _ => string.Create(CultureInfo.InvariantCulture, $"Writes go on, and {margin} more may fail"),
         };
         return (
             margin < 0 ? Error : Warning,
             string.Create(
                 CultureInfo.InvariantCulture,
-                $"{names} {(down.Length == 1 ? "does" : "do")} not answer; {up} of {cluster.Nodes.Count} "
-                    + $"nodes {(up == 1 ? "runs" : "run")}. {consequence}"
+                $"{consequence}: {names} {(down.Length == 1 ? "does" : "do")} not answer, and {up} of "
+                    + $"{cluster.Nodes.Count} nodes {(up == 1 ? "runs" : "run")}."
             )
         );
     }

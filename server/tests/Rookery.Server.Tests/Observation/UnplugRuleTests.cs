@@ -123,21 +123,21 @@ public sealed class UnplugRuleTests
     [InlineData("L+ v+", "ok", "Both nodes are well; while either is off, nothing is written.")]
     [InlineData("L+ l+", "ok", "Both nodes are well; while pi-A is off, nothing is written.")]
     [InlineData("L+", "ok", "This node is well. It is the only one: only its backups have its data too.")]
-    [InlineData("L+ v+ v-", "warning", "pi-C does not answer; 2 of 3 nodes run. Writes go on, and no other may fail.")]
+    [InlineData("L+ v+ v-", "warning", "Writes go on, and no other may fail: pi-C does not answer, and 2 of 3 nodes run.")]
     [InlineData(
         "L+ v+ v+ v+ v-",
         "warning",
-        "pi-E does not answer; 4 of 5 nodes run. Writes go on, and one more may fail."
+        "Writes go on, and one more may fail: pi-E does not answer, and 4 of 5 nodes run."
     )]
     [InlineData(
         "L+ v- v-",
         "error",
-        "pi-B and pi-C do not answer; 1 of 3 nodes runs. Nothing is written until one returns."
+        "Nothing is written until one returns: pi-B and pi-C do not answer, and 1 of 3 nodes runs."
     )]
     [InlineData(
         "v+ v- v-",
         "error",
-        "There is no leader now: nothing is written until a majority of the voters reach each other."
+        "Nothing is written until a majority of the voters reach each other: there is no leader now."
     )]
     [InlineData("L+ v? v+", "warning", "The state of pi-B is not known yet.")]
     [InlineData(
