@@ -89,7 +89,10 @@ const pages = [
   ["#/cluster/care", page => page.getByText("Everything is written at").waitFor()],
   ["#/logs", page => page.locator(".log-lines li").first().waitFor()],
   ["#/settings", page => page.getByRole("table").waitFor()],
-  ["#/alerts", page => page.getByRole("table").waitFor()],
+  ["#/alerts", async page => {
+    await page.getByText("conditions that are watched").click()
+    await page.getByRole("table").waitFor()
+  }],
 ]
 
 for (const [look, options] of [["a bright PC", {}], ["a dark phone", { width: 360, height: 740, colorScheme: "dark" }]]) {
@@ -115,6 +118,22 @@ test("A node that dies turns grey with its last words, and leads to its last hou
   await card.getByRole("link", { name: "Its last hours" }).click()
   await page.getByText("pi-3 is off, and was last heard").waitFor()
   assert.match(await page.locator(".figures").first().innerText(), /under-voltage/)
+  await leave(page)
+})
+
+test("What fires comes first as a card with what to do, and conditions are shown when they are asked for", async () => {
+  await change(open, "one-dead")
+  const page = await show(open, "#/alerts")
+  const cards = page.getByRole("list", { name: "Firing" })
+  const card = cards.locator(".alert-card", { has: page.getByRole("heading", { name: "A member does not answer" }) })
+  await card.getByText("pi-3 has not answered for a minute.").waitFor()
+  await card.getByText("What to do:").waitFor()
+  await card.getByRole("link", { name: "pi-3" }).waitFor()
+  assert.equal(await card.locator("code").innerText(), "rookery cluster node ls")
+  assert.equal(await page.getByText("rookery_cluster_member_reachable == 0", { exact: true }).isVisible(), false)
+  await page.getByText("conditions that are watched").click()
+  await page.getByText("Show the condition of A member does not answer").click()
+  await page.getByText("rookery_cluster_member_reachable == 0", { exact: true }).waitFor()
   await leave(page)
 })
 
@@ -271,7 +290,7 @@ test("A page that is opened by keyboard has the focus without a frame around it"
   await page.locator(".chart canvas").first().waitFor()
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Alerts" }).focus()
   await page.keyboard.press("Enter")
-  await page.getByRole("table").waitFor()
+  await page.getByText("conditions that are watched").waitFor()
   assert.deepEqual(await page.evaluate(() => [document.activeElement.id, getComputedStyle(document.activeElement).outlineStyle]), ["main", "none"])
   await leave(page)
 })
@@ -279,7 +298,7 @@ test("A page that is opened by keyboard has the focus without a frame around it"
 test("The navigation stands beside the page in groups, and covers nothing of it", async () => {
   for (const [width, isBeside] of [[1920, true], [1280, true], [960, false]]) {
     const page = await show(open, "#/alerts", { width })
-    await page.getByRole("table").waitFor()
+    await page.getByText("conditions that are watched").waitFor()
     const navigation = page.getByRole("navigation", { name: "Pages" })
     assert.deepEqual(await navigation.locator(".group:visible").allInnerTexts(), isBeside ? ["Data", "Cluster", "System"] : [])
     const [side, main] = [await navigation.boundingBox(), await page.locator("main").boundingBox()]

@@ -1,10 +1,14 @@
 import { ago, duration } from "../shell/format"
 import { nowSeconds } from "../shell/history"
+import { InlineCode } from "../shell/inline-code"
 import { type Alert, live } from "../shell/live"
-import { ErrorSentence, Panel, Table, Tag, useAsked } from "../shell/parts"
-import { hrefOf } from "../shell/route"
-import "./node.css"
 import { manualHref } from "../shell/manual-href"
+import { Button, Empty, ErrorSentence, Panel, sentenceOf, Table, Tag, toast, useAsked } from "../shell/parts"
+import { ask } from "../shell/request"
+import { hrefOf } from "../shell/route"
+import { may } from "../shell/session"
+import { type AlertGroup, groupsOf, titleOfAlert } from "./alert-groups"
+import "./node.css"
 
 interface AlertRule {
   Name: string
@@ -16,78 +20,159 @@ interface AlertRule {
   Help: string
 }
 
-/** The page of all alerts: their conditions, which are active, and what to do. */
+/** The page of alerts: a card for each that fires, with what to do, and below them all that can fire. */
 export function AlertsPage() {
   const { data, trouble, refresh } = useAsked<{ Alerts: AlertRule[] }>("/dashboard/alerts")
-  const firing = live.value?.Alerts ?? []
-  const rules = data.value?.Alerts ?? []
-  const rows = [...rules].sort((a, b) => Number(firingOf(b, firing).length > 0) - Number(firingOf(a, firing).length > 0))
+  const groups = groupsOf(live.value?.Alerts ?? [])
   return (
     <div class="stack">
       <h1>Alerts</h1>
       <ErrorSentence of={trouble.value} retry={refresh} />
-      {data.value && (
-        <Panel
-          title={firing.length === 0 ? "None is firing" : `${firing.length} firing`}
-          actions={
-            <span class="quiet small">
-              Also for Prometheus, and sent by webhook: <a href={manualHref("/help/reference/alerts.md")}>how</a>
-            </span>
-          }
-        >
-          <Table
-            label="Alerts"
-            stacks
-            rows={rows}
-            keyOf={(rule) => rule.Name}
-            columns={[
-              { title: "State", cell: (rule) => <State rule={rule} firing={firingOf(rule, firing)} /> },
-              {
-                title: "Alert",
-                cell: (rule) => (
-                  <span>
-                    <a href={manualHref(rule.Help)}>{rule.Name}</a>
-                    <code class="expression">{rule.Expression}</code>
-                  </span>
-                ),
-                sort: (rule) => rule.Name,
-              },
-              {
-                title: "When it holds for",
-                end: true,
-                wideOnly: true,
-                cell: (rule) => duration(rule.ForSeconds),
-                sort: (rule) => rule.ForSeconds,
-              },
-              {
-                title: "What to do",
-                cell: (rule) => <span>{firingOf(rule, firing)[0]?.Fix ?? rule.Fix}</span>,
-              },
-            ]}
-          />
-        </Panel>
+      {live.value && groups.length === 0 && (
+        <section class="panel" aria-label="Firing">
+          <Empty title="No alert is firing.">Each of the conditions below is watched, on every node.</Empty>
+        </section>
       )}
+      {groups.length > 0 && (
+        <ul class="alert-cards" aria-label="Firing">
+          {groups.map((group) => (
+            <AlertCard key={group.name} group={group} />
+          ))}
+        </ul>
+      )}
+      {may("admin") && <Messages />}
+      {data.value && <Catalogue rules={data.value.Alerts} />}
     </div>
   )
 }
 
-function firingOf(rule: AlertRule, firing: readonly Alert[]): Alert[] {
-  return firing.filter((alert) => alert.Name === rule.Name)
+/** One alert: what it is, on which nodes and since when, and what to do. */
+function AlertCard({ group }: { group: AlertGroup }) {
+  const { name, severity, alerts } = group
+  const [first] = alerts
+  if (!first) return null
+  const fixes = [...new Set(alerts.map((alert) => alert.Fix))]
+  return (
+    <li class={`panel alert-card is-${severity}`}>
+      <header>
+        <h2>{titleOfAlert(name)}</h2>
+        <Tag tone={severity === "critical" ? "bad" : "warning"}>{severity}</Tag>
+      </header>
+      <ul class="alert-places">
+        {alerts.map((alert) => (
+          <li key={`${alert.Node} ${alert.Member ?? ""}`}>
+            <p>
+              <InlineCode text={alert.Sentence} />
+            </p>
+            <p class="quiet">
+              <Place alert={alert} /> since {ago(nowSeconds() - Date.parse(alert.Since) / 1000)}
+            </p>
+          </li>
+        ))}
+      </ul>
+      {fixes.map((fix) => (
+        <p key={fix} class="alert-fix">
+          <strong>What to do:</strong> <InlineCode text={fix} />
+        </p>
+      ))}
+      <a class="small" href={manualHref(first.Help)}>
+        More in the manual
+      </a>
+    </li>
+  )
 }
 
-function State({ rule, firing }: { rule: AlertRule; firing: readonly Alert[] }) {
-  if (firing.length === 0) return <Tag tone="good">well</Tag>
+function Place({ alert }: { alert: Alert }) {
+  const tag = alert.Member ?? alert.Node
+  const node = live.value?.Nodes.find((one) => one.Tag === tag)
+  return <a href={hrefOf("node", tag)}>{node?.Name || tag}</a>
+}
+
+/** Whether alerts are sent to somebody, and a test of it. */
+function Messages() {
+  const { data } = useAsked<{ Settings: { Name: string; Value: string | null }[] }>("/admin/node/settings")
+  const settings = data.value?.Settings
+  if (!settings) return null
+  const isSent = settings.some(({ Name, Value }) => Name.startsWith("webhook") && Value !== null)
+  const manual = manualHref("/help/reference/alerts.md#a-webhook")
   return (
-    <span>
-      <Tag tone={rule.Severity === "critical" ? "bad" : "warning"}>{rule.Severity}</Tag>
-      {firing.map((alert) => (
-        <span key={alert.Member ?? alert.Node} class="expression">
-          <a href={hrefOf("node", alert.Member ?? alert.Node)}>
-            {live.value?.Nodes.find((node) => node.Tag === (alert.Member ?? alert.Node))?.Name ?? alert.Member ?? alert.Node}
-          </a>{" "}
-          {ago(nowSeconds() - Date.parse(alert.Since) / 1000)}
-        </span>
-      ))}
-    </span>
+    <Panel
+      title="Messages"
+      actions={
+        isSent && (
+          <Button
+            onClick={async () => {
+              try {
+                await ask("/admin/alerts/test", { method: "POST" })
+                toast("A test message was sent, and the webhook accepted it.", { tone: "good" })
+              } catch (failure) {
+                toast(sentenceOf(failure), { tone: "bad", seconds: 12 })
+              }
+            }}
+          >
+            Send a test message
+          </Button>
+        )
+      }
+    >
+      <p class="small">
+        {isSent
+          ? "Alerts are sent by this node's webhook, and when they end. "
+          : "Nobody is told: an alert is seen here only. A webhook tells a phone, by ntfy for example; it is set in the node's file. "}
+        <a href={manual}>How to set it</a>
+      </p>
+    </Panel>
+  )
+}
+
+/** All conditions, folded, because one reads them once. */
+function Catalogue({ rules }: { rules: readonly AlertRule[] }) {
+  return (
+    <details class="panel catalogue">
+      <summary>
+        <h2>All {rules.length} conditions that are watched</h2>
+      </summary>
+      <p class="quiet small">
+        They are rules for Prometheus too: <a href={manualHref("/help/reference/alerts.md")}>how</a>.
+      </p>
+      <Table
+        label="Conditions"
+        stacks
+        rows={rules}
+        keyOf={(rule) => rule.Name}
+        columns={[
+          {
+            title: "Alert",
+            cell: (rule) => (
+              <span>
+                <a href={manualHref(rule.Help)}>{titleOfAlert(rule.Name)}</a>
+                <code class="alert-name">{rule.Name}</code>
+              </span>
+            ),
+            sort: (rule) => titleOfAlert(rule.Name),
+          },
+          {
+            title: "Severity",
+            cell: (rule) => <Tag tone={rule.Severity === "critical" ? "bad" : "warning"}>{rule.Severity}</Tag>,
+            sort: (rule) => rule.Severity,
+          },
+          {
+            title: "What it means",
+            cell: (rule) => (
+              <span>
+                <InlineCode text={rule.Sentence} />
+                <details class="fold">
+                  <summary>
+                    Show the condition<span class="unseen"> of {titleOfAlert(rule.Name)}</span>
+                  </summary>
+                  <code class="expression">{rule.Expression}</code>
+                </details>
+              </span>
+            ),
+          },
+          { title: "Fires after", end: true, cell: (rule) => duration(rule.ForSeconds), sort: (rule) => rule.ForSeconds },
+        ]}
+      />
+    </details>
   )
 }

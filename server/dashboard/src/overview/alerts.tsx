@@ -1,5 +1,6 @@
 import { ago } from "../shell/format"
 import { nowSeconds } from "../shell/history"
+import { InlineCode } from "../shell/inline-code"
 import type { Alert, LiveNode } from "../shell/live"
 import { manualHref } from "../shell/manual-href"
 import { Panel } from "../shell/panel"
@@ -20,8 +21,10 @@ export function Alerts({ alerts, nodes }: { alerts: readonly Alert[]; nodes: rea
             <Tag tone={alert.Severity === "critical" ? "bad" : "warning"}>{alert.Severity}</Tag>
             <div>
               <p>
-                <strong>{alert.Sentence}</strong>{" "}
-                <span class="quiet number">
+                <strong>
+                  <InlineCode text={alert.Sentence} />
+                </strong>{" "}
+                <span class="quiet">
                   since {ago(nowSeconds() - Date.parse(alert.Since) / 1000)}
                   {nodes.some((node) => node.Tag === (alert.Member ?? alert.Node)) && (
                     <>
@@ -34,7 +37,7 @@ export function Alerts({ alerts, nodes }: { alerts: readonly Alert[]; nodes: rea
                 </span>
               </p>
               <p>
-                {alert.Fix} <a href={manualHref(alert.Help)}>More in the manual</a>
+                <InlineCode text={alert.Fix} /> <a href={manualHref(alert.Help)}>More in the manual</a>
               </p>
             </div>
           </li>

@@ -24,7 +24,7 @@ const alertList = [
     "rookery_cluster_member_reachable == 0",
     60,
     "{node} has not answered for a minute.",
-    "Look at its power and its card; its last hours are on its page.",
+    "Look at its power and its card. `rookery cluster node ls` shows when it last answered.",
   ],
   [
     "sync_slow",
