@@ -27,8 +27,19 @@ internal static class BackupCommand
             HelpName = "DIR",
         };
         var journal = StoppedNode.JournalOption();
+        var from = new Option<string?>("--from")
+        {
+            Description = "A backup that the dashboard downloaded, instead of --url: unpacks and checks it.",
+            HelpName = "FILE",
+        };
         var command = address.AddTo(
-            new Command("backup", "Copy all databases of a node into a directory, while it runs.") { to, data, journal }
+            new Command("backup", "Copy all databases of a node into a directory, while it runs.")
+            {
+                to,
+                data,
+                journal,
+                from,
+            }
         );
         command.SetAction(
             (parsed, cancellation) =>
@@ -38,6 +49,7 @@ internal static class BackupCommand
                     parsed.GetValue(to)!,
                     parsed.GetValue(data),
                     parsed.GetValue(journal),
+                    parsed.GetValue(from),
                     cancellation
                 )
         );
@@ -50,9 +62,18 @@ internal static class BackupCommand
         string to,
         string? data,
         string? journal,
+        string? from,
         CancellationToken cancellation
     )
     {
+        if (from is not null && (address.IsNamed(parsed) || data is not null))
+        {
+            return await Refusal.WriteAsync(
+                "--from names a downloaded backup, --url a running node and --data a stopped one. Give one of them.",
+                ExitCode.Configuration
+            );
+        }
+
         if (address.IsNamed(parsed) && data is not null)
         {
             return await Refusal.WriteAsync(
@@ -70,6 +91,12 @@ internal static class BackupCommand
         }
 
         string directory = Path.GetFullPath(to);
+        if (from is not null)
+        {
+            ProcessMemory.Bound(MemorySize.DefaultBytes());
+            return await Refusal.GuardAsync(() => UnpackAsync(from, directory, cancellation));
+        }
+
         if (data is not null)
         {
             return await StoppedNode.UseAsync(data, journal, node => CopyAsync(node, directory));
@@ -101,6 +128,18 @@ internal static class BackupCommand
         using var interruption = new Interruption(progress, () => DescribeDirectory(writer));
         while (WritePiece(writer, await download.NextAsync(cancellation), progress)) { }
 
+        return await CompleteAsync(writer, progress);
+    }
+
+    private static async Task<int> UnpackAsync(string from, string directory, CancellationToken cancellation)
+    {
+        await using var backup = await DownloadedBackup.OpenAsync(from, cancellation);
+        using var writer = new BackupWriter(new PosixDisk(), directory);
+        using var progress = new Progress("files", TimeProvider.System);
+        using var interruption = new Interruption(progress, () => DescribeDirectory(writer));
+        while (WritePiece(writer, await backup.NextAsync(cancellation), progress)) { }
+
+        await backup.EndAsync(cancellation);
         return await CompleteAsync(writer, progress);
     }
 

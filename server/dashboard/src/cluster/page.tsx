@@ -15,7 +15,8 @@ import "./cluster.css"
 const tabs = [
   { id: "members", title: "Members" },
   { id: "access", title: "Access" },
-  { id: "care", title: "Backups and upkeep" },
+  { id: "backups", title: "Backups" },
+  { id: "care", title: "Upkeep" },
 ] as const
 
 type Tab = (typeof tabs)[number]["id"]
@@ -46,9 +47,9 @@ export function ClusterPage() {
               <Authority />
             </>
           )}
+          {chosen === "backups" && <Backups />}
           {chosen === "care" && (
             <div class="masonry">
-              <Backups />
               <Upgrade />
               <Clock />
               <DebugPackages />

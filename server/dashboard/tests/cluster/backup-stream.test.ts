@@ -1,0 +1,82 @@
+import { expect, test } from "vitest"
+import { BackupCheck } from "../../src/cluster/backup-stream"
+import { fileNameOf, readTaken, rememberTaken } from "../../src/cluster/taken-backups"
+
+// Independent of the code that is tested: bit by bit.
+function crc(bytes: Uint8Array): number {
+  let value = 0xffffffff
+  for (const byte of bytes) {
+    value ^= byte
+    for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0x82f63b78 : value >>> 1
+  }
+  return (value ^ 0xffffffff) >>> 0
+}
+
+function piece(kind: number, text: string): Uint8Array {
+  const body = new TextEncoder().encode(text)
+  const bytes = new Uint8Array(9 + body.length)
+  const view = new DataView(bytes.buffer)
+  bytes[0] = kind
+  view.setUint32(1, body.length, true)
+  bytes.set(body, 9)
+  view.setUint32(5, crc(new Uint8Array([...bytes.subarray(0, 5), ...body])), true)
+  return bytes
+}
+
+const heading = "rookery backup format 1\ntaken 2026-11-21T16:36:48Z\ndatabase Library\ndatabase Shop\n"
+const whole = new Uint8Array([
+  ...new TextEncoder().encode("rookery backup stream 1\n"),
+  ...piece(1, "frames"),
+  ...piece(2, "0123456789"),
+  ...piece(2, "abc"),
+  ...piece(1, "storage/manifest-0"),
+  ...piece(3, heading),
+])
+
+function read(bytes: Uint8Array, step: number) {
+  const check = new BackupCheck()
+  for (let at = 0; at < bytes.length; at += step) check.push(bytes.subarray(at, at + step))
+  return check.finish()
+}
+
+test("CRC-32C is that of the standard", () => {
+  expect(crc(new TextEncoder().encode("123456789"))).toBe(0xe3069283)
+})
+
+test("A whole backup is read in pieces of any size", () => {
+  const contents = { files: 2, bytes: 13, taken: "2026-11-21T16:36:48Z", databases: ["Library", "Shop"] }
+  for (const step of [1, 7, 64, whole.length]) expect(read(whole, step)).toEqual(contents)
+})
+
+test("One that ends too early at any byte is none", () => {
+  for (let end = 0; end < whole.length; end++) expect(() => read(whole.slice(0, end), 16), `${end}`).toThrow()
+})
+
+test("A changed bit is seen wherever it is", () => {
+  for (let at = 0; at < whole.length; at++) {
+    const changed = whole.slice()
+    changed[at] = (changed[at] ?? 0) ^ 4
+    expect(() => read(changed, 16), `byte ${at}`).toThrow()
+  }
+})
+
+test("Bytes after the end are seen", () => {
+  for (const more of [1, 20]) expect(() => read(new Uint8Array([...whole, ...new Uint8Array(more)]), 16)).toThrow("after its end")
+})
+
+test("The list of backups is kept for each cluster, and what is broken in the storage is no list", () => {
+  const stored = new Map<string, string>()
+  const storage = {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => void stored.set(key, value),
+  }
+  const backup = { name: "a", at: 1, bytes: 2, databases: 3 }
+  expect(rememberTaken(storage, "home", backup)).toEqual([backup])
+  expect([readTaken(storage, "home"), readTaken(storage, "other")]).toEqual([[backup], []])
+  stored.set("rookery.backups home", '{"no":"list"}')
+  expect(readTaken(storage, "home")).toEqual([])
+})
+
+test("A file's name has no sign that a file system forbids", () => {
+  expect(fileNameOf("my/home: 1", new Date(2026, 10, 29, 7, 5))).toBe("my-home-1-2026-11-29-0705.rookery-backup")
+})

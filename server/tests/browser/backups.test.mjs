@@ -1,0 +1,74 @@
+// Backups in a real browser against a real node: one is taken, and a file is checked, whole and damaged.
+// ROOKERY_DASHBOARD=http://127.0.0.1:5173 tests the page that is served there (`npm run dev`) instead of the one in the executable.
+import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { after, before, test } from "node:test"
+import { chromium } from "playwright-core"
+import { startNode } from "../client/running-node.mjs"
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+const Flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+const wrong = []
+let node
+let base
+let browser
+let page
+
+before(async () => {
+  node = process.env.ROOKERY_DASHBOARD ? null : await startNode()
+  base = process.env.ROOKERY_DASHBOARD ?? node.url
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: Flags })
+  page = await browser.newPage({ viewport: { width: 1280, height: 800 }, acceptDownloads: true })
+  page.setDefaultTimeout(15_000)
+  page.on("console", message => { if (message.type() === "error") wrong.push(message.text()) })
+  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
+  await fetch(`${base}/admin/databases?name=Nest`, { method: "PUT", body: '{"DatabaseName":"Nest"}' })
+  await fetch(`${base}/databases/Nest/docs?id=rooks/1`, { method: "PUT", body: '{"name":"Anna"}' })
+})
+
+after(async () => {
+  await browser?.close()
+  await node?.stop()
+})
+
+let backup
+
+test("A backup is taken by a button, checked, and listed", async () => {
+  await page.goto(`${base}/#/cluster/backups`)
+  await page.getByText("none known").waitFor()
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Back up now" }).click()])
+  assert.match(download.suggestedFilename(), /^[\w-]+-\d{4}-\d\d-\d\d-\d{4}\.rookery-backup$/)
+  backup = readFileSync(await download.path())
+  assert.equal(backup.subarray(0, 24).toString(), "rookery backup stream 1\n")
+  await page.getByText("every piece checked").waitFor()
+  await page.getByRole("table").getByText(download.suggestedFilename()).waitFor()
+  await page.reload()
+  await page.getByText(download.suggestedFilename()).waitFor()
+  await page.evaluate(axe)
+  const found = await page.evaluate(async () => (await globalThis.axe.run({ include: [["main"]] }, { resultTypes: ["violations"] })).violations)
+  assert.deepEqual(found.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [])
+})
+
+test("A file is checked in the browser, and a damaged or short one is refused", async () => {
+  const file = page.getByLabel("File", { exact: true })
+  const offer = async (name, buffer) => file.setInputFiles({ name, mimeType: "application/octet-stream", buffer })
+  await offer("whole.rookery-backup", backup)
+  await page.getByText("whole.rookery-backup is whole:").waitFor()
+  await page.getByText(/It has (.*, )?Nest/).waitFor()
+  const damaged = Buffer.from(backup)
+  damaged[Math.floor(damaged.length / 2)] ^= 1
+  await offer("damaged.rookery-backup", damaged)
+  await page.getByText("damaged.rookery-backup is no whole backup.").waitFor()
+  assert.equal(await page.getByText("is whole:").count(), 0)
+  await offer("short.rookery-backup", backup.subarray(0, backup.length - 3))
+  await page.getByText("short.rookery-backup is no whole backup. It ends before it is complete.").waitFor()
+})
+
+test("No path is invented in a line that is copied", async () => {
+  const lines = await page.locator(".copyable code").allTextContents()
+  assert.ok(lines.length >= 3)
+  assert.deepEqual(lines.filter(line => /\/home\/|\/mnt\/|~\//.test(line)), [])
+})
+
+test("No page wrote an error", () => assert.deepEqual(wrong, []))
