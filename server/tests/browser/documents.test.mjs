@@ -77,6 +77,11 @@ const go = async hash => {
   await page.getByRole("heading", { level: 1 }).waitFor()
 }
 const button = name => page.getByRole("button", { name, exact: true })
+/** Chooses an action in a menu. */
+const choose = async (menu, action) => {
+  await button(menu).click()
+  await page.getByRole("menuitem", { name: action, exact: true }).click()
+}
 const dialog = () => page.getByRole("dialog")
 const text = name => page.getByRole("textbox", { name, exact: true })
 const said = words => page.locator(".toast", { hasText: words }).first().waitFor()
@@ -549,7 +554,7 @@ test("A patch and a deletion by query are counted first and confirmed by name", 
   assert.match(await stored("birds/3"), /"young":\s*true/)
 
   await query.fill("from Birds where young = true limit 20")
-  await button("Delete what it finds …").click()
+  await choose("More actions on this query", "Delete what it finds …")
   await dialog().getByText("20 documents").waitFor()
   await dialog().getByLabel(`To confirm, type ${database}`).fill(database)
   await dialog().getByRole("button", { name: "Delete 20" }).click()
@@ -628,7 +633,7 @@ test("Everything fits a phone of 360 pixels, in the dark too", async () => {
 
 test("A database is deleted by typing its name", async () => {
   await go("#/documents")
-  await button(`Delete ${database}`).click()
+  await choose(`Actions on ${database}`, "Delete …")
   await dialog().getByLabel(`To confirm, type ${database}`).fill("aviary")
   assert.ok(await dialog().getByRole("button", { name: "Delete it" }).isDisabled())
   await dialog().getByLabel(`To confirm, type ${database}`).fill(database)

@@ -59,6 +59,12 @@ async function openPage(options) {
   return { page, only }
 }
 
+/** Chooses an action in the menu of a row. */
+async function choose(page, row, action) {
+  await page.getByRole("button", { name: `Actions on ${row}` }).click()
+  await page.getByRole("menuitem", { name: action }).click()
+}
+
 /** Ends what is shown, and forgets what it stored. */
 async function leave(page) {
   await page.evaluate(() => { localStorage.clear(); sessionStorage.clear() })
@@ -173,8 +179,11 @@ test("A stream that fell silent greys what is shown, says as of when, and comes 
 test("A member is removed by its name only, and the keyboard does it all", async () => {
   const node = await play()
   const page = await show(node, "#/cluster")
-  const remove = page.getByRole("button", { name: "Remove: pi-3" })
+  const remove = page.getByRole("button", { name: "Actions on pi-3" })
   await remove.focus()
+  await page.keyboard.press("Enter")
+  await page.getByRole("menu").waitFor()
+  await page.keyboard.press("End")
   await page.keyboard.press("Enter")
   const deed = page.getByRole("dialog").getByRole("button", { name: "Remove" })
   await deed.waitFor()
@@ -186,7 +195,7 @@ test("A member is removed by its name only, and the keyboard does it all", async
   await page.keyboard.press("Escape")
   await deed.waitFor({ state: "detached" })
   assert.ok(await remove.evaluate(button => button === document.activeElement), "the focus did not come back")
-  await remove.click()
+  await choose(page, "pi-3", "Remove …")
   await page.getByLabel("To confirm, type pi-3").fill("pi-3")
   await page.keyboard.press("Enter")
   await page.getByText("pi-3 is no member any more.").waitFor()
@@ -194,9 +203,27 @@ test("A member is removed by its name only, and the keyboard does it all", async
   await leave(page)
 })
 
+test("A node alone is asked for nothing that it refuses", async t => {
+  const node = await play("--scenario", "alone")
+  const page = await browser.newPage()
+  t.after(() => page.close())
+  page.setDefaultTimeout(Patience)
+  const refused = []
+  page.on("response", response => { if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`) })
+  for (const [hash, isThere] of [["#/cluster", "This node is alone."], ["#/cluster/access", "shop-app"], ["#/cluster/backups", "Last verified backup"], ["#/alerts", "conditions that are watched"]]) {
+    await page.goto(`${node}/${hash}`)
+    await page.getByText(isThere).first().waitFor()
+  }
+
+  assert.deepEqual(refused, [])
+})
+
 test("A token opens the door, another one does not", async () => {
   const node = await play("--sign-in")
   const page = await show(node, "#/")
+  await page.getByLabel("Token").fill("admin")
+  await page.keyboard.press("Enter")
+  await page.getByText("This is no token: one begins with rookery_").waitFor()
   await page.getByLabel("Token").fill("rookery_wrong")
   await page.keyboard.press("Enter")
   await page.getByText("This token is not known to the cluster").waitFor()
@@ -266,7 +293,7 @@ test("A message ends by itself, also below a mouse that rests or a finger that t
   await page.goto(`${node}/#/cluster`)
   const message = page.locator(".toast")
   for (const name of ["pi-3", "pi-2"]) {
-    await page.getByRole("button", { name: `Remove: ${name}` }).click()
+    await choose(page, name, "Remove …")
     await page.getByLabel(`To confirm, type ${name}`).fill(name)
     // Where the message will be.
     await page.mouse.move(1100, 765)

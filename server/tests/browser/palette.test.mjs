@@ -151,9 +151,13 @@ test("Back with an open sheet closes the sheet, and leaves the page below it", a
   const page = await openPage(t, "#/settings")
   await page.evaluate(() => { location.hash = "#/cluster" })
   const dialog = page.getByRole("dialog")
-  const remove = page.getByRole("button", { name: "Remove: pi-3" })
-  for (const open of [() => remove.click(), () => page.keyboard.press("Control+k")]) {
-    await remove.waitFor()
+  const actions = page.getByRole("button", { name: "Actions on pi-3" })
+  const remove = async () => {
+    await actions.click()
+    await page.getByRole("menuitem", { name: "Remove …" }).click()
+  }
+  for (const open of [remove, () => page.keyboard.press("Control+k")]) {
+    await actions.waitFor()
     await open()
     await dialog.waitFor()
     await page.goBack()
@@ -162,7 +166,7 @@ test("Back with an open sheet closes the sheet, and leaves the page below it", a
   }
 
   // One that is closed otherwise leaves no step to go back.
-  await remove.click()
+  await remove()
   await dialog.waitFor()
   await page.keyboard.press("Escape")
   await dialog.waitFor({ state: "detached" })

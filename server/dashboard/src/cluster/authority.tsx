@@ -1,7 +1,8 @@
 import { type Signal, useSignal } from "@preact/signals"
 import { manualHref } from "../shell/manual-href"
 import { Button, Confirm, Copyable, ErrorSentence, Panel, Tag, toast, useAsked } from "../shell/parts"
-import { ask, Refusal } from "../shell/request"
+import { ask } from "../shell/request"
+import { inCluster, isAlone } from "./alone"
 import { offer } from "./offer-file"
 
 interface AuthorityState {
@@ -15,10 +16,10 @@ interface AuthorityState {
  * card.
  */
 export function Authority() {
-  const { data, trouble, refresh } = useAsked<AuthorityState>("/admin/cluster/authority", 10)
+  const { data, trouble, refresh } = useAsked<AuthorityState>(inCluster("/admin/cluster/authority"), 10)
   const asks = useSignal<"rotate" | "retire" | null>(null)
   const state = data.value
-  if (!state && trouble.value instanceof Refusal && trouble.value.status === 409) return null
+  if (isAlone() !== false) return null
   const isRotating = state?.Rotation !== undefined
   const waits = state?.WaitsFor ?? []
   return (

@@ -2,9 +2,9 @@ import { useSignal } from "@preact/signals"
 import { ago, count, milliseconds, room } from "../shell/format"
 import { secondsSinceHeard } from "../shell/live"
 import { manualHref } from "../shell/manual-href"
-import { Button, Empty, ErrorSentence, Panel, Table, Tag, useAsked } from "../shell/parts"
-import { Refusal } from "../shell/request"
+import { Button, Empty, ErrorSentence, Menu, Panel, Table, Tag, useAsked } from "../shell/parts"
 import { hrefOf } from "../shell/route"
+import { inCluster, isAlone } from "./alone"
 import { Join } from "./join"
 import type { Member, MemberList, Order } from "./member"
 import { MemberOrder } from "./member-order"
@@ -17,17 +17,19 @@ type Open = { what: "join" } | { what: "replace"; member: Member } | { what: Ord
 
 /** The members with their lag, and the actions on them. */
 export function Members() {
-  const { data, trouble, refresh } = useAsked<MemberList>("/admin/cluster/nodes", RefreshSeconds)
+  const { data, trouble, refresh } = useAsked<MemberList>(inCluster("/admin/cluster/nodes"), RefreshSeconds)
   const open = useSignal<Open>(null)
   const list = data.value
   const close = () => {
     open.value = null
     void refresh()
   }
-  if (!list && trouble.value instanceof Refusal && trouble.value.status === 409) {
+  if (isAlone()) {
     return (
       <Empty title="This node is alone.">
-        <p>{trouble.value.message}</p>
+        <p>
+          It is in no cluster. Stop it, make it the first of one with <code>rookery cluster init --data DIR</code>, and start it again.
+        </p>
         <a href={manualHref("/help/how-to/cluster.md")}>How to make a cluster</a>
       </Empty>
     )
@@ -158,18 +160,19 @@ function Orders({
   hasOthers: boolean
   onOrder: (what: Order | "replace", member: Member) => void
 }) {
-  const one = (what: Order | "replace", text: string, kind: "plain" | "plain danger" = "plain") => (
-    <Button kind={kind} label={`${text}: ${member.Name}`} onClick={() => onOrder(what, member)}>
-      {text}
-    </Button>
-  )
+  const one = (what: Order | "replace", title: string, danger = false) => ({ title, danger, onClick: () => onOrder(what, member) })
+  // A member that does not answer can take no part of another.
+  const answers = member.IsReachable !== false
   return (
-    <div class="orders">
-      {member.Role === "voter" && one("transfer", "Let it lead")}
-      {member.Role === "learner" && one("promote", "Let it vote")}
-      {member.Role === "voter" && one("demote", "Demote")}
-      {hasOthers && one("replace", "Replace")}
-      {hasOthers && one("remove", "Remove", "plain danger")}
-    </div>
+    <Menu
+      label={`Actions on ${member.Name}`}
+      actions={[
+        member.Role === "voter" && answers && one("transfer", "Let it lead …"),
+        member.Role === "learner" && answers && one("promote", "Let it vote …"),
+        member.Role === "voter" && one("demote", "Demote …"),
+        hasOthers && one("replace", "Replace …"),
+        hasOthers && one("remove", "Remove …", true),
+      ]}
+    />
   )
 }

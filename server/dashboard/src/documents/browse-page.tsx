@@ -9,12 +9,53 @@ import { DocumentsTable } from "./documents-table"
 import { ExportPanel } from "./export-panel"
 import { FilterForm } from "./filter-form"
 import { ImportPanel } from "./import-panel"
-import { type Cursor, type Filter, FirstPage, type Page, pageSizeFor, queryOf, readPage } from "./listing"
+import { type Cursor, type Filter, FirstPage, hasOrders, type Order, type Page, pageSizeFor, queryOf, readPage } from "./listing"
 import { type CollectionStatistics, readOf, readsAreLocal } from "./store"
+
+const OrderKey = "rookery.order"
+
+/**
+ * The order that was chosen last. All documents are listed newest first by the node itself; in a collection that needs
+ * an index, which is not made by looking at a page.
+ */
+function orderOf(collection: string | null): Order {
+  const first = collection === null ? "newest" : "plain"
+  try {
+    const stored = localStorage.getItem(`${OrderKey} ${collection === null ? "all" : "collection"}`)
+    return stored === "newest" || stored === "plain" ? stored : first
+  } catch {
+    return first
+  }
+}
+
+function rememberOrder(collection: string | null, order: Order): void {
+  try {
+    localStorage.setItem(`${OrderKey} ${collection === null ? "all" : "collection"}`, order)
+  } catch {
+    // The choice holds until the page is left.
+  }
+}
+
+function OrderChoice({ isCollection, chosen, onChoose }: { isCollection: boolean; chosen: Order; onChoose: (order: Order) => void }) {
+  return (
+    <select
+      class="input order-choice"
+      aria-label="Order"
+      title={isCollection ? "Newest first asks a query, which makes an index if there is none" : ""}
+      value={chosen}
+      onChange={(event) => onChoose(event.currentTarget.value as Order)}
+    >
+      <option value="newest">Newest first</option>
+      <option value="plain">{isCollection ? "As stored" : "By id"}</option>
+    </select>
+  )
+}
 
 /** The page with the documents of a database, or of one of its collections. */
 export function BrowsePage({ database, collection }: { database: string; collection: string | null }) {
-  const filter: Filter = { prefix: route.value.query.get("prefix") ?? "", where: route.value.query.get("where") ?? "" }
+  const asked = { prefix: route.value.query.get("prefix") ?? "", where: route.value.query.get("where") ?? "" }
+  const chosenOrder = useSignal(orderOf(collection))
+  const filter: Filter = { ...asked, order: hasOrders(collection, asked) ? chosenOrder.value : "plain" }
   const statistics = useAsked<CollectionStatistics>(readOf(database, "collections/stats/detailed"), 5)
   const databases = useDatabases(database)
   const cursors = useSignal<Cursor[]>([FirstPage])
@@ -38,13 +79,13 @@ export function BrowsePage({ database, collection }: { database: string; collect
     sum((one) => one.Size.SizeInBytes),
   )
 
-  const { prefix, where } = filter
+  const { prefix, where, order } = filter
   // The absence of a leader may be known only after the first request. Reading it here repeats the request.
   const isLocal = readsAreLocal()
   useEffect(() => {
     cursors.value = [FirstPage]
     page.value = null
-  }, [prefix, where])
+  }, [prefix, where, order])
   const cursor = cursors.value.at(-1) ?? FirstPage
   useEffect(() => {
     if (!isKnown) return
@@ -59,7 +100,7 @@ export function BrowsePage({ database, collection }: { database: string; collect
       },
     )
     return () => stopped.abort()
-  }, [cursor, prefix, where, reads.value, isKnown, isLocal])
+  }, [cursor, prefix, where, order, reads.value, isKnown, isLocal])
 
   if (databases.isMissing) return <NoDatabase name={database} />
   const refresh = () => {
@@ -97,7 +138,7 @@ export function BrowsePage({ database, collection }: { database: string; collect
       {open.value === "import" && <ImportPanel database={database} onStored={refresh} onClose={() => toggle("import")} />}
       {open.value === "export" && (
         <ExportPanel
-          of={{ database, query: queryOf(collection, filter), prefix }}
+          of={{ database, query: queryOf(collection, { ...filter, order: "plain" }), prefix }}
           title={
             collection === null && !isFiltered
               ? `all of ${database}`
@@ -111,7 +152,21 @@ export function BrowsePage({ database, collection }: { database: string; collect
         <CollectionsList database={database} chosen={collection} statistics={statistics.data.value} />
         <Panel
           title={collection === "@empty" ? "Documents without a collection" : (collection ?? "All documents")}
-          actions={<FilterForm filter={filter} collection={collection} database={database} />}
+          actions={
+            <>
+              {hasOrders(collection, asked) && (
+                <OrderChoice
+                  isCollection={collection !== null || where.trim() !== ""}
+                  chosen={order}
+                  onChoose={(value) => {
+                    chosenOrder.value = value
+                    rememberOrder(collection, value)
+                  }}
+                />
+              )}
+              <FilterForm filter={filter} collection={collection} database={database} />
+            </>
+          }
         >
           <ErrorSentence of={trouble.value ?? statistics.trouble.value} retry={refresh} />
           <DocumentsTable

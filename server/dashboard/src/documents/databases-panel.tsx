@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { count } from "../shell/format"
 import { useLeaving } from "../shell/leaving"
-import { Button, Confirm, Dialog, Empty, ErrorSentence, Field, LinkButton, Panel, Table, toast, useAsked } from "../shell/parts"
+import { Button, Confirm, Dialog, Empty, ErrorSentence, Field, Menu, Panel, Table, toast, useAsked } from "../shell/parts"
 import { ask } from "../shell/request"
 import { hrefOf, route, takeParameter } from "../shell/route"
 import { may } from "../shell/session"
@@ -49,25 +49,22 @@ export function DatabasesPanel() {
                 unseenTitle: true,
                 end: true,
                 cell: (row) => (
-                  <span class="row-actions">
-                    <LinkButton kind="plain" href={hrefOf("query", row.Name)} label={`Query ${row.Name}`}>
-                      Query
-                    </LinkButton>
-                    <LinkButton kind="plain" href={hrefOf("indexes", row.Name)} label={`Indexes of ${row.Name}`}>
-                      Indexes
-                    </LinkButton>
-                    {may("admin") && (
-                      <Button
-                        kind="plain danger"
-                        label={`Delete ${row.Name}`}
-                        onClick={() => {
+                  <Menu
+                    label={`Actions on ${row.Name}`}
+                    actions={[
+                      { title: "Query", href: hrefOf("query", row.Name) },
+                      { title: "Indexes", href: hrefOf("indexes", row.Name) },
+                      may("write", row.Name) && { title: "Import", href: `${hrefOf("documents", row.Name)}?open=import` },
+                      { title: "Export", href: `${hrefOf("documents", row.Name)}?open=export` },
+                      may("admin") && {
+                        title: "Delete …",
+                        danger: true,
+                        onClick: () => {
                           dropped.value = row
-                        }}
-                      >
-                        Delete
-                      </Button>
-                    )}
-                  </span>
+                        },
+                      },
+                    ]}
+                  />
                 ),
               },
             ]}

@@ -19,7 +19,9 @@ export interface StoredDocument {
 /** Members of the metadata that only the node sets. */
 const NodesOwn = new Set(["@id", "@change-vector", "@last-modified", "@index-score", "@projection", "@etag", "@flags"])
 
-const PreviewLength = 300
+const PreviewLength = 160
+const PreviewValueLength = 60
+const NamedMembers = 3
 
 /** Splits the answer `{"Results":[…]}` into documents without parsing their numbers. A missing document is null. */
 export function documentsOf(answer: string): (StoredDocument | null)[] {
@@ -86,11 +88,28 @@ function editable(answer: string, own: Member[], kept: Member[]): string {
 function brief(answer: string, own: Member[]): string {
   let text = ""
   for (const member of own) {
-    if (text.length > PreviewLength) return `${text.slice(0, PreviewLength)}…`
-    text += `${text === "" ? "" : ", "}${member.name}: ${answer.slice(member.value.start, Math.min(member.value.end, member.value.start + PreviewLength))}`
+    text += `${text === "" ? "" : ", "}${member.name}: ${briefValue(answer, member.value)}`
+    if (text.length > PreviewLength) return `${cut(text, PreviewLength)}…`
   }
 
-  return text.length > PreviewLength ? `${text.slice(0, PreviewLength)}…` : text
+  return text
+}
+
+/** A value in a few words: of an array the number of its items, of an object the names of its first members. */
+function briefValue(answer: string, value: Node): string {
+  if (value.items) return `[${value.items.length}]`
+  if (value.members) {
+    const names = value.members.slice(0, NamedMembers).map((member) => member.name)
+    return `{${names.join(", ")}${value.members.length > NamedMembers ? ", …" : ""}}`
+  }
+
+  const text = answer.slice(value.start, Math.min(value.end, value.start + PreviewValueLength + 1))
+  return text.length > PreviewValueLength ? `${cut(text, PreviewValueLength)}…` : text
+}
+
+/** Cuts a text, but no character of two units and no escape in two. */
+function cut(text: string, length: number): string {
+  return text.slice(0, length).replace(/(?:[\ud800-\udbff]|\\(?:u[0-9a-f]{0,3})?)$/i, "")
 }
 
 /** Returns the initial text of a new document. */

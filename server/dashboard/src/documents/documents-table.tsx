@@ -104,6 +104,7 @@ export function DocumentsTable({
         <span class="document-id">
           <a href={hrefOf("document", database, document.id)}>{document.id}</a>
           <Expiry at={document.expires} />
+          <span class="preview">{document.preview}</span>
         </span>
       ),
     },

@@ -6,6 +6,8 @@ export interface ExportOf {
   database: string
   /** The query in RQL; null to export by prefix, or all. */
   query: string | null
+  /** The query's parameters as JSON; "" for none. */
+  parameters?: string
   prefix: string
 }
 
@@ -42,10 +44,16 @@ export async function exportDocuments(
   return gather(stream)
 }
 
-function requestOf({ database, query, prefix }: ExportOf, signal: AbortSignal): Parameters<typeof send> {
-  if (query !== null) return [readOf(database, "streams/queries", { format: "jsonl" }), { method: "POST", body: { Query: query }, signal }]
+function requestOf({ database, query, parameters = "", prefix }: ExportOf, signal: AbortSignal): Parameters<typeof send> {
+  if (query !== null)
+    return [readOf(database, "streams/queries", { format: "jsonl" }), { method: "POST", body: queryBody(query, parameters), signal }]
   if (prefix !== "") return [readOf(database, "streams/docs", { format: "jsonl", startsWith: prefix }), { signal }]
   return [readOf(database, "export"), { signal }]
+}
+
+// As text, because parsing the parameters would round their numbers.
+function queryBody(query: string, parameters: string): string {
+  return `{"Query":${JSON.stringify(query)}${parameters.trim() === "" ? "" : `,"QueryParameters":${parameters.trim()}`}}`
 }
 
 async function gather(stream: ReadableStream<Uint8Array>): Promise<Blob> {
@@ -84,11 +92,13 @@ export function withoutEnvelope(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder()
   const encoder = new TextEncoder()
   let rest = ""
-  const itemsOf = (lines: string[]) =>
-    lines
-      .filter((line) => line.startsWith('{"Item":'))
-      .map((line) => `${line.slice(8, -1)}\n`)
-      .join("")
+  const itemOf = (line: string) => {
+    if (line.startsWith('{"Item":')) return `${line.slice(8, -1)}\n`
+    if (line === "" || line.startsWith('{"Stats":')) return ""
+    // Left out, the rest would look whole.
+    throw new Error(`The node sent a line that is no result: ${line.slice(0, 200)}`)
+  }
+  const itemsOf = (lines: string[]) => lines.map(itemOf).join("")
   return new TransformStream({
     transform(chunk, controller) {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n")

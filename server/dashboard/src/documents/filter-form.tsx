@@ -15,7 +15,7 @@ export function FilterForm({ filter, collection, database }: { filter: Filter; c
     prefix.value = filter.prefix
     where.value = filter.where
   }, [filter.prefix, filter.where])
-  const place = (wanted: Filter) => {
+  const place = (wanted: Pick<Filter, "prefix" | "where">) => {
     const query = new URLSearchParams()
     if (wanted.prefix !== "") query.set("prefix", wanted.prefix)
     if (wanted.where.trim() !== "") query.set("where", wanted.where.trim())
@@ -23,7 +23,8 @@ export function FilterForm({ filter, collection, database }: { filter: Filter; c
     return query.size > 0 ? `${here}?${query}` : here
   }
   const isFiltered = filter.prefix !== "" || filter.where !== ""
-  const query = queryOf(collection, filter) ?? (filter.prefix === "" ? null : queryOf(null, { prefix: filter.prefix, where: "true" }))
+  const query =
+    queryOf(collection, filter) ?? (filter.prefix === "" ? null : queryOf(null, { prefix: filter.prefix, where: "true", order: "plain" }))
   return (
     <form
       class="filter"

@@ -1,13 +1,14 @@
-import { useSignal } from "@preact/signals"
+import { type Signal, useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { bytes, count } from "../shell/format"
 import { Button, ErrorSentence, Field, Panel, Progress, Table, toast } from "../shell/parts"
 import { send } from "../shell/request"
-import { type ImportState, importFile, readAnswer } from "./import"
+import type { CsvOptions } from "./csv"
+import { collectionOfFile, type ImportState, importFile, isCsv, readAnswer } from "./import"
 import { pathOf } from "./store"
 
 const Forms =
-  "JSON documents: one a line, one behind the other, or in an array; also packed with gzip. " +
+  "JSON documents: one a line, one behind the other, or in an array. Or CSV with names in its first row. Also packed with gzip. " +
   "@metadata.@id names a document, and replaces the one of that id that is there already."
 
 const Twice = "What is behind it may be stored already: what has an id is written again, what has none is there twice."
@@ -18,6 +19,7 @@ export function ImportPanel({ database, onStored, onClose }: { database: string;
   const stage = useSignal<"idle" | "running" | "stopped" | "failed" | "done">("idle")
   const trouble = useSignal<unknown>(null)
   const file = useSignal<File | null>(null)
+  const csv = useSignal<CsvOptions>({ collection: "", isTyped: true })
   const stopped = useRef<AbortController | null>(null)
   useEffect(() => () => stopped.current?.abort(), [])
 
@@ -46,6 +48,7 @@ export function ImportPanel({ database, onStored, onClose }: { database: string;
         },
         control.signal,
         from,
+        isCsv(file.value.name) ? csv.value : undefined,
       )
       state.value = ended
       stage.value = "done"
@@ -80,16 +83,18 @@ export function ImportPanel({ database, onStored, onClose }: { database: string;
           <input
             class="input"
             type="file"
-            accept=".ndjson,.jsonl,.json,.gz,.ndjson.gz,application/x-ndjson,application/gzip"
+            accept=".ndjson,.jsonl,.json,.csv,.tsv,.gz,application/x-ndjson,application/gzip,text/csv"
             disabled={isRunning}
             onChange={(event) => {
               file.value = event.currentTarget.files?.[0] ?? null
+              csv.value = { ...csv.value, collection: collectionOfFile(file.value?.name ?? "") }
               stage.value = "idle"
               state.value = null
               trouble.value = null
             }}
           />
         </Field>
+        {file.value && stage.value === "idle" && isCsv(file.value.name) && <CsvFields options={csv} />}
         {file.value && stage.value === "idle" && (
           <div class="actions">
             <Button kind="primary" onClick={() => void run()}>
@@ -137,6 +142,35 @@ export function ImportPanel({ database, onStored, onClose }: { database: string;
         )}
       </div>
     </Panel>
+  )
+}
+
+/** What a CSV file does not say by itself. */
+function CsvFields({ options }: { options: Signal<CsvOptions> }) {
+  return (
+    <>
+      <Field label="Collection" hint="Of the documents whose row has no column @collection. A column @id names the document.">
+        <input
+          class="input"
+          autocomplete="off"
+          spellcheck={false}
+          value={options.value.collection}
+          onInput={(event) => {
+            options.value = { ...options.value, collection: event.currentTarget.value.trim() }
+          }}
+        />
+      </Field>
+      <label class="tick">
+        <input
+          type="checkbox"
+          checked={options.value.isTyped}
+          onChange={(event) => {
+            options.value = { ...options.value, isTyped: event.currentTarget.checked }
+          }}
+        />
+        Numbers, true, false and JSON as such, not as texts
+      </label>
+    </>
   )
 }
 

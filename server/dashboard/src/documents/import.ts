@@ -1,4 +1,5 @@
 /** Imports a file of documents in parts, with progress. The import can be stopped and continued. */
+import { type CsvOptions, linesOfCsv } from "./csv"
 import { onePerLine, type Place, PlaceJudge } from "./json-lines"
 
 export interface BadLine {
@@ -43,6 +44,7 @@ export async function importFile(
   onProgress: (state: ImportState) => void,
   signal: AbortSignal,
   from?: ImportState,
+  csv?: CsvOptions,
 ): Promise<ImportState> {
   const nothing: ImportState = {
     bytes: 0,
@@ -56,11 +58,10 @@ export async function importFile(
   let state = from ?? nothing
   let size = 1 << 20
   let read = 0
-  const { stream, place } = await documentsOf(
-    await bytesOf(file, (bytes) => {
-      read += bytes
-    }),
-  )
+  const bytes = await bytesOf(file, (count) => {
+    read += count
+  })
+  const { stream, place }: Documents = csv ? { stream: linesOfCsv(bytes, csv), place: "document" } : await documentsOf(bytes)
   for await (const part of partsOf(stream, () => size, state.lines)) {
     signal.throwIfAborted()
     const begun = performance.now()
@@ -237,6 +238,17 @@ function checkBeginning(bytes: Uint8Array) {
   }
 
   if (beginning.startsWith("PK")) throw new Error("This is a ZIP archive. Unpack it, and import the file that is in it.")
+}
+
+/** Whether a file is CSV, by its name: content of CSV can look like anything. */
+export function isCsv(name: string): boolean {
+  return /\.(csv|tsv)(\.gz)?$/i.test(name)
+}
+
+/** Proposes a collection for a file: `new cities.csv` is `NewCities`. */
+export function collectionOfFile(name: string): string {
+  const words = name.replace(/\..*$/, "").match(/[\p{L}\p{N}]+/gu) ?? []
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")
 }
 
 /** Parses the lines of an import's answer. */

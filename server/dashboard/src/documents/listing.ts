@@ -10,6 +10,19 @@ export interface Filter {
   prefix: string
   /** Conditions in RQL, as after `where`. */
   where: string
+  /** The order; documents without a filter and those of a collection have two. */
+  order: Order
+}
+
+/** By the time of the last change, the newest first, or as the node lists them without work: by id or by creation. */
+export type Order = "newest" | "plain"
+
+/**
+ * Whether documents can be listed in another order. By a prefix they are listed by id; all others by a query or, without
+ * a filter, by the node's own order of changes.
+ */
+export function hasOrders(collection: string | null, { prefix, where }: Pick<Filter, "prefix" | "where">): boolean {
+  return collection !== null || where.trim() !== "" || prefix === ""
 }
 
 /** Where a page begins: after an id, or after a number of results. */
@@ -28,13 +41,13 @@ export interface Page {
 export const FirstPage: Cursor = { after: "", start: 0 }
 
 /** Returns the query that lists these documents; null if they are listed by id prefix, without a query. */
-export function queryOf(collection: string | null, { prefix, where }: Filter): string | null {
+export function queryOf(collection: string | null, { prefix, where, order }: Filter): string | null {
   if (collection === null && where.trim() === "") return null
   const conditions = [
     ...(prefix === "" ? [] : [`startsWith(id(), ${textInRql(prefix)})`]),
     ...(where.trim() === "" ? [] : [prefix === "" ? where.trim() : `(${where.trim()})`]),
   ]
-  return `from ${collection === null ? "@all_docs" : nameInRql(collection)}${conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`}`
+  return `from ${collection === null ? "@all_docs" : nameInRql(collection)}${conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`}${order === "newest" ? " order by @metadata.@last-modified desc" : ""}`
 }
 
 /** Returns the page size: smaller for large documents, so that a page has a few megabytes. */
@@ -67,14 +80,22 @@ export async function readPage(
   isAfterChange = false,
 ): Promise<Page> {
   const query = queryOf(collection, filter)
+  // Without a prefix the node lists all documents, the newest first.
+  const isNewest = filter.order === "newest" && filter.prefix === ""
   const answer = await (
     await (query === null
       ? send(
-          readOf(database, "docs", {
-            startsWith: filter.prefix,
-            pageSize: size + 1,
-            startAfter: cursor.after === "" ? undefined : cursor.after,
-          }),
+          readOf(
+            database,
+            "docs",
+            isNewest
+              ? { start: cursor.start, pageSize: size + 1 }
+              : {
+                  startsWith: filter.prefix,
+                  pageSize: size + 1,
+                  startAfter: cursor.after === "" ? undefined : cursor.after,
+                },
+          ),
           { signal },
         )
       : askPage(database, { Query: query, Start: cursor.start, PageSize: size }, signal, isAfterChange))

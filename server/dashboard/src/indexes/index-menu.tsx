@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { pathOf } from "../documents/store"
 import { useLeaving } from "../shell/leaving"
-import { Button, Confirm, sentenceOf, toast } from "../shell/parts"
+import { Button, Confirm, Menu, sentenceOf, toast } from "../shell/parts"
 import { ask } from "../shell/request"
 import { hrefOf } from "../shell/route"
 import { may } from "../shell/session"
@@ -11,7 +11,7 @@ interface IndexMenuProps {
   database: string
   index: ListedIndex
   refresh: () => Promise<void>
-  /** Whether to show only the frequent actions, for rows of a list. */
+  /** Whether to show one menu, for rows of a list. */
   isBrief?: boolean
 }
 
@@ -39,75 +39,8 @@ export function IndexMenu({ database, index, refresh, isBrief = false }: IndexMe
   const close = () => {
     asking.value = null
   }
-  return (
-    <span class="index-menu">
-      {isAdmin && !isDisabled && (
-        <Button
-          kind={isBrief ? "plain" : "normal"}
-          label={`${isPaused ? "Resume" : "Pause"} ${Name}`}
-          onClick={() => post(`admin/indexes/${isPaused ? "start" : "stop"}`)}
-        >
-          {isPaused ? "Resume" : "Pause"}
-        </Button>
-      )}
-      {isAdmin && !isBrief && (
-        <Button
-          label={`${isDisabled ? "Enable" : "Disable"} ${Name}`}
-          onClick={() => post(`admin/indexes/${isDisabled ? "enable" : "disable"}`)}
-        >
-          {isDisabled ? "Enable" : "Disable"}
-        </Button>
-      )}
-      {!isBrief && mayWrite && (
-        <>
-          <label class="inline-choice">
-            Lock
-            <select
-              class="input"
-              value={index.LockMode}
-              onChange={(event) => void post("indexes/set-lock", { IndexNames: [Name], Mode: event.currentTarget.value })}
-            >
-              <option value="Unlock">none</option>
-              <option value="LockedIgnore">ignore other definitions</option>
-              <option value="LockedError">refuse other definitions</option>
-            </select>
-          </label>
-          <label class="inline-choice">
-            Priority
-            <select
-              class="input"
-              value={index.Priority}
-              onChange={(event) => void post("indexes/set-priority", { IndexNames: [Name], Priority: event.currentTarget.value })}
-            >
-              <option value="Low">low</option>
-              <option value="Normal">normal</option>
-              <option value="High">high</option>
-            </select>
-          </label>
-        </>
-      )}
-      {mayWrite && (
-        <>
-          <Button
-            kind={isBrief ? "plain" : "normal"}
-            label={`Reset ${Name}`}
-            onClick={() => {
-              asking.value = "reset"
-            }}
-          >
-            Reset
-          </Button>
-          <Button
-            kind={isBrief ? "plain danger" : "danger"}
-            label={`Delete ${Name}`}
-            onClick={() => {
-              asking.value = "delete"
-            }}
-          >
-            Delete
-          </Button>
-        </>
-      )}
+  const dialogs = (
+    <>
       {asking.value === "reset" && (
         <Confirm
           title={`Build ${Name} again?`}
@@ -146,6 +79,106 @@ export function IndexMenu({ database, index, refresh, isBrief = false }: IndexMe
           </p>
         </Confirm>
       )}
+    </>
+  )
+  if (isBrief) {
+    return (
+      <>
+        <Menu
+          label={`Actions on ${Name}`}
+          actions={[
+            { title: "Terms and details", href: hrefOf("indexes", database, Name) },
+            isAdmin &&
+              !isDisabled && { title: isPaused ? "Resume" : "Pause", onClick: () => post(`admin/indexes/${isPaused ? "start" : "stop"}`) },
+            isAdmin && {
+              title: isDisabled ? "Enable" : "Disable",
+              onClick: () => post(`admin/indexes/${isDisabled ? "enable" : "disable"}`),
+            },
+            mayWrite && {
+              title: "Reset …",
+              onClick: () => {
+                asking.value = "reset"
+              },
+            },
+            mayWrite && {
+              title: "Delete …",
+              danger: true,
+              onClick: () => {
+                asking.value = "delete"
+              },
+            },
+          ]}
+        />
+        {dialogs}
+      </>
+    )
+  }
+
+  return (
+    <span class="index-menu">
+      {isAdmin && !isDisabled && (
+        <Button label={`${isPaused ? "Resume" : "Pause"} ${Name}`} onClick={() => post(`admin/indexes/${isPaused ? "start" : "stop"}`)}>
+          {isPaused ? "Resume" : "Pause"}
+        </Button>
+      )}
+      {isAdmin && (
+        <Button
+          label={`${isDisabled ? "Enable" : "Disable"} ${Name}`}
+          onClick={() => post(`admin/indexes/${isDisabled ? "enable" : "disable"}`)}
+        >
+          {isDisabled ? "Enable" : "Disable"}
+        </Button>
+      )}
+      {mayWrite && (
+        <>
+          <label class="inline-choice">
+            Lock
+            <select
+              class="input"
+              value={index.LockMode}
+              onChange={(event) => void post("indexes/set-lock", { IndexNames: [Name], Mode: event.currentTarget.value })}
+            >
+              <option value="Unlock">none</option>
+              <option value="LockedIgnore">ignore other definitions</option>
+              <option value="LockedError">refuse other definitions</option>
+            </select>
+          </label>
+          <label class="inline-choice">
+            Priority
+            <select
+              class="input"
+              value={index.Priority}
+              onChange={(event) => void post("indexes/set-priority", { IndexNames: [Name], Priority: event.currentTarget.value })}
+            >
+              <option value="Low">low</option>
+              <option value="Normal">normal</option>
+              <option value="High">high</option>
+            </select>
+          </label>
+        </>
+      )}
+      {mayWrite && (
+        <>
+          <Button
+            label={`Reset ${Name}`}
+            onClick={() => {
+              asking.value = "reset"
+            }}
+          >
+            Reset
+          </Button>
+          <Button
+            kind="danger"
+            label={`Delete ${Name}`}
+            onClick={() => {
+              asking.value = "delete"
+            }}
+          >
+            Delete
+          </Button>
+        </>
+      )}
+      {dialogs}
     </span>
   )
 }

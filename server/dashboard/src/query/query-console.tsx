@@ -7,7 +7,7 @@ import { pathOf } from "../documents/store"
 import { count } from "../shell/format"
 import { useLeaving } from "../shell/leaving"
 import { manualHref } from "../shell/manual-href"
-import { Button, Copyable, ErrorSentence, Panel } from "../shell/parts"
+import { Button, Copyable, ErrorSentence, Menu, Panel } from "../shell/parts"
 import { Refusal } from "../shell/request"
 import { hrefOf, route } from "../shell/route"
 import { may, session } from "../shell/session"
@@ -125,7 +125,31 @@ export function QueryConsole({ database }: { database: string }) {
   })
   return (
     <>
-      <Panel title="RQL" actions={<a href={manualHref("/help/reference/rql.md")}>What can be asked</a>}>
+      <Panel
+        title="RQL"
+        actions={
+          <>
+            <a href={manualHref("/help/reference/rql.md")}>What can be asked</a>
+            {/* Not beside Run, where a hand that is used to it would press it. */}
+            {may("write", database) && !isPatch && (
+              <Menu
+                label="More actions on this query"
+                actions={[
+                  {
+                    title: "Delete what it finds …",
+                    danger: true,
+                    disabled: !isChangeable,
+                    hint: isChangeable ? "Asks first" : "Not with select, group by or include",
+                    onClick: () => {
+                      change.value = "delete"
+                    },
+                  },
+                ]}
+              />
+            )}
+          </>
+        }
+      >
         <div class="stack">
           {isTooLong ? (
             <TooLong
@@ -213,18 +237,6 @@ export function QueryConsole({ database }: { database: string }) {
             <Button disabled={!isAskable || isPatch} onClick={explain}>
               Explain
             </Button>
-            {may("write", database) && !isPatch && (
-              <Button
-                kind="danger"
-                disabled={!isChangeable}
-                title={isChangeable ? "Asks first" : "Not with select, group by or include"}
-                onClick={() => {
-                  change.value = "delete"
-                }}
-              >
-                Delete what it finds …
-              </Button>
-            )}
             <QueryOptions
               options={options.value}
               onChange={(next) => {

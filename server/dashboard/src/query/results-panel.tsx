@@ -1,19 +1,21 @@
 import { useSignal } from "@preact/signals"
-import { useMemo } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "preact/hooks"
 import { CodeEditor } from "../documents/code-editor"
 import { readable } from "../documents/document-text"
+import { download } from "../documents/export"
 import { highlightJson } from "../documents/highlight"
 import { layOut } from "../documents/json-text"
 import { bytes, count, milliseconds } from "../shell/format"
-import { Button, Choice, Empty, Panel, Tag } from "../shell/parts"
+import { Button, Choice, Empty, Menu, Panel, sentenceOf, Tag, toast } from "../shell/parts"
 import { hrefOf } from "../shell/route"
-import { isIndex, type QueryAnswer } from "./ask-query"
+import { isIndex, type QueryAnswer, type Question } from "./ask-query"
+import { type Form, Forms, resultsAs } from "./download-results"
 import { ResultsTable } from "./results-table"
 import { Timings } from "./timings"
 
 interface ResultsPanelProps {
   database: string
-  answer: QueryAnswer & { start: number }
+  answer: QueryAnswer & { start: number; of: Question }
   pageSize: number
   isRunning: boolean
   onPage: (start: number) => void
@@ -34,6 +36,7 @@ export function ResultsPanel({ database, answer, pageSize, isRunning, onPage }: 
       actions={
         <>
           {answer.isStale && <Tag tone="warning">stale</Tag>}
+          {total > 0 && <Download database={database} of={answer.of} total={total} />}
           <Choice
             label="Show as"
             options={[
@@ -97,5 +100,49 @@ export function ResultsPanel({ database, answer, pageSize, isRunning, onPage }: 
         </div>
       )}
     </Panel>
+  )
+}
+
+/** Downloads all results of the query, with progress in a message below. */
+function Download({ database, of, total }: { database: string; of: Question; total: number }) {
+  const progress = useSignal<number | null>(null)
+  const running = useRef<AbortController | null>(null)
+  useEffect(() => () => running.current?.abort(), [])
+  const run = async (form: Form) => {
+    const control = new AbortController()
+    running.current = control
+    progress.value = 0
+    try {
+      const file = await resultsAs(
+        form,
+        { database, query: of.text, parameters: of.parameters, prefix: "" },
+        ({ documents }) => {
+          progress.value = documents
+        },
+        control.signal,
+      )
+      download(file, `${database}-results.${form}`)
+      toast(`${count(progress.value)} results downloaded, ${bytes(file.size)}.`, { tone: "good" })
+    } catch (failure) {
+      if (!control.signal.aborted) toast(sentenceOf(failure), { tone: "bad", seconds: 12 })
+    } finally {
+      progress.value = null
+    }
+  }
+  if (progress.value !== null) {
+    return (
+      <span class="actions small">
+        <span class="number" role="status">
+          {count(progress.value)} of {count(total)}
+        </span>
+        <Button onClick={() => running.current?.abort()}>Stop</Button>
+      </span>
+    )
+  }
+
+  return (
+    <Menu label="Download" actions={Forms.map(({ form, title }) => ({ title, onClick: () => run(form) }))}>
+      Download
+    </Menu>
   )
 }

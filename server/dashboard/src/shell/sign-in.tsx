@@ -6,7 +6,7 @@ import { ErrorSentence } from "./error-sentence"
 import { Field } from "./field"
 import { Rook } from "./icons"
 import { manualHref } from "./manual-href"
-import { ask } from "./request"
+import { ask, Refusal } from "./request"
 import { session, signIn } from "./session"
 import { Tabs } from "./tabs"
 
@@ -45,14 +45,30 @@ export function SignIn() {
   )
 }
 
+/** Signs in, and says what to do if the token is none or unknown. */
+async function signInByToken(token: string): Promise<void> {
+  if (!/^rookery_\S+$/.test(token.trim())) {
+    throw new Error("This is no token: one begins with rookery_ and has no spaces. Paste the whole line of the file that has it.")
+  }
+
+  try {
+    await signIn(token)
+  } catch (failure) {
+    if (!(failure instanceof Refusal && failure.status === 401)) throw failure
+    throw new Error(
+      "This token is not known to the cluster: it was revoked, or has ended, or is another cluster's. Ask a person who has an admin token for a new one, or make one as below.",
+    )
+  }
+}
+
 function TokenForm() {
   return (
     <SecretForm
       label="Token"
-      hint="It begins with rookery_; the playbook left yours in credentials/admin.token."
+      hint="The line that begins with rookery_. The playbook put it into the file credentials/admin.token beside your inventory."
       verb="Sign in"
       input={{ type: "password", name: "token", autocomplete: "current-password" }}
-      send={signIn}
+      send={signInByToken}
     >
       <details>
         <summary>How do I get a token?</summary>

@@ -34,3 +34,13 @@ test("Letters that were escaped can be read, and what one would not see stays es
     expect(JSON.parse(readable(text))).toBe(JSON.parse(text))
   }
 })
+
+test("A preview has all short values, counts arrays, names members of objects, and ends in … where something is left out", () => {
+  const preview = (document: string) => documentsOf(`{"Results":[${document}]}`)[0]?.preview
+  expect(preview('{"a":1,"lines":[{"x":1},{},{},{}],"at":{"city":"Ulm","zip":1}}')).toBe("a: 1, lines: [4], at: {city, zip}")
+  expect(preview('{"o":{"a":1,"b":2,"c":3,"d":4}}')).toBe("o: {a, b, c, …}")
+  expect(preview(`{"text":"${"x".repeat(59)}"}`)).toBe(`text: "${"x".repeat(59)}…`)
+  expect(preview(`{"text":"${"x".repeat(58)}"}`)).toBe(`text: "${"x".repeat(58)}"`)
+  expect(preview(`{"text":"${"x".repeat(58)}😀y"}`)).toBe(`text: "${"x".repeat(58)}…`)
+  expect(preview(`{${Array.from({ length: 40 }, (_, n) => `"member${n}":${n}`).join()}}`)).toMatch(/^member0: 0, .{100,150}…$/)
+})

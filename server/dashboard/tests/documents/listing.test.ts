@@ -1,15 +1,24 @@
 import { expect, test } from "vitest"
-import { pageSizeFor, queryOf } from "../../src/documents/listing"
+import { hasOrders, pageSizeFor, queryOf } from "../../src/documents/listing"
 import { databaseNameProblem, pathOf } from "../../src/documents/store"
 
 test("A filter becomes a query only where one is needed", () => {
-  expect(queryOf(null, { prefix: "", where: "" })).toBeNull()
-  expect(queryOf(null, { prefix: "users/", where: " " })).toBeNull()
-  expect(queryOf("Users", { prefix: "", where: "" })).toBe("from Users")
-  expect(queryOf("my users", { prefix: "it's/", where: "a = 1 or b = 2" })).toBe(
+  expect(queryOf(null, { prefix: "", where: "", order: "plain" })).toBeNull()
+  expect(queryOf(null, { prefix: "users/", where: " ", order: "plain" })).toBeNull()
+  expect(queryOf("Users", { prefix: "", where: "", order: "plain" })).toBe("from Users")
+  expect(queryOf("my users", { prefix: "it's/", where: "a = 1 or b = 2", order: "plain" })).toBe(
     "from 'my users' where startsWith(id(), 'it\\'s/') and (a = 1 or b = 2)",
   )
-  expect(queryOf(null, { prefix: "", where: "a = 1" })).toBe("from @all_docs where a = 1")
+  expect(queryOf(null, { prefix: "", where: "a = 1", order: "plain" })).toBe("from @all_docs where a = 1")
+})
+
+test("The newest first is asked of an index where documents are queried, and needs no query without a filter", () => {
+  expect(queryOf("Users", { prefix: "", where: "a = 1", order: "newest" })).toBe(
+    "from Users where a = 1 order by @metadata.@last-modified desc",
+  )
+  expect(queryOf(null, { prefix: "", where: "", order: "newest" })).toBeNull()
+  expect([hasOrders(null, { prefix: "", where: "" }), hasOrders("Users", { prefix: "u", where: "" })]).toEqual([true, true])
+  expect(hasOrders(null, { prefix: "users/", where: "" })).toBe(false)
 })
 
 test("Pages of large documents are shorter", () => {

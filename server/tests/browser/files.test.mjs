@@ -1,0 +1,166 @@
+// Lists of documents, and what goes to files and comes from them, in a real browser against a real node.
+// ROOKERY_DASHBOARD=http://127.0.0.1:5173 tests the page that is served there (`npm run dev`) instead of the one in the executable.
+import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { after, before, test } from "node:test"
+import { chromium } from "playwright-core"
+import { startNode } from "../client/running-node.mjs"
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+const Flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+const database = "Files"
+const wrong = []
+let node
+let base
+let browser
+let page
+
+before(async () => {
+  node = process.env.ROOKERY_DASHBOARD ? null : await startNode()
+  base = process.env.ROOKERY_DASHBOARD ?? node.url
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: Flags })
+  page = await browser.newPage({ viewport: { width: 1280, height: 800 }, acceptDownloads: true })
+  page.setDefaultTimeout(15_000)
+  // A healthy node's console is empty: nothing here provokes a refusal.
+  page.on("console", message => { if (message.type() === "error") wrong.push(`${message.text()} ${message.location().url}`) })
+  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
+  await fetch(`${base}/admin/databases?name=${database}`, { method: "DELETE", body: JSON.stringify({ DatabaseNames: [database], HardDelete: true }) })
+  await fetch(`${base}/admin/databases?name=${database}`, { method: "PUT", body: JSON.stringify({ DatabaseName: database }) })
+})
+
+after(async () => {
+  await fetch(`${base}/admin/databases`, { method: "DELETE", body: JSON.stringify({ DatabaseNames: [database], HardDelete: true }) }).catch(() => {})
+  await browser?.close()
+  await node?.stop()
+})
+
+const go = async hash => {
+  await page.goto(`${base}/${hash}`)
+  await page.getByRole("heading", { level: 1 }).waitFor()
+}
+const stored = async id => (await fetch(`${base}/databases/${database}/docs?id=${encodeURIComponent(id)}`)).json().then(({ Results }) => Results[0])
+const put = (id, document) => fetch(`${base}/databases/${database}/docs?id=${encodeURIComponent(id)}`, { method: "PUT", body: JSON.stringify(document) })
+
+async function importing(name, text) {
+  await page.getByLabel("File", { exact: true }).setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.from(text) })
+}
+
+async function isAccessible(where) {
+  await page.evaluate(axe)
+  const found = await page.evaluate(async () => (await globalThis.axe.run({ include: [["main"]] }, { resultTypes: ["violations"] })).violations)
+  assert.deepEqual(found.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], where)
+}
+
+test("CSV, arrays and lines of JSON are imported in the browser", async () => {
+  await go(`#/documents/${database}?open=import`)
+  await importing("small cities.csv", '@id;name;people;note\ncities/1;Köln;1085664;"a; b"\ncities/2;Ulm;007;\n')
+  assert.equal(await page.getByLabel("Collection", { exact: true }).inputValue(), "SmallCities")
+  await page.getByLabel("Collection", { exact: true }).fill("Cities")
+  await isAccessible("import of CSV")
+  await page.getByRole("button", { name: /^Import small cities\.csv/ }).click()
+  await page.getByText("2 documents stored, 2 documents read.").waitFor()
+  const [first, second] = [await stored("cities/1"), await stored("cities/2")]
+  assert.deepEqual([first.name, first.people, first.note, first["@metadata"]["@collection"]], ["Köln", 1085664, "a; b", "Cities"])
+  assert.deepEqual([second.people, "note" in second], ["007", false])
+  await importing("birds.json", '[{"name":"Anna","@metadata":{"@id":"birds/1","@collection":"Birds"}},\n{"name":"Ben","@metadata":{"@id":"birds/2","@collection":"Birds"}}]')
+  await page.getByRole("button", { name: /^Import birds\.json/ }).click()
+  await page.getByText("2 documents stored, 2 documents read.").waitFor()
+  await importing("more.ndjson", '{"name":"Cid","@metadata":{"@id":"birds/3","@collection":"Birds"}}\n')
+  await page.getByRole("button", { name: /^Import more\.ndjson/ }).click()
+  await page.getByText("1 documents stored, 1 lines read.").waitFor()
+})
+
+test("A wrong row of CSV is named, and those before it are stored", async () => {
+  await importing("wrong.csv", "@id,n\nrows/1,1\nrows/2,2,3\n")
+  await page.getByRole("button", { name: /^Import wrong\.csv/ }).click()
+  await page.getByText("Row 3 has 3 values, and the first row names 2 columns.").waitFor()
+  assert.equal((await stored("rows/1")).n, 1)
+})
+
+test("All documents are listed newest first, or by id, and the choice stays", async () => {
+  await put("aaa/1", { name: "last" })
+  await go(`#/documents/${database}`)
+  await page.reload()
+  const first = page.getByRole("row").nth(1).getByRole("link").first()
+  await page.getByRole("link", { name: "aaa/1" }).waitFor()
+  assert.equal(await first.innerText(), "aaa/1")
+  await put("birds/1", { name: "Anna again", "@metadata": { "@collection": "Birds" } })
+  await page.getByRole("button", { name: "Read again" }).click()
+  await page.waitForFunction(() => document.querySelector("tbody tr a")?.textContent === "birds/1")
+  await page.getByLabel("Order").selectOption("By id")
+  await page.waitForFunction(() => document.querySelector("tbody tr a")?.textContent === "aaa/1")
+  await page.reload()
+  await page.waitForFunction(() => document.querySelector("tbody tr a")?.textContent === "aaa/1")
+  await page.getByLabel("Order").selectOption("Newest first")
+  await page.waitForFunction(() => document.querySelector("tbody tr a")?.textContent === "birds/1")
+})
+
+test("No index is made by looking at a collection", async () => {
+  await go(`#/documents/${database}/Birds`)
+  await page.getByRole("link", { name: "birds/2" }).waitFor()
+  assert.deepEqual((await (await fetch(`${base}/databases/${database}/indexes?namesOnly=true`)).json()).Results, [])
+})
+
+test("A preview counts arrays and ends in …, and on a phone the content is below the id", async () => {
+  await put("orders/1", { company: "companies/1", lines: [1, 2, 3, 4], text: "x".repeat(500), more: "y".repeat(50), "@metadata": { "@collection": "Orders" } })
+  await go(`#/documents/${database}/Orders`)
+  const preview = page.locator("td > .preview")
+  assert.match(await preview.innerText(), /^company: "companies\/1", lines: \[4\], text: "x+…, more: "y+…$/)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.locator(".document-id > .preview").getByText("lines: [4]").waitFor()
+  assert.equal(await preview.isVisible(), false)
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth))
+  await isAccessible("documents on a phone")
+  await page.setViewportSize({ width: 1280, height: 800 })
+})
+
+test("All results of a query are downloaded as JSON, NDJSON and CSV, not only those of the page", async () => {
+  const lines = Array.from({ length: 120 }, (_, n) => JSON.stringify({ n: 12345678901234567000 + n, name: `a, ${n}`, "@metadata": { "@id": `many/${n}`, "@collection": "Many" } }))
+  await fetch(`${base}/databases/${database}/import`, { method: "POST", body: lines.join("\n") })
+  await go(`#/query/${database}?q=${encodeURIComponent("from Many")}`)
+  await page.getByText("120 results", { exact: true }).waitFor()
+  const got = {}
+  for (const form of ["JSON", "NDJSON", "CSV"]) {
+    await page.getByRole("button", { name: "Download" }).click()
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: form, exact: true }).click()])
+    assert.equal(download.suggestedFilename(), `${database}-results.${form.toLowerCase()}`)
+    got[form] = readFileSync(await download.path(), "utf8")
+  }
+
+  assert.equal(JSON.parse(got.JSON).length, 120)
+  assert.equal(got.NDJSON.trim().split("\n").length, 120)
+  const csv = got.CSV.trim().split("\r\n")
+  assert.deepEqual([csv.length, csv[0], csv.find(line => line.startsWith("many/7,"))], [121, "@id,@collection,n,name", 'many/7,Many,12345678901234567000,"a, 7"'])
+})
+
+test("A menu is used by keyboard, its last action is the dangerous one, and none stands beside Run", async () => {
+  await go("#/documents")
+  const menu = page.getByRole("button", { name: `Actions on ${database}` })
+  await menu.focus()
+  await page.keyboard.press("Enter")
+  const focused = () => page.evaluate(() => document.activeElement.innerText.trim())
+  await page.getByRole("menu").waitFor()
+  assert.equal(await focused(), "Query")
+  await page.keyboard.press("ArrowUp")
+  assert.equal(await focused(), "Delete …")
+  await page.keyboard.press("i")
+  assert.equal(await focused(), "Indexes")
+  await isAccessible("an open menu")
+  await page.keyboard.press("Escape")
+  await page.getByRole("menu").waitFor({ state: "detached" })
+  assert.ok(await menu.evaluate(button => button === document.activeElement))
+  await menu.click()
+  await page.getByRole("menu").waitFor()
+  await page.goBack()
+  await page.getByRole("menu").waitFor({ state: "detached" })
+  assert.equal(new URL(page.url()).hash, "#/documents")
+  await menu.click()
+  await page.getByRole("menuitem", { name: "Delete …" }).click()
+  await page.getByRole("dialog", { name: `Delete the database ${database}?` }).waitFor()
+  await page.keyboard.press("Escape")
+  await go(`#/query/${database}?q=${encodeURIComponent("from Many")}`)
+  assert.equal(await page.locator(".actions", { has: page.getByRole("button", { name: "Run" }) }).locator(".danger").count(), 0)
+})
+
+test("No page wrote an error", () => assert.deepEqual(wrong, []))
