@@ -24,7 +24,7 @@ export function PaletteOpener() {
     <>
       <button
         type="button"
-        class="search"
+        class="go-to"
         aria-keyshortcuts="Control+K"
         aria-haspopup="dialog"
         onPointerEnter={Palette.prefetch}

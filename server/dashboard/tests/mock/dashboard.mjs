@@ -3,7 +3,7 @@ import { began, diedAt, eventsBetween, nodes, rollUpsBetween, round, sampleAt } 
 
 const alertList = [
   [
-    "quorum_margin_zero",
+    "no_margin",
     "warning",
     "rookery_cluster_voters - count(rookery_cluster_member_reachable == 0) <= 2",
     60,
@@ -11,7 +11,7 @@ const alertList = [
     "Start {node} again, or replace it.",
   ],
   [
-    "no_leader",
+    "no_writes",
     "critical",
     "rookery_cluster_has_leader == 0",
     15,
@@ -51,7 +51,7 @@ const alertList = [
     "Cool it, and look at its power supply.",
   ],
   [
-    "space_low",
+    "disk_low",
     "critical",
     "rookery_disk_free_bytes < rookery_disk_reserve_bytes",
     60,
@@ -92,10 +92,10 @@ const firing = {
   full: [],
   "one-dead": [
     ["member_down", "C", 1320],
-    ["quorum_margin_zero", "C", 1320],
+    ["no_margin", "C", 1320],
   ],
   "no-quorum": [
-    ["no_leader", "A", 90],
+    ["no_writes", "A", 90],
     ["member_down", "B", 35],
     ["member_down", "C", 1320],
   ],

@@ -172,13 +172,17 @@ export async function answerDatabase({ request, url, read, send, refuse }) {
       break
     case "GET indexes/stats":
       send(200, {
-        Results: indexes.map(({ Name }) => ({
+        Results: indexes.map(({ Name, Type, LockMode, Priority }) => ({
           Name,
+          Type,
+          LockMode,
+          Priority,
           IsStale: true,
           State: "Normal",
           Status: "Running",
           EntriesCount: 60,
           ErrorsCount: 0,
+          LastIndexingTime: new Date().toISOString(),
           Trouble: null,
           Collections: { Orders: {} },
         })),

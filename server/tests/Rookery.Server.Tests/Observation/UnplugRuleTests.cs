@@ -123,7 +123,11 @@ public sealed class UnplugRuleTests
     [InlineData("L+ v+", "ok", "Both nodes are well; while either is off, nothing is written.")]
     [InlineData("L+ l+", "ok", "Both nodes are well; while pi-A is off, nothing is written.")]
     [InlineData("L+", "ok", "This node is well. It is the only one: only its backups have its data too.")]
-    [InlineData("L+ v+ v-", "warning", "Writes go on, and no other may fail: pi-C does not answer, and 2 of 3 nodes run.")]
+    [InlineData(
+        "L+ v+ v-",
+        "warning",
+        "Writes go on, and no other may fail: pi-C does not answer, and 2 of 3 nodes run."
+    )]
     [InlineData(
         "L+ v+ v+ v+ v-",
         "warning",
