@@ -4,6 +4,7 @@
 It runs with Debian's Python, where Debian's Ansible is installed."""
 
 import importlib.util
+import ipaddress
 import json
 import pathlib
 import sys
@@ -40,8 +41,10 @@ class Names(unittest.TestCase):
     def pass_time(self, seconds):
         self.seconds += seconds
 
-    def hosts(self, seeds=None, remembered=None, lines=(), lines_later=None):
-        """Returns the addresses by host of an inventory with these seeds, this cache and these announcements: `lines` first, then `lines_later` if given."""
+    def hosts(self, seeds=None, remembered=None, lines=(), lines_later=None, interfaces=()):
+        """Returns the addresses by host of an inventory with these seeds, this cache and these announcements: `lines` first, then `lines_later` if given.
+        The control host has `interfaces`."""
+        interfaces = [(name, ipaddress.ip_interface(address)) for name, address in interfaces]
         browsed = [lines, lines if lines_later is None else lines_later]
         self.file.write_text(json.dumps({"plugin": "rookery.cluster.mdns", "seeds": seeds or {}}))
         if remembered:
@@ -52,10 +55,11 @@ class Names(unittest.TestCase):
         options = {"seeds": seeds or {}, "cache_file": None}
         with mock.patch.object(
             module, "_browsed", lambda: [node for node in map(mdns.parse_line, browsed.pop(0) if len(browsed) > 1 else browsed[0]) if node]
-        ), mock.patch.object(module, "_read_config_data"), mock.patch.object(mdns.time, "sleep", self.pass_time), mock.patch.object(mdns.time, "monotonic", lambda: self.seconds), mock.patch.object(
+        ), mock.patch.object(module, "_read_config_data"), mock.patch.object(mdns, "own_interfaces", lambda: interfaces), mock.patch.object(mdns.time, "sleep", self.pass_time), mock.patch.object(mdns.time, "monotonic", lambda: self.seconds), mock.patch.object(
             module, "get_option", options.get
         ):
             module.parse(inventory, DataLoader(), str(self.file))
+        self.inventory = inventory
         return {name: host.vars["ansible_host"] for name, host in inventory.hosts.items()}
 
     def test_A_node_that_is_announced_is_a_host(self):
@@ -65,6 +69,42 @@ class Names(unittest.TestCase):
         first = announced("pi-1", address="fe80::1").replace("IPv4", "IPv6")
         self.assertEqual(self.hosts(lines=[first], lines_later=[first, announced("pi-1")]), {"pi-1": "192.168.1.11"})
         self.assertEqual(self.hosts(lines=[first]), {"pi-1": "fe80::1%eth0"})
+
+    lan = ("eth0", "192.168.1.5/24")
+    docker = ("docker0", "172.17.0.1/16")
+    vpn = ("tailscale0", "100.64.0.9/32")
+
+    def announcing(self, **addresses):
+        """Returns the lines of nodes `pi_1=[...]` with these addresses."""
+        return [announced(name.replace("_", "-"), name.replace("_", "-"), address) for name, all_of_it in addresses.items() for address in all_of_it]
+
+    def test_A_node_with_Docker_or_a_VPN_gets_its_address_in_the_network_of_the_others(self):
+        nodes = {"pi_1": ["172.17.0.1", "100.64.0.3", "192.168.1.11"], "pi_2": ["192.168.1.12"], "pi_3": ["192.168.1.13", "100.64.0.4"]}
+        expected = {"pi-1": "192.168.1.11", "pi-2": "192.168.1.12", "pi-3": "192.168.1.13"}
+        # Without `ip`, on a control host with the same bridge, and on one of the nodes.
+        for interfaces in ([], [self.lan], [self.lan, self.docker, self.vpn], [("eth0", "192.168.1.11/24"), self.docker, ("tailscale0", "100.64.0.3/32")]):
+            with self.subTest(interfaces):
+                self.assertEqual(self.hosts(lines=self.announcing(**nodes), interfaces=interfaces), expected)
+        self.assertEqual(self.inventory.hosts["pi-1"].vars["rookery_addresses"][0], "192.168.1.11")
+        self.assertEqual(set(self.inventory.hosts["pi-1"].vars["rookery_addresses"]), set(nodes["pi_1"]))
+
+    def test_A_bridge_that_all_nodes_have_is_not_taken_for_their_network(self):
+        nodes = {"pi_%d" % number: ["10.0.3.1", "192.168.1.1%d" % number] for number in (1, 2, 3)}
+        self.assertEqual(self.hosts(lines=self.announcing(**nodes)), {"pi-%d" % number: "192.168.1.1%d" % number for number in (1, 2, 3)})
+
+    def test_The_only_node_gets_its_address_in_a_network_of_the_control_host(self):
+        lines = self.announcing(pi_1=["10.8.0.2", "172.17.0.1", "192.168.1.11"])
+        self.assertEqual(self.hosts(lines=lines, interfaces=[self.lan, self.docker]), {"pi-1": "192.168.1.11"})
+
+    def test_A_node_that_has_only_an_address_of_a_VPN_is_reached_by_it(self):
+        self.assertEqual(self.hosts(lines=self.announcing(pi_1=["100.64.0.3"]), interfaces=[self.lan, self.vpn]), {"pi-1": "100.64.0.3"})
+
+    def test_Addresses_are_ordered_as_numbers(self):
+        self.assertEqual(self.hosts(lines=self.announcing(pi_1=["192.168.1.100", "192.168.1.20"])), {"pi-1": "192.168.1.20"})
+
+    def test_A_seed_at_any_announced_address_is_the_announced_node(self):
+        lines = self.announcing(pi_1=["172.17.0.1", "192.168.1.11"])
+        self.assertEqual(self.hosts(seeds={"old": "172.17.0.1"}, lines=lines, interfaces=[self.lan]), {"pi-1": "192.168.1.11"})
 
     def test_A_node_whose_name_Ansible_reserves_is_left_out_with_a_warning(self):
         for name in reserved_names:

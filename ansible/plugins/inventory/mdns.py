@@ -16,10 +16,13 @@ short_description: Finds the Rookery nodes in the local network by multicast DNS
 description:
   - Runs C(avahi-browse) on the control host. Each node that announces C(_rookery._tcp) becomes a host of the group C(rookery), with its IP address, because
     many control hosts cannot resolve names under C(.local).
+  - A node may announce several addresses, such as those of Docker or of a VPN. The one in the network of the most other nodes is used, then one in a network of the
+    control host; addresses that several nodes announce, and those of the control host's own interfaces, only if there is no other.
   - Found addresses are cached. A node that does not announce itself now, because it is off or multicast is blocked, gets its cached address. Seeds are used
     for nodes that are neither announced nor cached. To forget a host, delete its line in the cache file.
   - "Host variables, as far as they are known: C(rookery_id), C(rookery_role), C(rookery_version), C(rookery_cluster) (the cluster's id),
-    C(rookery_state) (C(unclaimed) or C(member)), and C(rookery_source) (C(mdns), C(cache) or C(seed))."
+    C(rookery_state) (C(unclaimed) or C(member)), C(rookery_addresses) (all announced addresses, the best first), and C(rookery_source) (C(mdns), C(cache) or
+    C(seed))."
   - Any machine in the local network can announce anything. The plugin checks only the form of announced values; SSH authenticates a machine by its host key.
 options:
   plugin:
@@ -50,6 +53,9 @@ SETTLING_SECONDS = 6
 # How long to wait for an IPv4 address of a node that has only a link-local IPv6 address.
 BETTER_ADDRESS_SECONDS = 3
 GROUP = "rookery"
+# Interfaces of containers, virtual machines and VPNs, and the addresses that providers and VPNs give out (RFC 6598).
+VIRTUAL_INTERFACES = ("docker", "br-", "veth", "virbr", "vmnet", "cni", "flannel", "tun", "tap", "wg", "tailscale", "zt")
+CARRIER_NETWORK = ipaddress.ip_network("100.64.0.0/10")
 
 # Any machine may announce anything, and Ansible expands templates in variables, so only values of these forms are taken.
 NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\Z")
@@ -88,10 +94,59 @@ def usable_address(text, interface=None):
     return text
 
 
+def parsed(address):
+    """Returns the IP address without its interface."""
+    return ipaddress.ip_address(address.split("%")[0])
+
+
 def rank(address):
-    """Returns the sort key of a node's addresses: IPv4 first, then IPv6, link-local addresses last."""
-    parsed = ipaddress.ip_address(address.split("%")[0])
-    return (parsed.is_link_local, parsed.version, address)
+    """Returns the sort key of addresses about which nothing else is known: IPv4 first, then IPv6, link-local addresses last."""
+    ip = parsed(address)
+    return (ip.is_link_local, ip.version, int(ip), address)
+
+
+def own_interfaces():
+    """Returns the interfaces of the control host, as pairs of name and address with network. Without the command ip, as on macOS, returns none."""
+    try:
+        result = subprocess.run(["ip", "-json", "address", "show", "up"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=BROWSE_SECONDS, check=True)
+        return [
+            (link["ifname"], ipaddress.ip_interface("%s/%d" % (address["local"], address["prefixlen"])))
+            for link in json.loads(result.stdout)
+            for address in link.get("addr_info", [])
+            if "local" in address
+        ]
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError):
+        return []
+
+
+class Networks:
+    """Orders the addresses of nodes, by those of all nodes and of the control host."""
+
+    def __init__(self, nodes, interfaces):
+        self.nodes, self.own = nodes, {interface.ip for _name, interface in interfaces}
+        self.attached = [(name, interface.network) for name, interface in interfaces if interface.network.prefixlen < interface.network.max_prefixlen]
+
+    def network_of(self, address):
+        """Returns the network of an address: one of the control host's, or else the usual size of a home network."""
+        ip = parsed(address)
+        attached = [network for _name, network in self.attached if ip in network]
+        return max(attached, key=lambda network: network.prefixlen) if attached else ipaddress.ip_network("%s/%d" % (ip, 24 if ip.version == 4 else 64), strict=False)
+
+    def order(self, name):
+        """Returns the addresses of a node, the best first."""
+        addresses = self.nodes[name]
+        # A node on the control host has only addresses of it. Of another node these are bridges that both machines have, such as Docker's.
+        is_own = all(parsed(address) in self.own for address in addresses)
+        return sorted(addresses, key=lambda address: self.key(name, address, is_own))
+
+    def key(self, name, address, is_own):
+        ip, network = parsed(address), self.network_of(address)
+        others = [addresses for other, addresses in self.nodes.items() if other != name]
+        is_shared = any(ip in map(parsed, addresses) for addresses in others)
+        neighbours = sum(any(parsed(one) in network and not parsed(one).is_link_local for one in addresses) for addresses in others)
+        interfaces = [interface for interface, attached in self.attached if ip in attached]
+        is_virtual = ip in CARRIER_NETWORK or any(interface.startswith(VIRTUAL_INTERFACES) for interface in interfaces)
+        return (ip.is_link_local, is_shared or (ip in self.own and not is_own), is_virtual, -neighbours, not interfaces, ip.version, int(ip), address)
 
 
 def parse_line(line):
@@ -114,9 +169,9 @@ def parse_line(line):
     return node
 
 
-def merge(announcements):
-    """Returns the nodes by name, each with its best address. Raises TwoOfOneName if two nodes have the same name."""
-    nodes = {}
+def merge(announcements, interfaces=()):
+    """Returns the nodes by name, each with its best address, and all of them as `addresses`. Raises TwoOfOneName if two nodes have the same name."""
+    nodes, addresses = {}, {}
     for node in sorted(announcements, key=lambda announcement: rank(announcement["address"])):
         other = nodes.setdefault(node["name"], node)
         if other.get("id") != node.get("id"):
@@ -125,7 +180,12 @@ def merge(announcements):
                 "hostnamectl set-hostname NAME). If one was switched off just now, wait two minutes, while its announcement may still be cached."
                 % (node["name"], other["address"], node["address"])
             )
-    return nodes
+        known = addresses.setdefault(node["name"], [])
+        if node["address"] not in known:
+            known.append(node["address"])
+    networks = Networks(addresses, interfaces)
+    ordered = {name: networks.order(name) for name in nodes}
+    return {name: dict(node, address=ordered[name][0], addresses=ordered[name]) for name, node in nodes.items()}
 
 
 class TwoOfOneName(AnsibleParserError):
@@ -150,7 +210,7 @@ class InventoryModule(BaseInventoryPlugin):
         hosts.update({name: dict(node, source="cache") for name, node in remembered.items()})
         # A cached node that was renamed, or a seed that announces itself under another name, must not appear twice.
         ids = {node["id"] for node in announced.values() if "id" in node}
-        addresses = {node["address"] for node in announced.values()}
+        addresses = {address for node in announced.values() for address in node["addresses"]}
         hosts = {name: node for name, node in hosts.items() if node.get("id") not in ids and node["address"] not in addresses}
         hosts.update({name: dict(node, source="mdns") for name, node in announced.items()})
         if not hosts:
@@ -182,17 +242,17 @@ class InventoryModule(BaseInventoryPlugin):
 
     def _announced(self):
         """Returns the announced nodes by name, once conflicting announcements have settled. Raises TwoOfOneName if they do not settle in time."""
-        started_at = time.monotonic()
+        started_at, interfaces = time.monotonic(), own_interfaces()
         while (seconds := time.monotonic() - started_at) < SETTLING_SECONDS:
             try:
-                nodes = merge(self._named())
+                nodes = merge(self._named(), interfaces)
                 # "%": link-local. A node whose address changed is heard over IPv6 a moment before IPv4.
                 if seconds >= BETTER_ADDRESS_SECONDS or not any("%" in node["address"] for node in nodes.values()):
                     return nodes
             except TwoOfOneName:
                 pass
             time.sleep(1)
-        return merge(self._named())
+        return merge(self._named(), interfaces)
 
     def _named(self):
         """Returns the announced nodes whose names a host may have; warns about the others."""
@@ -260,6 +320,6 @@ class InventoryModule(BaseInventoryPlugin):
         for name, node in sorted(hosts.items()):
             self.inventory.add_host(name, group=GROUP)
             self.inventory.set_variable(name, "ansible_host", node["address"])
-            for key in ("source", *FORMS):
+            for key in ("source", "addresses", *FORMS):
                 if key in node:
                     self.inventory.set_variable(name, "rookery_%s" % key, node[key])
