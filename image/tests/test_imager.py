@@ -1,6 +1,7 @@
 """Tests the files of Raspberry Pi Imager at the first boot, on a directory instead of a machine: python3 -m unittest
 image/tests/test_imager.py"""
 
+import re
 import sys
 import unittest
 from pathlib import Path
@@ -11,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 # pylint: disable=wrong-import-position
 from directory import KEY, Directory
 import first_boot
+import imager
 
 
 class Imager(Directory):
@@ -124,15 +126,56 @@ ssh_pwauth: false
         self.assertFalse((self.root / "home/anna").exists())
 
     def test_invalid_yaml_is_reported_without_its_secrets_and_keeps_them(self):
-        for text in ("a: [", 'password: "correct horse"\n  b: c: d', "since: 2024-13-45"):
+        for text in ("a: [", 'password: "correct horse"\n  b: c: d', "a: &a [b]\nc: *a", "[" * 5000, "a: " * 3, "x: !!int"[:3] + "\t- y"):
             with self.subTest(text):
                 report = self.start_with(None, text)
                 self.assertIn("network-config is not valid YAML", report)
                 self.assertNotIn("horse", report)
                 self.assertEqual(self.text("boot/firmware/network-config"), text)
 
+    def test_a_host_name_and_a_time_zone_that_cannot_be_used_are_reported_with_their_lines(self):
+        # 0123 is a number in YAML, Zulu a name that only tzdata-legacy has.
+        report = self.start_with("#cloud-config\nhostname: 0123\ntimezone: Zulu\n", None)
+        self.assertIn("user-data: '0123' (line 2) cannot be a host name", report)
+        self.assertIn("user-data: 'Zulu' (line 3) is not a time zone of this machine", report)
+        for text, line in (("hostname: [a]", 1), ("\ntimezone: {a: b}", 2)):
+            self.assertIn(f"(line {line}) must be a text", self.start_with(text, None))
+
+    def test_a_passphrase_of_digits_is_used_as_written(self):
+        self.start_with(None, self.NETWORK.replace(f'"{self.PSK}"', "01234567"))
+        self.assertIn('psk="01234567"', self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
+        self.assertNotIn("01234567", self.text("boot/firmware/network-config"))
+
+    def test_what_is_given_and_not_used_is_reported_with_its_line(self):
+        report = self.start_with(self.USER_DATA + "keyboard:\n  layout: de\nrpi:\n  interfaces:\n    i2c: true\nlocale: de_DE\nrunning:\n  a: b\n",
+                                 self.NETWORK.replace("dhcp4: true", "dhcp4: false\n      addresses: [192.168.1.5/24]", 1))
+        for words in ("user-data: 'passwd' (line 8) is not used: passwords", "'layout' (line 14) is not used: the screen's keyboard", "'i2c' (line 17) is not used: set interfaces",
+                      "'locale' (line 18) is not used: Rookery does not know", "'running' (line 19)", "network-config: 'dhcp4' (line 5) is not used: addresses come from DHCP",
+                      "'addresses' (line 6) is not used: Rookery does not know"):
+            self.assertIn(words, report)
+        self.assertIn("no problems found", report)
+
+    def test_what_rookery_toml_sets_otherwise_is_reported(self):
+        self.toml.write_text(f'hostname = "pi-1"\n[ssh]\nkeys = ["{KEY} other"]\n')
+        report = self.start_with()
+        self.assertIn("Raspberry Pi Imager's host name 'pi-9' is not used: rookery.toml sets 'pi-1'", report)
+        self.assertIn("Raspberry Pi Imager's account and SSH keys are not used", report)
+
+    def test_a_network_without_a_usable_passphrase_is_not_taken_for_an_open_one(self):
+        for change in (("password: ", "password: [a]\n          x: "), ('password: "', 'auth: {key-management: psk}\n          x: "')):
+            self.assertIn("has no passphrase that can be used", self.start_with(None, self.NETWORK.replace(*change)))
+            self.assertFalse((self.root / "etc/wpa_supplicant/wpa_supplicant-wlan0.conf").exists())
+
+    def test_every_key_that_a_version_of_imager_writes_is_known(self):
+        lines = [line.split() for line in (Path(__file__).parent / "imager_keys.txt").read_text(encoding="ascii").splitlines() if not line.startswith("#")]
+        self.assertGreater(len(lines), 100)
+        for version, file, key in lines:
+            pattern = re.sub(r"\b(wlan0|eth0)\b", "*", key.removeprefix("network.")).replace("access-points.", "access-points.*.")
+            if key != "network":
+                self.assertIn(pattern, imager.KEYS[file], version)
+
     def test_unexpected_yaml_causes_no_failure(self):
-        for text in ("[]", "user: 5", "users: 5", "users: [a, {ssh_authorized_keys: x}]", "wifis: []", "network: {wifis: {wlan0: {access-points: [a]}}}", "ssh_authorized_keys: 7"):
+        for text in ("[]", "", "7", "? [a]\n: b", "hostname:", "user: 5", "users: 5", "users: [a, {ssh_authorized_keys: x}]", "wifis: []", "network: {wifis: {wlan0: {access-points: [a]}}}", "ssh_authorized_keys: 7"):
             with self.subTest(text):
                 self.assertNotIn("failed", self.start_with(text, text))
 

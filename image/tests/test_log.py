@@ -1,8 +1,10 @@
 """Tests what the screen and the log on the boot partition show: python3 -m unittest image/tests/test_log.py"""
 
+import errno
 import sys
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
@@ -10,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 # pylint: disable=wrong-import-position
 import directory
 from directory import Directory
+import first_boot
 import greeting
 import system
 from boot_partition import BootPartition
@@ -55,6 +58,53 @@ class TheLog(Directory):
             self.assertEqual(self.log.read_bytes().rstrip(b" "), text.replace("\n", "\r\n").encode())
             self.assertEqual(self.log.stat().st_ino, before.st_ino)
             self.assertEqual(self.log.stat().st_size % 4096, 0)
+
+    def test_the_log_of_the_image_keeps_its_size(self):
+        self.log.write_bytes(b" " * 16384)
+        self.boot.report("one\n")
+        self.assertEqual((self.log.stat().st_size, self.log.read_bytes().rstrip(b" ")), (16384, b"one\r\n"))
+        self.assertFalse(self.boot.would_change("one\n"))
+
+    def fill(self):
+        """Fills the boot partition: files keep their sizes, and new ones stay empty."""
+        write = BootPartition._write  # pylint: disable=protected-access
+
+        def write_on_full(path, data):
+            if len(data) > (path.stat().st_size if path.exists() else 0):
+                path.touch()
+                raise OSError(errno.ENOSPC, "No space left on device")
+            write(path, data)
+
+        for name, value in (("boot_partition.BootPartition._write", staticmethod(write_on_full)), ("os.statvfs", lambda _: mock.Mock(f_bavail=0, f_frsize=4096, f_blocks=1, f_bfree=0))):
+            patch = mock.patch(name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def test_on_a_full_boot_partition_the_log_says_that_it_is_not_complete(self):
+        self.boot.report("one\n")
+        self.fill()
+        self.assertTrue(self.boot.report("a line of the report\n" * 900))
+        text = self.log.read_bytes().decode()
+        self.assertEqual(len(text), 4096)
+        self.assertTrue(text.startswith("a line of the report\r\n"))
+        self.assertTrue(text.endswith("Delete your own files from the partition.\r\n"))
+        # Not written again and again.
+        self.assertFalse(self.boot.report("a line of the report\n" * 900))
+        self.assertTrue(self.boot.would_change("another line\n" * 900))
+
+    def test_a_log_that_cannot_be_written_leaves_no_empty_file_and_is_told_on_the_screen(self):
+        self.fill()
+        with self.assertRaises(OSError):
+            self.boot.report("one\n")
+        self.assertFalse(self.log.exists())
+        # pylint: disable=import-outside-toplevel
+        import importlib.util
+        specification = importlib.util.spec_from_file_location("setup_main", Path(first_boot.__file__).with_name("__main__.py"))
+        main = importlib.util.module_from_spec(specification)
+        specification.loader.exec_module(main)
+        main.run("first-boot", self.machine, self.boot)
+        self.set_status("serves")
+        self.assertIn("rookery-first-boot.log cannot be written (No space left on device)", self.text("run/issue.d/rookery.issue"))
 
     def test_the_screen_is_updated_at_once_and_the_card_at_growing_intervals(self):
         self.assertEqual(self.set_status("one"), [])

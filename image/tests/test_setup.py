@@ -103,13 +103,13 @@ class TheFile(unittest.TestCase):
             status, output = run_check(wrong, latin, good, Path(folder) / "none")
             self.assertEqual(status, 1)
             self.assertEqual([line.split(": ")[1:3] for line in output.splitlines()],
-                             [["hostnam", "there is no such setting; did you mean hostname?"], ["The file is not UTF-8 text (byte 29). Save it as UTF-8."], ["no problems found"],
+                             [["hostnam", "there is no such setting; did you mean hostname? (line 1)"], ["The file is not UTF-8 text (byte 29). Save it as UTF-8."], ["no problems found"],
                               ["cannot be read", "No such file or directory"]])
         self.assertEqual((run_check()[0], run_check("--help")[0]), (64, 0))
 
     def test_an_unknown_setting_is_reported_with_a_similar_one(self):
-        self.assertEqual(self.problems_of('hostnam = "pi-1"'), ["hostnam: there is no such setting; did you mean hostname?"])
-        self.assertIn("wifi.networks, number 1: pasphrase: there is no such setting; did you mean passphrase?", self.problems_of('[wifi]\ncountry="DE"\n[[wifi.networks]]\nssid="a"\npasphrase="12345678"'))
+        self.assertEqual(self.problems_of('hostnam = "pi-1"'), ["hostnam: there is no such setting; did you mean hostname? (line 1)"])
+        self.assertIn("wifi.networks, number 1: pasphrase: there is no such setting; did you mean passphrase? (line 5)", self.problems_of('[wifi]\ncountry="DE"\n[[wifi.networks]]\nssid="a"\npasphrase="12345678"'))
 
     def test_invalid_toml_is_reported_with_its_line(self):
         self.assertIn("line 2", self.problems_of('\nhostname = pi-1')[0])
@@ -387,6 +387,67 @@ class TheMachine(Directory):
         for memory in ("96M", "463M"):
             self.assertIn("no problems found", self.set_up(f'memory = "{memory}"'))
             self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["memory"], memory)
+
+    def test_the_owners_lines_in_etc_hosts_stay(self):
+        self.set_up('hostname = "pi-1"')
+        self.assertIn("127.0.1.1 pi-1\n", self.text("etc/hosts"))
+        hosts = self.root / "etc/hosts"
+        hosts.write_text("# mine\n127.0.0.1 localhost\n127.0.1.1 pi-1 printer.home\n192.168.1.5 nas # the NAS\n")
+        for name in ("pi-1", "pi-2", "pi-2"):
+            self.set_up(f'hostname = "{name}"')
+            self.assertEqual(hosts.read_text(), f"# mine\n127.0.0.1 localhost\n127.0.1.1 {name} printer.home\n192.168.1.5 nas # the NAS\n")
+        hosts.write_text("127.0.0.1 localhost\n10.0.0.1 router\n")
+        self.set_up('hostname = "pi-2"')
+        self.assertEqual(hosts.read_text(), "127.0.0.1 localhost\n127.0.1.1 pi-2\n10.0.0.1 router\n")
+        hosts.write_text("127.0.1.1 rookery\n127.0.1.1 pi-2 other\n")
+        self.set_up('hostname = "pi-3"')
+        self.assertEqual(hosts.read_text(), "127.0.1.1 pi-3\n127.0.1.1 other\n")
+
+    def test_seeds_that_the_machine_cannot_resolve_are_refused(self):
+        for seed in ("pi-1.local:9443", "PI-1.Local.:9443", "pi-1:9443", "fd00::1:9443", "[192.168.1.1]:9443", "300.1.1.1:9443", "a..b:9443", "192.168.1.11", "192.168.1.11:0"):
+            with self.subTest(seed):
+                self.assertIn("names under .local are not resolved (line 2)", self.set_up(f'[cluster]\nseeds = ["{seed}"]\n'))
+        for seed in ("192.168.1.11:9443", "[fd00::11]:9443", "pi-1.fritz.box:9443"):
+            with self.subTest(seed):
+                self.assertIn("no problems found", self.set_up(f'[cluster]\nseeds = ["{seed}"]\n'))
+
+    def test_capitals_of_a_host_name_are_reported(self):
+        report = self.set_up('hostname = "Pi-One"')
+        self.assertEqual(self.text("etc/hostname"), "pi-one\n")
+        self.assertIn("- hostname: the capitals of 'Pi-One' are not used: the machine is called pi-one\n", report)
+
+    def test_nothing_that_a_person_waits_for_waits_for_the_network(self):
+        units = Path(__file__).parents[1] / "files/usr/lib/systemd/system"
+        for unit in units.glob("rookery*"):
+            if unit.is_file():
+                settings = [line for line in unit.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+                self.assertNotIn("network-online.target", "\n".join(settings), unit.name)
+        self.assertIn("\nPathChanged=/run/systemd/netif/state\n", (units / "rookery-greeting.path").read_text(encoding="utf-8"))
+        self.assertIn("--any ", (units / "systemd-networkd-wait-online.service.d/image.conf").read_text(encoding="utf-8"))
+
+    def test_problems_name_the_lines_of_their_settings(self):
+        text = ('\ufeff# a comment\r\nhostname = "a_b"\r\n[ssh]\r\nuser = "root"\r\nkeys = [\r\n  "ssh-ed25519 AAAA=",\r\n]\r\n[wifi]\r\ncountry = "DE"\r\n'
+                '[[wifi.networks]]\r\nssid = "a"\r\npassphrase = "correct horse"\r\n[[wifi.networks]]\r\nssid = "b"\r\npassphrase = "short"\r\n[cluster]\r\nexpect = 1\r\n')
+        report = self.set_up(text)
+        for place, line in (("hostname: ", 2), ("ssh.user: ", 4), ("ssh.keys: ", 5), ("wifi.networks, number 2: passphrase: ", 15), ("cluster.expect: ", 17)):
+            self.assertRegex(report, rf"- {place}.*\(line {line}\)\n")
+
+    def test_files_that_are_not_read_under_their_names_are_reported(self):
+        boot = self.root / "boot/firmware"
+        # Names as browsers and editors of Windows and macOS write them.
+        for name in ("rookery.toml.txt", "Rookery (1).toml", "copy of rookery.toml", "rookery.txt", "user-data.yaml", "network-config.txt"):
+            (boot / name).write_text('hostname = "pi-7"')
+            with self.subTest(name):
+                self.assertIn(f"- {name} is not read: settings are read from ", self.set_up(""))
+            (boot / name).unlink()
+        for name in ("wpa_supplicant.conf", "ssh", "userconf.txt", "firstrun.sh"):
+            (boot / name).write_text("x")
+            with self.subTest(name):
+                self.assertIn(f"- {name} is not used: ", self.set_up(""))
+            (boot / name).unlink()
+        for name in ("rookery-first-boot.log", "user-data", "network-config", "meta-data", "config.txt", "boot.env", "._rookery.toml", "start.elf"):
+            (boot / name).write_text("")
+        self.assertNotIn(" is not ", self.set_up("").replace("user-data contains", ""))
 
     def test_a_setting_that_fails_does_not_prevent_the_others(self):
         (self.root / "etc/hostname").mkdir()

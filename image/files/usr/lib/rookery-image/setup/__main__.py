@@ -10,8 +10,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 import first_boot
 import found
 import greeting
-from boot_partition import BootPartition
+from boot_partition import LOG, BootPartition
 from system import Machine
+
+
+WHY_NO_LOG = "the boot partition is full, or the card refuses writes. Delete your own files from the partition"
 
 
 def run(step: str, machine: Machine, boot: BootPartition) -> None:
@@ -19,7 +22,11 @@ def run(step: str, machine: Machine, boot: BootPartition) -> None:
         case "first-boot":
             report = first_boot.set_up(machine, boot)
             machine.write(first_boot.REPORT, report)
-            boot.report(report)
+            try:
+                boot.report(report)
+            except OSError as error:
+                # On the screen instead.
+                machine.write(first_boot.REPORT, f"{report}- {LOG} cannot be written ({error.strerror}): {WHY_NO_LOG}\n")
         case "found":
             machine.write(found.REPORT, found.found(machine, boot))
         case "greet":

@@ -1,6 +1,8 @@
 """The boot partition, which every PC can read: input is rookery.toml and Raspberry Pi Imager's files, output is rookery-first-boot.log. It is mounted read-only except during a write."""
 
+import errno
 import os
+import re
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,12 +15,50 @@ LOG = "rookery-first-boot.log"
 
 # The log is padded with blanks to a multiple of this, so that its size, and with it the FAT, seldom changes.
 LOG_STEP_BYTES = 4096
+# The image contains a log of this size, so that there is room for it also on a partition that its owner filled. It does not shrink below.
+RESERVED_BYTES = 16384
 
 
-def log_bytes(text: str) -> bytes:
-    """The bytes of the log: `text` with CRLF line ends, padded."""
+def log_bytes(text: str, present_bytes: int = 0) -> bytes:
+    """The bytes of the log: `text` with CRLF line ends, padded; at least as many as the log has, up to RESERVED_BYTES."""
     data = text.replace("\n", "\r\n").encode()
-    return data + b" " * (-len(data) % LOG_STEP_BYTES)
+    data += b" " * (-len(data) % LOG_STEP_BYTES)
+    return data.ljust(min(present_bytes, RESERVED_BYTES))
+
+
+# What is not read under these names, although it may have been meant to be, and what to do instead. Programs for Raspberry Pi OS write the first ones.
+FILES_OF_OTHERS = {
+    "firstrun.sh": "Raspberry Pi Imager's settings for Raspberry Pi OS are not read. Add Rookery's repository to Imager (--repo FILE.imager.json), or use rookery.toml",
+    "custom.toml": "settings for Raspberry Pi OS are not read. Use rookery.toml",
+    "preseed.toml": "settings for Raspberry Pi OS are not read. Use rookery.toml",
+    "wpa_supplicant.conf": "set wireless networks in rookery.toml, section [wifi]",
+    "ssh": "SSH is always enabled, by key: section [ssh] of rookery.toml",
+    "ssh.txt": "SSH is always enabled, by key: section [ssh] of rookery.toml",
+    "userconf": "accounts have SSH keys and no passwords: section [ssh] of rookery.toml",
+    "userconf.txt": "accounts have SSH keys and no passwords: section [ssh] of rookery.toml",
+    "cmdline.txt": "kernel parameters are read from boot.env, as extra=PARAMETERS",
+}
+READ = (SETTINGS, "user-data", "network-config")
+FULL = "\nThe boot partition is full, so this log is not complete: the screen shows the rest. Delete your own files from the partition.\n"
+
+
+def misnamed(name: str) -> str | None:
+    """The file that was meant by a name such as `rookery.toml.txt`; None if the name resembles none. Names on FAT ignore case."""
+    plain = name.lower()
+    if plain in READ or plain == LOG or plain.startswith("."):
+        return None
+    for meant in READ:
+        # rookery.toml.txt, rookery (1).toml, rookery-toml, copy of rookery.toml; user-data.yaml
+        stem, end = meant.partition(".")[::2]
+        if meant in plain or re.fullmatch(rf"{stem}[ _.-].*{end}(\.txt)?" if end else rf"{meant}[ _.-].*", plain) or plain == stem or plain == stem + ".txt":
+            return meant
+    return None
+
+
+def cut(data: bytes, size: int) -> bytes:
+    """The beginning of the log that fits, with a sentence that it is not the whole."""
+    end = FULL.replace("\n", "\r\n").encode()
+    return data if len(data) <= size else (data[:max(size - len(end), 0)] + end)[:size]
 
 
 class BootPartition:
@@ -37,6 +77,17 @@ class BootPartition:
     def is_mounted(self) -> bool:
         """Whether the partition has any file. A mounted one has at least the firmware."""
         return any(self.directory.iterdir())
+
+    def unread(self) -> list[str]:
+        """Sentences about files that are not read under their names, although the owner may have meant them to be."""
+        notes = []
+        for name in sorted(entry.name for entry in self.directory.iterdir() if entry.is_file()):
+            if (meant := misnamed(name)) is not None:
+                hidden = f" Windows hides the ending .{name.rpartition('.')[2]} of a name unless you let it show file name extensions." if name.lower().endswith(".txt") else ""
+                notes.append(f"{name} is not read: settings are read from {meant}. Give the file this name if it has your settings.{hidden}")
+            elif (reason := FILES_OF_OTHERS.get(name.lower())) is not None:
+                notes.append(f"{name} is not used: {reason}.")
+        return notes
 
     def text(self, file: str = SETTINGS) -> tuple[str | None, str | None]:
         """Returns the text of a file and None, or None and its problem, or None twice if the file does not exist."""
@@ -67,19 +118,43 @@ class BootPartition:
     def would_change(self, text: str) -> bool:
         """Whether the log on the card differs from `text`."""
         try:
-            return (self.directory / LOG).read_bytes() != log_bytes(text)
+            present = (self.directory / LOG).read_bytes()
         except OSError:
             return True
+        data = log_bytes(text, len(present))
+        # As `report` leaves it on a full partition. It is tried again once there is room for the whole.
+        if present == cut(data, len(present)) and len(data) > len(present):
+            space = os.statvfs(self.directory)
+            return space.f_bavail * space.f_frsize >= len(data) - len(present)
+        return present != data
 
     def report(self, text: str) -> bool:
-        """Writes the log if it changed, and returns whether it did. It writes in place, because truncating and growing a file changes the FAT, which a power cut may then damage."""
+        """Writes the log if it changed, and returns whether it did. It writes in place, because truncating and growing a file changes the FAT, which a power cut may then damage.
+
+        On a full partition the log keeps its size, and says at its end that it is not complete. Raises OSError if not even that is possible."""
         path = self.directory / LOG
         if not self.would_change(text):
             return False
-        with self._writable(), open(path, "r+b" if path.is_file() else "wb") as file:
-            file.write(log_bytes(text))
+        before = path.stat().st_size if path.is_file() else 0
+        data = log_bytes(text, before)
+        with self._writable():
+            try:
+                self._write(path, data)
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+                # A log without a word would look as if nothing had happened.
+                if before == 0:
+                    path.unlink(missing_ok=True)
+                    raise
+                self._write(path, cut(data, before))
+        return True
+
+    @staticmethod
+    def _write(path: Path, data: bytes) -> None:
+        with open(path, "r+b" if path.is_file() else "wb") as file:
+            file.write(data)
+            file.flush()
             if file.tell() < os.fstat(file.fileno()).st_size:
                 file.truncate()
-            file.flush()
             os.fsync(file.fileno())
-        return True

@@ -17,8 +17,8 @@ HAS_TOKEN = "/run/rookery-image/has-token"
 SECRETS = ((SETTINGS, "passphrase"), (SETTINGS, "phrase"), (SETTINGS, "claim-code"), (imager.NETWORK_CONFIG, "password"))
 
 
-def read_files(machine: system.Machine, boot: BootPartition) -> tuple[Settings, list[str]]:
-    """The merged settings of all files on the boot partition, and their problems."""
+def read_files(machine: system.Machine, boot: BootPartition) -> tuple[Settings, list[str], list[str]]:
+    """The merged settings of all files on the boot partition, their problems, and what was given but is not used."""
     zones = machine.path("/usr/share/zoneinfo")
     problems, texts = [], {}
     for file in (SETTINGS, imager.USER_DATA, imager.NETWORK_CONFIG):
@@ -28,10 +28,11 @@ def read_files(machine: system.Machine, boot: BootPartition) -> tuple[Settings, 
         if problem is not None:
             problems.append(problem)
     settings, toml_problems = parse(texts[SETTINGS], zones) if SETTINGS in texts else (Settings(in_doubt=set(LASTING)), [])
-    by_imager, imager_problems = imager.parse(texts.get(imager.USER_DATA), texts.get(imager.NETWORK_CONFIG), zones)
+    by_imager, imager_problems, notes = imager.parse(texts.get(imager.USER_DATA), texts.get(imager.NETWORK_CONFIG), zones)
     if not texts and not problems:
         problems.append(f"There is no {SETTINGS} on the boot partition, so the machine uses the defaults.")
-    return imager.fill_in(settings, by_imager), problems + toml_problems + imager_problems
+    notes += imager.overridden(settings, by_imager)
+    return imager.fill_in(settings, by_imager), boot.unread() + problems + toml_problems + imager_problems, notes
 
 
 def set_up(machine: system.Machine, boot: BootPartition) -> str:
@@ -52,11 +53,13 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
             problems.append(f"{action_name} failed: {getattr(error, 'stderr', None) or error}".strip())
         return None
 
-    settings, file_problems = attempt("Reading the files of the boot partition", lambda: read_files(machine, boot)) or (Settings(in_doubt=set(LASTING)), [])
+    settings, file_problems, notes = attempt("Reading the files of the boot partition", lambda: read_files(machine, boot)) or (Settings(in_doubt=set(LASTING)), [], [])
     problems += file_problems + (attempt("Checking the settings", lambda: system.check(machine, settings)) or [])
     # First, because the settings below store files beside the data.
     drive_name = attempt("Mounting the node's drive", lambda: drive.use(machine, settings.storage_drive))
     name = attempt("Setting the host name", lambda: system.set_host_name(machine, settings)) or "?"
+    if settings.hostname is not None and settings.hostname != settings.hostname.lower():
+        notes.append(f"hostname: the capitals of '{settings.hostname}' are not used: the machine is called {name}")
     attempt("Setting the time zone", lambda: system.set_time_zone(machine, settings))
     attempt("Making the SSH host keys", lambda: system.keep_host_keys(machine))
     attempt("Setting the account for SSH", lambda: system.set_account(machine, settings))
@@ -85,11 +88,11 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
         attempt(f"Covering the secrets in {file}", lambda file=file, secret=secret: boot.cover(secret, stored, file))
     # Rookery uses no passwords, so all of them are covered.
     attempt(f"Covering the passwords in {imager.USER_DATA}", lambda: boot.cover("passwd", None, imager.USER_DATA))
-    return report(machine, settings, name, drive_name, problems)
+    return report(machine, settings, name, drive_name, problems, notes)
 
 
-def report(machine: system.Machine, settings: Settings, name: str, drive_name: str | None, problems: list[str]) -> str:
-    """The report for the owner. `drive_name` is None if the node is on the card."""
+def report(machine: system.Machine, settings: Settings, name: str, drive_name: str | None, problems: list[str], notes: list[str]) -> str:
+    """The report for the owner. `drive_name` is None if the node is on the card. `notes` are what was given but is not used."""
     if settings.ssh_keys:
         login = f"ssh {settings.ssh_user}@{name}.local"
     else:
@@ -102,4 +105,6 @@ def report(machine: system.Machine, settings: Settings, name: str, drive_name: s
         "",
     ]
     lines += ["Problems:"] + [f"- {problem}" for problem in problems] if problems else ["rookery.toml: no problems found."]
+    if notes:
+        lines += ["", "Given, but not used:"] + [f"- {note}" for note in notes]
     return "\n".join(lines) + "\n"

@@ -89,7 +89,11 @@ def show(machine: Machine, boot: BootPartition, now=time.monotonic) -> None:
     times, last = (int(word) for word in (machine.read(LOG_WRITES) or "0 0").split())
     due = last + min(FIRST_PAUSE_SECONDS * 2 ** times, MAX_PAUSE_SECONDS) if times else 0
     if now() >= due:
-        boot.report(text)
+        try:
+            boot.report(text)
+        except OSError as error:
+            # The screen has the text. Tried again like after a success.
+            print(f"The log on the boot partition was not written: {error}")
         machine.write(LOG_WRITES, f"{min(times + 1, MAX_DOUBLINGS)} {now():.0f}\n")
     else:
         # Fails if the timer of an earlier call is still waiting, which then does the write.

@@ -9,20 +9,101 @@ from settings import Settings, WifiNetwork, is_account, is_host_name, is_passphr
 USER_DATA, NETWORK_CONFIG = "user-data", "network-config"
 
 
+# What becomes of each key of Imager: None if it is used, or if Rookery does the same anyway; otherwise the reason why it is not used, for the owner. A dictionary gives
+# the values that need no word, beside the reason for others. image/tests/imager_keys.txt lists the keys of Imager's versions.
+NO_PASSWORD = "passwords are not used to log in or for sudo, because SSH accepts keys only"
+KEYBOARD = "the screen's keyboard has the American layout"
+PINS = "set interfaces of the board in config.txt, by the lines of Raspberry Pi's documentation, such as dtparam=i2c_arm=on"
+COMMANDS = "commands are not run and files are not written, because the system cannot be changed; Rookery enables SSH and the radio itself"
+OF_USER = {
+    "name": None, "ssh_authorized_keys": None, "groups": None, "lock_passwd": None,
+    "passwd": NO_PASSWORD,
+    "shell": ({"/bin/bash"}, "the account's shell is /bin/bash"),
+    "sudo": ({"ALL=(ALL) NOPASSWD:ALL"}, "the account may use sudo without a password, because it has none"),
+}
+KEYS = {
+    "user-data": {
+        "hostname": None, "timezone": None, "ssh_authorized_keys": None, "user": None, "users": None, "manage_etc_hosts": None,
+        **{f"{users}.{key}": reason for users in ("user", "users") for key, reason in OF_USER.items()},
+        "packages": ({"avahi-daemon"}, "no packages are installed, because the system cannot be changed"),
+        "apt": None, "apt.conf": None, "apt.preserve_sources_list": None,
+        "enable_ssh": ({"true"}, "SSH is always enabled"),
+        "ssh_pwauth": ({"false"}, NO_PASSWORD),
+        "keyboard": None, "keyboard.model": KEYBOARD, "keyboard.layout": ({"us"}, KEYBOARD),
+        "rpi": None, "rpi.enable_usb_gadget": PINS, "rpi.interfaces": None, "rpi.interfaces.i2c": PINS, "rpi.interfaces.spi": PINS, "rpi.interfaces.onewire": PINS,
+        "rpi.interfaces.serial": PINS, "rpi.interfaces.serial.console": PINS, "rpi.interfaces.serial.hardware": PINS,
+        "runcmd": COMMANDS, "write_files": COMMANDS,
+    },
+    "network-config": {
+        "version": None, "wifis": None, "wifis.*": None, "wifis.*.access-points": None, "wifis.*.access-points.*": None, "wifis.*.access-points.*.hidden": None,
+        "wifis.*.access-points.*.password": None, "wifis.*.regulatory-domain": None, "wifis.*.optional": None, "wifis.renderer": None,
+        "wifis.*.access-points.*.auth": None,
+        "wifis.*.access-points.*.auth.key-management": ({"none", "psk"}, "only open networks and passphrases (WPA2, WPA3 personal) are supported"),
+        "wifis.*.dhcp4": ({"true"}, "addresses come from DHCP"),
+        "ethernets": None, "ethernets.*": None, "ethernets.*.dhcp4": ({"true"}, "addresses come from DHCP"), "ethernets.*.dhcp6": ({"true"}, "addresses come from DHCP"),
+        "ethernets.*.optional": None,
+    },
+}
+# More would be a file of another program. Imager's have four levels.
+MAX_DEPTH = 12
+
+
+class Text(str):
+    """A scalar as it is written in the file, so that `0123` stays a text, with its line."""
+
+    line: int
+
+
+class Mapping(dict):
+    """A mapping, with the line of each key."""
+
+    def __init__(self):
+        super().__init__()
+        self.lines: dict[str, int] = {}
+
+
+def value_of(node, depth: int = 0):
+    """Converts a YAML node to Mapping, list and Text; None for an empty value. Raises ValueError if it is nested too deeply."""
+    if depth > MAX_DEPTH:
+        raise ValueError("nested too deeply")
+    match node.id:
+        case "mapping":
+            mapping_value = Mapping()
+            for key, value in node.value:
+                name = network_name(str(key.value))
+                mapping_value[name] = value_of(value, depth + 1)
+                mapping_value.lines[name] = key.start_mark.line + 1
+            return mapping_value
+        case "sequence":
+            return [value_of(value, depth + 1) for value in node.value]
+    if node.style is None and node.value in ("", "~", "null"):
+        return None
+    text = Text(node.value)
+    text.line = node.start_mark.line + 1
+    return text
+
+
 def mapping(text: str | None, name: str, problems: list[str]) -> dict | None:
     """The YAML mapping in `text`, empty if `text` is None; None if it is not valid YAML."""
     if text is None:
-        return {}
+        return Mapping()
     # Imported here, because the import takes a third of the setup's time and most cards have no such file.
     import yaml  # pylint: disable=import-outside-toplevel
     try:
-        document = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError) as error:
+        # Aliases may stand for more values than fit the memory. Imager writes none.
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
+            raise ValueError
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        document = Mapping() if node is None else value_of(node)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         # The message names the position but not the text, which may be a passphrase.
         mark = getattr(error, "problem_mark", None)
         problems.append(f"{name} is not valid YAML{f' (line {mark.line + 1}, column {mark.column + 1})' if mark else ''} and was ignored.")
         return None
-    return document if isinstance(document, dict) else {}
+    if not isinstance(document, Mapping):
+        problems.append(f"{name} contains no settings (KEY: VALUE) and was ignored.")
+        return None
+    return document
 
 
 def mapping_at(value, *keys) -> dict:
@@ -30,6 +111,25 @@ def mapping_at(value, *keys) -> dict:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
+
+
+def unused(document: Mapping, file: str, path: str = "") -> list[str]:
+    """The keys of a document that are not used, each with its line and the reason. An unknown key is named without the keys below it."""
+    notes = []
+    for key, value in document.items():
+        place = f"{path}.{key}" if path else key
+        # Names of interfaces and networks are the owner's.
+        known = KEYS[file].get(place, KEYS[file].get(f"{path}.*", ""))
+        pattern = place if place in KEYS[file] else f"{path}.*"
+        values = value if isinstance(value, list) else [value]
+        reason = known[1] if isinstance(known, tuple) and any(str(one) not in known[0] for one in values) else known if isinstance(known, str) else None
+        if reason is not None:
+            notes.append(f"{file}: '{key}' (line {document.lines[key]}) is not used: {reason or 'Rookery does not know this setting'}")
+        elif known is None:
+            for inner in values:
+                if isinstance(inner, Mapping):
+                    notes += unused(inner, file, pattern)
+    return notes
 
 
 def list_or_empty(value) -> list:
@@ -45,60 +145,94 @@ def network_name(text: str) -> str:
         return text
 
 
+def text_at(document: dict, key: str, file: str, problems: list[str]) -> Text | None:
+    """The text of a key; None, and a problem, if it has another shape."""
+    value = document.get(key)
+    if value is not None and not isinstance(value, Text):
+        problems.append(f"{file}: '{key}' (line {document.lines[key]}) must be a text")
+        return None
+    return value
+
+
 def read_user_data(document: dict, settings: Settings, zones, problems: list[str]) -> None:
     """Stores the values of `user-data` in `settings`, and appends their problems."""
-    name = document.get("hostname")
-    if isinstance(name, str):
+    name = text_at(document, "hostname", USER_DATA, problems)
+    if name is not None:
         if is_host_name(name):
-            settings.hostname = name
+            settings.hostname = str(name)
         else:
-            problems.append(f"{USER_DATA}: '{name}' cannot be a host name")
-    zone = document.get("timezone")
-    if isinstance(zone, str) and is_time_zone(zone, zones):
-        settings.timezone = zone
+            problems.append(f"{USER_DATA}: '{name}' (line {name.line}) cannot be a host name: use 1 to 63 letters, digits and hyphens, not only digits")
+    zone = text_at(document, "timezone", USER_DATA, problems)
+    if zone is not None:
+        if is_time_zone(zone, zones):
+            settings.timezone = str(zone)
+        else:
+            problems.append(f"{USER_DATA}: '{zone}' (line {zone.line}) is not a time zone of this machine: use a name such as Europe/Berlin, or Etc/UTC")
     # Imager 1 writes a list of users, Imager 2 a single one.
     users = [user for user in [document.get("user"), *list_or_empty(document.get("users"))] if isinstance(user, dict)]
-    keys = [key.strip() for place in [*users, document] for key in list_or_empty(place.get("ssh_authorized_keys")) if isinstance(key, str)]
-    settings.ssh_keys = [key for key in keys if is_ssh_key(key)]
-    if len(settings.ssh_keys) < len(keys):
-        problems.append(f"{USER_DATA}: an SSH key is invalid or incomplete")
+    keys = [key for place in [*users, document] for key in list_or_empty(place.get("ssh_authorized_keys")) if isinstance(key, Text)]
+    settings.ssh_keys = [key.strip() for key in keys if is_ssh_key(key.strip())]
+    for key in keys:
+        if not is_ssh_key(key.strip()):
+            problems.append(f"{USER_DATA}: an SSH key (line {key.line}) is invalid or incomplete")
     if users and settings.ssh_keys:
         name = str(users[0].get("name"))
         if is_account(name):
             settings.ssh_user = name
         else:
             problems.append(f"{USER_DATA}: '{name}' cannot be an account here; '{settings.ssh_user}' is used instead")
+    if len(users) > 1:
+        problems.append(f"{USER_DATA}: only the first account is created; its SSH keys are those of all")
     if users and not settings.ssh_keys:
         problems.append(f"{USER_DATA}: Raspberry Pi Imager was told to create an account with a password, which Rookery does not support. Choose SSH with public keys there, or set keys in rookery.toml")
 
 
 def read_network_config(document: dict, settings: Settings, problems: list[str]) -> None:
     """Stores the values of `network-config` in `settings`, and appends their problems."""
-    for interface in mapping_at(mapping_at(document, "network") or document, "wifis").values():
-        country = interface.get("regulatory-domain") if isinstance(interface, dict) else None
+    for interface in mapping_at(document, "wifis").values():
+        if not isinstance(interface, dict):
+            continue
+        country = text_at(interface, "regulatory-domain", NETWORK_CONFIG, problems)
         for ssid, access_point in mapping_at(interface, "access-points").items():
-            passphrase = mapping_at(access_point).get("password")
-            if passphrase is not None and not is_passphrase(str(passphrase)):
-                problems.append(f"{NETWORK_CONFIG}: the passphrase of '{ssid}' must be 8 to 63 characters of the ASCII keyboard, or 64 hexadecimal digits")
+            settings_of_network = mapping_at(access_point)
+            passphrase = text_at(settings_of_network, "password", NETWORK_CONFIG, problems)
+            if passphrase is None and (settings_of_network.get("password") is not None or mapping_at(settings_of_network, "auth").get("key-management", "none") != "none"):
+                # Not taken for an open network.
+                problems.append(f"{NETWORK_CONFIG}: the network '{ssid}' has no passphrase that can be used")
                 continue
-            settings.wifi_networks.append(WifiNetwork(network_name(str(ssid)), None if passphrase is None else str(passphrase), mapping_at(access_point).get("hidden") is True))
-        if isinstance(country, str) and re.fullmatch(r"[A-Z]{2}", country):
-            settings.wifi_country = country
+            if passphrase is not None and not is_passphrase(passphrase):
+                problems.append(f"{NETWORK_CONFIG}: the passphrase of '{ssid}' (line {passphrase.line}) must be 8 to 63 characters of the ASCII keyboard, or 64 hexadecimal digits")
+                continue
+            settings.wifi_networks.append(WifiNetwork(ssid, None if passphrase is None else str(passphrase), settings_of_network.get("hidden") == "true"))
+        if country is not None and re.fullmatch(r"[A-Z]{2}", country):
+            settings.wifi_country = str(country)
+        elif country is not None:
+            problems.append(f"{NETWORK_CONFIG}: '{country}' (line {country.line}) is not a country's two capital letters, as in DE")
     if settings.wifi_networks and settings.wifi_country is None:
         problems.append(f"{NETWORK_CONFIG}: the wireless country is missing, so the radio stays off; choose it in Raspberry Pi Imager")
         settings.wifi_networks = []
 
 
-def parse(user_data: str | None, network_config: str | None, zones) -> tuple[Settings, list[str]]:
-    """The settings of both files, and their problems."""
+def parse(user_data: str | None, network_config: str | None, zones) -> tuple[Settings, list[str], list[str]]:
+    """The settings of both files, their problems, and what they contain that is not used."""
     settings, problems = Settings(), []
-    documents = mapping(user_data, USER_DATA, problems), mapping(network_config, NETWORK_CONFIG, problems)
-    read_user_data(documents[0] or {}, settings, zones, problems)
+    user_document, network_document = mapping(user_data, USER_DATA, problems), mapping(network_config, NETWORK_CONFIG, problems)
+    read_user_data(user_document or Mapping(), settings, zones, problems)
     problems_before = len(problems)
-    read_network_config(documents[1] or {}, settings, problems)
-    if documents[1] is None or len(problems) > problems_before:
+    network = mapping_at(network_document, "network") or network_document or Mapping()
+    read_network_config(network, settings, problems)
+    if network_document is None or len(problems) > problems_before:
         settings.in_doubt.add("wifi")
-    return settings, problems
+    return settings, problems, unused(user_document or Mapping(), USER_DATA) + unused(network, NETWORK_CONFIG)
+
+
+def overridden(settings: Settings, fallback: Settings) -> list[str]:
+    """What Imager's files set but rookery.toml sets otherwise."""
+    values = (("host name", settings.hostname, fallback.hostname), ("time zone", settings.timezone, fallback.timezone), ("wireless country", settings.wifi_country, fallback.wifi_country))
+    notes = [f"Raspberry Pi Imager's {name} '{theirs}' is not used: rookery.toml sets '{ours}'" for name, ours, theirs in values if ours is not None and theirs is not None and ours != theirs]
+    if settings.ssh_keys and fallback.ssh_keys and (settings.ssh_user, set(settings.ssh_keys)) != (fallback.ssh_user, set(fallback.ssh_keys)):
+        notes.append("Raspberry Pi Imager's account and SSH keys are not used: rookery.toml sets others")
+    return notes
 
 
 def fill_in(settings: Settings, fallback: Settings) -> Settings:

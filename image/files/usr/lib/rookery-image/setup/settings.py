@@ -3,6 +3,7 @@
 import base64
 import binascii
 import difflib
+import ipaddress
 import re
 import tomllib
 from dataclasses import dataclass, field
@@ -67,12 +68,13 @@ class Settings:
 class Reader:
     """Reads the known keys of one table, and records the problems of their values and the unknown keys."""
 
-    def __init__(self, table: dict, name: str, problems: list[str], in_doubt: set[str]):
-        self._table, self._name, self._problems, self._in_doubt, self._known = table, name, problems, in_doubt, []
+    def __init__(self, table: dict, name: str, problems: list[str], in_doubt: set[str], lines: dict[str, int]):
+        self._table, self._name, self._problems, self._in_doubt, self._lines, self._known = table, name, problems, in_doubt, lines, []
 
     def problem(self, key: str, sentence: str) -> None:
-        """Records a problem of a key; its top-level key is then in doubt."""
-        self._problems.append(f"{self._name}{key}: {sentence}")
+        """Records a problem of a key, with its line if the file has the key; its top-level key is then in doubt."""
+        line = self._lines.get(self._name + key)
+        self._problems.append(f"{self._name}{key}: {sentence}{f' (line {line})' if line is not None else ''}")
         self._in_doubt.add((self._name + key).partition(".")[0])
 
     def take(self, key: str, kind: type, shape: str):
@@ -104,7 +106,7 @@ class Reader:
     def table(self, key: str) -> "Reader":
         """Returns a reader of the section `key`, empty if it is missing or invalid."""
         value = self.take(key, dict, f"a section, [{self._name}{key}]") or {}
-        return Reader(value, f"{self._name}{key}.", self._problems, self._in_doubt)
+        return Reader(value, f"{self._name}{key}.", self._problems, self._in_doubt, self._lines)
 
     def tables(self, key: str) -> list["Reader"]:
         """Returns a reader of each section [[key]]."""
@@ -112,7 +114,7 @@ class Reader:
         if not all(isinstance(value, dict) for value in values):
             self.problem(key, f"this must be sections, [[{self._name}{key}]]")
             return []
-        return [Reader(value, f"{self._name}{key}, number {number}: ", self._problems, self._in_doubt) for number, value in enumerate(values, 1)]
+        return [Reader(value, f"{self._name}{key}, number {number}: ", self._problems, self._in_doubt, self._lines) for number, value in enumerate(values, 1)]
 
     def finish(self) -> bool:
         """Records the unknown keys and returns whether there were any."""
@@ -124,6 +126,25 @@ class Reader:
             # An unknown key may be any setting, misspelt or in the wrong section.
             self._in_doubt.update(LASTING)
         return bool(unknown)
+
+
+def lines_of(text: str) -> dict[str, int]:
+    """The line of each key and section of the file, by their names in problems, such as `ssh.user` and `wifi.networks, number 2: ssid`."""
+    lines: dict[str, int] = {}
+    prefix, counts = "", {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if many := re.match(r"\s*\[\[\s*([A-Za-z0-9_.-]+)\s*\]\]", line):
+            counts[many[1]] = counts.get(many[1], 0) + 1
+            prefix = f"{many[1]}, number {counts[many[1]]}: "
+            lines.setdefault(many[1], number)
+            # A problem of a key that the section lacks.
+            lines.setdefault(prefix + "ssid", number)
+        elif section := re.match(r"\s*\[\s*([A-Za-z0-9_.-]+)\s*\]", line):
+            prefix = section[1] + "."
+            lines.setdefault(section[1], number)
+        elif key := re.match(r"""\s*([A-Za-z0-9_.-]+|"[^"]*"|'[^']*')\s*=""", line):
+            lines[prefix + key[1].strip("\"'")] = number
+    return lines
 
 
 def shorten(text: str) -> str:
@@ -197,8 +218,17 @@ def is_phrase(text: str) -> bool:
 
 
 def is_peer(text: str) -> bool:
+    """Whether the node can reach a member by this: an IP address and port, or a name in DNS. Names under .local have no resolver on the machine, and single words mean something only in some networks."""
     host, _, port = text.rpartition(":")
-    return port.isdigit() and 0 < int(port) < 65536 and re.fullmatch(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]", host) is not None
+    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        return False
+    try:
+        address = ipaddress.ip_address(host[1:-1] if host.startswith("[") and host.endswith("]") else host)
+        # An IPv6 address needs its brackets.
+        return (address.version == 6) == host.startswith("[")
+    except ValueError:
+        labels = host.removesuffix(".").lower().split(".")
+        return len(labels) > 1 and labels[-1] != "local" and not labels[-1].isdigit() and all(re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", label) for label in labels)
 
 
 def memory_bytes(text: str) -> int:
@@ -216,7 +246,7 @@ def parse(text: str, zones: Path = Path("/usr/share/zoneinfo")) -> tuple[Setting
     except tomllib.TOMLDecodeError as error:
         return Settings(in_doubt=set(LASTING)), [f"The file is not valid TOML and was ignored: {error}. Text needs quotes, as in hostname = \"pi-1\"."]
     settings = Settings()
-    top = Reader(document, "", problems, settings.in_doubt)
+    top = Reader(document, "", problems, settings.in_doubt, lines_of(text))
     settings.hostname = top.text("hostname", "1 to 63 letters, digits and hyphens, not only digits, as in \"pi-1\"", is_host_name)
     settings.timezone = top.text("timezone", "a name such as \"Europe/Berlin\"", lambda name: is_time_zone(name, zones))
     settings.memory = top.text("memory", "a size such as \"256M\", at least \"96M\"", lambda size: memory_bytes(size) >= MIN_MEMORY_BYTES)
@@ -264,7 +294,7 @@ def read_cluster(cluster: Reader, settings: Settings) -> None:
     if settings.cluster_token is not None and not (settings.cluster_token.startswith("rookery-join-1.") or TAKEN_OVER.fullmatch(settings.cluster_token)):
         cluster.problem("token", "this is not a join token; create one by `rookery cluster token create` on a member")
         settings.cluster_token = None
-    settings.cluster_seeds = cluster.texts("seeds", "an address and port of a member, as in \"192.168.1.11:9443\"", is_peer)
+    settings.cluster_seeds = cluster.texts("seeds", "an IP address and port of a member, as in \"192.168.1.11:9443\" or \"[fd00::11]:9443\", or a name in DNS; names under .local are not resolved", is_peer)
     settings.claim_code = cluster.take("claim-code", str, "text in quotes")
     if settings.claim_code is not None and not is_claim_code(settings.claim_code):
         # The message must not contain the code, as with the passphrase.

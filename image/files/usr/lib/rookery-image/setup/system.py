@@ -22,6 +22,9 @@ RUNTIME = "/run/rookery-image"
 HOST = "/var/lib/rookery/host"
 # The entries of the node's configuration that came from rookery.toml.
 NODE_BY_US = HOST + "/set-by-rookery-toml.json"
+# The address of the machine's own name in /etc/hosts, and the name in the image.
+OWN_ADDRESS, DEFAULT_NAME = "127.0.1.1", "rookery"
+HOSTS = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\nff02::1 ip6-allnodes\nff02::2 ip6-allrouters\n"
 POWER_GOVERNORS = {
     # conservative raises the frequency slowly with the load, performance always uses the highest, schedutil is the kernel's default.
     "quiet": "conservative",
@@ -179,10 +182,31 @@ def default_host_name(machine: Machine) -> str:
 def set_host_name(machine: Machine, settings: Settings) -> str:
     """Sets the host name and returns it."""
     name = (settings.hostname or default_host_name(machine)).lower()
+    before = (machine.read("/etc/hostname") or "").strip()
+    # hosts first: if a power cut comes between, the previous name is still known at the next boot.
+    machine.write("/etc/hosts", hosts_with_name(machine.read("/etc/hosts") or HOSTS, before, name))
     machine.write("/etc/hostname", name + "\n")
-    machine.write("/etc/hosts", f"127.0.0.1 localhost\n127.0.1.1 {name}\n::1 localhost ip6-localhost ip6-loopback\nff02::1 ip6-allnodes\nff02::2 ip6-allrouters\n")
     machine.run("hostname", name)
     return name
+
+
+def hosts_with_name(text: str, before: str, name: str) -> str:
+    """The text of /etc/hosts with the machine's name at OWN_ADDRESS, instead of the previous one. All other lines and names are the owner's and stay."""
+    lines, is_named = [], False
+    for line in text.splitlines():
+        words = line.partition("#")[0].split()
+        if words[:1] != [OWN_ADDRESS]:
+            lines.append(line)
+        elif not is_named:
+            is_named = True
+            names = [name] + [word for word in words[1:] if word not in (name, before, DEFAULT_NAME)]
+            lines.append(line if words[1:] == names else " ".join([OWN_ADDRESS, *names]))
+        elif others := [word for word in words[1:] if word not in (name, before, DEFAULT_NAME)]:
+            # A second line of the address.
+            lines.append(line if words[1:] == others else " ".join([OWN_ADDRESS, *others]))
+    if not is_named:
+        lines.insert(1 if lines and lines[0].startswith("127.0.0.1") else 0, f"{OWN_ADDRESS} {name}")
+    return "\n".join(lines) + "\n"
 
 
 def set_time_zone(machine: Machine, settings: Settings) -> None:
