@@ -12,7 +12,7 @@ dashboard_sources := $(shell find server/dashboard -type f -not -path '*/node_mo
 
 export DOTNET_CLI_TELEMETRY_OPTOUT := 1
 export DOTNET_NOLOGO := 1
-.PHONY: build dashboard package release e2e e2e-long image image-lock image-test run cluster
+.PHONY: build dashboard package release release-os e2e e2e-long image image-lock image-fixes image-test run cluster
 .PHONY: chaos check test test-crash test-long simulate simulate-long bench lint clean
 
 build: artifacts/rookery ## the executable, for this machine
@@ -36,11 +36,17 @@ artifacts/rookery: artifacts/publish-$(own_arch)/rookery
 package: artifacts/publish-$(ARCH)/rookery ## artifacts/rookery_VERSION_ARCH.deb for ARCH=arm64, or amd64
 	image/package/build $(ARCH)
 
-image: package ## artifacts/rookery-VERSION-ARCH.img.zst, the card image, for ARCH=arm64, or amd64; needs root
+image: package ## artifacts/rookery-RELEASE-ARCH.img.zst, the card image, for ARCH=arm64, or amd64; needs root
 	image/build --arch $(ARCH)
 
 release: ## artifacts/release/VERSION, all files of a release; DRY_RUN=1 only lists them
 	image/release $(if $(DRY_RUN),--dry-run)
+
+release-os: ## images and bundles of the released version with renewed packages, after `make image-lock`; needs root
+	image/release --os $(if $(DRY_RUN),--dry-run)
+
+image-fixes: ## lists the locked packages for which Debian has security fixes; exit code 1 if there are any
+	image/fixes
 
 image-lock: ## updates the locked versions of the image's packages from Debian's mirrors
 	image/lock-renew

@@ -6,12 +6,14 @@ version=$(sed -n 's:.*<Version>\(.*\)</Version>.*:\1:p' Directory.Build.props)
 cache=artifacts/image/cache
 work=artifacts/image/${ARCH:-none}
 tools=artifacts/image/tools
-image=artifacts/rookery-$version-${ARCH:-none}.img
 # UPDATE_KEY replaces the key that the build creates.
 signing_key=${UPDATE_KEY:-artifacts/update-signing.key}
 # Timestamp of every file in the image: when the lock was renewed, not when the image is built, so that builds are reproducible.
 SOURCE_DATE_EPOCH=$(<image/lock/epoch)
 export SOURCE_DATE_EPOCH
+# The image's release: the version of the program, and when its packages were locked (UTC). `dpkg --compare-versions` orders releases.
+release=$version+os$(date -ud "@$SOURCE_DATE_EPOCH" +%Y%m%d.%H%M)
+image=artifacts/rookery-$release-${ARCH:-none}.img
 # UTF-8, because some certificate names are not ASCII; C, because sorting must not depend on the locale.
 export LC_ALL=C.UTF-8 TZ=UTC
 
@@ -39,3 +41,39 @@ in_root() { # ROOT COMMAND...: runs a command by chroot in the root being built,
 # Partition sizes. A slot must hold a root of up to 1.1 GB; the boot partition holds the firmware, U-Boot and the owner's files.
 boot_bytes=$((128 * 1048576))
 slot_bytes=$((1152 * 1048576))
+
+# Sets key_passphrase to the options with which openssl opens the signing key. A key with a passphrase takes it from the file UPDATE_KEY_PASSPHRASE_FILE, or from
+# UPDATE_KEY_PASSPHRASE, which image/build sets after asking for it once.
+open_key() {
+  key_passphrase=()
+  is_encrypted "$signing_key" || return 0
+  if [[ -n ${UPDATE_KEY_PASSPHRASE_FILE:-} ]]; then
+    key_passphrase=(-passin "file:$UPDATE_KEY_PASSPHRASE_FILE")
+  elif [[ -n ${UPDATE_KEY_PASSPHRASE:-} ]]; then
+    key_passphrase=(-passin env:UPDATE_KEY_PASSPHRASE)
+  else
+    fail "the key $signing_key has a passphrase: name a file that contains it by UPDATE_KEY_PASSPHRASE_FILE, or run image/build in a terminal, which asks for it"
+  fi
+  openssl pkey -in "$signing_key" "${key_passphrase[@]}" -noout 2>/dev/null || fail "the key $signing_key cannot be opened: its passphrase is another one, or the file is damaged"
+}
+
+is_encrypted() { # KEY
+  grep -q 'ENCRYPTED' "$1"
+}
+
+# Writes the public half of the signing key.
+public_key() { # FILE
+  open_key
+  openssl pkey -in "$signing_key" "${key_passphrase[@]}" -pubout -out "$1"
+}
+
+# Writes the signature of a manifest.
+sign() { # MANIFEST SIGNATURE
+  open_key
+  openssl pkeyutl -sign -inkey "$signing_key" "${key_passphrase[@]}" -rawin -in "$1" -out "$2"
+}
+
+# Prints the fingerprint of a public key: the SHA-256 of its DER form.
+fingerprint_of() { # PUBLIC_KEY
+  openssl pkey -pubin -in "$1" -outform DER | sha256sum | cut -d' ' -f1
+}

@@ -22,9 +22,17 @@ class Release(unittest.TestCase):
         (self.top / "CHANGELOG.md").write_text(CHANGELOG)
         (self.top / "ansible").mkdir()
         (self.top / "ansible" / "galaxy.yml").write_text("version: 1.2.3\n")
+        (self.top / "image/lock").mkdir()
+        self.lock("1.0-1", 1795384705)
         (self.top / ".gitignore").write_text("artifacts/\n")
         self.git("init", "--quiet")
         self.commit()
+
+    def lock(self, version, epoch):
+        """Writes locks of one package with this version."""
+        for name in ("amd64", "arm64", "boot"):
+            (self.top / f"image/lock/{name}.Packages").write_text(f"Package: base-{name}\nVersion: {version}\n\n")
+        (self.top / "image/lock/epoch").write_text(f"{epoch}\n")
 
     def git(self, *arguments):
         subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=self.top, check=True)
@@ -90,6 +98,33 @@ class Release(unittest.TestCase):
             self.assertIn(f"No executable can be linked for {architecture} on this machine.", result.stderr)
         self.assertIn("apt-get install", result.stderr)
         self.assertFalse(marker.exists())
+
+    def test_renewed_packages_of_a_released_version_make_an_image_release_of_its_own(self):
+        self.git("tag", "v1.2.3")
+        # As `make image-lock` leaves it: not committed.
+        self.lock("1.0-1+deb13u1", 1795999999)
+        result = self.release("--os", "--dry-run")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        folder = "artifacts/release/1.2.3+os20261130.0053"
+        self.assertEqual(set(result.stdout.split()), {f"{folder}/{name}" for name in ("NOTES", "SHA256SUMS")}
+                         | {f"{folder}/rookery-1.2.3+os20261130.0053-{arch}.{end}" for arch in ("amd64", "arm64") for end in ("img.zst", "update.tar", "sbom.json", "imager.json")})
+
+    def test_an_image_release_of_another_program_than_the_released_one_is_refused(self):
+        self.git("tag", "v1.2.3")
+        self.lock("1.0-1+deb13u1", 1795999999)
+        (self.top / "program.cs").write_text("new")
+        self.commit()
+        result = self.release("--os", "--dry-run")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("differ from the tag v1.2.3", result.stderr)
+        self.assertIn("program.cs", result.stderr)
+
+    def test_an_image_release_without_renewed_packages_or_a_tag_is_refused(self):
+        for words in ("There is no tag v1.2.3", "there are no newer packages"):
+            result = self.release("--os", "--dry-run")
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(words, result.stderr)
+            self.git("tag", "--force", "v1.2.3")
 
     def test_an_unknown_option_is_refused(self):
         self.assertEqual(self.release("--now").returncode, 64)

@@ -28,6 +28,7 @@ sys.path.insert(0, str(SLOT))
 # pylint: disable=wrong-import-position
 import bundle
 import health
+import keys
 import state
 from state import SlotState
 
@@ -94,10 +95,10 @@ class WithBundles(unittest.TestCase):
         subprocess.run(["openssl", "pkey", "-in", private, "-pubout", "-out", public], check=True)
         return public
 
-    def make_bundle(self, change=lambda files: None, key: str = "release") -> Path:
-        """Creates a bundle of `self.slot`, signed with a key. `change` may change its files after the signing."""
+    def make_bundle(self, change=lambda files: None, key: str = "release", **fields) -> Path:
+        """Creates a bundle of `self.slot`, signed with a key. `fields` are added to its manifest. `change` may change its files after the signing."""
         files = {
-            "manifest.json": json.dumps({"version": "2", "architecture": "arm64", "slot": {"bytes": len(self.slot), "sha256": hashlib.sha256(self.slot).hexdigest()}}).encode(),
+            "manifest.json": json.dumps({"version": "2", "architecture": "arm64", "slot": {"bytes": len(self.slot), "sha256": hashlib.sha256(self.slot).hexdigest()}} | fields).encode(),
             "slot.ext4.zst": subprocess.run(["zstd", "-q", "-c"], input=self.slot, capture_output=True, check=True).stdout,
         }
         (self.directory / "manifest.json").write_bytes(files["manifest.json"])
@@ -209,13 +210,20 @@ class Machine(WithBundles):
         self.running, self.restarts, self.is_healthy = "a", 0, True
         (self.directory / "name").write_text(f"{self.disk}\n", encoding="ascii")
         for name, value in {
-            "DISK": self.directory / "name", "KEY_DIRECTORIES": (self.directory,), "HEALTH_WAIT_SECONDS": 0.01, "running_slot": lambda: self.running,
+            "DISK": self.directory / "name", "IMAGE": self.directory / "image", "HEALTH_WAIT_SECONDS": 0.01, "running_slot": lambda: self.running,
             "architecture": lambda: "arm64", "METRICS": self.directory / "metrics" / "rookery_slot.prom",
         }.items():
             self.replace(rookery_slot, name, value)
+        self.image("1", "1+os20260701.1200", 1782907200)
+        for name, value in {"DIRECTORIES": (self.directory,), "REVOKED": self.directory / "revoked-update-keys", "REVOKED_BY_IMAGE": self.directory / "revoked"}.items():
+            self.replace(keys, name, value)
         self.replace(health, "is_healthy", lambda: self.is_healthy)
         self.real_run = subprocess.run
         self.replace(subprocess, "run", self.run_program)
+
+    def image(self, version: str, release: str, locked_at: int) -> None:
+        """Sets the release that runs."""
+        (self.directory / "image").write_text(f"version={version}\nrelease={release}\narchitecture=arm64\nlocked=2026-07-01\nlocked-at={locked_at}\n")
 
     def replace(self, owner, name: str, value) -> None:
         """Replaces a member of a module until the test ends."""
@@ -233,7 +241,7 @@ class Machine(WithBundles):
     def output_of(self, command: str, **arguments) -> str:
         """Runs a command of `rookery-slot` and returns its standard output."""
         with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
-            getattr(rookery_slot, command)(argparse.Namespace(**arguments))
+            getattr(rookery_slot, command)(argparse.Namespace(**({"downgrade": False, "json": False} | arguments)))
         return out.getvalue()
 
     def expect_refusal(self, command: str, sentence: str, **arguments) -> None:
@@ -304,7 +312,7 @@ class Machine(WithBundles):
     def metrics(self) -> dict[str, int]:
         """The values in the file of metrics, by name."""
         lines = (self.directory / "metrics" / "rookery_slot.prom").read_text(encoding="ascii").splitlines()
-        return {name: int(value) for name, value in (line.split() for line in lines if not line.startswith("#"))}
+        return {name: int(value) for name, value in (line.split() for line in lines if line.startswith("rookery_slot_"))}
 
     def test_metrics_report_a_slot_on_trial_and_one_that_did_not_start(self):
         self.update()
@@ -377,6 +385,80 @@ class Machine(WithBundles):
         with mock.patch.object(rookery_slot, "architecture", lambda: "amd64"):
             self.expect_refusal("install", "is for arm64, and this machine is amd64", bundle=self.make_bundle())
         self.assertEqual(self.state, SlotState("a"))
+
+    def test_newer_packages_under_the_same_version_of_the_program_are_installed(self):
+        self.image("2", "2+os20260701.1200", 1782907200)
+        out = self.output_of("install", bundle=self.make_bundle(release="2+os20260701.1201"))
+        self.assertIn("Release 2+os20260701.1201 is in slot b", out)
+        self.assertEqual(self.state, SlotState("a", "b", 3))
+
+    def test_an_older_release_is_installed_only_as_a_downgrade(self):
+        self.image("2", "2+os20260701.1200", 1782907200)
+        for fields in ({"release": "2+os20260701.1159"}, {"release": "2+os20251231.2359"}, {"version": "1", "release": "1+os20270101.0000"}, {"version": "2"}):
+            self.expect_refusal("install", "which is older than 2.os20260701.1200, which runs.*install --downgrade FILE", bundle=self.make_bundle(**fields))
+            self.assertEqual(self.state, SlotState("a"))
+        self.output_of("install", bundle=self.make_bundle(release="2+os20260701.1159"), downgrade=True)
+        self.assertEqual(self.state, SlotState("a", "b", 3))
+
+    def test_the_release_of_an_image_without_one_is_its_version_and_the_day_of_its_packages(self):
+        (self.directory / "image").write_text("version=1.9\narchitecture=arm64\nlocked=2026-07-01\n")
+        self.assertEqual(rookery_slot.running_release().name, "1.9+os20260701")
+        self.expect_refusal("install", "older than 1.9.os20260701", bundle=self.make_bundle(release="1.9+os20260630.2359"))
+        self.output_of("install", bundle=self.make_bundle(release="1.9+os20260701.0001"))
+
+    def test_status_names_the_release_of_each_slot(self):
+        self.assertIn("Slot a: 1+os20260701.1200\nSlot b: no complete system\n", self.output_of("status"))
+        root = self.directory / "root"
+        (root / "etc").mkdir(parents=True)
+        (root / "etc/rookery-image").write_text("version=2\nrelease=2+os20260801.0000\n")
+        subprocess.run(["mkfs.ext4", "-q", "-F", "-d", root, self.slots["b"], "4M"], check=True)
+        self.assertIn("Slot b: 2+os20260801.0000\n", self.output_of("status"))
+        self.assertEqual(json.loads(self.output_of("status", json=True))["Releases"], {"a": "1+os20260701.1200", "b": "2+os20260801.0000"})
+
+    def test_metrics_contain_the_running_release_and_the_time_of_its_packages(self):
+        self.output_of("judge")
+        lines = (self.directory / "metrics" / "rookery_slot.prom").read_text(encoding="ascii").splitlines()
+        self.assertIn('rookery_image_info{release="1+os20260701.1200"} 1', lines)
+        self.assertIn("rookery_image_packages_timestamp_seconds 1782907200", lines)
+
+    def test_an_update_is_committed_also_if_the_running_release_is_unknown(self):
+        self.update()
+        self.start()
+        (self.directory / "image").unlink()
+        self.output_of("judge")
+        self.assertEqual(self.state, SlotState("b"))
+
+    def test_an_update_revokes_a_key_that_did_not_sign_it(self):
+        second = self.make_key("second")
+        fingerprint = keys.fingerprint(second)
+        self.output_of("install", bundle=self.make_bundle(key="second"))
+        self.output_of("install", bundle=self.make_bundle(revoked=[fingerprint]))
+        self.expect_refusal("install", r"is not signed by a key that this machine trusts .release\.pem.", bundle=self.make_bundle(key="second"))
+        # Going back to the previous slot, whose image still has the key, does not restore the trust.
+        self.assertEqual((self.directory / "revoked-update-keys").read_text(), fingerprint + "\n")
+        # The same key in a file of another name and with other text around it.
+        (self.directory / "again.pem").write_text("my key\n" + second.read_text().replace("\n", "\r\n"))
+        self.expect_refusal("install", "is not signed by a key", bundle=self.make_bundle(key="second"))
+
+    def test_a_key_that_the_image_revokes_is_not_accepted(self):
+        (self.directory / "revoked").write_text(keys.fingerprint(self.make_key("second")) + "\n")
+        self.expect_refusal("install", "is not signed by a key", bundle=self.make_bundle(key="second"))
+
+    def test_an_update_that_revokes_its_own_key_is_refused(self):
+        self.make_key("second")
+        fingerprint = keys.fingerprint(self.keys[0])
+        self.expect_refusal("install", "revokes the key release.pem, which signed it", bundle=self.make_bundle(revoked=[fingerprint]))
+        self.assertFalse((self.directory / "revoked-update-keys").exists())
+
+    def test_an_unsigned_manifest_revokes_nothing(self):
+        second = keys.fingerprint(self.make_key("second"))
+        path = self.make_bundle(lambda files: files.update({"manifest.json": files["manifest.json"].replace(b"}}", b'}, "revoked": ["%s"]}' % second.encode())}))
+        self.expect_refusal("install", "is not signed", bundle=path)
+        self.assertFalse((self.directory / "revoked-update-keys").exists())
+
+    def test_a_file_without_a_key_among_the_keys_is_reported(self):
+        (self.directory / "junk.pem").write_text("no key")
+        self.expect_refusal("install", "junk.pem contains no public key", bundle=self.make_bundle())
 
     def test_commit_ends_the_trial_of_the_running_slot(self):
         self.assertIn("is already the default", self.output_of("commit"))

@@ -221,8 +221,10 @@ class Machine:
 
 
 VERSION = re.search(r"<Version>(.*)</Version>", (TOP / "Directory.Build.props").read_text(encoding="utf-8"))[1]
-IMAGE = ARTIFACTS / f"rookery-{VERSION}-arm64.img"
-BUNDLE = ARTIFACTS / f"rookery-{VERSION}-arm64.update.tar"
+# As in image/lib.sh.
+RELEASE = VERSION + time.strftime("+os%Y%m%d.%H%M", time.gmtime(int((TOP / "image/lock/epoch").read_text(encoding="ascii"))))
+IMAGE = ARTIFACTS / f"rookery-{RELEASE}-arm64.img"
+BUNDLE = ARTIFACTS / f"rookery-{RELEASE}-arm64.update.tar"
 U_BOOT = ARTIFACTS / "image/arm64/u-boot-virt.bin"
 
 

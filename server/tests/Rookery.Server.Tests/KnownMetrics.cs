@@ -69,7 +69,11 @@ internal static partial class KnownMetrics
             Board = watch,
             JournalDirectory = "/journal",
             MachineNotes = static () =>
-                new MachineNotes(DateTimeOffset.UnixEpoch.AddYears(50), IsSlotOnTrial: false, HasSlotFallenBack: false),
+                new MachineNotes(DateTimeOffset.UnixEpoch.AddYears(50), IsSlotOnTrial: false, HasSlotFallenBack: false)
+                {
+                    ImageRelease = "0.2.0+os20261126.1412",
+                    PackagesLocked = DateTimeOffset.UnixEpoch.AddYears(50),
+                },
         };
         await node.InitializeAsync();
         try

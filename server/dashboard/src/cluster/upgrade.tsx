@@ -16,17 +16,16 @@ export function Upgrade() {
   const levels = data.value
   const nodes = live.value?.Nodes ?? []
   const versions = new Set(nodes.map((node) => node.Sample?.Version ?? "unknown"))
+  // Only of machines with the image: a cluster may also have machines without it.
+  const images = new Set(nodes.flatMap((node) => node.Sample?.ImageRelease ?? []))
+  const isMixed = versions.size > 1 || images.size > 1
   const newest = levels ? Math.max(levels.Level, ...levels.Members.map((member) => member.NewestLevel ?? 0)) : null
   const isUnder = levels !== undefined && newest !== null && newest > levels.Level
   const isEven = levels?.Members.every((member) => member.NewestLevel === newest) ?? false
   return (
     <Panel
       title="Upgrade"
-      actions={
-        levels && (
-          <Tag tone={isUnder || versions.size > 1 ? "warning" : "good"}>{isUnder || versions.size > 1 ? "not ended" : "complete"}</Tag>
-        )
-      }
+      actions={levels && <Tag tone={isUnder || isMixed ? "warning" : "good"}>{isUnder || isMixed ? "not ended" : "complete"}</Tag>}
     >
       <ErrorSentence of={trouble.value} retry={refresh} />
       <div class="stack small">
@@ -47,6 +46,7 @@ export function Upgrade() {
           columns={[
             { title: "Node", cell: (node) => node.Name },
             { title: "Version", cell: (node) => node.Sample?.Version ?? "unknown" },
+            ...(images.size > 0 ? [{ title: "Image", cell: (node: (typeof nodes)[number]) => node.Sample?.ImageRelease ?? "none" }] : []),
             {
               title: "Knows level",
               end: true,

@@ -71,6 +71,7 @@ export function Figures({ node }: { node: LiveNode }) {
       "Program",
       [
         ["Version", of.Version],
+        ...(of.ImageRelease ? [["Image", of.ImageRelease] as [string, string]] : []),
         ["Up for", duration(of.UptimeSeconds)],
         ["Ready", of.Ready ? "yes" : `no: ${of.Reason ?? "unknown why"}`],
         ["Certificate holds for", of.CertificateDaysLeft === null ? "unknown" : `${Math.floor(of.CertificateDaysLeft)} days`],

@@ -5,6 +5,8 @@ import { may, refreshSession, session } from "./session"
 export interface Sample {
   UnixMilliseconds: number
   Version: string
+  /** Release of the image; null on machines without it, undefined from nodes of older versions. */
+  ImageRelease?: string | null
   UptimeSeconds: number | null
   Ready: boolean
   Reason: string | null

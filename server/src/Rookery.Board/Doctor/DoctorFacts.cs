@@ -67,7 +67,15 @@ public sealed record DoctorFacts
 
     /// <summary>Whether the router and the other members are reachable; null if that was not tried.</summary>
     public NetworkFacts? Network { get; init; }
+
+    /// <summary>The image that this machine runs; null on machines without the image.</summary>
+    public ImageFacts? Image { get; init; }
 }
+
+/// <summary>The image that a machine runs.</summary>
+/// <param name="Release">Its release, such as <c>0.2.0+os20261126.1412</c>.</param>
+/// <param name="PackagesLocked">When the versions of its packages were chosen; null if unknown.</param>
+public sealed record ImageFacts(string Release, DateTimeOffset? PackagesLocked);
 
 /// <summary>The free space of a file system.</summary>
 /// <param name="Directory">The data directory on it.</param>

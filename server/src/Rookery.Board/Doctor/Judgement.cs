@@ -36,6 +36,7 @@ public static class Judgement
             .. facts.Storage.Select(OfDevice),
             .. OfProbe(facts),
             .. facts.Space.Select(OfSpace),
+            .. ImageJudgement.Of(facts),
             OfClock(facts),
             .. OfCertificate(facts),
             .. facts.Ports.Select(OfPort),

@@ -9,7 +9,7 @@ namespace Rookery.Hosting.Machine;
 /// node_exporter looks for them.
 /// </summary>
 /// <param name="disk">The disk.</param>
-internal sealed class MachineFiles(PosixDisk disk)
+public sealed class MachineFiles(PosixDisk disk)
 {
     private const int MaxBytes = 16 << 10;
 

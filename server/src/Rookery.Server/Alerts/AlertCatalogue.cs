@@ -1,4 +1,5 @@
 using Rookery.Board;
+using Rookery.Board.Doctor;
 using Rookery.Documents.Consensus;
 using Rookery.Platform;
 
@@ -433,6 +434,24 @@ public static class AlertCatalogue
             Judge = static facts =>
                 facts.Notes.HasSlotFallenBack == true
                     ? "An update of this machine failed to start, and the previous system runs."
+                    : null,
+        },
+        new()
+        {
+            Name = "packages_old",
+            Severity = AlertSeverity.Warning,
+            Expression = "time() - rookery_image_packages_timestamp_seconds > 90 * 86400",
+            For = TimeSpan.FromHours(1),
+            Sentence = "The system packages of a machine with the image are older than 90 days.",
+            Summary = "The system packages of {{ $labels.instance }} are older than 90 days.",
+            Fix =
+                "They lack the security fixes since then. Install the newest update bundle by upgrade.yml, also if it "
+                + "has the same version of Rookery.",
+            Judge = static facts =>
+                facts.Notes.PackagesLocked is { } locked
+                && facts.Now - locked > TimeSpan.FromDays(ImageJudgement.MaxPackageAgeDays)
+                    ? $"The system packages of this machine ({facts.Notes.ImageRelease ?? "unknown release"}) are of "
+                        + $"{locked.UtcDateTime:yyyy-MM-dd}, {(facts.Now - locked).TotalDays:0} days old."
                     : null,
         },
         new()

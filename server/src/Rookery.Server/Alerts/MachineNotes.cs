@@ -22,8 +22,26 @@ public sealed record MachineNotes(DateTimeOffset? LastBackup, bool? IsSlotOnTria
     /// <summary>Metric of <see cref="HasSlotFallenBack"/>.</summary>
     public const string FallenBackMetric = "rookery_slot_fell_back";
 
+    /// <summary>Metric of <see cref="PackagesLocked"/>.</summary>
+    public const string PackagesMetric = "rookery_image_packages_timestamp_seconds";
+
+    /// <summary>Metric of <see cref="ImageRelease"/>, its label <c>release</c>.</summary>
+    public const string ImageMetric = "rookery_image_info";
+
+    private const int MaxReleaseLength = 64;
+
     // The first second of the year 3000, since 1970 UTC.
     private const double Year3000 = 32_503_680_000;
+
+    /// <summary>
+    /// The release of the image that runs, such as <c>0.2.0+os20261126.1412</c>; null on machines without the image.
+    /// </summary>
+    public string? ImageRelease { get; init; }
+
+    /// <summary>
+    /// When the versions of the image's packages were chosen; null on machines without the image.
+    /// </summary>
+    public DateTimeOffset? PackagesLocked { get; init; }
 
     /// <summary>No reports.</summary>
     public static MachineNotes None { get; } = new(LastBackup: null, IsSlotOnTrial: null, HasSlotFallenBack: null);
@@ -59,6 +77,21 @@ public sealed record MachineNotes(DateTimeOffset? LastBackup, bool? IsSlotOnTria
     /// <summary>Adds the known values to the metrics.</summary>
     internal void Add(PrometheusText text)
     {
+        if (ImageRelease is { } release)
+        {
+            text.Gauge(ImageMetric, "The release of the image that runs; on machines with the image.")
+                .Sample(1, ("release", release));
+        }
+
+        if (PackagesLocked is { } locked)
+        {
+            text.Gauge(
+                    PackagesMetric,
+                    "When the versions of the image's packages were chosen, since 1970 UTC; on machines with the image."
+                )
+                .Sample(locked.ToUnixTimeSeconds());
+        }
+
         if (LastBackup is { } backup)
         {
             text.Gauge(
@@ -97,6 +130,25 @@ public sealed record MachineNotes(DateTimeOffset? LastBackup, bool? IsSlotOnTria
             },
             TrialMetric => this with { IsSlotOnTrial = value > 0 },
             FallenBackMetric => this with { HasSlotFallenBack = value > 0 },
-            _ => this,
+            PackagesMetric when value is > 0 and < Year3000 => this with
+            {
+                PackagesLocked = DateTimeOffset.FromUnixTimeSeconds((long)value),
+            },
+            _ => ReleaseIn(metric) is { } release ? this with { ImageRelease = release } : this,
         };
+
+    /// <summary>Returns the release in `rookery_image_info{release="…"}`; null for other metrics.</summary>
+    private static string? ReleaseIn(string metric)
+    {
+        const string begin = ImageMetric + "{release=\"";
+        const string end = "\"}";
+        return
+            metric.StartsWith(begin, StringComparison.Ordinal)
+            && metric.EndsWith(end, StringComparison.Ordinal)
+            && metric.Length - begin.Length - end.Length is > 0 and <= MaxReleaseLength
+            && metric[begin.Length..^end.Length] is var release
+            && release.All(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '.' or '+' or '-' or '~')
+            ? release
+            : null;
+    }
 }

@@ -13,6 +13,9 @@ internal sealed record NodeSample(long UnixMilliseconds)
     /// <summary>Why the node does not serve documents; null if it does.</summary>
     public string? Reason { get; init; }
 
+    /// <summary>The release of the image that the machine runs; null on machines without the image.</summary>
+    public string? ImageRelease { get; init; }
+
     /// <summary>Model of the board; null if unknown.</summary>
     public string? Model { get; init; }
 
@@ -47,6 +50,7 @@ internal sealed record NodeSample(long UnixMilliseconds)
         json.WriteStartObject();
         json.WriteNumber("UnixMilliseconds"u8, UnixMilliseconds);
         json.WriteString("Version"u8, ProductVersion.Text);
+        json.WriteString("ImageRelease"u8, ImageRelease);
         json.WriteBoolean("Ready"u8, Reason is null);
         json.WriteString("Reason"u8, Reason);
         json.WriteString("Model"u8, Model);

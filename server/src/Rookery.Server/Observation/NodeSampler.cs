@@ -117,8 +117,10 @@ internal sealed class NodeSampler(ServerContext context)
         var (devices, use) = _board.Read();
         var counts = Counts.Of(context, use, SumOf(devices, static device => device.WrittenBytes));
         var statistics = context.Readiness.Node?.ReadStatistics();
+        var notes = context.Options.MachineNotes?.Invoke();
         var sample = new NodeSample(context.KnownTime.ToUnixTimeMilliseconds())
         {
+            ImageRelease = notes?.ImageRelease,
             Reason = context.Readiness.Reason ?? statistics?.Consensus?.Unready,
             Model = watch?.Board.Model,
             IsSimulated = watch?.Board.IsSimulated ?? false,
@@ -139,7 +141,7 @@ internal sealed class NodeSampler(ServerContext context)
         }
 
         sample[Figure.CertificateDaysLeft] = CertificateHealth.DaysLeft(context);
-        sample[Figure.BackupAgeSeconds] = context.Options.MachineNotes?.Invoke().LastBackup is { } backup
+        sample[Figure.BackupAgeSeconds] = notes?.LastBackup is { } backup
             ? (context.Time.GetUtcNow() - backup).TotalSeconds
             : null;
         if (statistics is not null)

@@ -132,6 +132,11 @@ internal static class HealthRoutes
         json.WriteBoolean("Ready"u8, reason is null);
         json.WriteString("Reason"u8, reason);
         json.WriteString("Version"u8, ProductVersion.Text);
+        if (context.Options.MachineNotes?.Invoke().ImageRelease is { } release)
+        {
+            json.WriteString("ImageRelease"u8, release);
+        }
+
         json.WriteString("NodeTag"u8, context.Options.NodeTag);
         json.WriteNumber("MemoryBudgetBytes"u8, context.Memory.TotalBytes);
 

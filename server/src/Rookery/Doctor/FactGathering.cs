@@ -31,8 +31,10 @@ internal static class FactGathering
         using var answer = await AskAsync(node, cancellationToken);
         var (mdns, peers) = await network;
         var sockets = ReadSockets(disk);
+        var notes = new MachineFiles(disk).Read();
         var facts = new DoctorFacts
         {
+            Image = notes.ImageRelease is { } release ? new ImageFacts(release, notes.PackagesLocked) : null,
             Now = time.GetUtcNow(),
             Model = board.Model,
             IsSimulated = board.IsSimulated,

@@ -126,6 +126,10 @@ public sealed partial class AlertCatalogueTests
         "slot_not_committed",
         "The system that this machine runs is an update on trial that was not committed."
     )]
+    [InlineData(
+        "packages_old",
+        "The system packages of this machine (0.2.0+os20260701.1200) are of 2026-08-26, 91 days old."
+    )]
     [InlineData("slot_fell_back", "An update of this machine failed to start, and the previous system runs.")]
     public void An_alert_is_judged_by_the_nodes_own_facts_and_names_its_figures(string name, string sentence)
     {
@@ -274,6 +278,14 @@ public sealed partial class AlertCatalogueTests
             },
             "certificate_ends" => HealthyFacts() with { CertificateEnds = Now.AddDays(25) },
             "backup_old" => HealthyFacts() with { Notes = MachineNotes.None with { LastBackup = Now.AddDays(-3.5) } },
+            "packages_old" => HealthyFacts() with
+            {
+                Notes = HealthyFacts().Notes with
+                {
+                    ImageRelease = "0.2.0+os20260701.1200",
+                    PackagesLocked = Now.AddDays(-91),
+                },
+            },
             "slot_not_committed" => HealthyFacts() with { Notes = HealthyFacts().Notes with { IsSlotOnTrial = true } },
             _ => HealthyFacts() with { Notes = HealthyFacts().Notes with { HasSlotFallenBack = true } },
         };
@@ -307,7 +319,11 @@ public sealed partial class AlertCatalogueTests
             ],
             SyncMicroseconds = 20_000,
             CertificateEnds = Now.AddDays(200),
-            Notes = new MachineNotes(Now.AddDays(-1), IsSlotOnTrial: false, HasSlotFallenBack: false),
+            Notes = new MachineNotes(Now.AddDays(-1), IsSlotOnTrial: false, HasSlotFallenBack: false)
+            {
+                ImageRelease = "0.2.0+os20261101.1200",
+                PackagesLocked = Now.AddDays(-89),
+            },
         };
 
     private static ConsensusStatistics LedByA(params MemberStatistics[] others) =>

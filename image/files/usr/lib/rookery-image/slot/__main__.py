@@ -12,11 +12,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 # pylint: disable=wrong-import-position
+import release
 import state
 from state import Refusal, SlotState
 
 DISK = Path("/run/rookery-image/disk")
-KEY_DIRECTORIES = (Path("/usr/share/rookery/update-keys"), Path("/etc/rookery/update-keys"))
+IMAGE = Path(release.FILE)
 EXIT_FAILED, EXIT_USAGE = 1, 78
 HEALTH_WAIT_SECONDS = 600
 # A text file of metrics that node_exporter and the node read.
@@ -52,9 +53,47 @@ def architecture() -> str:
     return subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
 
 
+def running_release() -> release.Release:
+    try:
+        return release.parse(IMAGE.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refusal(f"The running release is unknown: {IMAGE} cannot be read ({error}). Restart the machine; the file is part of its image.") from error
+
+
+def release_in_running_slot() -> str | None:
+    try:
+        return running_release().name
+    except Refusal:
+        return None
+
+
+def release_in(slot: str) -> str | None:
+    """The release in a slot that does not run; None if the slot contains no complete system."""
+    found = subprocess.run(["debugfs", "-R", f"cat {release.FILE}", partition(slot)], capture_output=True, text=True, errors="replace", check=False)
+    try:
+        return release.parse(found.stdout).name
+    except Refusal:
+        return None
+
+
 def write_metrics(fell_back: bool = False) -> None:
-    """Writes the metrics: whether the running slot is on trial, and whether the machine fell back from one that was."""
+    """Writes the metrics: the running release and the age of its packages, whether the running slot is on trial, and whether the machine fell back from one that was."""
+    try:
+        running = running_release()
+    except Refusal as unknown:
+        # A commit must not depend on it.
+        print(unknown, file=sys.stderr)
+        running = release.Release("unknown", None)
     text = (
+        "# HELP rookery_image_info The release of the image that runs.\n# TYPE rookery_image_info gauge\n"
+        f'rookery_image_info{{release="{running.name}"}} 1\n'
+    )
+    if running.locked_at is not None:
+        text += (
+            "# HELP rookery_image_packages_timestamp_seconds When the versions of the running image's packages were chosen, since 1970 UTC.\n"
+            f"# TYPE rookery_image_packages_timestamp_seconds gauge\nrookery_image_packages_timestamp_seconds {running.locked_at}\n"
+        )
+    text += (
         "# HELP rookery_slot_on_trial 1 while the running system is an update that is not committed yet.\n# TYPE rookery_slot_on_trial gauge\n"
         f"rookery_slot_on_trial {int(state.read(disk()).trial == running_slot())}\n"
         "# HELP rookery_slot_fell_back 1 when an update did not come up and the previous system runs.\n# TYPE rookery_slot_fell_back gauge\n"
@@ -73,10 +112,13 @@ def write_metrics(fell_back: bool = False) -> None:
 
 def status(arguments: argparse.Namespace) -> None:
     stored, running = state.read(disk()), running_slot()
+    releases = {running: release_in_running_slot(), other(running): release_in(other(running))}
     if arguments.json:
-        print(json.dumps({"Running": running, "Default": stored.slot, "Trial": stored.trial, "TriesLeft": stored.tries}))
+        print(json.dumps({"Running": running, "Default": stored.slot, "Trial": stored.trial, "TriesLeft": stored.tries, "Releases": releases}))
         return
     print(f"Slot {running} runs; slot {stored.slot} is started by default.")
+    for slot in sorted(releases):
+        print(f"Slot {slot}: {releases[slot] or 'unknown release' if slot == running else releases[slot] or 'no complete system'}")
     if stored.trial == running:
         print(f"Slot {running} is on trial: if it is not committed, slot {stored.slot} is started after {stored.tries} more starts.")
     elif stored.trial is not None and stored.tries > 0:
@@ -86,22 +128,31 @@ def status(arguments: argparse.Namespace) -> None:
 
 
 def install(arguments: argparse.Namespace) -> None:
-    import bundle  # pylint: disable=import-outside-toplevel
+    # pylint: disable=import-outside-toplevel
+    import bundle
+    import keys
 
     stored, running = state.read(disk()), running_slot()
     if stored.trial == running:
         raise Refusal(f"Slot {running} is on trial, so the other slot must be kept to fall back to. Run `rookery-slot commit` first, or restart.")
-    keys = sorted(key for directory in KEY_DIRECTORIES for key in directory.glob("*.pem"))
-    archive, manifest = bundle.open_checked(arguments.bundle, keys)
+    archive, manifest = bundle.open_checked(arguments.bundle, keys.trusted())
     if manifest.architecture != architecture():
         raise Refusal(f"{arguments.bundle} is for {manifest.architecture}, and this machine is {architecture()}.")
+    present = running_release().name
+    if release.is_older(manifest.release, present) and not arguments.downgrade:
+        raise Refusal(
+            f"{arguments.bundle} contains release {manifest.release}, which is older than {present}, which runs. An older release has known security faults, and may be unable to "
+            "read the node's data. It was not installed. To install it nevertheless: rookery-slot install --downgrade FILE"
+        )
+    # First, so that no later step can leave a revoked key trusted.
+    keys.revoke(manifest.revoked)
     target = other(running)
     # No start may choose the target slot before it is complete.
     if stored.trial is not None or stored.slot != running:
         state.write(disk(), SlotState(running))
     bundle.write_slot(archive, manifest, arguments.bundle, partition(target), show_progress)
     state.write(disk(), SlotState(running, target, state.TRIES))
-    print(f"Version {manifest.version} is in slot {target} and is tried at the next start. If it does not come up, slot {running} is started again.")
+    print(f"Release {manifest.release} is in slot {target} and is tried at the next start. If it does not come up, slot {running} is started again.")
 
 
 def show_progress(done_bytes: int, total_bytes: int) -> None:
@@ -178,6 +229,7 @@ def main() -> int:
     command.set_defaults(run=status)
     command = commands.add_parser("install", help="verify an update bundle and write it to the other slot, which is tried at the next start")
     command.add_argument("bundle", type=Path)
+    command.add_argument("--downgrade", action="store_true", help="also if its release is older than the running one")
     command.set_defaults(run=install)
     commands.add_parser("commit", help="make the running slot the default").set_defaults(run=commit)
     commands.add_parser("rollback", help="try the other slot at the next start; if the running slot is on trial, end the trial").set_defaults(run=rollback)

@@ -1,6 +1,6 @@
 """Update bundles: a tar file of manifest.json, its Ed25519 signature, and the compressed file system of one slot.
 
-The signature is verified first, with the keys in /usr/share/rookery/update-keys and the owner's in /etc/rookery/update-keys. The slot is then written without its
+The signature is verified first, with the keys in /usr/share/rookery/update-keys and the owner's in /etc/rookery/update-keys that are not revoked (keys.py). The slot is then written without its
 first block, which holds the superblock, and read back. Only if its SHA-256 is that of the manifest, the first block is written. Without it neither U-Boot nor
 `rookery-slot rollback` accepts the slot.
 """
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+import keys as keys_module
 from state import Refusal
 
 CHUNK_BYTES = 4 << 20
@@ -28,22 +29,25 @@ FIRST_BLOCK_BYTES = 4096
 
 @dataclass(frozen=True)
 class Manifest:
-    version: str
+    """What a bundle contains. `revoked` are fingerprints of keys that machines accept no more."""
+
+    release: str
     architecture: str
     slot_bytes: int
     slot_sha256: str
+    revoked: tuple[str, ...] = ()
 
 
-def is_signed(manifest: bytes, signature: bytes, keys: list[Path]) -> bool:
-    """Whether the signature of the manifest is by one of the keys."""
+def signer(manifest: bytes, signature: bytes, keys: list[Path]) -> Path | None:
+    """The key that signed the manifest, or None."""
     with tempfile.TemporaryDirectory() as directory:
         manifest_file, signature_file = Path(directory) / "text", Path(directory) / "signature"
         manifest_file.write_bytes(manifest)
         signature_file.write_bytes(signature)
-        return any(
-            subprocess.run(["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", key, "-rawin", "-in", manifest_file, "-sigfile", signature_file], capture_output=True, check=False).returncode == 0
-            for key in keys
-        )
+        return next((
+            key for key in keys
+            if subprocess.run(["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", key, "-rawin", "-in", manifest_file, "-sigfile", signature_file], capture_output=True, check=False).returncode == 0
+        ), None)
 
 
 def next_member(archive: tarfile.TarFile, name: str, path: Path) -> tarfile.TarInfo:
@@ -63,10 +67,15 @@ def open_checked(path: Path, keys: list[Path]) -> tuple[tarfile.TarFile, Manifes
         manifest, signature = (archive.extractfile(next_member(archive, name, path)).read(MANIFEST_BYTES) for name in MEMBERS[:2])
     except (OSError, tarfile.TarError) as error:
         raise Refusal(f"{path} cannot be read as an update bundle: {error}") from error
-    if not is_signed(manifest, signature, keys):
+    by = signer(manifest, signature, keys)
+    if by is None:
         raise Refusal(f"{path} is not signed by a key that this machine trusts ({', '.join(key.name for key in keys)}). It was not installed.")
     fields = json.loads(manifest)
-    return archive, Manifest(fields["version"], fields["architecture"], fields["slot"]["bytes"], fields["slot"]["sha256"])
+    # Manifests of the first images have neither a release nor revoked keys.
+    revoked = tuple(fields.get("revoked", ()))
+    if keys_module.fingerprint(by) in revoked:
+        raise Refusal(f"{path} revokes the key {by.name}, which signed it. It was not installed: a key is revoked by an update that another key signed.")
+    return archive, Manifest(fields.get("release", fields["version"]), fields["architecture"], fields["slot"]["bytes"], fields["slot"]["sha256"], revoked)
 
 
 def write_slot(archive: tarfile.TarFile, manifest: Manifest, path: Path, device: str, progress) -> None:

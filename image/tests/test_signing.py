@@ -1,0 +1,73 @@
+"""Tests how a build signs: the key with and without a passphrase (image/lib.sh), and the manifest (image/describe)."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+
+
+class Signing(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+        self.key, self.manifest = self.directory / "signing.key", self.directory / "manifest.json"
+        self.manifest.write_text("{}")
+
+    def make_key(self, *options: str) -> None:
+        subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", self.key, *options], check=True, capture_output=True)
+
+    def lib(self, command: str, **environment: str) -> subprocess.CompletedProcess:
+        """Runs a command after image/lib.sh, without a terminal."""
+        return subprocess.run(["bash", "-euc", f". image/lib.sh; {command}"], cwd=TOP, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
+                              env=os.environ | {"UPDATE_KEY": str(self.key)} | environment)
+
+    def sign(self, **environment: str) -> subprocess.CompletedProcess:
+        return self.lib(f"sign {self.manifest} {self.directory}/signature; public_key {self.directory}/public.pem", **environment)
+
+    def is_valid(self) -> bool:
+        return subprocess.run(["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", self.directory / "public.pem", "-rawin", "-in", self.manifest,
+                               "-sigfile", self.directory / "signature"], capture_output=True, check=False).returncode == 0
+
+    def test_a_key_without_a_passphrase_signs(self):
+        self.make_key()
+        result = self.sign()
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(self.is_valid())
+
+    def test_a_key_with_a_passphrase_signs_with_the_passphrase_from_a_file_or_the_environment(self):
+        self.make_key("-aes-256-cbc", "-pass", "pass:correct horse")
+        (self.directory / "passphrase").write_text("correct horse\n")
+        for environment in ({"UPDATE_KEY_PASSPHRASE_FILE": str(self.directory / "passphrase")}, {"UPDATE_KEY_PASSPHRASE": "correct horse"}):
+            result = self.sign(**environment)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertTrue(self.is_valid())
+            (self.directory / "signature").unlink()
+
+    def test_a_wrong_or_missing_passphrase_is_reported(self):
+        self.make_key("-aes-256-cbc", "-pass", "pass:correct horse")
+        for environment, words in (({}, "has a passphrase: name a file"), ({"UPDATE_KEY_PASSPHRASE": "wrong"}, "its passphrase is another one")):
+            result = self.sign(**environment)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(words, result.stderr)
+
+    def test_an_image_has_a_release_that_follows_the_time_of_its_lock(self):
+        release = self.lib("echo $release $image").stdout.split()
+        self.assertRegex(release[0], r"^[0-9]+\.[0-9]+\.[0-9]+\S*\+os20[0-9]{6}\.[0-9]{4}$")
+        self.assertEqual(release[1], f"artifacts/rookery-{release[0]}-none.img")
+
+    def test_a_manifest_contains_release_version_and_revoked_keys(self):
+        (self.directory / "slot").write_bytes(b"slot")
+        (self.directory / "revoked").write_text("# a comment\n\nabc  # lost in a train\n")
+        command = [TOP / "image/describe", "manifest", "0.2.0-beta+os20261126.1412", "arm64", self.directory / "slot", self.directory / "revoked"]
+        manifest = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+        del manifest["slot"]
+        self.assertEqual(manifest, {"version": "0.2.0-beta", "release": "0.2.0-beta+os20261126.1412", "architecture": "arm64", "revoked": ["abc"]})
+
+
+if __name__ == "__main__":
+    unittest.main()
