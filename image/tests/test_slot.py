@@ -411,7 +411,7 @@ class Machine(WithBundles):
         root = self.directory / "root"
         (root / "etc").mkdir(parents=True)
         (root / "etc/rookery-image").write_text("version=2\nrelease=2+os20260801.0000\n")
-        subprocess.run(["mkfs.ext4", "-q", "-F", "-d", root, self.slots["b"], "4M"], check=True)
+        subprocess.run(["mkfs.ext4", "-q", "-F", "-d", root, self.slots["b"], "4M"], check=True, capture_output=True)
         self.assertIn("Slot b: 2+os20260801.0000\n", self.output_of("status"))
         self.assertEqual(json.loads(self.output_of("status", json=True))["Releases"], {"a": "1+os20260701.1200", "b": "2+os20260801.0000"})
 

@@ -151,8 +151,35 @@ def install(arguments: argparse.Namespace) -> None:
     if stored.trial is not None or stored.slot != running:
         state.write(disk(), SlotState(running))
     bundle.write_slot(archive, manifest, arguments.bundle, partition(target), show_progress)
+    merge_etc(partition(running), partition(target))
     state.write(disk(), SlotState(running, target, state.TRIES))
     print(f"Release {manifest.release} is in slot {target} and is tried at the next start. If it does not come up, slot {running} is started again.")
+
+
+def merge_etc(present_partition: str, new_partition: str) -> None:
+    """Merges the machine's changes to /etc with a new release, and lists what they hide of it."""
+    import etc  # pylint: disable=import-outside-toplevel
+
+    with etc.slots(present_partition, new_partition) as (present, new):
+        if not (present.is_complete and new.is_complete):
+            print("The /etc of the two slots could not be compared.")
+            return
+        found = etc.hidden(present, new)
+        notes = etc.merge_accounts(new)
+        etc.write_drop(found)
+    print(etc.describe(found) + "".join(f"{note}\n" for note in notes), end="")
+
+
+def list_etc(_: argparse.Namespace) -> None:
+    """Lists the files of the running slot that the machine's changes to /etc hide."""
+    import etc  # pylint: disable=import-outside-toplevel
+
+    running = running_slot()
+    with etc.slots(partition(other(running)), partition(running)) as (previous, new):
+        if not new.is_complete:
+            raise Refusal(f"The /etc of slot {running} cannot be read from {partition(running)}.")
+        found = etc.hidden(previous if previous.is_complete else new, new)
+    print(etc.describe(found), end="")
 
 
 def show_progress(done_bytes: int, total_bytes: int) -> None:
@@ -205,6 +232,12 @@ def judge(_: argparse.Namespace) -> None:
     deadline = time.monotonic() + HEALTH_WAIT_SECONDS
     while time.monotonic() < deadline:
         if health.is_healthy():
+            try:
+                # Once more, because the slot before may have had no such list, and its owner may have changed files since.
+                list_etc(_)
+            except (Refusal, OSError, subprocess.SubprocessError, ValueError) as error:
+                # A commit must not depend on it.
+                print(error, file=sys.stderr)
             commit(_)
             return
         time.sleep(2)
@@ -233,6 +266,7 @@ def main() -> int:
     command.set_defaults(run=install)
     commands.add_parser("commit", help="make the running slot the default").set_defaults(run=commit)
     commands.add_parser("rollback", help="try the other slot at the next start; if the running slot is on trial, end the trial").set_defaults(run=rollback)
+    commands.add_parser("etc", help="list the files of the running slot that this machine's changes to /etc hide").set_defaults(run=list_etc)
     commands.add_parser("judge", help="commit the running slot on trial if its node serves, or restart (runs at every start)").set_defaults(run=judge)
     commands.add_parser("overdue", help="restart if the running slot is still on trial (runs long after a start)").set_defaults(run=overdue)
     arguments = parser.parse_args()

@@ -1,0 +1,227 @@
+"""What the changes to /etc on the data partition hide of a slot's own /etc, and how an update merges them.
+
+/etc is an overlay: a file in UPPER hides the slot's file of the same path for ever, also in later releases. At an update three versions are compared: the present slot's,
+the new slot's, and the machine's in UPPER. The rules:
+
+- A file that equals the present slot's follows the new slot: its copy is listed in DROP, and the initial RAM disk deletes it before it mounts the overlay.
+- Any other file of the machine stays. If the new slot has another one than the present slot, both are named.
+- A file that was deleted stays deleted.
+- Accounts and groups: those that the new slot adds are added to the machine's files, with the new slot's numbers; the others stay.
+
+/etc is not written otherwise, because the present slot must find its files unchanged if the new one does not come up.
+"""
+
+import fcntl
+import hashlib
+import os
+import stat
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import release
+
+ETC = Path("/etc")
+UPPER, DROP = Path("/data/system/etc/upper"), Path("/data/system/etc/drop")
+# The machine itself writes these; they are no changes of the owner.
+OWN_FILES = ("hostname", "hosts", "machine-id", "localtime", "resolv.conf", ".pwd.lock", ".updated", "sudoers.d/rookery-account", "wpa_supplicant/wpa_supplicant-wlan0.conf")
+ACCOUNTS, GROUPS, SHADOW, GROUP_SHADOW = "passwd", "group", "shadow", "gshadow"
+MERGED = (ACCOUNTS, GROUPS, SHADOW, GROUP_SHADOW)
+# Directories of /etc whose files take the place of files in /usr/lib.
+OVERRIDING = ("systemd/system", "systemd/network", "udev/rules.d", "sysctl.d", "tmpfiles.d", "sysusers.d", "modprobe.d", "modules-load.d")
+# The image's identity is never the owner's.
+IDENTITY = Path(release.FILE).name
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """A file of a slot that the machine hides. `drops` if the copy on the machine is deleted at the next start."""
+
+    path: str
+    sentence: str
+    drops: bool = False
+
+
+class Slot:
+    """The files of a slot that does not run or whose /etc is hidden, read from its partition."""
+
+    def __init__(self, partition: str, directory: Path):
+        self._partition = partition
+        directory.mkdir()
+        subprocess.run(["debugfs", "-R", f"rdump /etc {directory}", partition], capture_output=True, check=False)
+        self.etc = directory / "etc"
+
+    @property
+    def is_complete(self) -> bool:
+        return (self.etc / IDENTITY).is_file()
+
+    def text(self, path: str) -> bytes | None:
+        """The bytes of a file of the slot; None if there is none."""
+        result = subprocess.run(["debugfs", "-R", f'cat "{path}"', self._partition], capture_output=True, check=False)
+        return None if b"File not found" in result.stderr else result.stdout
+
+
+@contextmanager
+def slots(present: str, new: str):
+    """The two slots of these partitions, while the context lasts."""
+    with tempfile.TemporaryDirectory(dir="/run" if os.access("/run", os.W_OK) else None) as directory:
+        yield Slot(present, Path(directory) / "present"), Slot(new, Path(directory) / "new")
+
+
+def content(path: Path) -> tuple | None:
+    """What makes two files equal: kind, mode, owner and bytes; None if there is no file."""
+    try:
+        status = path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if stat.S_ISLNK(status.st_mode):
+        return ("link", os.readlink(path))
+    if stat.S_ISREG(status.st_mode):
+        return ("file", stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid, hashlib.sha256(path.read_bytes()).hexdigest())
+    return ("directory",) if stat.S_ISDIR(status.st_mode) else ("special", status.st_mode, status.st_rdev)
+
+
+def is_whiteout(path: Path) -> bool:
+    """Whether overlayfs marks a deleted file: a character device 0:0."""
+    status = path.lstat()
+    return stat.S_ISCHR(status.st_mode) and status.st_rdev == 0
+
+
+def is_opaque(path: Path) -> bool:
+    """Whether a directory hides the slot's directory as a whole, as after it was deleted and created again."""
+    try:
+        return os.getxattr(path, "trusted.overlay.opaque", follow_symlinks=False) == b"y"
+    except OSError:
+        return False
+
+
+def is_own(path: str) -> bool:
+    return path in OWN_FILES or path.startswith("ssh/ssh_host_") or path.rstrip("-") in MERGED + ("subuid", "subgid")
+
+
+def hidden(present: Slot, new: Slot) -> list[Hidden]:
+    """The files of the new slot that the machine hides, in the order of their paths."""
+    found: list[Hidden] = []
+
+    def visit(directory: Path, inside_opaque: bool) -> None:
+        for entry in sorted(directory.iterdir()):
+            path = str(entry.relative_to(UPPER))
+            if is_own(path) or "\n" in path:
+                continue
+            theirs, before = content(new.etc / path), content(present.etc / path)
+            if is_whiteout(entry):
+                if theirs is not None:
+                    found.append(Hidden(path, "was deleted here and stays deleted" + ("" if theirs == before else "; the new release has another one")))
+            elif entry.is_dir() and not entry.is_symlink():
+                opaque = is_opaque(entry)
+                if opaque and theirs is not None:
+                    found.extend(Hidden(str(file.relative_to(new.etc)), "is hidden, because its directory was replaced here") for file in sorted((new.etc / path).rglob("*"))
+                                 if content(UPPER / file.relative_to(new.etc)) is None)
+                visit(entry, inside_opaque or opaque)
+            else:
+                ours = content(entry)
+                if path == IDENTITY:
+                    found.append(Hidden(path, "hides the release of the slot; it is removed at the next start", drops=ours[0] == "file" and not inside_opaque))
+                elif ours == before and theirs != ours and ours[0] == "file" and not inside_opaque:
+                    found.append(Hidden(path, "was not changed here; it follows the new release at the next start", drops=True))
+                elif theirs is None and before is not None:
+                    found.append(Hidden(path, "was changed here and stays; the new release has none"))
+                elif theirs is not None and ours != theirs:
+                    found.append(Hidden(path, "was changed here and stays" + ("" if theirs == before else "; the new release has another one")))
+                elif theirs is None and str(Path(path).parent) in OVERRIDING:
+                    vendor = f"/usr/lib/{path}"
+                    if (text := new.text(vendor)) is not None:
+                        found.append(Hidden(path, f"takes the place of {vendor}" + ("" if text == present.text(vendor) else ", which the new release changes")))
+
+    if UPPER.is_dir():
+        visit(UPPER, False)
+    return found
+
+
+def write_drop(found: list[Hidden]) -> None:
+    """Writes which copies the next start deletes, each with the hash that it must still have."""
+    lines = [f"{hashlib.sha256((UPPER / one.path).read_bytes()).hexdigest()} {one.path}\n" for one in found if one.drops]
+    part = DROP.with_suffix(".part")
+    part.write_text("".join(lines), encoding="utf-8")
+    part.replace(DROP)
+
+
+def entries(text: str) -> dict[str, list[str]]:
+    """The lines of a file of accounts or groups, as fields by name."""
+    return {line.split(":")[0]: line.split(":") for line in text.splitlines() if line.count(":") >= 3}
+
+
+def merged_accounts(ours: dict[str, str], theirs: dict[str, str]) -> tuple[dict[str, str], list[str]]:
+    """The texts of MERGED with the accounts and groups that only the new slot has, and sentences about what was added and what contradicts."""
+    texts, notes = dict(ours), []
+    added: dict[str, set[str]] = {ACCOUNTS: set(), GROUPS: set()}
+    for file, kind in ((GROUPS, "group"), (ACCOUNTS, "account")):
+        present, new = entries(ours[file]), entries(theirs[file])
+        numbers = {fields[2]: name for name, fields in present.items()}
+        for name, fields in new.items():
+            if name in present:
+                if present[name][2] != fields[2]:
+                    notes.append(f"The {kind} {name} has the number {present[name][2]} here and stays so; the new release gives its files to number {fields[2]}.")
+                continue
+            if fields[2] in numbers:
+                notes.append(f"The {kind} {name} of the new release is not added: its number {fields[2]} is {numbers[fields[2]]}'s here. Give {numbers[fields[2]]} another number.")
+                continue
+            added[file].add(name)
+            texts[file] = texts[file].rstrip("\n") + "\n" + ":".join(fields) + "\n"
+            notes.append(f"The {kind} {name} of the new release was added.")
+    # Accounts that the new release puts into a group that exists.
+    present, new = entries(texts[GROUPS]), entries(theirs[GROUPS])
+    lines = []
+    for line in texts[GROUPS].splitlines():
+        fields = line.split(":")
+        members = [one for one in fields[3].split(",") if one] if len(fields) == 4 else []
+        more = [one for one in new.get(fields[0], ["", "", "", ""])[3].split(",") if one and one not in members]
+        lines.append(":".join([*fields[:3], ",".join(members + more)]) if more and len(fields) == 4 else line)
+    texts[GROUPS] = "\n".join(lines) + "\n"
+    for file, of in ((SHADOW, ACCOUNTS), (GROUP_SHADOW, GROUPS)):
+        present = entries(texts[file])
+        for name, fields in entries(theirs[file]).items():
+            if name in added[of] and name not in present:
+                texts[file] = texts[file].rstrip("\n") + "\n" + ":".join(fields) + "\n"
+    return texts, notes
+
+
+def merge_accounts(new: Slot) -> list[str]:
+    """Adds the accounts and groups of the new slot to the machine's, and returns sentences about it. The running slot has them too from then on, which changes nothing for it."""
+    if not any((UPPER / file).exists() for file in MERGED):
+        # The new slot's own files will be used.
+        return []
+    # As the programs of the package passwd lock these files (lckpwdf).
+    with open(ETC / ".pwd.lock", "a", encoding="ascii") as lock:
+        fcntl.lockf(lock, fcntl.LOCK_EX)
+        ours = {file: (ETC / file).read_text(encoding="utf-8", errors="surrogateescape") for file in MERGED}
+        theirs = {file: (new.etc / file).read_text(encoding="utf-8", errors="surrogateescape") for file in MERGED}
+        texts, notes = merged_accounts(ours, theirs)
+        # Accounts last: an account without its group and password file would be half of one.
+        for file in (GROUP_SHADOW, GROUPS, SHADOW, ACCOUNTS):
+            if texts[file] != ours[file]:
+                replace(ETC / file, texts[file])
+    return notes
+
+
+def replace(path: Path, text: str) -> None:
+    """Replaces a file by one rename, with the mode and owner that it has."""
+    status = path.stat()
+    part = path.with_name(path.name + ".rookery-new")
+    part.unlink(missing_ok=True)
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(text)
+        os.fchown(file.fileno(), status.st_uid, status.st_gid)
+        os.fchmod(file.fileno(), stat.S_IMODE(status.st_mode))
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def describe(found: list[Hidden]) -> str:
+    """The list for the owner."""
+    if not found:
+        return "The machine's changes to /etc hide no file of the release.\n"
+    return f"The machine's changes to /etc hide {len(found)} of the release's files:\n" + "".join(f"- /etc/{one.path} {one.sentence}.\n" for one in found)
