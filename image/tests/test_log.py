@@ -59,6 +59,14 @@ class TheLog(Directory):
             self.assertEqual(self.log.stat().st_ino, before.st_ino)
             self.assertEqual(self.log.stat().st_size % 4096, 0)
 
+    def test_only_addresses_at_which_the_node_listens_are_shown(self):
+        links = '[{"addr_info": [{"local": "192.168.1.11"}, {"local": "2001:db8::11"}, {"local": "2001:db8::99", "temporary": true}]}]'
+        self.machine = system.Machine(self.root, commands=lambda command, **_: mock.Mock(stdout=links))
+        for listen, shown in (("https://[::]:443", ["192.168.1.11", "2001:db8::11"]), ("https://0.0.0.0:443", ["192.168.1.11"]), ("https://[2001:db8::11]:443", ["2001:db8::11"]),
+                              ("junk", ["192.168.1.11", "2001:db8::11"])):
+            (self.root / "var/lib/rookery/config.json").write_text(f'{{"listen": "{listen}"}}')
+            self.assertEqual(greeting.addresses(self.machine), shown, listen)
+
     def test_the_log_of_the_image_keeps_its_size(self):
         self.log.write_bytes(b" " * 16384)
         self.boot.report("one\n")

@@ -29,6 +29,17 @@ public sealed class ServeConfigurationTests
         Assert.Equal(IPEndPoint.Parse(endpoint), ServeConfiguration.From(Minimal with { Listen = listen }).Listen);
 
     [Theory]
+    [InlineData("[::]:443", true, "[::]:443")]
+    [InlineData("[::]:443", false, "0.0.0.0:443")]
+    [InlineData("[::1]:443", false, "[::1]:443")]
+    [InlineData("192.168.1.11:443", false, "192.168.1.11:443")]
+    public void All_addresses_of_a_kernel_without_IPv6_are_those_of_IPv4(
+        string given,
+        bool supportsIPv6,
+        string used
+    ) => Assert.Equal(IPEndPoint.Parse(used), ServeConfiguration.UsableOf(IPEndPoint.Parse(given), supportsIPv6));
+
+    [Theory]
     [InlineData("127.0.0.1:80")]
     [InlineData("ftp://127.0.0.1:80")]
     [InlineData("http://example.org:80")]
@@ -65,7 +76,7 @@ public sealed class ServeConfigurationTests
     [InlineData("pi-1.local:80")]
     public void A_welcome_page_needs_an_address_and_a_port(string welcome) =>
         Assert.Contains(
-            $"must look like 0.0.0.0:80, not like \"{welcome}\"",
+            $"must look like [::]:80, not like \"{welcome}\"",
             ReadRefusal(Minimal with { Listen = "https://0.0.0.0:8443", Welcome = welcome }),
             StringComparison.Ordinal
         );

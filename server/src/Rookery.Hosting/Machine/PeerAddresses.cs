@@ -9,7 +9,7 @@ public static class PeerAddresses
 {
     /// <summary>
     /// Returns the address that a node listens on, with its port. For a wildcard address, returns the addresses of this
-    /// machine that other machines can reach.
+    /// machine that other machines can reach, those of IPv4 first.
     /// </summary>
     public static IReadOnlyList<string> Of(IPEndPoint listen)
     {
@@ -23,6 +23,7 @@ public static class PeerAddresses
             where
                 address.AddressFamily == AddressFamily.InterNetwork
                 || (listen.Address.Equals(IPAddress.IPv6Any) && !address.IsIPv6LinkLocal)
+            orderby address.AddressFamily == AddressFamily.InterNetwork ? 0 : 1
             select new IPEndPoint(address, listen.Port).ToString();
         return [.. addresses];
     }

@@ -1,4 +1,5 @@
 using System.Net;
+using System.Net.Sockets;
 
 namespace Rookery.Server.Configuration;
 
@@ -111,9 +112,9 @@ public sealed record ServeConfiguration(
         }
 
         return IPEndPoint.TryParse(listen, out var endpoint) && endpoint.Port > 0
-            ? endpoint
+            ? UsableOf(endpoint, Socket.OSSupportsIPv6)
             : throw new ConfigurationException(
-                $"The address to listen on for other members must look like 0.0.0.0:9080, not like \"{listen}\"."
+                $"The address to listen on for other members must look like [::]:9080, not like \"{listen}\"."
             );
     }
 
@@ -134,11 +135,11 @@ public sealed record ServeConfiguration(
 
         if (IPEndPoint.TryParse(listen, out var endpoint) && endpoint.Port > 0)
         {
-            return endpoint;
+            return UsableOf(endpoint, Socket.OSSupportsIPv6);
         }
 
         throw new ConfigurationException(
-            $"The address of the welcome page must look like 0.0.0.0:80, not like \"{listen}\"."
+            $"The address of the welcome page must look like [::]:80, not like \"{listen}\"."
         );
     }
 
@@ -191,7 +192,7 @@ public sealed record ServeConfiguration(
         )
         {
             throw new ConfigurationException(
-                $"The address to listen on must look like {Loopback} or https://0.0.0.0:8443, not like \"{listen}\"."
+                $"The address to listen on must look like {Loopback} or https://[::]:8443, not like \"{listen}\"."
             );
         }
 
@@ -201,7 +202,7 @@ public sealed record ServeConfiguration(
             && IPAddress.TryParse(url.Host, out var address)
         )
         {
-            return new IPEndPoint(address, url.Port);
+            return UsableOf(new IPEndPoint(address, url.Port), Socket.OSSupportsIPv6);
         }
 
         if (string.Equals(url.Host, "localhost", StringComparison.OrdinalIgnoreCase))
@@ -214,6 +215,15 @@ public sealed record ServeConfiguration(
                 + $"\" is neither."
         );
     }
+
+    /// <summary>
+    /// Returns the endpoint to listen on. On <c>[::]</c> a node answers over IPv6 and IPv4; a kernel without IPv6
+    /// cannot listen there, so the node then listens on all IPv4 addresses.
+    /// </summary>
+    internal static IPEndPoint UsableOf(IPEndPoint endpoint, bool supportsIPv6) =>
+        !supportsIPv6 && endpoint.Address.Equals(IPAddress.IPv6Any)
+            ? new IPEndPoint(IPAddress.Any, endpoint.Port)
+            : endpoint;
 
     private static long ParseMemory(string? memory)
     {

@@ -2,14 +2,16 @@
 
 import base64
 import hashlib
+import ipaddress
 import json
 import re
 import time
+import urllib.parse
 
 import first_boot
 import found
 from boot_partition import BootPartition
-from system import CLAIM_CODE, Machine, has_home
+from system import CLAIM_CODE, NODE, Machine, has_home, read_object
 
 SCREEN = "/run/issue.d/rookery.issue"
 # One line in which the running node describes its state.
@@ -23,9 +25,17 @@ MEASURED = "/var/lib/rookery/host/disk.txt"
 
 
 def addresses(machine: Machine) -> list[str]:
-    """The machine's lasting addresses that others can reach."""
+    """The machine's lasting addresses that others can reach, and at which the node listens."""
     links = json.loads(machine.run("ip", "-json", "address", "show", "scope", "global", "up") or "[]")
-    return [address["local"] for link in links for address in link.get("addr_info", []) if "local" in address and not address.get("temporary")]
+    found = [address["local"] for link in links for address in link.get("addr_info", []) if "local" in address and not address.get("temporary")]
+    try:
+        listen = ipaddress.ip_address(urllib.parse.urlsplit(str((read_object(machine, NODE) or {})["listen"])).hostname)
+    except (KeyError, ValueError):
+        return found
+    if not listen.is_unspecified:
+        return [address for address in found if ipaddress.ip_address(address) == listen]
+    # A node that listens on :: answers over IPv4, too.
+    return found if listen.version == 6 else [address for address in found if ":" not in address]
 
 
 def authority_fingerprint(machine: Machine) -> str | None:
