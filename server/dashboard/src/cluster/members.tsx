@@ -24,6 +24,14 @@ export function Members() {
     open.value = null
     void refresh()
   }
+  if (isAlone() === null && !list) {
+    return (
+      <p class="quiet" role="status">
+        Waiting for the state of this node …
+      </p>
+    )
+  }
+
   if (isAlone()) {
     return (
       <Empty title="This node is alone.">
