@@ -42,6 +42,7 @@ internal sealed class RookeryQueries : IQuerySubject, IDisposable
                 DataDirectory = directory,
                 ShareOfCore = static () => 1,
                 HasRoom = static () => true,
+                HasReapplied = _node.HasReapplied,
                 TroubleFound = static trouble => throw new InvalidOperationException(trouble),
                 Memory = memory,
                 Io = io,

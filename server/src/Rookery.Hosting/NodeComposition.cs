@@ -180,6 +180,7 @@ internal static class NodeComposition
                 ShareOfCore = () => throttle.IndexingShare,
                 Foreground = new ForegroundDelay(setting.Time),
                 HasRoom = () => node.HasRoom,
+                HasReapplied = node.HasReapplied,
                 TroubleFound = trouble => setting.Log.LogWarning(LogEvents.IndexTrouble, "{Trouble}", trouble),
                 Memory = context.Memory,
                 Io = context.Io,

@@ -108,7 +108,10 @@ public sealed class StorageEngine : IDisposable
     public long Sequence => _context.Published.Current.Position.Sequence;
 
     /// <summary>Log index of the last applied batch.</summary>
-    public long AppliedIndex => _context.Published.Current.Position.Index;
+    public long AppliedIndex => Applied.Index;
+
+    /// <summary>Position of the last applied batch.</summary>
+    public ManifestPosition Applied => _context.Published.Current.Position;
 
     /// <summary>
     /// Number of times that <see cref="StateInstaller.Install"/> replaced the whole state. It rises before a snapshot

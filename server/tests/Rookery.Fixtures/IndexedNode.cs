@@ -29,13 +29,15 @@ public sealed class IndexedNode : IDisposable
     /// <param name="shareOfCore">Part of a processor core that indexing may use, up to 1.</param>
     /// <param name="cacheBytes">Size of the cache of pages of segments.</param>
     /// <param name="wrapStore">Wraps the store of each index; null for none.</param>
+    /// <param name="unapplied">Number of entries at the journal's end that are not applied.</param>
     private IndexedNode(
         SimulatedDisk disk,
         SimulatedTimeProvider time,
         IndexFeederOptions options,
         double shareOfCore = 1,
         long cacheBytes = 1 << 20,
-        Func<IIndexStore, IIndexStore>? wrapStore = null
+        Func<IIndexStore, IIndexStore>? wrapStore = null,
+        int unapplied = 0
     )
     {
         (Disk, Time) = (disk, time);
@@ -48,13 +50,14 @@ public sealed class IndexedNode : IDisposable
             Reserve = new ReserveRule(Bytes: 0, Fraction: 0),
         };
         Store = NodeStore.Open(nodeOptions, disk, new MemoryBudget(16 << 20), NoRecorder.Instance, time);
-        Store.ApplyAll();
+        ApplyThrough(Store.Journal.LastIndex - unapplied);
         _context = StoreContents.ContextOf(disk, cacheBytes);
         var hostOptions = new IndexHostOptions
         {
             DataDirectory = Directory,
             ShareOfCore = () => shareOfCore,
             HasRoom = () => HasRoom,
+            HasReapplied = Store.HasReapplied,
             TroubleFound = Troubles.Add,
             Memory = Memory,
             Io = NoRecorder.Instance,
@@ -113,11 +116,25 @@ public sealed class IndexedNode : IDisposable
     public static IndexedNode Open(SimulatedDisk disk) => new(disk, new SimulatedTimeProvider(), SmallSteps);
 
     /// <summary>Restarts the node; with a seed, on what a power cut left of its disk.</summary>
-    public IndexedNode Restart(long? powerLossSeed = null, IndexFeederOptions? options = null)
+    /// <param name="powerLossSeed">The seed; null for no power cut.</param>
+    /// <param name="options">The bounds of a step.</param>
+    /// <param name="unapplied">Number of entries at the journal's end that are not applied, because the node does not
+    /// know that they are committed.</param>
+    public IndexedNode Restart(long? powerLossSeed = null, IndexFeederOptions? options = null, int unapplied = 0)
     {
         var disk = powerLossSeed is { } seed ? Disk.AfterPowerLoss(seed) : Disk;
         Dispose();
-        return new IndexedNode(disk, Time, options ?? SmallSteps);
+        return new IndexedNode(disk, Time, options ?? SmallSteps, unapplied: unapplied);
+    }
+
+    /// <summary>Applies the entries of the journal through an index.</summary>
+    public void ApplyThrough(long index)
+    {
+        using var reader = Store.Journal.Read(Store.AppliedIndex + 1);
+        while (reader.Next(out var frame) && frame.Index <= index)
+        {
+            Replay.Apply(frame, Store.Applier);
+        }
     }
 
     public void CreateDatabase(string name) => Run(CommandEncoder.CreateDatabase(name, HistoryId.Create()));

@@ -48,6 +48,7 @@ internal static class Indexing
                 DataDirectory = directory,
                 ShareOfCore = static () => 1,
                 HasRoom = () => node.HasRoom && mayWork?.Invoke() is not false,
+                HasReapplied = node.HasReapplied,
                 TroubleFound = troubleFound ?? (static trouble => throw new InvalidOperationException(trouble)),
                 Memory = new MemoryBudget(64 << 20),
                 Io = new IoTimeline(TimeProvider.System, "memory"),

@@ -71,6 +71,12 @@ public abstract class Node : IDisposable
     /// </summary>
     public abstract bool HasRoom { get; }
 
+    /// <summary>
+    /// Returns whether the state includes an operation, given by its number, and everything that this node applied
+    /// before its start. True if the data could not be opened.
+    /// </summary>
+    public virtual bool HasReapplied(long sequence) => true;
+
     /// <summary>The contents of attachments; null on nodes that only read, or could not open the data.</summary>
     public virtual AttachmentContents? Attachments => null;
 

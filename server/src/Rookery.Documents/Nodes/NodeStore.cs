@@ -24,6 +24,7 @@ public sealed class NodeStore : IDisposable
     private readonly IIoRecorder _io;
     private readonly AgreedFormatLevel _level;
     private readonly PreviousVersions _previous;
+    private readonly (long Index, long Term) _logEndAtStart;
 
     internal NodeStore(
         DataDirectory directory,
@@ -52,6 +53,7 @@ public sealed class NodeStore : IDisposable
         Time = time;
         Storage = storage;
         Journal = journal;
+        _logEndAtStart = (journal.LastIndex, journal.LastTerm);
         Databases = databases;
         ClusterRecords = clusterRecords;
         Applier = applier;
@@ -158,6 +160,20 @@ public sealed class NodeStore : IDisposable
 
     /// <summary>Index of the last applied entry.</summary>
     public long AppliedIndex => Storage.AppliedIndex;
+
+    /// <summary>
+    /// Returns whether the state includes an operation and everything that this node applied before its start. It need
+    /// not at first: consensus must find out again which entries at the journal's end are committed. What was applied
+    /// was committed and in the journal. So it is in every log through the index at which the journal ended, and before
+    /// the first entry of a later term.
+    /// </summary>
+    /// <param name="sequence">The number of the operation.</param>
+    public bool HasReapplied(long sequence)
+    {
+        var applied = Storage.Applied;
+        return applied.Sequence >= sequence
+            && (applied.Index >= _logEndAtStart.Index || applied.Term > _logEndAtStart.Term);
+    }
 
     /// <summary>Position through which storage is durable without the journal.</summary>
     public JournalPosition DurablePosition =>

@@ -84,6 +84,9 @@ internal sealed class OpenNode : Node
     public override bool HasRoom => _store.Space.Data.GrowthAllowed;
 
     /// <inheritdoc/>
+    public override bool HasReapplied(long sequence) => _store.HasReapplied(sequence);
+
+    /// <inheritdoc/>
     public override AttachmentContents Attachments => _store.Attachments;
 
     /// <inheritdoc/>

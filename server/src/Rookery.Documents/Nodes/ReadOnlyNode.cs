@@ -25,6 +25,9 @@ internal sealed class ReadOnlyNode(NodeStore store, string nodeTag)
     public override bool HasRoom => store.Space.Data.GrowthAllowed;
 
     /// <inheritdoc/>
+    public override bool HasReapplied(long sequence) => store.HasReapplied(sequence);
+
+    /// <inheritdoc/>
     public override NodeStatistics ReadStatistics() => ReadStatistics(store, consensus: null);
 
     /// <inheritdoc/>

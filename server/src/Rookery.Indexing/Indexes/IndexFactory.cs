@@ -32,6 +32,9 @@ internal sealed class IndexFactory
     /// <summary>Bounds of one step of indexing.</summary>
     public required IndexFeederOptions Options { get; init; }
 
+    /// <summary>As <see cref="IndexHostOptions.HasReapplied"/>.</summary>
+    public required Func<long, bool> HasReapplied { get; init; }
+
     /// <summary>Opens the store of an index.</summary>
     public required OpenIndexStore OpenStore { get; init; }
 
@@ -131,7 +134,7 @@ internal sealed class IndexFactory
 
     private RunningIndex MakeRunning(Database database, IndexRecord record, IIndexMap map, IIndexStore store)
     {
-        var index = new RunningIndex(record, map, store, Time)
+        var index = new RunningIndex(record, map, store, Time, HasReapplied)
         {
             Stopped = (stopped, why) =>
                 TroubleFound(

@@ -120,7 +120,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     }
 
     private static bool IsRunning(RunningIndex index) =>
-        index.State == IndexState.Normal && !index.IsResetRequested && !index.IsWriteBlocked;
+        index.State == IndexState.Normal && !index.IsResetRequested && !index.IsWriteBlocked && !index.MayBeAhead;
 
     /// <summary>Returns whether an index may be fed changes now.</summary>
     internal static bool IsFollowing(RunningIndex index) => IsRunning(index) && !index.HasDependents;

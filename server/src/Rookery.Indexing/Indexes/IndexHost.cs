@@ -68,6 +68,7 @@ public sealed class IndexHost : IDisposable
             Time = time,
             Quota = Quota,
             Options = options.Feeder,
+            HasReapplied = options.HasReapplied,
             OpenStore = openStore,
             OpenRows = (folder, reducer) =>
                 ReduceStore.Open(disk, folder, reducer, new MemoryBudget(rowsBytes, rows), options.Io, time),

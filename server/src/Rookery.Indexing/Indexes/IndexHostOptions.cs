@@ -31,6 +31,12 @@ public sealed record IndexHostOptions
     /// <summary>Records all disk I/O.</summary>
     public required IIoRecorder Io { get; init; }
 
+    /// <summary>
+    /// Returns whether the documents include an operation, given by its number, and everything that the node applied
+    /// before its start.
+    /// </summary>
+    public required Func<long, bool> HasReapplied { get; init; }
+
     /// <summary>Bounds of one step of indexing.</summary>
     public IndexFeederOptions Feeder { get; init; } = new();
 }

@@ -26,6 +26,7 @@ public sealed class RunningIndex : IDisposable
     private readonly byte[][] _lowerCollections;
     private readonly DependentDocuments _dependents;
     private readonly WriteSchedule _schedule;
+    private readonly Func<long, bool> _hasReapplied;
 
     // The etag to advance to after the dependent documents are fed, and whether the index is then whole.
     private long _reached;
@@ -35,6 +36,7 @@ public sealed class RunningIndex : IDisposable
     private DateTimeOffset? _lastWritten;
     private int _lostPasses; // since the index was last whole
     private long _documentsLeft = -1;
+    private bool _mayBeAhead;
     private bool _isPaused;
     private bool _isResetRequested;
     private string? _whyStopped;
@@ -46,14 +48,24 @@ public sealed class RunningIndex : IDisposable
     /// <param name="map">Maps a document to entries.</param>
     /// <param name="store">The store of the entries; disposed with the index.</param>
     /// <param name="time">The clock.</param>
-    public RunningIndex(IndexRecord record, IIndexMap map, IIndexStore store, TimeProvider time)
+    /// <param name="hasReapplied">As <see cref="IndexHostOptions.HasReapplied"/>.</param>
+    public RunningIndex(
+        IndexRecord record,
+        IIndexMap map,
+        IIndexStore store,
+        TimeProvider time,
+        Func<long, bool> hasReapplied
+    )
     {
         (_record, Map, Store, _time) = (record, map, store, time);
         Fields = new IndexedFields(map.Fields);
         _lowerCollections = [.. map.Collections.Select(LowerNames.Collection)];
         _dependents = new DependentDocuments(store, map.LoadedCollections);
         _position = store.Watermark;
-        Visible = new VisibleState(store, time);
+        _hasReapplied = hasReapplied;
+        _mayBeAhead = store.Watermark > 0 && !hasReapplied(store.Watermark);
+        IsWhole = !_mayBeAhead;
+        Visible = new VisibleState(store, time, isPartial: _mayBeAhead);
         _schedule = new WriteSchedule(time);
         Waits = new IndexWaits(this, time);
         _meter = new ProgressMeter(time);
@@ -105,7 +117,14 @@ public sealed class RunningIndex : IDisposable
     /// Whether the index equals the documents of one snapshot of the database. False while a pass is under way, and
     /// after one that ended early. Used by the indexing thread.
     /// </summary>
-    public bool IsWhole { get; private set; } = true;
+    public bool IsWhole { get; private set; }
+
+    /// <summary>
+    /// Whether the index may include changes that the documents lack: it was written before the node started, and the
+    /// node has not applied everything again that it had applied then. Until it has, the index is not fed and not
+    /// whole. Used by the indexing thread.
+    /// </summary>
+    public bool MayBeAhead => _mayBeAhead && (_mayBeAhead = !_hasReapplied(Position));
 
     /// <summary>Whether entries are buffered and not yet written.</summary>
     public bool HasPending => Store.PendingBytes > 0;

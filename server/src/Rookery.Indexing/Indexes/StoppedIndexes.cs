@@ -20,11 +20,12 @@ internal static class StoppedIndexes
             long position = index.Position;
             if (
                 position is 0
-                || position >= last
+                || (position >= last && index.IsWhole)
                 || position == index.LacksChangesAfter
                 || index.State is not (IndexState.Paused or IndexState.Disabled)
                 || index.IsResetRequested
                 || index.HasDependents
+                || index.MayBeAhead
             )
             {
                 continue;

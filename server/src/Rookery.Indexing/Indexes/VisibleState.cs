@@ -10,13 +10,14 @@ namespace Rookery.Indexing.Indexes;
 /// </summary>
 /// <param name="store">The store of the index.</param>
 /// <param name="time">The clock.</param>
-internal sealed class VisibleState(IIndexStore store, TimeProvider time) : IDisposable
+/// <param name="isPartial">Whether the state of the store may include changes that the documents lack.</param>
+internal sealed class VisibleState(IIndexStore store, TimeProvider time, bool isPartial) : IDisposable
 {
     // While clients write, the documents of the next state come sooner.
     private static readonly TimeSpan DocumentsAge = TimeSpan.FromSeconds(10);
 
     private readonly Lock _gate = new();
-    private PublishedIndex _published = new(store.Watermark, IsPartial: false, store.Documents, LastIndexed: null);
+    private PublishedIndex _published = new(store.Watermark, isPartial, store.Documents, LastIndexed: null);
     private IndexSnapshot? _kept;
 
     // The snapshot that the visible state equals, and the one that the state with the buffered entries equals.

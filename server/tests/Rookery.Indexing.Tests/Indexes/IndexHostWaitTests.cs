@@ -179,7 +179,7 @@ public sealed class IndexHostWaitTests
             serving.Store,
             static () => throw new DiskException("close", "/data", Errno.InputOutput)
         );
-        var index = new RunningIndex(serving.Record, map, store, node.Time);
+        var index = new RunningIndex(serving.Record, map, store, node.Time, node.Store.HasReapplied);
         Assert.Throws<DiskException>(index.Dispose);
         Assert.True(map.IsClosed);
     }

@@ -149,7 +149,8 @@ public sealed class RunningIndexTests : IDisposable
             record,
             new PickyMap(),
             SegmentStore.Open(StoreContents.ContextOf(_node.Disk, cacheBytes), "/data"),
-            _node.Time
+            _node.Time,
+            _node.Store.HasReapplied
         )
         {
             Stopped = (_, reason) => stopped?.Invoke(reason),
