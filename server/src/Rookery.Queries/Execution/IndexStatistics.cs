@@ -60,6 +60,9 @@ internal sealed class IndexStatistics
                     }
                 }
 
+                model.UseDocumentCount(
+                    _segments.Sum(static segment => (long)segment.Reader.Entries - segment.Live.DeadCount)
+                );
                 model.ChooseWords();
                 break;
             default:

@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text;
 using Rookery.Indexing.Values;
 using Rookery.Json;
@@ -11,7 +12,8 @@ namespace Rookery.Queries.FullText;
 /// <summary>
 /// Evaluates <c>moreLikeThis</c> for documents or index rows. Matches those that contain some of the model document's
 /// most significant words. Excludes the model itself. Words are chosen as in Lucene's MoreLikeThis, by their frequency
-/// in the model and their rarity in the source. Documents are scored by BM25.
+/// in all compared fields of the model and their rarity in the source. Each is searched in one field: in which most
+/// documents contain it. Documents are scored by BM25.
 /// </summary>
 /// <param name="options">The options that select words.</param>
 /// <param name="analyzers">Returns the analyzer of a field.</param>
@@ -30,10 +32,15 @@ internal sealed class SimilarityCondition(
     // fields.
     private const int MaxFields = 64;
 
+    // Each word is looked up in each field, and a scan counts it there in each document.
+    private const long MaxLookups = 1_000_000;
+
     private readonly List<SimilarityField> _fields = [];
     private byte[] _modelIdentity = []; // the model's id; of a reduced row, its members
     private bool _isModelStored;
     private bool _areWordsChosen;
+    private int[] _frequencies = []; // how often each word occurs in the model
+    private long _documents;
 
     /// <inheritdoc/>
     public bool HasModel { get; private set; }
@@ -58,36 +65,42 @@ internal sealed class SimilarityCondition(
         {
             _modelIdentity = row;
         }
+
+        var words = new Dictionary<byte[], int>(BytesComparer.Instance);
+        var compared = new List<(FieldReader Reader, Analyzer Analyzer)>();
         foreach (
             string name in options.Fields?.Distinct(StringComparer.Ordinal)
                 ?? wordFields
                 ?? TextMembersOf(document.Members)
         )
         {
-            if (_fields.Count == MaxFields)
+            if (compared.Count == MaxFields)
             {
-                throw new QueryException(
-                    QueryFault.TooCostly,
-                    $"'moreLikeThis' compares the words of at most {MaxFields} fields: name them with the "
-                        + $"option 'Fields'.",
-                    position
-                );
+                throw TooCostly($"the words of at most {MaxFields} fields");
             }
 
             // The name of an index field is one step, even if it contains dots.
             string[] steps = wordFields is null ? name.Split('.') : [name];
             var path = new FieldPath([.. steps.Select(static step => new PathStep(step, IsEach: false))], Position: 0);
-            _fields.Add(
-                new SimilarityField(
-                    new FieldReader(path),
-                    analyzers(new PathReference(path)),
-                    document,
-                    rows,
-                    options,
-                    text
+            var (reader, analyzer) = (new FieldReader(path), analyzers(new PathReference(path)));
+            SimilarityField.CountWords(reader, analyzer, document, rows, options.Tokens, text, words);
+            compared.Add((reader, analyzer));
+        }
+
+        KeyValuePair<byte[], int>[] significant = [.. words.Where(word => options.IsSignificant(word.Key, word.Value))];
+        if (significant.Length * (long)compared.Count > MaxLookups)
+        {
+            throw TooCostly(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"at most {MaxLookups / compared.Count} different words in {compared.Count} fields"
                 )
             );
         }
+
+        _frequencies = [.. significant.Select(static word => word.Value)];
+        byte[][] texts = [.. significant.Select(static word => word.Key)];
+        _fields.AddRange(compared.Select(field => new SimilarityField(field.Reader, field.Analyzer, texts, text)));
     }
 
     /// <inheritdoc/>
@@ -96,6 +109,7 @@ internal sealed class SimilarityCondition(
         Dispose();
         _fields.Clear();
         (HasModel, _isModelStored, _areWordsChosen, _modelIdentity) = (false, false, false, []);
+        (_frequencies, _documents) = ([], 0);
     }
 
     /// <summary>Adds a document of the query's source to the word statistics.</summary>
@@ -105,12 +119,16 @@ internal sealed class SimilarityCondition(
             HasModel && !_areWordsChosen,
             "documents are counted after the model is set and before the first is scored"
         );
+        _documents++;
         foreach (SimilarityField field in _fields)
         {
             field.Count(document, work);
             limits.CheckLimits();
         }
     }
+
+    /// <summary>Uses an index's number of entries instead of counting documents.</summary>
+    public void UseDocumentCount(long documents) => _documents = documents;
 
     /// <inheritdoc/>
     public bool Matches(in QueriedDocument document, ScanWork work) => TryScore(document, work, out _);
@@ -148,10 +166,7 @@ internal sealed class SimilarityCondition(
         _areWordsChosen = true;
         (SimilarityField Field, int Term, double Weight)[] bestWords =
         [
-            .. _fields
-                .SelectMany(field => field.WordWeights(options))
-                .OrderByDescending(static word => word.Weight)
-                .Take(options.Terms),
+            .. WordWeights().OrderByDescending(static word => word.Weight).Take(options.Terms),
         ];
         foreach (SimilarityField field in _fields)
         {
@@ -164,6 +179,43 @@ internal sealed class SimilarityCondition(
             ]);
         }
     }
+
+    /// <summary>
+    /// Returns the weight of each word as in Lucene: its frequency in the model multiplied by its rarity. Omits words
+    /// outside the options' limits. The field of a word is the first of those in which most documents contain it.
+    /// </summary>
+    private IEnumerable<(SimilarityField Field, int Term, double Weight)> WordWeights()
+    {
+        for (int term = 0; term < _frequencies.Length; term++)
+        {
+            SimilarityField? field = null;
+            long documents = 0;
+            foreach (var candidate in _fields)
+            {
+                if (candidate.DocumentFrequency(term) > documents)
+                {
+                    (field, documents) = (candidate, candidate.DocumentFrequency(term));
+                }
+            }
+
+            if (
+                field is not null
+                && documents >= options.MinDocuments
+                && documents <= options.MaxDocuments
+                && documents <= options.MaxDocumentsShare * _documents
+            )
+            {
+                yield return (field, term, _frequencies[term] * Bm25.InverseDocumentFrequency(_documents, documents));
+            }
+        }
+    }
+
+    private QueryException TooCostly(string bound) =>
+        new(
+            QueryFault.TooCostly,
+            $"'moreLikeThis' compares {bound}: name the fields with the option 'Fields'.",
+            position
+        );
 
     /// <summary>Returns the names of top-level members whose value is a text or an array.</summary>
     private static List<string> TextMembersOf(ReadOnlySpan<byte> members)

@@ -1,59 +1,31 @@
 using Rookery.Indexing.Values;
-using Rookery.Platform;
 using Rookery.Search.Analysis;
 
 namespace Rookery.Queries.FullText;
 
 /// <summary>
-/// A field that <c>moreLikeThis</c> compares: the model's words in the field, and the number of documents that contain
-/// each word. Not thread-safe.
+/// A field that <c>moreLikeThis</c> compares, and the number of documents that contain each of the model's words in it.
+/// Not thread-safe.
 /// </summary>
 internal sealed class SimilarityField : IDisposable
 {
     private readonly FieldReader _reader;
     private readonly SearchableText _text;
-    private readonly int[] _frequencies;
     private SearchStatistics _statistics;
     private SearchMatcher _matcher;
     private SearchScorer? _scorer;
     private double[] _boosts = [];
 
-    /// <summary>Reads the model's words.</summary>
+    /// <summary>Creates a field without statistics.</summary>
     /// <param name="reader">Reads the texts.</param>
     /// <param name="analyzer">The analyzer of the field.</param>
-    /// <param name="document">The model document.</param>
-    /// <param name="rows">The model's index rows to read instead of the document; null to read the document.</param>
-    /// <param name="options">The options that select words.</param>
+    /// <param name="words">The model's words, of all fields.</param>
     /// <param name="text">Buffer for a text.</param>
-    public SimilarityField(
-        FieldReader reader,
-        Analyzer analyzer,
-        in QueriedDocument document,
-        IReadOnlyList<byte[]>? rows,
-        SimilarityOptions options,
-        SearchableText text
-    )
+    public SimilarityField(FieldReader reader, Analyzer analyzer, byte[][] words, SearchableText text)
     {
         _reader = reader;
         _text = text;
-        var words = new Dictionary<byte[], int>(BytesComparer.Instance);
-        int[] tokensLeft = [options.Tokens]; // an array, because the visitors are copied
-        for (int row = 0; row < (rows?.Count ?? 1) && tokensLeft[0] > 0; row++)
-        {
-            var visitor = new WordCounter(words, analyzer, text, tokensLeft);
-            reader.Read(rows is null ? document : document.WithRow(rows[row]), ref visitor);
-        }
-
-        KeyValuePair<byte[], int>[] candidates =
-        [
-            .. words.Where(word =>
-                word.Value >= options.MinTermFrequency
-                && word.Key.Length >= options.MinWordBytes
-                && word.Key.Length <= options.MaxWordBytes
-            ),
-        ];
-        _frequencies = [.. candidates.Select(static word => word.Value)];
-        Query = QueryOf(analyzer, [.. candidates.Select(static word => word.Key)]);
+        Query = QueryOf(analyzer, words);
         _statistics = new SearchStatistics(Query);
         _matcher = new SearchMatcher(Query);
     }
@@ -61,7 +33,9 @@ internal sealed class SimilarityField : IDisposable
     /// <summary>Reads the texts.</summary>
     public FieldReader Reader => _reader;
 
-    /// <summary>The words to search for: at first all words of the model, then the chosen ones.</summary>
+    /// <summary>
+    /// The words to search for: at first all words of the model, then the chosen ones of this field.
+    /// </summary>
     public SearchQuery Query { get; private set; }
 
     /// <summary>Adds a document of the query's source to the word statistics.</summary>
@@ -75,27 +49,33 @@ internal sealed class SimilarityField : IDisposable
     /// <param name="statistics">The statistics of the words of <see cref="Query"/>.</param>
     public void UseStatistics(SearchStatistics statistics) => _statistics = statistics;
 
-    /// <summary>
-    /// Returns the weight of each word as in Lucene: its frequency in the model multiplied by its rarity. Omits words
-    /// outside the options' limits.
-    /// </summary>
-    public IEnumerable<(SimilarityField Field, int Term, double Weight)> WordWeights(SimilarityOptions options)
+    /// <summary>Returns the number of documents that contain a word in the field.</summary>
+    /// <param name="term">The word's position in <see cref="Query"/>.</param>
+    public long DocumentFrequency(int term) => _statistics.DocumentFrequency(term);
+
+    /// <summary>Counts the words of the model in a field.</summary>
+    /// <param name="reader">Reads the texts.</param>
+    /// <param name="analyzer">The analyzer of the field.</param>
+    /// <param name="document">The model document.</param>
+    /// <param name="rows">The model's index rows to read instead of the document; null to read the document.</param>
+    /// <param name="maxTokens">Maximum words to read.</param>
+    /// <param name="text">Buffer for a text.</param>
+    /// <param name="words">The number of occurrences of each word, which is raised.</param>
+    public static void CountWords(
+        FieldReader reader,
+        Analyzer analyzer,
+        in QueriedDocument document,
+        IReadOnlyList<byte[]>? rows,
+        int maxTokens,
+        SearchableText text,
+        Dictionary<byte[], int> words
+    )
     {
-        for (int term = 0; term < _frequencies.Length; term++)
+        int[] tokensLeft = [maxTokens]; // an array, because the visitors are copied
+        for (int row = 0; row < (rows?.Count ?? 1) && tokensLeft[0] > 0; row++)
         {
-            long documents = _statistics.DocumentFrequency(term);
-            if (
-                documents >= options.MinDocuments
-                && documents <= options.MaxDocuments
-                && documents <= options.MaxDocumentsShare * _statistics.Documents
-            )
-            {
-                yield return (
-                    this,
-                    term,
-                    _frequencies[term] * Bm25.InverseDocumentFrequency(_statistics.Documents, documents)
-                );
-            }
+            var visitor = new WordCounter(words, analyzer, text, tokensLeft);
+            reader.Read(rows is null ? document : document.WithRow(rows[row]), ref visitor);
         }
     }
 

@@ -1,3 +1,4 @@
+using System.Text;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 
@@ -11,6 +12,10 @@ internal sealed class SimilarityOptions
 
     private const int MaxTokens = 100_000;
     private const int MaxFields = 64;
+
+    private readonly long _minTermFrequency;
+    private readonly long _minWordLength;
+    private readonly long _maxWordLength;
 
     /// <summary>Reads the options.</summary>
     /// <exception cref="QueryException">An option is invalid or unsupported.</exception>
@@ -39,12 +44,18 @@ internal sealed class SimilarityOptions
             "MaximumNumberOfTokensParsed",
             position
         );
-        MinTermFrequency = options.ReadCount("MinimumTermFrequency", defaultValue: 2);
+        _minTermFrequency = options.ReadCount("MinimumTermFrequency", defaultValue: 2);
         MinDocuments = options.ReadCount("MinimumDocumentFrequency", defaultValue: 5);
         MaxDocuments = options.ReadCount("MaximumDocumentFrequency", int.MaxValue);
-        MaxDocumentsShare = options.ReadNumber("MaximumDocumentFrequencyPercentage", defaultValue: 100) / 100;
-        MinWordBytes = options.ReadCount("MinimumWordLength", defaultValue: 0);
-        MaxWordBytes = options.ReadCount("MaximumWordLength", defaultValue: 0) is > 0 and var longest
+        MaxDocumentsShare = double.PositiveInfinity;
+        if (options.ReadNumber("MaximumDocumentFrequencyPercentage", defaultValue: -1) is >= 0 and var percentage)
+        {
+            // As in RavenDB, the percentage replaces the number.
+            (MaxDocuments, MaxDocumentsShare) = (int.MaxValue, percentage / 100);
+        }
+
+        _minWordLength = options.ReadCount("MinimumWordLength", defaultValue: 0);
+        _maxWordLength = options.ReadCount("MaximumWordLength", defaultValue: 0) is > 0 and var longest
             ? longest
             : long.MaxValue;
         double factor = options.ReadNumber("BoostFactor", defaultValue: 1);
@@ -60,23 +71,14 @@ internal sealed class SimilarityOptions
     /// <summary>Maximum words to read of one field of the model.</summary>
     public int Tokens { get; }
 
-    /// <summary>Minimum occurrences of a word in the model.</summary>
-    public long MinTermFrequency { get; }
-
     /// <summary>Minimum documents that contain the word.</summary>
     public long MinDocuments { get; }
 
     /// <summary>Maximum documents that contain the word.</summary>
     public long MaxDocuments { get; }
 
-    /// <summary>Maximum fraction of documents that contain the word, from 0 to 1.</summary>
+    /// <summary>Maximum fraction of documents that contain the word, from 0 to 1; infinite without a limit.</summary>
     public double MaxDocumentsShare { get; }
-
-    /// <summary>Minimum length of a word, in bytes.</summary>
-    public long MinWordBytes { get; }
-
-    /// <summary>Maximum length of a word, in bytes.</summary>
-    public long MaxWordBytes { get; }
 
     /// <summary>
     /// Factor by which scores of words are multiplied, in addition to their weights. Null to multiply by neither.
@@ -85,6 +87,15 @@ internal sealed class SimilarityOptions
 
     /// <summary>The fields to compare; null for all top-level fields of the model.</summary>
     public string[]? Fields { get; }
+
+    /// <summary>Returns whether a word of the model occurs often enough, and has a permitted length.</summary>
+    /// <param name="word">The word in UTF-8. Its length is counted in UTF-16 characters, as RavenDB does.</param>
+    /// <param name="occurrences">How often it occurs in the model.</param>
+    public bool IsSignificant(ReadOnlySpan<byte> word, int occurrences)
+    {
+        int length = Encoding.UTF8.GetCharCount(word);
+        return occurrences >= _minTermFrequency && length >= _minWordLength && length <= _maxWordLength;
+    }
 
     private static int Bounded(long value, int max, string name, int position) =>
         value <= max

@@ -166,6 +166,56 @@ public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture
         Assert.Equal(3, answer.Body.Split('\n', StringSplitOptions.RemoveEmptyEntries).Length);
     }
 
+    /// <summary>As RavenDB's and Lucene's MoreLikeThis, by a scan and by an index.</summary>
+    [Theory]
+    [InlineData("\"MinimumTermFrequency\":2", "notes/3,notes/5")] // owl is in two fields, and found in the second
+    [InlineData("\"MinimumTermFrequency\":2,\"Fields\":[\"title\"]", "")]
+    [InlineData("\"MinimumTermFrequency\":1,\"Fields\":[\"title\"]", "notes/4,notes/7")]
+    [InlineData("\"MinimumTermFrequency\":1,\"MinimumWordLength\":5", "notes/2")] // heron, and not über
+    [InlineData("\"MinimumTermFrequency\":1,\"MaximumWordLength\":4", "notes/3,notes/5,notes/7")]
+    [InlineData("\"MinimumTermFrequency\":2,\"MaximumDocumentFrequencyPercentage\":43", "notes/3,notes/5")]
+    [InlineData("\"MinimumTermFrequency\":2,\"MaximumDocumentFrequencyPercentage\":42", "")]
+    [InlineData("\"MinimumTermFrequency\":2,\"MaximumDocumentFrequency\":2", "")]
+    [InlineData(
+        "\"MinimumTermFrequency\":2,\"MaximumDocumentFrequency\":2,\"MaximumDocumentFrequencyPercentage\":43",
+        "notes/3,notes/5"
+    )]
+    public async Task Words_are_counted_in_all_fields_and_searched_in_the_one_where_they_are_most_frequent(
+        string options,
+        string ids
+    )
+    {
+        string db = await server.CreateDatabaseAsync();
+        string[] notes =
+        [
+            "\"title\":\"owl über\",\"text\":\"owl heron\"",
+            "\"title\":\"heron\"",
+            "\"text\":\"owl\"",
+            "\"title\":\"owl\"",
+            "\"text\":\"owl\"",
+            "\"other\":1",
+            "\"title\":\"über\"",
+        ];
+        foreach (var (i, note) in notes.Index())
+        {
+            string json = $$"""{{{note}},"@metadata":{"@collection":"Notes"} }""";
+            Assert.Equal(201, (await server.SendAsync("PUT", $"{db}/docs?id=notes/{i + 1}", json)).Status);
+        }
+
+        await DefineAsync(
+            db,
+            """{"Name":"Words","Maps":["from n in docs.Notes select new { n.title, n.text }"],"Fields":{"title":{"Indexing":"Search"},"text":{"Indexing":"Search"}}}"""
+        );
+        string condition = $$"""moreLikeThis(id() = 'notes/1', '{"MinimumDocumentFrequency":1,{{options}}}')""";
+        foreach (string source in new[] { "Notes", "index 'Words'" })
+        {
+            string query = JsonSerializer.Serialize(new { Query = $"from {source} where {condition} order by id()" });
+            var answer = await server.SendAsync("POST", db + "/queries", query);
+            Assert.True(answer.Status == 200, answer.Body);
+            Assert.Equal(ids, IdsOf(answer.Json));
+        }
+    }
+
     /// <summary>Defines an index, and waits until it has caught up.</summary>
     private async Task DefineAsync(string db, string definition)
     {
