@@ -21,9 +21,9 @@ internal enum SimilarityMeasure
 /// <summary>Computes the similarity of two words, from 0 to 1, as Lucene's spell checker does.</summary>
 internal static class TextSimilarity
 {
-    private const int MaxPrefix = 4;
-    private const double PrefixWeight = 0.1;
+    private const double MaxPrefixWeight = 0.1;
     private const double PrefixThreshold = 0.7;
+    private const int PairLength = 2;
 
     /// <summary>Returns the similarity; 0 if it is below a bound.</summary>
     /// <param name="measure">The measure.</param>
@@ -56,23 +56,27 @@ internal static class TextSimilarity
             edits++;
         }
 
-        return 1 - ((double)edits / longer);
+        // Not 1 - edits / longer: 1 - 4 / 5 is less than 0.2, the accuracy that a client asks for.
+        return (double)(longer - edits) / longer;
     }
 
     private static double JaroWinkler(ReadOnlySpan<int> one, ReadOnlySpan<int> other)
     {
-        int window = Math.Max((Math.Max(one.Length, other.Length) / 2) - 1, 0);
-        Span<bool> isTaken = stackalloc bool[other.Length];
-        Span<int> matched = stackalloc int[one.Length];
+        // The matches depend on which word is walked: the shorter one.
+        var shorter = one.Length > other.Length ? other : one;
+        var longer = one.Length > other.Length ? one : other;
+        int window = Math.Max((longer.Length / 2) - 1, 0);
+        Span<bool> isTaken = stackalloc bool[longer.Length];
+        Span<int> matched = stackalloc int[shorter.Length];
         int matches = 0;
-        for (int at = 0; at < one.Length; at++)
+        for (int at = 0; at < shorter.Length; at++)
         {
-            for (int place = Math.Max(0, at - window); place < Math.Min(other.Length, at + window + 1); place++)
+            for (int place = Math.Max(0, at - window); place < Math.Min(longer.Length, at + window + 1); place++)
             {
-                if (!isTaken[place] && one[at] == other[place])
+                if (!isTaken[place] && shorter[at] == longer[place])
                 {
                     isTaken[place] = true;
-                    matched[matches++] = one[at];
+                    matched[matches++] = shorter[at];
                     break;
                 }
             }
@@ -84,11 +88,11 @@ internal static class TextSimilarity
         }
 
         int misplaced = 0;
-        for (int place = 0, next = 0; place < other.Length; place++)
+        for (int place = 0, next = 0; place < longer.Length; place++)
         {
             if (isTaken[place])
             {
-                misplaced += matched[next++] == other[place] ? 0 : 1;
+                misplaced += matched[next++] == longer[place] ? 0 : 1;
             }
         }
 
@@ -99,19 +103,21 @@ internal static class TextSimilarity
                 + ((double)matches / other.Length)
                 + ((matches - (misplaced / 2)) / (double)matches)
             ) / 3;
-        int prefix = one.CommonPrefixLength(other);
-        return jaro < PrefixThreshold ? jaro : jaro + (Math.Min(prefix, MaxPrefix) * PrefixWeight * (1 - jaro));
+        double prefixWeight = Math.Min(MaxPrefixWeight, 1.0 / longer.Length);
+        return jaro < PrefixThreshold ? jaro : jaro + (prefixWeight * one.CommonPrefixLength(other) * (1 - jaro));
     }
 
-    /// <summary>
-    /// Kondrak's distance over pairs ("N-gram similarity and distance", 2005). Each word is padded with one character
-    /// at its start.
-    /// </summary>
     private static double Pairs(ReadOnlySpan<int> one, ReadOnlySpan<int> other)
     {
-        if (one.IsEmpty || other.IsEmpty)
+        if (one.Length < PairLength || other.Length < PairLength)
         {
-            return 0;
+            int common = 0;
+            for (int at = 0; at < Math.Min(one.Length, other.Length); at++)
+            {
+                common += one[at] == other[at] ? 1 : 0;
+            }
+
+            return common == 0 ? 0 : (double)common / Math.Max(one.Length, other.Length);
         }
 
         Span<float> above = stackalloc float[one.Length + 1];
@@ -126,16 +132,18 @@ internal static class TextSimilarity
             row[0] = line;
             for (int column = 1; column <= one.Length; column++)
             {
-                // The pair that ends here. The first pair begins with the padding before the word.
-                int firstOne = column > 1 ? one[column - 2] : 0;
-                int firstOther = line > 1 ? other[line - 2] : 0;
-                float different = (firstOne == firstOther ? 0 : 0.5f) + (one[column - 1] == other[line - 1] ? 0 : 0.5f);
+                // The pair that ends here. The first pair begins with padding before the word. If both do, only their
+                // second characters count.
+                bool isFirstSame = (column > 1 ? one[column - 2] : 0) == (line > 1 ? other[line - 2] : 0);
+                float weight = column == 1 && line == 1 ? 1 : 0.5f;
+                float different = (isFirstSame ? 0 : 0.5f) + (one[column - 1] == other[line - 1] ? 0 : weight);
                 row[column] = Math.Min(Math.Min(row[column - 1] + 1, above[column] + 1), above[column - 1] + different);
             }
 
             row.CopyTo(above);
         }
 
-        return 1 - (above[one.Length] / Math.Max(one.Length, other.Length));
+        int longer = Math.Max(one.Length, other.Length);
+        return (double)(longer - above[one.Length]) / longer;
     }
 }
