@@ -28,8 +28,8 @@ internal enum SuggestionOrder
 /// <param name="Measure">The measure of similarity.</param>
 /// <param name="Accuracy">The minimum similarity.</param>
 /// <param name="Order">The order of suggestions.</param>
-/// <param name="IsWhole">Whether whole texts in lower case are compared, because the index has the field's values and
-/// not their words.</param>
+/// <param name="Analyzer">Finds the words of a text; null to compare whole texts in lower case, because the index has
+/// the field's values and not their words.</param>
 internal sealed record SuggestionPlan(
     string Name,
     FieldReader Field,
@@ -38,7 +38,7 @@ internal sealed record SuggestionPlan(
     SimilarityMeasure Measure,
     double Accuracy,
     SuggestionOrder Order,
-    bool IsWhole
+    Analyzer? Analyzer
 )
 {
     /// <summary>Maximum given words of one suggestion. Each is compared with every word of the field.</summary>
@@ -56,11 +56,12 @@ internal sealed record SuggestionPlan(
         OperandValues operands
     )
     {
-        bool isWhole = false;
+        Analyzer? analyzer = AnalyzerCatalog.Default;
         if (fields is RowFields { Rows: var rows })
         {
-            rows.NameOf(new PathReference(suggestion.Field)); // refuses a field that the index lacks
-            isWhole = !rows.IsOfWords(suggestion.Field);
+            var field = new PathReference(suggestion.Field);
+            rows.NameOf(field); // refuses a field that the index lacks
+            analyzer = rows.IsOfWords(suggestion.Field) ? rows.AnalyzerOf(field) : null;
         }
 
         int position = suggestion.Term.Position;
@@ -78,12 +79,12 @@ internal sealed record SuggestionPlan(
         var plan = new SuggestionPlan(
             item.Alias ?? suggestion.Field.ToString(),
             new FieldReader(suggestion.Field),
-            [.. terms.Select(term => CharactersOf(term, isWhole, position))],
+            [.. terms.Select(term => CharactersOf(term, analyzer, position))],
             options.ReadCount("PageSize", DefaultPageSize),
             options.ReadWord("Distance", SimilarityMeasure.Levenshtein),
             options.ReadNumber("Accuracy", DefaultAccuracy, max: 1),
             options.ReadWord("SortMode", SuggestionOrder.Popularity),
-            isWhole
+            analyzer
         );
         options.RefuseUnread();
         return plan;
@@ -105,11 +106,11 @@ internal sealed record SuggestionPlan(
         return isShort;
     }
 
-    private static int[] CharactersOf(byte[] json, bool isWhole, int position)
+    private static int[] CharactersOf(byte[] json, Analyzer? analyzer, int position)
     {
         ReadOnlySpan<byte> folded;
         bool isShort;
-        if (isWhole)
+        if (analyzer is null)
         {
             isShort = TryReadWhole(json, new byte[TermKey.MaxBytes], out folded);
         }
@@ -117,7 +118,7 @@ internal sealed record SuggestionPlan(
         {
             byte[] text = new byte[json.Length];
             int length = JsonText.Unescape(json.AsSpan(1, json.Length - 2), text);
-            folded = AnalyzerCatalog.Default.Fold(text.AsSpan(0, length));
+            folded = analyzer.Fold(text.AsSpan(0, length));
             isShort = folded.Length <= Analyzer.MaxTokenBytes;
         }
 
@@ -179,7 +180,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
 
     private readonly Dictionary<byte[], Candidate> _candidates = new(BytesComparer.Instance);
 
-    private bool IsWhole => plan.IsWhole;
+    private Analyzer? FieldAnalyzer => plan.Analyzer;
 
     /// <summary>Adds the words of a document.</summary>
     public void Add(in QueriedDocument document, SearchableText buffer, ScanWork work, ScanMemory memory)
@@ -289,7 +290,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
     {
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
-            if (table.IsWhole)
+            if (table.FieldAnalyzer is not { } analyzer)
             {
                 Span<byte> key = stackalloc byte[TermKey.MaxBytes];
                 if (json[0] == (byte)'"' && SuggestionPlan.TryReadWhole(json, key, out var whole) && !whole.IsEmpty)
@@ -301,7 +302,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
             }
 
             var sink = new Sink(table, memory);
-            AnalyzerCatalog.Default.Analyze(buffer.Of(json), AnalysisPurpose.Index, firstPosition: 0, ref sink);
+            analyzer.Analyze(buffer.Of(json), AnalysisPurpose.Index, firstPosition: 0, ref sink);
             return true;
         }
     }

@@ -94,6 +94,27 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
         ).IsRefusal(400, "has no field 'none'");
     }
 
+    /// <summary>The terms of a full-text field are those of its analyzer.</summary>
+    [Theory]
+    [InlineData("WhitespaceAnalyzer", "suggest(name, 'Nikn-F')", "Nikon-F,Nikon-D")]
+    [InlineData("LowerCaseWhitespaceAnalyzer", "suggest(name, 'NIKN-F')", "nikon-f,nikon-d")]
+    [InlineData("KeywordAnalyzer", "suggest(name, 'Nikon-F an Nikon-D')", "Nikon-F and Nikon-D")]
+    [InlineData("StandardAnalyzer", "suggest(name, 'nikn')", "nikon")]
+    public async Task Suggestions_of_a_full_text_field_are_terms_of_its_analyzer(
+        string analyzer,
+        string selection,
+        string expected
+    )
+    {
+        string db = await FillAsync();
+        await PutAsync(db, "lenses/1", "Lenses", "Nikon-F and Nikon-D");
+        await DefineAsync(
+            db,
+            $$$$"""{"Name":"Lenses","Maps":["from l in docs.Lenses select new { l.name }"],"Fields":{"name":{"Indexing":"Search","Analyzer":"{{{{analyzer}}}}"}}}"""
+        );
+        Assert.Equal(expected, await SuggestAsync(db, $"from index 'Lenses' select {selection}"));
+    }
+
     [Theory]
     [InlineData("from Cameras filter brand = 'zoom'", 5)]
     [InlineData("from Cameras filter brand = 'zoom' filter_limit 2", 2)]
@@ -272,11 +293,29 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
         return answer.Json;
     }
 
-    private async Task DefineIndexAsync(string db)
+    private Task DefineIndexAsync(string db) =>
+        DefineAsync(
+            db,
+            """{"Name":"ByBrand","Maps":["map('Cameras', c => ({ brand: c.brand, price: c.price, text: c.text, words: c.text }))"],"Fields":{"words":{"Indexing":"Search"}}}"""
+        );
+
+    private async Task DefineAsync(string db, string definition)
     {
-        const string Index =
-            """{"Indexes":[{"Name":"ByBrand","Maps":["map('Cameras', c => ({ brand: c.brand, price: c.price, text: c.text, words: c.text }))"],"Fields":{"words":{"Indexing":"Search"}}}]}""";
-        Assert.Equal(201, (await server.SendAsync("PUT", db + "/admin/indexes", Index)).Status);
+        string body = $$"""{"Indexes":[{{definition}}]}""";
+        Assert.Equal(201, (await server.SendAsync("PUT", db + "/admin/indexes", body)).Status);
+    }
+
+    private async Task PutAsync(string db, string id, string collection, string name)
+    {
+        string json = $$"""{"name":"{{name}}","@metadata":{"@collection":"{{collection}}"} }""";
+        Assert.Equal(201, (await server.SendAsync("PUT", $"{db}/docs?id={id}", json)).Status);
+    }
+
+    /// <summary>Returns the suggestions of a query with one 'suggest', separated by commas.</summary>
+    private async Task<string> SuggestAsync(string db, string query)
+    {
+        var suggested = (await QueryAsync(db, query)).GetProperty("Results")[0].GetProperty("Suggestions");
+        return string.Join(',', suggested.EnumerateArray().Select(static suggestion => suggestion.GetString()));
     }
 
     private async Task<string> FillAsync()
