@@ -13,10 +13,10 @@ namespace Rookery.Queries.Summaries;
 /// <summary>The order of suggestions.</summary>
 internal enum SuggestionOrder
 {
-    /// <summary>The most similar first; equally similar ones by frequency.</summary>
+    /// <summary>The most similar first; equally similar ones by the number of documents.</summary>
     None,
 
-    /// <summary>The most frequent first; equally frequent ones by similarity.</summary>
+    /// <summary>The words of most documents first; equally frequent ones by similarity.</summary>
     Popularity,
 }
 
@@ -171,7 +171,10 @@ internal sealed class SuggestionSummary(SuggestionPlan[] suggestions) : QuerySum
     }
 }
 
-/// <summary>The words of a field that are similar to given words, with their frequencies. Not thread-safe.</summary>
+/// <summary>
+/// The words of a field that are similar to given words, with the number of documents or rows that contain each. Not
+/// thread-safe.
+/// </summary>
 /// <param name="plan">The compiled suggestion.</param>
 internal sealed class SuggestionTable(SuggestionPlan plan)
 {
@@ -179,6 +182,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
     private const int BytesPerWord = 160;
 
     private readonly Dictionary<byte[], Candidate> _candidates = new(BytesComparer.Instance);
+    private long _documents;
 
     private Analyzer? FieldAnalyzer => plan.Analyzer;
 
@@ -190,6 +194,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
             work.Walk(document.Members.Length); // each word is compared with each given word
         }
 
+        _documents++;
         var visitor = new Visitor(this, buffer, memory);
         plan.Field.Read(document, ref visitor);
     }
@@ -245,7 +250,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
         var lookup = _candidates.GetAlternateLookup<ReadOnlySpan<byte>>();
         if (lookup.TryGetValue(word, out Candidate? known))
         {
-            known.Frequency++;
+            known.CountIn(_documents);
             return;
         }
 
@@ -275,15 +280,24 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
         if (similarities is not null)
         {
             memory.Reserve(BytesPerWord + word.Length + (similarities.Length * sizeof(double)));
-            _candidates.Add(word.ToArray(), new Candidate(similarities) { Frequency = 1 });
+            _candidates.Add(word.ToArray(), new Candidate(similarities, _documents));
         }
     }
 
-    private sealed class Candidate(double[] similarities)
+    private sealed class Candidate(double[] similarities, long document)
     {
+        private long _lastDocument = document;
+
         public double[] Similarities => similarities;
 
-        public long Frequency { get; set; }
+        public long Frequency { get; private set; } = 1;
+
+        /// <summary>Counts a document that contains the word, once however often it occurs there.</summary>
+        public void CountIn(long document)
+        {
+            Frequency += document > _lastDocument ? 1 : 0;
+            _lastDocument = document;
+        }
     }
 
     private readonly struct Visitor(SuggestionTable table, SearchableText buffer, ScanMemory memory) : IValueVisitor

@@ -115,6 +115,17 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
         Assert.Equal(expected, await SuggestAsync(db, $"from index 'Lenses' select {selection}"));
     }
 
+    /// <summary>A word that one document repeats is not more popular for it.</summary>
+    [Fact]
+    public async Task The_popularity_of_a_suggestion_is_the_number_of_documents_that_contain_it()
+    {
+        string db = await FillAsync();
+        await PutAsync(db, "lenses/1", "Lenses", "zoot zoot zoot zoot");
+        await PutAsync(db, "lenses/2", "Lenses", "zoob");
+        await PutAsync(db, "lenses/3", "Lenses", "zoob");
+        Assert.Equal("zoob,zoot", await SuggestAsync(db, "from Lenses select suggest(name, 'zoom')"));
+    }
+
     [Theory]
     [InlineData("from Cameras filter brand = 'zoom'", 5)]
     [InlineData("from Cameras filter brand = 'zoom' filter_limit 2", 2)]
