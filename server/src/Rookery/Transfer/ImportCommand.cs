@@ -68,8 +68,8 @@ internal static class ImportCommand
         string history = await ReadHistoryAsync(client, order.Database);
         using var input = ImportInput.Open(order.File);
         using var progress = new Progress("documents", TimeProvider.System);
-        var journal = Begin(order, history, out string? journalPath);
-        progress.TotalBytes = order.File is "-" ? null : journal.InputBytes;
+        var journal = Begin(order, history, input, out string? journalPath);
+        progress.TotalBytes = input.Version?.Bytes;
         var upload = new ImportUpload(client, order.Database, TimeProvider.System, progress.Say);
         long identities = 0;
         var import = new Import(upload, journal, journalPath, progress, TakeIdentitiesAsync);
@@ -208,11 +208,11 @@ internal static class ImportCommand
         };
 
     /// <summary>Creates the journal of a new import or, with --resume, reads the journal of the last one.</summary>
-    private static ImportJournal Begin(Order order, string history, out string? path)
+    private static ImportJournal Begin(Order order, string history, ImportInput input, out string? path)
     {
         path = null;
         string seed = Convert.ToHexStringLower(RandomNumberGenerator.GetBytes(16));
-        if (order.File is "-")
+        if (input.Version is not { } version)
         {
             return order.Resumes
                 ? throw new AdminException(
@@ -231,8 +231,7 @@ internal static class ImportCommand
             path = null;
         }
 
-        var file = new FileInfo(order.File);
-        var newJournal = NewJournal(file.Length, file.LastWriteTimeUtc.Ticks);
+        var newJournal = NewJournal(version.Bytes, version.Modified.Ticks);
         if (!File.Exists(path) || order.Restarts)
         {
             return order.Resumes

@@ -16,6 +16,12 @@ internal sealed class ImportInput : IDisposable
         Bytes = new ByteSource(unpacked);
     }
 
+    /// <summary>
+    /// The length in bytes, before decompression, and the modification time (UTC) of the file that is read; null for
+    /// stdin and pipes, which cannot be read again.
+    /// </summary>
+    public (long Bytes, DateTime Modified)? Version { get; private init; }
+
     /// <summary>The decompressed input as a byte window.</summary>
     public ByteSource Bytes { get; }
 
@@ -29,7 +35,10 @@ internal sealed class ImportInput : IDisposable
     /// <exception cref="Access.AdminException">The file cannot be read.</exception>
     public static ImportInput Open(string path)
     {
-        var raw = new CountedStream(InputFile.Open(path));
+        var file = InputFile.Open(path);
+        var version =
+            path is not "-" && file.CanSeek ? (file.Length, ModificationOf(path)) : default((long, DateTime)?);
+        var raw = new CountedStream(file);
         byte[] begin = new byte[4];
         int length = raw.ReadAtLeast(begin, begin.Length, throwOnEndOfStream: false);
         raw.PutBack(begin.AsMemory(0, length));
@@ -41,13 +50,20 @@ internal sealed class ImportInput : IDisposable
             [0x28, 0xB5, 0x2F, 0xFD] => new ZstdStream(raw),
             _ => raw,
         };
-        return new ImportInput(raw, unpacked);
+        return new ImportInput(raw, unpacked) { Version = version };
     }
 
     public void Dispose()
     {
         _unpacked.Dispose();
         _raw.Dispose();
+    }
+
+    // FileInfo describes a link, and not the file that it leads to.
+    private static DateTime ModificationOf(string path)
+    {
+        var file = new FileInfo(path);
+        return (file.ResolveLinkTarget(returnFinalTarget: true) ?? file).LastWriteTimeUtc;
     }
 
     /// <summary>Counts the bytes read; the first bytes can be put back.</summary>
