@@ -175,7 +175,16 @@ internal sealed class IndexOperations
             ReplacedDefinition = existing.ReplacedDefinition,
         };
         Write(context, command, stored, value);
-        AddChange(context, IndexChangeKind.Configured, value);
+        if (settings.LockMode != existing.Settings.LockMode)
+        {
+            AddChange(context, IndexChangeKind.Locked, value);
+        }
+
+        if (settings != existing.Settings with { LockMode = settings.LockMode })
+        {
+            AddChange(context, IndexChangeKind.Configured, value);
+        }
+
         return Result(context, OperationStatus.Configured, value, context.Etag);
     }
 

@@ -6,11 +6,14 @@ public enum IndexChangeKind : byte
     /// <summary>The index was defined, for the first time or again.</summary>
     Defined = 1,
 
-    /// <summary>Only the settings were changed.</summary>
+    /// <summary>Only the settings were changed, and not only the lock mode.</summary>
     Configured = 2,
 
     /// <summary>The index was deleted.</summary>
     Deleted = 3,
+
+    /// <summary>The lock mode was changed. If other settings were too, <see cref="Configured"/> follows.</summary>
+    Locked = 4,
 }
 
 /// <summary>A change to an index that was applied.</summary>

@@ -102,6 +102,33 @@ public sealed class IndexRecordTests
     }
 
     [Fact]
+    public void A_change_of_settings_is_reported_by_what_it_changed()
+    {
+        using var node = Open();
+        Put(node, "a", "one");
+        using var changes = node.Database("shop").SubscribeToIndexes();
+        Assert.Equal([IndexChangeKind.Locked], Configure(new(LockMode: IndexLockMode.LockedError)));
+        Assert.Equal([IndexChangeKind.Configured], Configure(new(Priority: IndexPriority.High)));
+        Assert.Equal(
+            [IndexChangeKind.Locked, IndexChangeKind.Configured],
+            Configure(new(IndexLockMode.Unlock, IndexPriority.Low))
+        );
+        Assert.Empty(Configure(new(IndexLockMode.Unlock)));
+
+        List<IndexChangeKind> Configure(IndexSettingsChange settings)
+        {
+            ChangeIndexes(node, writer => writer.Configure("a", settings));
+            var kinds = new List<IndexChangeKind>();
+            while (changes.TryRead(out var change))
+            {
+                kinds.Add(change.Kind);
+            }
+
+            return kinds;
+        }
+    }
+
+    [Fact]
     public void Index_numbers_are_never_reused()
     {
         using (var node = Open())

@@ -248,6 +248,7 @@ internal sealed class ChangesConnection(
         {
             IndexChangeKind.Defined => "IndexAdded",
             IndexChangeKind.Deleted => "IndexRemoved",
+            IndexChangeKind.Locked => "LockModeChanged",
             _ => "PriorityChanged",
         };
 
