@@ -66,7 +66,7 @@ internal static class AutoDefinitionText
         catch (Exception wrong) when (wrong is InvalidOperationException or KeyNotFoundException or FormatException)
         {
             throw new IndexDefinitionException(
-                "The definition of an automatic index was written by a newer version of Rookery; start that one."
+                "The definition of an automatic index was written by a newer version of Rookery. Start that version."
             );
         }
     }

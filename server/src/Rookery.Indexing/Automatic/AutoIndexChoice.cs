@@ -88,7 +88,7 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
         return new AutoIndexChoice(definition.Name, definition, reasons ?? []);
     }
 
-    // Adds the needed fields to an existing definition if possible, and says why an index with the result is created.
+    // Adds the needed fields to an existing definition if possible, and gives the reason to create the resulting index.
     // One index with many fields costs less than many indexes with few: each document is read once, and each change is
     // written once.
     private static (AutoIndexDefinition Definition, string Creation) MergeWithExisting(

@@ -70,7 +70,7 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
         var (definition, creation) = MergeWithExisting(needed, candidates);
 
         // An index with this content was not usable above, so it is disabled or failed. The query reports its state.
-        // Versions name the same content differently, so its name may be another one.
+        // Older versions named the same content differently, so the index may have another name.
         if (
             candidates
                 .Where(candidate => candidate.Definition.HasContentOf(definition))
@@ -108,8 +108,8 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
         );
     }
 
-    // Adds the needed aggregates to an existing definition if possible, and says why an index with the result is
-    // created. One index with more aggregates costs less than two indexes, because each document is read and grouped
+    // Adds the needed aggregates to an existing definition if possible, and gives the reason to create the resulting
+    // index. One index with more aggregates costs less than two indexes, because each document is read and grouped
     // once.
     private static (AutoReduceDefinition Definition, PlanReason Creation) MergeWithExisting(
         AutoReduceDefinition needed,

@@ -17,6 +17,7 @@ public interface IAutoDefinition
 /// <typeparam name="TSelf">The kind.</typeparam>
 public interface IAutoDefinition<in TSelf> : IAutoDefinition
 {
-    /// <summary>Whether an index of this definition answers all that an index of another one answers.</summary>
+    /// <summary>Whether an index of this definition answers each query that an index of the other one
+    /// answers.</summary>
     bool Covers(TSelf other);
 }

@@ -10,7 +10,8 @@ namespace Rookery.Indexing.Definitions;
 public sealed record CompiledMap(string? Collection, ScriptProgram Program, IReadOnlyList<string> Fields)
 {
     /// <summary>
-    /// The same function in a form that runs without the script interpreter; null if the function needs it.
+    /// The same function in a form that runs without the script interpreter; null if the function needs the
+    /// interpreter.
     /// </summary>
     internal PlainRow? Plain { get; init; }
 
@@ -31,7 +32,9 @@ internal sealed record CompiledReduce(
     IReadOnlyList<string> Fields
 )
 {
-    /// <summary>These functions in a form that runs without the script interpreter; null if they need it.</summary>
+    /// <summary>
+    /// These functions in a form that runs without the script interpreter; null if they need the interpreter.
+    /// </summary>
     public PlainReduce? Plain { get; init; }
 
     /// <summary>The members of its rows that the reduce may read; null when unknown.</summary>

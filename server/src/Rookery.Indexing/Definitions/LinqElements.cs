@@ -48,7 +48,7 @@ internal sealed class LinqElements(LinqTypes types)
 
         if (TakeElements.Contains(method.Text))
         {
-            // A number of a document that the type cannot hold equals no element, which is no reason to fail.
+            // 'Contains' must not fail for a number of a document that the type cannot hold: it equals no element.
             return
                 method.Text is "Contains"
                 && type is ScriptFunction.CastToInt or ScriptFunction.CastToLong

@@ -267,7 +267,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
     }
 
     /// <summary>Parses a value and the members, elements and calls after it.</summary>
-    /// <param name="skipping">Receives what stands before each <c>?.</c>, with the number of calls read so far.</param>
+    /// <param name="skipping">Receives the target of each <c>?.</c>, with the number of calls read so far.</param>
     private Expression ParseChain(Stack<(Expression Target, int Calls)> skipping)
     {
         var value = parser.Primaries.ParsePrimary();

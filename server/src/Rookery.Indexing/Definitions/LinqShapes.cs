@@ -4,7 +4,8 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// The shape of a value, as far as the text shows: a group of rows, or an object whose members contain groups.
+/// The shape of a value, if the text of the index determines it: a group of rows, or an object whose members contain
+/// groups.
 /// </summary>
 /// <param name="Members">The members that are groups or contain groups; null if the value itself is a group.</param>
 internal sealed record LinqShape(IReadOnlyDictionary<string, LinqShape>? Members)
@@ -24,7 +25,7 @@ internal sealed class LinqShapes
     // Recorded during parsing, because looking up a long chain of members recursively would take quadratic time.
     private readonly Dictionary<Expression, LinqShape> _members = new(ReferenceEqualityComparer.Instance);
 
-    // The variables of 'let', which may contain a dictionary. Iteration variables contain rows, which are objects.
+    // The variables of 'let'. Their value may be a dictionary; the value of an iteration variable is a row, an object.
     private readonly HashSet<string> _computed = new(StringComparer.Ordinal);
 
     // The expressions that are the rows of a group.

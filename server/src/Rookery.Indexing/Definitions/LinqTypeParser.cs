@@ -127,7 +127,7 @@ internal sealed class LinqTypeParser(LinqParser parser)
     {
         if (type.IsArray || Unchanged.Contains(type.Name))
         {
-            // The null shows that the type is nullable.
+            // Later steps recognise a nullable type by the null in this expression.
             return type.IsNullable && !type.IsArray
                 ? new ConditionalExpression(
                     new WordLiteral(Opcode.PushTrue, position),

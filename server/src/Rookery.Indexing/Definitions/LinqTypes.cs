@@ -3,7 +3,7 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>The kinds that a value may have, as far as the text shows.</summary>
+/// <summary>The kinds that a value may have, as the text of the index determines them.</summary>
 [Flags]
 internal enum LinqKinds
 {
@@ -35,7 +35,7 @@ internal enum LinqKinds
     Any = 127,
 }
 
-/// <summary>The type of a value, as far as the text shows.</summary>
+/// <summary>The type of a value, as the text of the index determines it.</summary>
 /// <param name="Kinds">The kinds that the value may have.</param>
 /// <param name="Members">The members of an object literal in the text; null for objects from documents.</param>
 internal sealed record LinqType(LinqKinds Kinds, IReadOnlyDictionary<string, LinqType>? Members = null)

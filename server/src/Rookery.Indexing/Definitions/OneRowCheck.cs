@@ -19,7 +19,7 @@ internal sealed class OneRowCheck
     private readonly List<NameExpression> _names = [];
     private readonly HashSet<AssignmentExpression> _recorded = new(ReferenceEqualityComparer.Instance);
 
-    // Number of the statements around the current one that may not run it.
+    // Number of enclosing statements that possibly skip the current one.
     private int _conditions;
 
     private OneRowCheck(string group) => _group = group;
@@ -39,7 +39,7 @@ internal sealed class OneRowCheck
         new(
             ScriptFault.Syntax,
             $"'{method}' of a group counts each partial result as one: give each row of the map 'count = 1' and "
-                + (method is "Average" ? "divide the sum of the values by the sum of 'count'" : "sum that up"),
+                + (method is "Average" ? "divide the sum of the values by the sum of 'count'" : "take the sum of 'count'"),
             position
         );
 
@@ -92,7 +92,7 @@ internal sealed class OneRowCheck
                 Record(variable.Name, variable.Value);
                 if (variable.IsVar && (_conditions > 0 || IsReadBefore(variable)))
                 {
-                    // The function may read it without this value: its scope is the whole function.
+                    // The function may read the variable before this assignment: its scope is the whole function.
                     Record(variable.Name, value: null);
                 }
 

@@ -32,7 +32,7 @@ internal sealed class PlainScript
     public static PlainRow? ToRow(ScriptSource source)
     {
         var script = new PlainScript(source.Parameter);
-        return script.FindReturned(source.Statements) is { } value && script.ToRow(value) is { } row && script.IsWhole
+        return script.FindReturned(source.Statements) is { } value && script.ToRow(value) is { } row && script.IsPlain
             ? row
             : null;
     }
@@ -48,14 +48,14 @@ internal sealed class PlainScript
 
         var composite = keys.ToRow(grouped);
         var single = composite is null ? keys.ToValue(grouped) : null;
-        if ((composite is null && single is null) || !keys.IsWhole)
+        if ((composite is null && single is null) || !keys.IsPlain)
         {
             return null;
         }
 
         var script = new PlainScript(row.Parameter);
         var members = script.FindReturned(row.Statements) is { } value ? script.ToSums(value) : null;
-        if (members is null || !script.IsWhole)
+        if (members is null || !script.IsPlain)
         {
             return null;
         }
@@ -72,10 +72,10 @@ internal sealed class PlainScript
     }
 
     /// <summary>
-    /// Whether the value uses every variable. An unused variable may load a document, and only used variables are known
-    /// to be plain.
+    /// Whether the function is plain: the value uses every variable, and few names. An unused variable may load a
+    /// document, and only used variables are known to be plain.
     /// </summary>
-    private bool IsWhole => _used.Count == _variables.Count && _names.Count <= PlainRow.MaxNames;
+    private bool IsPlain => _used.Count == _variables.Count && _names.Count <= PlainRow.MaxNames;
 
     /// <summary>
     /// Returns whether the reduced row keeps a part of the key under the name of the member that it was read from. Then

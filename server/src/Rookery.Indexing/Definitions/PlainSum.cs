@@ -13,7 +13,7 @@ internal struct PlainSum
     /// <summary>Maximum bytes of a written sum.</summary>
     public const int MaxBytes = ExactSum.MaxBytes + 2;
 
-    // The sum of the integers that it could add without an overflow; _exact is the sum of the others.
+    // The sum of the integers that could be added without an overflow; _exact is the sum of all other numbers.
     private long _whole;
     private ExactSum _exact;
     private bool _isExact;

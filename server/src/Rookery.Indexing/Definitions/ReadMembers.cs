@@ -2,7 +2,7 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>Determines which members of rows a reduce may read.</summary>
+/// <summary>Finds the members of rows that a reduce can read, in the text of the reduce.</summary>
 internal static class ReadMembers
 {
     /// <summary>
@@ -34,7 +34,7 @@ internal static class ReadMembers
                 && token.Text.Contains('{', StringComparison.Ordinal)
             )
             {
-                // The values in a template are texts of their own.
+                // The names in the values of a template are not tokens of this text, so they are not found.
                 return false;
             }
 

@@ -31,7 +31,7 @@ internal sealed class ReduceTrial : IDisposable
     // of 20 members needs 2,000 reductions.
     private const int MaxRuns = 5_000;
 
-    private const string Why = "The rows of a group are reduced in parts of 16, and what comes out is reduced again.";
+    private const string Why = "The rows of a group are reduced in parts of 16, and the results are reduced again.";
 
     // Sums of doubles differ in their last digits by the order of addition.
     private const double Tolerance = 1e-9;

@@ -107,7 +107,9 @@ public sealed class StaticIndexDefinition
         }
         catch (InvalidOperationException)
         {
-            throw new IndexDefinitionException("The reduce names a member of an object by half a character.");
+            throw new IndexDefinitionException(
+                "The reduce names a member of an object by half of a surrogate pair. Write the whole character."
+            );
         }
 
         if (fault is not null)
@@ -225,7 +227,7 @@ public sealed class StaticIndexDefinition
         catch (Exception wrong) when (wrong is InvalidOperationException or KeyNotFoundException or FormatException)
         {
             throw new IndexDefinitionException(
-                "The definition of a static index was written by a newer version of Rookery; start that one."
+                "The definition of a static index was written by a newer version of Rookery. Start that version."
             );
         }
     }
@@ -337,19 +339,19 @@ public sealed class StaticIndexDefinition
     /// </summary>
     private static void RequireSameFields(IReadOnlyList<string> mapped, IReadOnlyList<string> reduced)
     {
-        if (mapped.Except(reduced, StringComparer.Ordinal).FirstOrDefault() is { } lost)
+        if (mapped.Except(reduced, StringComparer.Ordinal).FirstOrDefault() is { } missing)
         {
             throw new IndexDefinitionException(
-                $"The map and the reduce of an index return the same fields, because rows are reduced again; "
-                    + $"the reduce does not return '{lost}'."
+                $"The map and the reduce of an index must return the same fields, because rows are reduced again, but "
+                                    + $"the reduce does not return '{missing}'."
             );
         }
 
         if (reduced.Except(mapped, StringComparer.Ordinal).FirstOrDefault() is { } added)
         {
             throw new IndexDefinitionException(
-                $"The map and the reduce of an index return the same fields, because rows are reduced again; "
-                    + $"a map does not return '{added}'."
+                $"The map and the reduce of an index must return the same fields, because rows are reduced again, but "
+                                    + $"a map does not return '{added}'."
             );
         }
     }

@@ -54,7 +54,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
     {
         if (json.ValueKind != JsonValueKind.Object)
         {
-            throw new IndexDefinitionException("A definition of an index is an object.");
+            throw new IndexDefinitionException("A definition of an index must be a JSON object.");
         }
 
         string? name = null,
@@ -143,7 +143,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
     internal static string Text(JsonProperty member) =>
         member.Value.ValueKind == JsonValueKind.String
             ? member.Value.GetString()!
-            : throw new IndexDefinitionException($"'{member.Name}' is a text.");
+            : throw new IndexDefinitionException($"'{member.Name}' must be a text.");
 
     /// <summary>Returns the value of a member that names an enumeration value.</summary>
     internal static T Word<T>(JsonProperty member)
@@ -191,14 +191,14 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                 .Select(element =>
                     element.ValueKind == JsonValueKind.String
                         ? element.GetString()!
-                        : throw new IndexDefinitionException($"'{member.Name}' holds texts.")
+                        : throw new IndexDefinitionException($"'{member.Name}' must hold texts only.")
                 )
-            : throw new IndexDefinitionException($"'{member.Name}' is a list of texts.");
+            : throw new IndexDefinitionException($"'{member.Name}' must be a list of texts.");
 
     private static JsonElement.ObjectEnumerator Members(JsonProperty member) =>
         member.Value.ValueKind == JsonValueKind.Object
             ? member.Value.EnumerateObject()
-            : throw new IndexDefinitionException($"'{member.Name}' is an object.");
+            : throw new IndexDefinitionException($"'{member.Name}' must be an object.");
 
     private static bool ParseState(JsonProperty member) =>
         Text(member) switch

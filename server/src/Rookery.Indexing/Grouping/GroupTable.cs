@@ -35,7 +35,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int maxGrou
         IsOverfull = false;
     }
 
-    /// <summary>Adds a document to its group, or each of its array's elements to theirs.</summary>
+    /// <summary>Adds a document, or each element of its array, to its group.</summary>
     public void Add(in QueriedDocument document, ScanWork work)
     {
         if (plan.Array is null)

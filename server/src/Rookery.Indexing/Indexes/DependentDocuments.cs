@@ -16,7 +16,7 @@ internal sealed class DependentDocuments(IIndexStore store, IEnumerable<string> 
     private IEnumerator<byte[]>? _ids;
     private byte[]? _peeked;
 
-    /// <summary>Whether dependent documents remain to be fed.</summary>
+    /// <summary>Whether some dependent documents have not been fed yet.</summary>
     public bool HasAny => _ids is not null || _changed.Count > 0;
 
     /// <summary>Records that a document changed or was deleted. Does nothing if the index loads no documents.</summary>

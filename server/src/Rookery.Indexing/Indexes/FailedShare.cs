@@ -3,11 +3,11 @@ namespace Rookery.Indexing.Indexes;
 /// <summary>Decides when so many documents have failed that an index stops.</summary>
 internal static class FailedShare
 {
-    // Number of documents from which on the share of failed ones can stop the index.
+    // With fewer documents, the share of failed ones does not stop the index.
     private const int JudgedFrom = 100;
     private const int MaxPercent = 15;
 
-    /// <summary>Returns why an index stops, as a sentence; null if it goes on.</summary>
+    /// <summary>Returns why an index stops, as a sentence; null if it continues.</summary>
     /// <param name="failed">Number of errors.</param>
     /// <param name="documents">Number of documents that were indexed or failed.</param>
     public static string? WhyStopped(long failed, long documents) =>

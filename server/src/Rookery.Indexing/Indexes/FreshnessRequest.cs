@@ -1,9 +1,9 @@
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// The last request that an index soon includes all changes, by a caller that polls instead of waiting. It counts for a
-/// second: clients that wait repeat it sooner, and a monitor that polls seldom does not make a throttled node index all
-/// the time. Thread-safe.
+/// The last request of a polling caller that an index include all changes soon. The request counts for one second. A
+/// client that waits for the index repeats the request within that time. A monitor that polls seldom does not keep a
+/// throttled node indexing all the time. Thread-safe.
 /// </summary>
 internal sealed class FreshnessRequest(TimeProvider time)
 {

@@ -21,7 +21,7 @@ public sealed class IndexCatalog : IDisposable
     private readonly IndexFactory _factory;
     private readonly ChangeSubscription<IndexChange> _changes;
 
-    // Numbers of the indexes of which the operator already knows that they cannot be opened.
+    // Numbers of the indexes whose failure to open was already reported to the operator.
     private readonly HashSet<long> _reported = [];
 
     // Errors of definitions that cannot be used, by index number. They save trying a reduce again at each change of
@@ -32,7 +32,7 @@ public sealed class IndexCatalog : IDisposable
     // older definition.
     private readonly ConcurrentDictionary<string, NotKept> _notKept = new(StringComparer.Ordinal);
 
-    // By lower-cased name: etags of deletions that the slots do not follow yet.
+    // By lower-cased name: etags of deletions that are not yet applied to the slots.
     private readonly Dictionary<string, long> _deleted = new(StringComparer.Ordinal);
     private long _deletionsFollowed;
     private bool _mayMissDeletions;
@@ -100,7 +100,7 @@ public sealed class IndexCatalog : IDisposable
     /// <returns>Whether something changed.</returns>
     public bool Follow()
     {
-        // Read first: the subscription holds all deletions through this etag.
+        // This etag is read first: the subscription holds all deletions through it.
         long lastDeletion = Database.LastIndexDeletion;
         while (_changes.TryRead(out var change))
         {
@@ -211,8 +211,9 @@ public sealed class IndexCatalog : IDisposable
         where slot.Serving.Map is TMap && IsDefined(slot)
         select (slot.Serving, (TMap)slot.Serving.Map);
 
-    // A replacement takes over when it includes as many changes as the index that it replaces, and no part of a
-    // transaction, unless that index does. A replacement that stopped because of errors never takes over.
+    // A replacement takes over when it includes as many changes as the index that it replaces. If the old index
+    // includes no part of a transaction, the replacement must not include one either. A replacement that stopped
+    // because of errors never takes over.
     private bool ReplaceServing()
     {
         bool replaced = false;
@@ -221,7 +222,7 @@ public sealed class IndexCatalog : IDisposable
             if (
                 slot.Replacement is { VisibleEtag: > 0, HasStopped: false } replacement
                 && replacement.VisibleEtag >= slot.Serving.VisibleEtag
-                && (replacement.WholeEtag > 0 || slot.Serving.WholeEtag == 0)
+                && (replacement.ConsistentEtag > 0 || slot.Serving.ConsistentEtag == 0)
             )
             {
                 Publish(name, new IndexSlot(replacement, Replacement: null));

@@ -37,7 +37,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private RunningIndex? _lastIndexWithDependents;
 
     /// <summary>
-    /// Documents and tombstones read. One that is fed to several indexes in the same pass counts once.
+    /// Documents and tombstones read. A document that is fed to several indexes in the same pass counts once.
     /// </summary>
     public long DocumentsRead { get; private set; }
 
@@ -73,7 +73,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     public bool Step(long pendingBytes)
     {
         _pendingBytes = pendingBytes;
-        EndLostPasses();
+        EndInterruptedPasses();
         _indexes.ForEach(static index => index.Visible.ReleaseOldDocuments());
         bool worked = !IsStillPaused() && FeedOrPause();
         StoppedIndexes.AdvanceOverOperationsWithoutDocuments(database, _indexes);
@@ -98,12 +98,12 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     }
 
     /// <summary>
-    /// Releases the snapshots of passes that are not complete, because feeding pauses. They continue in newer ones.
-    /// Also releases old snapshots that indexes hold for queries, and states that stay open until a pass ends, if too
-    /// many passes were lost.
+    /// Interrupts all passes, because feeding pauses: releases their snapshots, and they continue in newer ones. Also
+    /// releases old snapshots that indexes hold for queries. If too many passes of an index were interrupted, makes its
+    /// written entries visible, and releases the older state that is kept open for queries until then.
     /// </summary>
-    /// <param name="hasRoom">Whether the disk has room. Without it, nothing ends a pass, so states that stay open are
-    /// released at once: their files take room.</param>
+    /// <param name="hasRoom">Whether the disk has room. Without room no pass can end, so the older states are released
+    /// at once, because their files take room.</param>
     public void EndPasses(bool hasRoom = true)
     {
         _indexes.ForEach(static index => index.Visible.ReleaseOldDocuments());
@@ -112,11 +112,11 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             foreach (var index in _indexes.Where(static index => index.Pass is not null))
             {
                 EndPass(index);
-                index.CountLostPass();
+                index.CountInterruptedPass();
             }
         }
 
-        _indexes.ForEach(index => index.ShowWritten(hasRoom));
+        _indexes.ForEach(index => index.MakeWrittenVisible(hasRoom));
     }
 
     private static bool IsRunning(RunningIndex index) =>
@@ -126,21 +126,21 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     internal static bool IsFollowing(RunningIndex index) => IsRunning(index) && !index.HasDependents;
 
     // A stopped index keeps no snapshot, and a snapshot that the node ended is released at once.
-    private void EndLostPasses()
+    private void EndInterruptedPasses()
     {
         if (_passes.Count > 0)
         {
             foreach (var index in _indexes)
             {
-                bool isLost = index.Pass is { IsEnded: true };
-                if (isLost || !IsRunning(index))
+                bool isInterrupted = index.Pass is { IsEnded: true };
+                if (isInterrupted || !IsRunning(index))
                 {
                     EndPass(index);
                 }
 
-                if (isLost)
+                if (isInterrupted)
                 {
-                    index.CountLostPass();
+                    index.CountInterruptedPass();
                 }
             }
         }
@@ -150,7 +150,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     {
         if (_passes.Release(index))
         {
-            index.LoseSnapshot();
+            index.RecordInterruption();
         }
     }
 
@@ -297,14 +297,14 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         // Round robin: the chosen build goes to the end of the list.
         _builds.Remove(build);
         bool isComplete = false;
-        bool isWhole = false;
+        bool isConsistent = false;
         try
         {
             if (StepBuild(build))
             {
-                // If no operation followed the start of the walk, the indexes equal the newest snapshot. Otherwise a
+                // If no operation followed the start of the walk, the indexes reflect the newest snapshot. Otherwise a
                 // pass follows. If the snapshot cannot be read now, the end of the walk is tried again.
-                isWhole = _passes.Take(build.Indexes, mayRenew: false).LastEtag <= build.StartEtag;
+                isConsistent = _passes.Take(build.Indexes, mayRenew: false).LastEtag <= build.StartEtag;
                 isComplete = true;
             }
         }
@@ -318,7 +318,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
 
         if (isComplete)
         {
-            build.Indexes.ForEach(index => index.AdvanceTo(build.StartEtag, documentsRead: 0, isWhole));
+            build.Indexes.ForEach(index => index.AdvanceTo(build.StartEtag, documentsRead: 0, isConsistent));
             EndCompletePasses();
         }
 
@@ -398,7 +398,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         _group.AddRange(_indexes.Where(index => index.Position == position && IsFollowing(index)));
         if (_group.Count == 0)
         {
-            return true; // the indexes there were paused or reset a moment ago, and another position may have a turn
+            return true; // the indexes there were paused or reset meanwhile; another position may have a turn
         }
 
         long limit = _indexes
@@ -414,9 +414,9 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             return true;
         }
 
-        var (newPosition, isWhole) = FeedChanges(pass.Reader, position, limit, out long read);
+        var (newPosition, isConsistent) = FeedChanges(pass.Reader, position, limit, out long read);
         DocumentsRead += read;
-        _group.ForEach(index => index.AdvanceTo(newPosition, read, isWhole));
+        _group.ForEach(index => index.AdvanceTo(newPosition, read, isConsistent));
         EndCompletePasses();
         return true;
     }
@@ -425,7 +425,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     {
         foreach (var index in _group)
         {
-            if (index is { IsWhole: true, HasDependents: false })
+            if (index is { IsConsistent: true, HasDependents: false })
             {
                 EndPass(index);
             }
@@ -438,7 +438,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     /// <param name="limit">Do not feed changes after this etag.</param>
     /// <param name="read">Number of changes read.</param>
     /// <returns>The etag through which the group is fed, and whether all changes in the snapshot are fed.</returns>
-    private (long Position, bool IsWhole) FeedChanges(
+    private (long Position, bool IsConsistent) FeedChanges(
         in DatabaseReader reader,
         long position,
         long limit,

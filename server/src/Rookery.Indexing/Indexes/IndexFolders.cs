@@ -97,7 +97,7 @@ public sealed class IndexFolders(IDisk disk, string root)
         }
         catch (DiskException)
         {
-            return false; // it is tried again
+            return false; // the trial runs again
         }
     }
 

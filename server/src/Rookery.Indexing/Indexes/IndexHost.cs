@@ -44,7 +44,7 @@ public sealed class IndexHost : IDisposable
     private long _documentsRead;
     private long _trimmedAt;
     private bool _isTrimAsked;
-    private bool _areFoldersSwept; // whether those of deleted databases were removed since the start
+    private bool _areFoldersSwept; // whether the folders of deleted databases were removed since the start
     private bool _isClosed;
     private SegmentCache? _cache;
 
@@ -77,7 +77,8 @@ public sealed class IndexHost : IDisposable
     }
 
     /// <summary>
-    /// Documents and tombstones read since the start. One that is fed to several indexes in the same pass counts once.
+    /// Documents and tombstones read since the start. A document that is fed to several indexes in the same pass counts
+    /// once.
     /// </summary>
     public long DocumentsRead => Volatile.Read(ref _documentsRead);
 
@@ -90,7 +91,7 @@ public sealed class IndexHost : IDisposable
     /// <summary>The share of one core that indexing may use now, from 0 to 1.</summary>
     public double ShareOfCore => _options.ShareOfCore() * (_options.Foreground?.Share ?? 1);
 
-    /// <summary>Buffered entries are written after this time.</summary>
+    /// <summary>The age at which buffered entries are written.</summary>
     internal TimeSpan PendingAge => _options.Feeder.PendingAge;
 
     /// <summary>
@@ -181,19 +182,18 @@ public sealed class IndexHost : IDisposable
     public ChangeSubscription<IndexBatch> SubscribeToBatches() => _batches.Subscribe();
 
     /// <summary>
-    /// Returns the etag through which the results of a serving index include changes, as
-    /// <see cref="RunningIndex.VisibleEtag"/> and as <see cref="RunningIndex.WholeEtag"/>, and when they were written;
-    /// null if this node has no such index.
+    /// Returns <see cref="RunningIndex.VisibleEtag"/> and <see cref="RunningIndex.ConsistentEtag"/> of a serving index,
+    /// and when its results were written; null if this node has no such index.
     /// </summary>
-    public (long VisibleEtag, long WholeEtag, DateTimeOffset? LastIndexed)? ReadPosition(
+    public (long VisibleEtag, long ConsistentEtag, DateTimeOffset? LastIndexed)? ReadPosition(
         Database database,
         string name
     ) =>
         TryGetSlot(database, name, out var slot)
-            ? (slot.Serving.VisibleEtag, slot.Serving.WholeEtag, slot.Serving.LastIndexed)
+            ? (slot.Serving.VisibleEtag, slot.Serving.ConsistentEtag, slot.Serving.LastIndexed)
             : null;
 
-    /// <summary>Releases memory that an idle node does not need; that of the indexes in the next step.</summary>
+    /// <summary>Releases memory that an idle node does not need. The indexes release theirs in the next step.</summary>
     public void TrimMemory()
     {
         _cache?.Trim();
@@ -207,7 +207,7 @@ public sealed class IndexHost : IDisposable
     /// </summary>
     public string? WhyNotKept(Database database, string name) => FindNotKept(database, name)?.Reason;
 
-    /// <summary>Returns whether the quota allows further automatic indexes. Counts those of all databases.</summary>
+    /// <summary>Returns whether the quota allows further automatic indexes, in all databases together.</summary>
     /// <param name="defining">Number of indexes that are being defined.</param>
     public bool MayDefine(int defining) => Quota.MayDefine(Automatic, _databases.All, defining);
 
@@ -440,8 +440,8 @@ public sealed class IndexHost : IDisposable
         }
     }
 
-    // The reason counts only if it is about the definition that the log contains now. A newer one has not been tried
-    // yet.
+    // The reason counts only if it is about the definition that the log contains now. A newer definition has not been
+    // opened yet.
     private NotKept? FindNotKept(Database database, string name) =>
         TryGetCatalog(database, out var catalog)
         && catalog.WhyNotKept(name) is { } notKept

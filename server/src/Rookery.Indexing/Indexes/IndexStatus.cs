@@ -3,7 +3,7 @@ using Rookery.Indexing.Mapping;
 
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>The status of an index of this node at one moment.</summary>
+/// <summary>The status of an index of this node when it was read.</summary>
 public sealed record IndexStatus
 {
     /// <summary>The definition and settings of the index.</summary>
@@ -41,8 +41,7 @@ public sealed record IndexStatus
 
     /// <summary>
     /// Whether the results lack recent changes or include a part of a transaction, or a requested rebuild has not
-    /// begun:
-    /// a client that resets an index and then waits must not learn that the index is complete.
+    /// begun. A client that resets an index and then waits must not learn that the index is complete.
     /// </summary>
     public bool IsStale => VisibleEtag < LastEtag || IsPartial || IsResetRequested;
 

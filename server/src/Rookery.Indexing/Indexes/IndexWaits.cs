@@ -3,8 +3,8 @@ using Rookery.Indexing.Mapping;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// The callers that wait until the results of an index include the changes through an etag, as the documents of one
-/// moment. Thread-safe.
+/// The callers that wait until the results of an index include the changes through an etag and no part of a
+/// transaction. Thread-safe.
 /// </summary>
 /// <param name="index">The index.</param>
 /// <param name="time">The clock.</param>
@@ -21,7 +21,7 @@ public sealed class IndexWaits(RunningIndex index, TimeProvider time)
             long waited = _waiters.LeastEtag;
             if (
                 _freshness.Etag is not { } requested
-                || requested <= index.WholeEtag
+                || requested <= index.ConsistentEtag
                 || index.State != IndexState.Normal
             )
             {
@@ -56,21 +56,21 @@ public sealed class IndexWaits(RunningIndex index, TimeProvider time)
     )
     {
         bool waitsAtRest = mayResume?.Invoke() is true;
-        if (index.WholeEtag >= etag || (index.State != IndexState.Normal && !waitsAtRest) || timeout <= TimeSpan.Zero)
+        if (index.ConsistentEtag >= etag || (index.State != IndexState.Normal && !waitsAtRest) || timeout <= TimeSpan.Zero)
         {
-            return index.WholeEtag >= etag;
+            return index.ConsistentEtag >= etag;
         }
 
-        var waiting = _waiters.Add(etag, () => index.WholeEtag, waitsAtRest);
+        var waiting = _waiters.Add(etag, () => index.ConsistentEtag, waitsAtRest);
         try
         {
-            // If the index came to rest before this task was registered, it has not released the task.
+            // If the index came to rest before this task was registered, nothing releases the task.
             return (index.State == IndexState.Normal || mayResume?.Invoke() is true)
                 && await waiting.WaitAsync(timeout, time, cancellationToken);
         }
         catch (TimeoutException)
         {
-            return index.WholeEtag >= etag;
+            return index.ConsistentEtag >= etag;
         }
         finally
         {
@@ -78,7 +78,8 @@ public sealed class IndexWaits(RunningIndex index, TimeProvider time)
         }
     }
 
-    /// <summary>If the index is at rest, completes the tasks that would wait in vain.</summary>
+    /// <summary>If the index is at rest (paused, disabled or in error), completes the tasks that would wait in
+    /// vain.</summary>
     internal void ReleaseAtRest()
     {
         if (index.State != IndexState.Normal)

@@ -5,9 +5,9 @@ namespace Rookery.Indexing.Indexes;
 
 /// <summary>
 /// The snapshots of the database that <see cref="IndexFeeder"/> reads. An index keeps its snapshot until it has read
-/// all changes in it. So a pass ends, however fast clients write, and at its end the index equals the snapshot. If the
-/// node ends a snapshot early, the index continues in a newer one. Indexes that are up to date have none. Not
-/// thread-safe.
+/// all changes in it; this reading is a pass. So a pass ends, however fast clients write, and at its end the index
+/// reflects exactly the snapshot. If the node ends a snapshot early, the pass is interrupted: it continues in a newer
+/// one. Indexes that are up to date have no snapshot. Not thread-safe.
 /// </summary>
 /// <param name="database">The database of the indexes.</param>
 internal sealed class PassSnapshots(Database database)
@@ -24,13 +24,13 @@ internal sealed class PassSnapshots(Database database)
     /// time, because every document that changed in between is after the index's position. It must not move to one that
     /// is older than any it was fed from: an older version of such a document is before the position there.
     /// </summary>
-    /// <param name="group">The indexes, at least one. If callers wait for the end of a pass of one of them, those that
-    /// were fed from a newer snapshot are removed, so that the wait is not for their longer pass.</param>
-    /// <param name="mayRenew">Whether the pass may continue in a newer snapshot because a caller waits for an etag
-    /// after it. It does so once, because waiting callers could otherwise keep it from ending.</param>
+    /// <param name="group">The indexes, at least one. If a caller waits for the end of a pass, indexes that were fed
+    /// from a newer snapshot are removed: their pass is longer, and the caller need not wait for it.</param>
+    /// <param name="mayRenew">Whether the pass may move to a newer snapshot because a caller waits for an etag that the
+    /// snapshot lacks. A pass moves once at most, because waiting callers could otherwise prevent its end.</param>
     public PassSnapshot Take(List<RunningIndex> group, bool mayRenew)
     {
-        Invariant.Holds(group.Count > 0, "someone releases the snapshot");
+        Invariant.Holds(group.Count > 0, "a snapshot is taken for an index, which releases it");
         PassSnapshot? taken = null;
         var awaited = OldestAwaited(group);
         if (awaited is not null)
@@ -98,7 +98,7 @@ internal sealed class PassSnapshots(Database database)
         return true;
     }
 
-    // The oldest snapshot at whose end a caller's wait is over.
+    // The oldest snapshot among the passes whose end a caller waits for.
     private static PassSnapshot? OldestAwaited(List<RunningIndex> group)
     {
         PassSnapshot? oldest = null;
@@ -118,8 +118,8 @@ internal sealed class PassSnapshots(Database database)
         return oldest;
     }
 
-    // An entry is visible to readers a moment before the database knows its etag. So a snapshot without it may seem to
-    // be the newest, although an index has read the entry.
+    // A log entry is visible to readers shortly before Database.LastEtag includes it. So a snapshot without the entry
+    // may seem to be the newest, although an index has already read the entry.
     private PassSnapshot Newest(long lastRead) =>
         _newest is { IsOpen: true, IsEnded: false } newest
         && newest.LastEtag >= database.LastEtag
@@ -176,7 +176,7 @@ internal sealed class PassSnapshot
             return null;
         }
 
-        // The readers of clients of the same state may have been ended before.
+        // The node may have ended the other clients' readers of the same state already.
         var shared = Reader.Database.Share(Reader);
         if (!shared.IsEnded)
         {

@@ -16,7 +16,7 @@ internal sealed class PositionTurns(int documentsPerStep)
     /// <summary>The turns of the other indexes.</summary>
     public const int RestWeight = 1;
 
-    /// <summary>The turn of the indexes of the highest priority. All others have another.</summary>
+    /// <summary>The turn of the indexes of the highest priority. All other indexes share another turn.</summary>
     public const int HighestTurn = 0;
     private const int RestTurn = 1;
     private readonly WeightedTurns _priorityTurns = new(kinds: 2);
@@ -77,9 +77,9 @@ internal sealed class PositionTurns(int documentsPerStep)
         };
     }
 
-    // An index whose pass ended early needs another one, even if no operation followed.
+    // An index whose pass was interrupted needs another pass, even if no operation followed.
     private static bool IsLagging(RunningIndex index, long last) =>
-        index.Position > 0 && (index.Position < last || !index.IsWhole) && IndexFeeder.IsFollowing(index);
+        index.Position > 0 && (index.Position < last || !index.IsConsistent) && IndexFeeder.IsFollowing(index);
 
     private static bool IsAnyLaggingBelow(IReadOnlyList<RunningIndex> indexes, int rank, long last)
     {

@@ -17,8 +17,8 @@ namespace Rookery.Indexing.Indexes;
 /// </summary>
 public sealed class RunningIndex : IDisposable
 {
-    // After this many lost passes in succession, queries also see an index that is not whole.
-    private const int LostPasses = 2;
+    // After this many interrupted passes in succession, queries also see an inconsistent state.
+    private const int MaxInterruptedPasses = 2;
 
     private readonly IndexEntry _entry = new();
     private readonly ProgressMeter _meter;
@@ -28,13 +28,13 @@ public sealed class RunningIndex : IDisposable
     private readonly WriteSchedule _schedule;
     private readonly Func<long, bool> _hasReapplied;
 
-    // The etag to advance to after the dependent documents are fed, and whether the index is then whole.
+    // The etag to advance to after the dependent documents are fed, and whether the index is then consistent.
     private long _reached;
-    private bool _isReachedWhole;
+    private bool _isReachedConsistent;
     private long _position;
     private long _indexedOrFailed;
     private DateTimeOffset? _lastWritten;
-    private int _lostPasses; // since the index was last whole
+    private int _interruptedPasses; // since the index was last consistent
     private long _documentsLeft = -1;
     private bool _mayBeAhead;
     private bool _isPaused;
@@ -102,20 +102,20 @@ public sealed class RunningIndex : IDisposable
 
     /// <summary>
     /// The etag through which the results include changes: the end of a pass, so never within a transaction, unless
-    /// passes were lost. At most <see cref="Position"/>; 0 as soon as a rebuild is requested, so that no query uses the
-    /// results of before.
+    /// passes were interrupted. At most <see cref="Position"/>; 0 as soon as a rebuild is requested, so that no query
+    /// uses the old results.
     /// </summary>
     public long VisibleEtag => IsResetRequested ? 0 : Visible.Published.Etag;
 
     /// <summary>
-    /// As <see cref="VisibleEtag"/>; 0 also while the results include a part of a transaction. Callers wait for this
-    /// one.
+    /// As <see cref="VisibleEtag"/>; 0 also while the results include a part of a transaction. Callers that wait for
+    /// the index wait for this etag.
     /// </summary>
-    public long WholeEtag => !IsResetRequested && Visible.Published is { IsPartial: false, Etag: var etag } ? etag : 0;
+    public long ConsistentEtag => !IsResetRequested && Visible.Published is { IsPartial: false, Etag: var etag } ? etag : 0;
 
     /// <summary>
-    /// Whether the index equals the documents of one snapshot of the database. False while a pass is under way, and
-    /// after one that ended early. Used by the indexing thread.
+    /// Whether the index reflects exactly the documents of one snapshot of the database. False during a pass, and after
+    /// an interrupted one. Used by the indexing thread.
     /// </summary>
     public bool IsWhole { get; private set; }
 
@@ -142,7 +142,7 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>
-    /// Whether the index is paused on this node. Setting it releases waiting tasks if the index now rests.
+    /// Whether the index is paused on this node. Setting it releases waiting tasks if the index is now at rest.
     /// </summary>
     public bool IsPaused
     {
@@ -206,7 +206,7 @@ public sealed class RunningIndex : IDisposable
     public IndexWaits Waits { get; }
 
     /// <summary>Whether a caller waits for an etag that the results do not include yet.</summary>
-    public bool IsAwaited => Waits.AwaitedEtag > WholeEtag;
+    public bool IsAwaited => Waits.AwaitedEtag > ConsistentEtag;
 
     /// <summary>
     /// Returns whether the index maps the documents of a collection, given lower-cased by <see cref="LowerNames"/>.
@@ -242,7 +242,7 @@ public sealed class RunningIndex : IDisposable
             Fail(Encoding.UTF8.GetString(document.View.Id), wrong.Message);
         }
 
-        IsWhole = false;
+        IsConsistent = false;
         _schedule.RecordChange();
         if (_entry.IsEmpty)
         {
@@ -286,8 +286,8 @@ public sealed class RunningIndex : IDisposable
             if (dependent is null)
             {
                 // If a pass threw, changed documents were recorded without an advance. The position must not go back.
-                AdvanceTo(Math.Max(_reached, Position), documentsRead: 0, _isReachedWhole);
-                _isReachedWhole = false;
+                AdvanceTo(Math.Max(_reached, Position), documentsRead: 0, _isReachedConsistent);
+                _isReachedConsistent = false;
                 return;
             }
 
@@ -303,7 +303,7 @@ public sealed class RunningIndex : IDisposable
     /// <summary>Removes a document.</summary>
     public void Remove(ReadOnlySpan<byte> lowerId)
     {
-        IsWhole = false;
+        IsConsistent = false;
         _schedule.RecordChange();
         Store.Delete(lowerId);
     }
@@ -313,8 +313,8 @@ public sealed class RunningIndex : IDisposable
     /// </summary>
     /// <param name="etag">The new position; not below the current one.</param>
     /// <param name="documentsRead">Number of documents and tombstones read for this advance.</param>
-    /// <param name="isWhole">Whether everything in the snapshot that was read is fed.</param>
-    public void AdvanceTo(long etag, long documentsRead, bool isWhole)
+    /// <param name="isConsistent">Whether everything in the snapshot that was read is fed.</param>
+    public void AdvanceTo(long etag, long documentsRead, bool isConsistent)
     {
         Invariant.Holds(etag >= Position, "an index follows the documents forward");
         _schedule.RecordAdvance();
@@ -326,35 +326,35 @@ public sealed class RunningIndex : IDisposable
 
         if (HasDependents)
         {
-            (_reached, _isReachedWhole) = (etag, isWhole);
+            (_reached, _isReachedConsistent) = (etag, isConsistent);
             return;
         }
 
-        IsWhole = isWhole;
-        if (isWhole)
+        IsConsistent = isConsistent;
+        if (isConsistent)
         {
-            Visible.Equal(Pass);
+            Visible.SetNextDocuments(Pass);
         }
 
         Volatile.Write(ref _position, etag);
-        if (isWhole && !HasPending)
+        if (isConsistent && !HasPending)
         {
             SetVisible(etag);
         }
     }
 
     /// <summary>
-    /// Records that the snapshot of the pass was released before its end. So the dependent documents that are left will
-    /// be read in a newer one, and the index is not whole after them.
+    /// Records that the snapshot of the pass was released before the pass ended. So the remaining dependent documents
+    /// will be read from a newer snapshot, and the index is not consistent after them.
     /// </summary>
-    public void LoseSnapshot() => _isReachedWhole = false;
+    public void RecordInterruption() => _isReachedConsistent = false;
 
-    /// <summary>Records that a pass lost its snapshot before its end.</summary>
-    public void CountLostPass() => _lostPasses++;
+    /// <summary>Counts a pass that was interrupted: its snapshot was released before its end.</summary>
+    public void CountInterruptedPass() => _interruptedPasses++;
 
     /// <summary>
-    /// The newest snapshot that the index was fed from, also during its build: the last operation number in it. The
-    /// index must not read older ones.
+    /// The last operation number in the newest snapshot that the index was fed from, also during its build. The index
+    /// must not read an older snapshot.
     /// </summary>
     internal long LastRead { get; private set; }
 
@@ -362,16 +362,16 @@ public sealed class RunningIndex : IDisposable
     internal void RecordRead(long sequence) => LastRead = Math.Max(LastRead, sequence);
 
     /// <summary>
-    /// If the visible state stays open until a pass ends, and passes were lost again and again or the disk has no room,
-    /// makes what is written visible instead. It is stale.
+    /// If an older state is kept open for queries, and too many passes were interrupted or the disk has no room, makes
+    /// the written entries visible instead. The new state is stale.
     /// </summary>
-    internal void ShowWritten(bool hasRoom)
+    internal void MakeWrittenVisible(bool hasRoom)
     {
         bool areAllWritten = !HasPending && !IsWriteBlocked;
         long etag = areAllWritten ? Position : Store.Watermark;
-        if (Visible.IsKept && (!hasRoom || (MayShow && areAllWritten)) && etag >= Visible.Published.Etag)
+        if (Visible.IsKept && (!hasRoom || (MayBecomeVisible && areAllWritten)) && etag >= Visible.Published.Etag)
         {
-            Visible.Advance(etag, isPartial: !IsWhole || !areAllWritten, _lastWritten);
+            Visible.Advance(etag, isPartial: !IsConsistent || !areAllWritten, _lastWritten);
         }
     }
 
@@ -386,8 +386,8 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>
-    /// Returns whether <see cref="WriteBuffered"/> is due: the buffered entries are large, or they are old or a task
-    /// waits for them and the index is whole, or the position has advanced far without entries.
+    /// Returns whether <see cref="WriteBuffered"/> is due: the buffered entries are large or old, a task waits for them
+    /// and the index is consistent, or the position has advanced far without entries.
     /// </summary>
     /// <param name="bytes">Number of buffered bytes from which it is due.</param>
     /// <param name="age">Age of the oldest buffered entry, or of the last refused write, from which it is due.</param>
@@ -410,14 +410,14 @@ public sealed class RunningIndex : IDisposable
         // otherwise wait 5 s.
         return Store.PendingBytes >= bytes
             || (Position > 0 && Store.Watermark == 0)
-            || (Position > 0 && IsWhole && (Visible.IsKept || (IsAwaited && Position >= Waits.AwaitedEtag)))
-            || (Position > 0 && _schedule.IsAgeDue(age, MayShow));
+            || (Position > 0 && IsConsistent && (Visible.IsKept || (IsAwaited && Position >= Waits.AwaitedEtag)))
+            || (Position > 0 && _schedule.IsAgeDue(age, MayBecomeVisible));
     }
 
     /// <summary>
-    /// Writes the buffered entries. Queries see them if the index is whole, or if passes were lost again and again:
-    /// then an index that is not whole is better than one that never advances. A write that the disk refuses is tried
-    /// again later.
+    /// Writes the buffered entries. Queries see them if the index is consistent, or if too many passes were
+    /// interrupted: then an inconsistent state is better than one that never advances. A write that the disk refuses is
+    /// tried again later.
     /// </summary>
     public void WriteBuffered()
     {
@@ -429,7 +429,7 @@ public sealed class RunningIndex : IDisposable
         _schedule.RecordWrite();
         SetTrouble(null);
         _lastWritten = _time.GetUtcNow();
-        if (Position > 0 && MayShow)
+        if (Position > 0 && MayBecomeVisible)
         {
             SetVisible(Position);
         }
@@ -519,14 +519,14 @@ public sealed class RunningIndex : IDisposable
     }
 
     // Whether queries see what is written now.
-    private bool MayShow => IsWhole || _lostPasses >= LostPasses;
+    private bool MayBecomeVisible => IsConsistent || _interruptedPasses >= MaxInterruptedPasses;
 
     private void SetVisible(long etag)
     {
-        _lostPasses = IsWhole ? 0 : _lostPasses;
-        Visible.Advance(etag, isPartial: !IsWhole, _lastWritten);
+        _interruptedPasses = IsConsistent ? 0 : _interruptedPasses;
+        Visible.Advance(etag, isPartial: !IsConsistent, _lastWritten);
         _schedule.RecordVisible();
-        if (IsWhole && !IsResetRequested)
+        if (IsConsistent && !IsResetRequested)
         {
             Waits.Reach(etag);
         }

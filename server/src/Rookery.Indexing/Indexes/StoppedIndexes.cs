@@ -9,8 +9,8 @@ namespace Rookery.Indexing.Indexes;
 internal static class StoppedIndexes
 {
     /// <summary>
-    /// Advances stopped indexes over operations that changed no document. The operation that disables an index is one:
-    /// a complete index would otherwise be reported as stale for as long as it is disabled.
+    /// Advances stopped indexes over operations that changed no document. The operation that disables an index is such
+    /// an operation: without this, a complete index would be reported as stale for as long as it is disabled.
     /// </summary>
     public static void AdvanceOverOperationsWithoutDocuments(Database database, IReadOnlyList<RunningIndex> indexes)
     {
@@ -33,7 +33,7 @@ internal static class StoppedIndexes
 
             if (FindPassedEtag(database, position) is { } passed)
             {
-                index.AdvanceTo(passed, documentsRead: 0, isWhole: true);
+                index.AdvanceTo(passed, documentsRead: 0, isConsistent: true);
             }
             else
             {

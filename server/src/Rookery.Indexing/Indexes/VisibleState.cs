@@ -4,23 +4,24 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// The state of an index that queries search. It is whole: it equals the documents of one snapshot of the database. An
-/// index that is between two such states may have to write entries, because memory is short. Then its last whole state
-/// is kept open until the next one is written. The indexing thread changes it; any thread may open it.
+/// The state of an index that queries search. It is consistent: it reflects exactly the documents of one snapshot of
+/// the database. Between two consistent states, the index may have to write entries, because memory is short. Then the
+/// last consistent state is kept open until the next one is written. The indexing thread changes the state; any thread
+/// may open it.
 /// </summary>
 /// <param name="store">The store of the index.</param>
 /// <param name="time">The clock.</param>
 /// <param name="isPartial">Whether the state of the store may include changes that the documents lack.</param>
 internal sealed class VisibleState(IIndexStore store, TimeProvider time, bool isPartial) : IDisposable
 {
-    // While clients write, the documents of the next state come sooner.
+    // How long a snapshot is held for queries. While clients write, the snapshot of the next state replaces it sooner.
     private static readonly TimeSpan DocumentsAge = TimeSpan.FromSeconds(10);
 
     private readonly Lock _gate = new();
     private PublishedIndex _published = new(store.Watermark, isPartial, store.Documents, LastIndexed: null);
     private IndexSnapshot? _kept;
 
-    // The snapshot that the visible state equals, and the one that the state with the buffered entries equals.
+    // The snapshot that the visible state reflects, and the one that the state with the buffered entries reflects.
     private PassSnapshot? _documents;
     private PassSnapshot? _nextDocuments;
     private long _documentsSince;
@@ -30,7 +31,7 @@ internal sealed class VisibleState(IIndexStore store, TimeProvider time, bool is
     public PublishedIndex Published => Volatile.Read(ref _published);
 
     /// <summary>
-    /// Number of documents in the state. While the index is first built, the number in what is written of it.
+    /// Number of documents in the state. While the index is first built, the number of documents written so far.
     /// </summary>
     public long Documents => Published is { Etag: > 0, Documents: var documents } ? documents : store.Documents;
 
@@ -55,9 +56,9 @@ internal sealed class VisibleState(IIndexStore store, TimeProvider time, bool is
         }
     }
 
-    /// <summary>Opens the state with the documents that it equals. Thread-safe.</summary>
+    /// <summary>Opens the state and the snapshot of the documents that it reflects. Thread-safe.</summary>
     /// <param name="published">What is known of the state.</param>
-    /// <param name="documents">The documents, which the caller disposes; null if their snapshot was released.</param>
+    /// <param name="documents">The snapshot, which the caller disposes; null if it was released.</param>
     /// <exception cref="ObjectDisposedException">As <see cref="Open(out PublishedIndex)"/>.</exception>
     /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
     public IndexSnapshot Open(out PublishedIndex published, out DatabaseReader? documents)
@@ -79,9 +80,9 @@ internal sealed class VisibleState(IIndexStore store, TimeProvider time, bool is
         }
     }
 
-    /// <summary>Records which snapshot the index now equals, with its buffered entries.</summary>
+    /// <summary>Sets the snapshot that the index, with its buffered entries, now reflects.</summary>
     /// <param name="documents">The snapshot; null if none is known.</param>
-    public void Equal(PassSnapshot? documents)
+    public void SetNextDocuments(PassSnapshot? documents)
     {
         documents?.Hold();
         _nextDocuments?.Release();
@@ -112,7 +113,7 @@ internal sealed class VisibleState(IIndexStore store, TimeProvider time, bool is
 
     /// <summary>
     /// Keeps the state open until the next <see cref="Advance"/>. Call it before entries are written, so that queries
-    /// see them only when they are those of a whole state, and together with its documents.
+    /// see the entries only as a part of the next consistent state, together with its documents.
     /// </summary>
     public void Keep()
     {

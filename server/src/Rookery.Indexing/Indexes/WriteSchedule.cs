@@ -39,7 +39,7 @@ internal sealed class WriteSchedule(TimeProvider time)
 
     /// <summary>Returns whether buffered entries are due because of their age.</summary>
     /// <param name="age">The age from which they are due.</param>
-    /// <param name="isWhole">Whether the index is at the end of a pass. Otherwise they are due only if the pass makes
-    /// no progress, because the index is at rest or waits before a damaged document.</param>
-    public bool IsAgeDue(TimeSpan age, bool isWhole) => time.GetElapsedTime(isWhole ? _changedAt : _advancedAt) >= age;
+    /// <param name="isConsistent">Whether the index is at the end of a pass. Otherwise they are due only if the pass
+    /// makes no progress, because the index is at rest or waits before a damaged document.</param>
+    public bool IsAgeDue(TimeSpan age, bool isConsistent) => time.GetElapsedTime(isConsistent ? _changedAt : _advancedAt) >= age;
 }

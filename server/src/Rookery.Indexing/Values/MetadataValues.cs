@@ -33,7 +33,7 @@ internal static class MetadataValues
     }
 
     /// <summary>
-    /// Returns whether the document has counters or attachments, and the name is of a member that tells about them.
+    /// Returns whether the document has counters or attachments, and the name is that of a member that lists them.
     /// </summary>
     public static bool IsOfParts(in QueriedDocument document, ReadOnlySpan<byte> name)
     {

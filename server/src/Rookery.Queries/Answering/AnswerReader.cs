@@ -4,10 +4,10 @@ using Rookery.Platform;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Holds the database snapshot that one answer reads. An answer to a client takes one snapshot, the one that its
-/// index equals or at its first read the newest, and keeps it to the end. An operation (patch or delete by query)
-/// takes a new snapshot after each pause. If the node ends the snapshot, reads throw. If that happens while a pause
-/// waits for the client, the connection is aborted. Not thread-safe.
+/// Holds the database snapshot that one answer reads. An answer to a client reads one snapshot to the end: the one
+/// that its index reflects, or else the newest one at its first read. An operation (patch or delete by query) takes a
+/// new snapshot after each pause. If the node ends the snapshot, reads throw. If the snapshot ends while a pause waits
+/// for the client, the connection is aborted. Not thread-safe.
 /// </summary>
 /// <param name="database">The database.</param>
 /// <param name="client">Receives the answer; null for an operation, which takes a new snapshot after each
@@ -42,7 +42,8 @@ public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisp
 
             if (_abortsAtEnd)
             {
-                // No client is waited for now, so a snapshot that ends is reported by an exception instead of an abort.
+                // Nothing waits for the client now, so a snapshot that ends is reported by an exception instead of an
+                // abort.
                 _abortsAtEnd = false;
                 _abortRegistration.Unregister();
             }
@@ -52,7 +53,7 @@ public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisp
         }
     }
 
-    /// <summary>Makes an open snapshot the one to read, before the first read.</summary>
+    /// <summary>Sets the snapshot that the answer reads. Call it before the first read.</summary>
     /// <param name="documents">Reads the snapshot. Disposed with this reader.</param>
     public void Adopt(DatabaseReader documents)
     {
@@ -61,8 +62,9 @@ public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisp
     }
 
     /// <summary>
-    /// Call it before a wait for the client or for memory, after releasing everything read. Releases the snapshot of an
-    /// operation. Keeps that of a client's answer, and aborts the connection if the snapshot ends during the wait.
+    /// Releases the snapshot of an operation. Keeps the snapshot of a client's answer, and aborts the connection if
+    /// that snapshot ends during the wait. Call it before a wait for the client or for memory, after releasing all
+    /// documents.
     /// </summary>
     public void Pause()
     {

@@ -58,23 +58,26 @@ internal sealed class AnswerScope(
     public Summaries.SummaryRun? StartSummary() => compiled.Summary?.Start(memory, slices);
 
     /// <summary>
-    /// Whether a search found no snapshot of the documents that equals the index, because a document changed since the
-    /// basis was chosen. It is to be chosen again: the index soon includes the change.
+    /// Whether the snapshot of the documents that the index reflects was released, and a document changed since. The
+    /// caller then chooses the basis again: the index soon includes the change.
     /// </summary>
-    public bool HasLostMoment => MissedEtag is not null;
+    public bool LacksSnapshot => MissedEtag is not null;
 
-    /// <summary>If <see cref="HasLostMoment"/>, the etag of the change that the index must include next.</summary>
+    /// <summary>
+    /// If <see cref="LacksSnapshot"/>, the etag that the index must include before it is searched again; otherwise
+    /// null.
+    /// </summary>
     public long? MissedEtag { get; private set; }
 
     /// <summary>
     /// Searches an index that has indexed at least through the basis's etag. All searches of an answer read the same
-    /// state of the index. If the basis is not stale, the answer reads the documents that this state equals. If it is
-    /// stale, it reads the newest ones.
+    /// state of the index. An answer that is not stale reads the snapshot of the documents that this state reflects. A
+    /// stale answer reads the newest documents.
     /// </summary>
     /// <param name="indexName">The index.</param>
     /// <param name="part">The query, or a part of it that runs before it.</param>
     /// <returns>The answer; null if the index does not exist on this node, was reset and has not reached that etag
-    /// again, cannot answer, or if <see cref="HasLostMoment"/>.</returns>
+    /// again, is damaged, or cannot answer the query, or if <see cref="LacksSnapshot"/>.</returns>
     public IndexAnswer? Search(string indexName, CompiledQuery part)
     {
         if (!TryOpen(_opened?.Index ?? engine.Indexed.FindServing(reader.Database, indexName, part), out var opened))
@@ -127,7 +130,8 @@ internal sealed class AnswerScope(
     /// <summary>Opens results that are the walk's documents, one each.</summary>
     /// <param name="walk">The documents.</param>
     /// <param name="total">Number of results, on the page or not; null if the walk counts them.</param>
-    /// <param name="foundOwner">Owns what the walk reads; disposed with the results.</param>
+    /// <param name="foundOwner">The index's answer or the scan that found the documents; disposed with the
+    /// results.</param>
     /// <param name="filteredCount">Number of documents that <c>filter</c> was applied to; null without it.</param>
     public WalkedResults OpenWalkedResults(
         QueryWalk walk,
@@ -141,7 +145,8 @@ internal sealed class AnswerScope(
     /// is full if there are enough.
     /// </summary>
     /// <param name="found">The answer of the index.</param>
-    /// <param name="foundOwner">Owns what the walk reads; disposed with the results.</param>
+    /// <param name="foundOwner">The index's answer or the scan that found the documents; disposed with the
+    /// results.</param>
     /// <param name="isStillResult">Whether a document that was written after the index read it still matches.</param>
     public WalkedResults OpenPage(
         IndexAnswer found,
@@ -187,7 +192,8 @@ internal sealed class AnswerScope(
     /// <summary>Releases the state of the index. Answers of searches stay open.</summary>
     public void Dispose() => _opened?.Dispose();
 
-    // The state of a first search stays open although the index is reset or replaced meanwhile.
+    // Opens the state of the index for the first search. Later searches use the same state, even if the index is reset
+    // or replaced meanwhile.
     private bool TryOpen(RunningIndex? index, [NotNullWhen(true)] out OpenedIndex? opened)
     {
         opened = _opened;
@@ -208,7 +214,7 @@ internal sealed class AnswerScope(
         }
         catch (ObjectDisposedException)
         {
-            return false; // the index was replaced or reset a moment ago
+            return false; // the index was replaced or reset meanwhile
         }
 
         if (opened is null)

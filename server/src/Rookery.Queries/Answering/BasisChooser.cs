@@ -32,8 +32,8 @@ internal static class BasisChooser
     /// <param name="database">The queried database.</param>
     /// <param name="plan">The plan of the query.</param>
     /// <param name="sink">Receives the answer. The wait ends when its client disconnects.</param>
-    /// <param name="waited">How long the query has waited before. It counts as a part of its wait.</param>
-    /// <param name="missedEtag">A change of a document that the index must include, too; 0 for none.</param>
+    /// <param name="waited">How long the query has waited already; this time shortens the wait.</param>
+    /// <param name="missedEtag">Etag of a further change that the index must include; 0 for none.</param>
     /// <exception cref="QueryException">The index did not catch up within the query's own wait; a needed index could
     /// not be defined; or the named index does not run on this node (<see cref="QueryFault.IndexUnavailable"/>) or
     /// lacks a field that the query needs (<see cref="QueryFault.Invalid"/>).</exception>
@@ -46,7 +46,8 @@ internal static class BasisChooser
         long missedEtag = 0
     )
     {
-        // A change is visible to readers a moment before it counts in the etags of the database.
+        // A change is visible to readers shortly before the database's etags include it. So the database's etag may be
+        // below the missed one.
         long newestEtag = Math.Max(missedEtag, NewestEtag(database, plan));
         if (plan.Compiled is null)
         {
@@ -94,8 +95,7 @@ internal static class BasisChooser
         return basis;
     }
 
-    // The usual case: the index is up to date, so there is no wait. If it is not built, a scan answers, unless the
-    // choice avoids scans.
+    // The usual case: the index is up to date, so the query does not wait. Null in all other cases.
     private static QueryBasis? TryUse(
         QueryEngine engine,
         Database database,
@@ -108,7 +108,7 @@ internal static class BasisChooser
         if (
             !mayBeSearched
             || engine.Indexes.ReadPosition(database, name) is not { } position
-            || position.WholeEtag < newestEtag
+            || position.ConsistentEtag < newestEtag
         )
         {
             return null;
@@ -118,17 +118,17 @@ internal static class BasisChooser
             IndexName: name,
             SearchedIndex: name,
             IsStale: false,
-            ResultEtag: position.WholeEtag,
+            ResultEtag: position.ConsistentEtag,
             Timestamp: position.LastIndexed
         );
     }
 
     /// <summary>
-    /// Returns a basis as stale, because no documents of the index's moment were found.
+    /// Returns a basis as stale, because the snapshot that the index reflects was never open.
     /// </summary>
     /// <param name="plan">The plan of the query.</param>
     /// <param name="basis">The basis, an index.</param>
-    /// <param name="tries">How often documents changed before they were read.</param>
+    /// <param name="tries">How often an index was chosen, and documents changed before they were read.</param>
     /// <exception cref="QueryException">The query requires an answer that is not stale.</exception>
     public static QueryBasis AsStale(QueryPlan plan, QueryBasis basis, int tries) =>
         plan.Wait is null
@@ -138,8 +138,8 @@ internal static class BasisChooser
             }
             : throw new QueryException(
                 QueryFault.IndexBehind,
-                $"The index '{basis.IndexName}' was up to date {tries} times, and each time documents changed before "
-                    + "they were read while this node kept no snapshot of them. Retry the query, or take a stale "
+                $"The index '{basis.IndexName}' caught up {tries} times. Each time, documents changed before the query "
+                    + "read them, and this node held no snapshot of the state before. Retry the query, or take a stale "
                     + "answer."
             );
 
@@ -256,14 +256,14 @@ internal static class BasisChooser
             throw Behind(engine, database, name, wait);
         }
 
-        var (visible, whole, lastIndexed) = engine.Indexes.ReadPosition(database, name) ?? (0, 0, null);
+        var (visible, consistent, lastIndexed) = engine.Indexes.ReadPosition(database, name) ?? (0, 0, null);
         return new QueryBasis(
             IndexName: name,
             SearchedIndex: name,
             IsStale: !isCaughtUp,
-            // If the index caught up and was then reset, its visible etag is lower again. The search then refuses the
-            // index, because it lacks this etag: a scan answers, or the choice and the wait are repeated.
-            ResultEtag: isCaughtUp ? Math.Max(newestEtag, whole) : visible,
+            // If the index caught up and was then reset, its visible etag is lower than this etag. The search then
+            // refuses the index: a scan answers, or the choice and the wait are repeated.
+            ResultEtag: isCaughtUp ? Math.Max(newestEtag, consistent) : visible,
             Timestamp: lastIndexed
         );
     }
@@ -274,8 +274,8 @@ internal static class BasisChooser
             $"The index '{name}' {IndexDelay.Why(engine.Indexes, database, name, waited)}, or take a stale answer."
         );
 
-    // The etag that the index must include. The answer reads included compare-exchange values in the snapshot that the
-    // index equals, so that snapshot must include the writes of these values, too.
+    // The etag that the index must include. The answer reads compare-exchange values that it includes from the snapshot
+    // that the index reflects, so the snapshot must contain the writes of these values, too.
     private static long NewestEtag(Database database, QueryPlan plan) =>
         plan.IncludedValues.Count > 0 ? database.LastEtag : database.LastEtagForIndexes;
 }

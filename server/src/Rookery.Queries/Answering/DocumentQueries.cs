@@ -23,9 +23,8 @@ internal static class DocumentQueries
     /// <param name="sink">Receives the answer, and reserves memory for large documents.</param>
     /// <param name="metadataOnly">Whether to return only the metadata of whole documents.</param>
     /// <returns>The results and their basis. If an automatic index was reset meanwhile, both are of a scan. The results
-    /// are null if a static index was reset and has not reached the basis's etag again, or if a document changed since
-    /// the basis was chosen and the documents of the index's moment are not kept. Then the etag that the index must
-    /// include next is not null.</returns>
+    /// are null if a static index was reset and has not reached the basis's etag again. They are also null if
+    /// <see cref="AnswerScope.LacksSnapshot"/>: then the etag that the index must include next is not null.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public static async ValueTask<(IQueryResults? Results, QueryBasis Basis, long? MissedEtag)> TryOpenAsync(
         QueryEngine engine,
@@ -82,16 +81,17 @@ internal static class DocumentQueries
     }
 
     /// <summary>
-    /// Opens the results of a query for documents or groups of them: the page that an index found, or an evaluation of
-    /// the candidates that it found, or a scan. Null if the documents are not those of the index's moment.
+    /// Opens the results of a query for documents or groups of documents: the page that an index found, an evaluation
+    /// of the candidates that an index found, or a scan. Null if <see cref="AnswerScope.LacksSnapshot"/>.
     /// </summary>
     private static async ValueTask<IQueryResults?> OpenAsync(AnswerScope scope)
     {
         IndexAnswer? indexAnswer = null;
         if (scope.Basis.SearchedIndex is { } index)
         {
-            // Both searches return null if the index was reset. The scan below then computes the same results. They
-            // also return null if the documents of the index's moment are lost, which costs less than a scan.
+            // Both searches return null if the index was reset or is damaged: the scan below then computes the same
+            // results. They also return null if the scope lacks the index's snapshot. Then the caller chooses the basis
+            // again, which costs less than a scan.
             if (!scope.Compiled.IsGrouped)
             {
                 indexAnswer = scope.Search(index, scope.Compiled);
@@ -101,7 +101,7 @@ internal static class DocumentQueries
                 return new GroupResults(groups, groups.Results, scope.Reader) { FilteredCount = groups.FilteredCount };
             }
 
-            if (scope.HasLostMoment)
+            if (scope.LacksSnapshot)
             {
                 return null;
             }

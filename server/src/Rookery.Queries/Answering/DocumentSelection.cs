@@ -20,7 +20,7 @@ internal enum IdConditionKind
 /// <param name="Values">Sorted ids, or one prefix.</param>
 internal sealed record IdCondition(IdConditionKind Kind, IReadOnlyList<string> Values)
 {
-    /// <summary>Returns the condition if it is on ids alone; else null.</summary>
+    /// <summary>Returns the condition if it restricts nothing but ids; otherwise null.</summary>
     /// <exception cref="QueryException">A parameter is missing, or a compared value is not text.</exception>
     public static IdCondition? TryRead(Condition? condition, OperandValues operands) =>
         condition switch

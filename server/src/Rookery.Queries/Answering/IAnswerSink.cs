@@ -32,8 +32,8 @@ public interface IAnswerSink
     ValueTask<bool> TryReserveAsync(long bytes, Action stepBack);
 
     /// <summary>
-    /// Aborts the connection because the answer cannot be completed, so that the client does not take a part for the
-    /// whole.
+    /// Aborts the connection because the answer cannot be completed, so that the client does not mistake a part for the
+    /// complete answer.
     /// </summary>
     void AbortConnection();
 }

@@ -4,13 +4,13 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>The page of a query's results, as a forward-only sequence. Not thread-safe.</summary>
+/// <summary>The page of a query's results, which are read one after another. Not thread-safe.</summary>
 public interface IQueryResults : IDisposable
 {
     /// <summary>A reader for included documents, valid until the next pause. The caller must not dispose it.</summary>
     DatabaseReader Reader { get; }
 
-    /// <summary>Number of results, on the page or not; null if it is known only after the last.</summary>
+    /// <summary>Number of results, on the page or not; null if only reading all of them can count them.</summary>
     long? KnownTotal { get; }
 
     /// <summary>
@@ -21,7 +21,8 @@ public interface IQueryResults : IDisposable
 
     /// <summary>
     /// Number of results that the index found up to the end of the page, and that are left out because they no longer
-    /// match. Known after the last move. A client adds it to the offset of the next page, so the total includes it.
+    /// match. Known after the last move. Clients add it to the offset of the next page, so the total counts these
+    /// results, too.
     /// </summary>
     long SkippedCount => 0;
 

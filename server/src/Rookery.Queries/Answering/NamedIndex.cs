@@ -9,7 +9,7 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Answering;
 
 /// <summary>The index that a query names: <c>from index 'Users/ByAge'</c>.</summary>
-/// <param name="Name">Its name, in the case it was defined with.</param>
+/// <param name="Name">Its name, in the casing of its definition.</param>
 /// <param name="Automatic">The definition of an automatic index; null for a static one.</param>
 /// <param name="Rows">The rows of a static index; null for an automatic one.</param>
 internal sealed record NamedIndex(string Name, AutoIndexDefinition? Automatic, RowSource? Rows)

@@ -4,8 +4,8 @@ using Rookery.Queries.Execution;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// The answer to one query: its basis, and its results as a forward-only sequence. Holds a snapshot until it is
-/// disposed. Not thread-safe.
+/// The answer to one query: its basis, and its results, which are read one after another and can be rewound. Holds a
+/// snapshot until it is disposed. Not thread-safe.
 /// </summary>
 public sealed class QueryAnswer : IDisposable
 {
@@ -84,8 +84,8 @@ public sealed class QueryAnswer : IDisposable
     public byte[] NotesToJson() => _notes?.ToJson() ?? [];
 
     /// <summary>
-    /// Counts the results before the first is written. If the total is unknown, this walks the results, and they are
-    /// walked again when they are written.
+    /// Counts the results before the first is written. If the total is unknown, this walks all results and rewinds
+    /// them.
     /// </summary>
     /// <param name="correctsTotal">Whether to check an index's results against the current documents.</param>
     /// <returns>Number of results, on the page or not.</returns>

@@ -25,10 +25,10 @@ public sealed class QueryEngine(
     CancellationToken stopping
 )
 {
-    // A document may change between the choice of the index and its search, after the node has released the documents
-    // of the index's moment. The next choice waits until the index includes the change. If that fails so often, the
-    // node is likely short of memory or disk space, and the answer is stale.
-    private const int MaxTriesForOneMoment = 3;
+    // An answer needs the snapshot of the documents that the index reflects. The node may have released that snapshot,
+    // and a document may change before the index is searched. Then the basis is chosen again, after the index includes
+    // the change. After this many failures the node is likely short of memory or disk space, and the answer is stale.
+    private const int MaxChoicesOfBasis = 3;
 
     internal IndexHost Indexes => indexes;
 
@@ -55,12 +55,12 @@ public sealed class QueryEngine(
     public QueryPlan Plan(Database database, QueryRequest request) => QueryPlan.Read(request, database, Indexed);
 
     /// <summary>
-    /// Plans a query whose results are patched or deleted. Its results are all matching documents, whole. The query has
-    /// no time limit, and reads a new snapshot after each pause.
+    /// Plans a query whose results are patched or deleted. The results are all matching documents, not parts of them.
+    /// The query has no time limit, and reads a new snapshot after each pause.
     /// </summary>
     /// <param name="database">The queried database.</param>
     /// <param name="query">The parsed query.</param>
-    /// <param name="request">The request that it came with.</param>
+    /// <param name="request">The request that contained the query.</param>
     /// <param name="wait">How long to wait for a lagging index before the query is refused; null if a stale answer is
     /// acceptable.</param>
     /// <exception cref="QueryException">The query needs a feature that this version lacks, has a clause that makes no
@@ -75,8 +75,8 @@ public sealed class QueryEngine(
     /// <param name="database">The queried database.</param>
     /// <param name="plan">The plan.</param>
     /// <param name="sink">Reports when the client disconnects.</param>
-    /// <returns>The choice, and the number of postings that a built index reads for the answer; null if no built index
-    /// answers.</returns>
+    /// <returns>The choice, and the number of postings that an answer by a built index reads; the number is null if no
+    /// built index is chosen.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory; or the named index does not run on this
     /// node (<see cref="QueryFault.IndexUnavailable"/>) or lacks a field that the query needs
     /// (<see cref="QueryFault.Invalid"/>).</exception>
@@ -134,13 +134,13 @@ public sealed class QueryEngine(
         try
         {
             long begun = time.GetTimestamp();
-            int lostMoments = 0;
+            int choicesWithoutSnapshot = 0;
             QueryBasis? stale = null;
             long? missedEtag = null;
             while (true)
             {
                 reader.ReleaseSnapshot();
-                current.Compiled?.ClearModels(); // a try before this one may have found them in an older state
+                current.Compiled?.ClearModels(); // an earlier try may have found them in an older state of the index
                 var waited = time.GetElapsedTime(begun);
                 var basis =
                     stale ?? await BasisChooser.ChooseAsync(this, database, current, sink, waited, missedEtag ?? 0);
@@ -167,8 +167,8 @@ public sealed class QueryEngine(
                 }
 
                 stale =
-                    missedEtag is not null && ++lostMoments >= MaxTriesForOneMoment
-                        ? BasisChooser.AsStale(current, basis, lostMoments)
+                    missedEtag is not null && ++choicesWithoutSnapshot >= MaxChoicesOfBasis
+                        ? BasisChooser.AsStale(current, basis, choicesWithoutSnapshot)
                         : null;
             }
         }
@@ -182,8 +182,8 @@ public sealed class QueryEngine(
     }
 
     /// <summary>
-    /// Opens the answer to a query that needs no wait for an index. Otherwise, or if its index is reset meanwhile,
-    /// returns null: <see cref="ExecuteAsync"/> then waits, or defines an index.
+    /// Opens the answer to a query that needs no wait for an index. Returns null if the query needs a wait, or if its
+    /// index is reset meanwhile: <see cref="ExecuteAsync"/> then waits, or defines an index.
     /// </summary>
     /// <inheritdoc cref="ExecuteAsync"/>
     public async ValueTask<QueryAnswer?> TryExecuteAtOnceAsync(Database database, QueryPlan plan, IAnswerSink sink)

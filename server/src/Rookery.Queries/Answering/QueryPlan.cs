@@ -53,7 +53,8 @@ public sealed class QueryPlan : IDisposable
     public long DefinitionNumber => NamedIndex?.Rows?.DefinitionNumber ?? 0;
 
     /// <summary>
-    /// Plans the query again after the definition of the named static index changed; null if the query names none.
+    /// Plans the query again after the definition of the named static index changed; null if the query names no static
+    /// index.
     /// </summary>
     internal Func<QueryPlan>? Replan { get; private init; }
 
@@ -87,11 +88,11 @@ public sealed class QueryPlan : IDisposable
         Create(ParsedQueries.Read(request.Text), request, database, indexes, isChange: false);
 
     /// <summary>
-    /// Plans a query whose results are patched or deleted. Its results are all matching documents, whole. The query has
-    /// no time limit.
+    /// Plans a query whose results are patched or deleted. The results are all matching documents, not parts of them.
+    /// The query has no time limit.
     /// </summary>
     /// <param name="query">The parsed query.</param>
-    /// <param name="request">The request that it came with.</param>
+    /// <param name="request">The request that contained the query.</param>
     /// <param name="database">The queried database.</param>
     /// <param name="indexes">Finds the index that the query names.</param>
     /// <param name="wait">How long to wait for a lagging index before the query is refused; null if a stale answer is
@@ -173,8 +174,8 @@ public sealed class QueryPlan : IDisposable
         var includes = PathsOf(query, IncludeKind.Documents);
         var includedValues = PathsOf(query, IncludeKind.CompareExchange);
         bool hasTimings = request.IncludesTimings || HasInclude(query, IncludeKind.Timings);
-        // Changes do not read directly: a patch moves its document to the end of the collection, where a direct read
-        // would return it again. Only a scan prevents that (see WalkDeduplicator).
+        // A query that patches does not read directly: a patch moves its document to the end of the collection, where a
+        // direct read would return the document again. Only a scan prevents this repetition (see WalkDeduplicator).
         if (named is null && !isChange && IsDecidedByIds(query, operands, out var condition))
         {
             return new QueryPlan
@@ -301,8 +302,8 @@ public sealed class QueryPlan : IDisposable
             : [.. query.Includes.Where(include => include.Kind == kind).Select(static include => include.Path!)];
 
     /// <summary>
-    /// Reads the compare-exchange values that a query names, all of them from one snapshot. The snapshot is opened with
-    /// the first value, because most queries name none, and is closed with the plan's creation, which reads all values.
+    /// Reads the compare-exchange values that a query names, all of them from one snapshot. The snapshot is opened when
+    /// the first value is read, because most queries name no value. It is closed when the plan is complete.
     /// </summary>
     private sealed class PlannedValues(Database database) : IDisposable
     {

@@ -102,8 +102,9 @@ internal sealed class QueryWalk : IDisposable
     public Action? DocumentRead { get; init; }
 
     /// <summary>
-    /// For a walk over ids, asked after each id without a document: whether the move is to end there, so that other
-    /// requests run (<see cref="WasInterrupted"/>). An index may find any number of deleted documents. Null if unused.
+    /// For a walk over ids, called after each id without a document: an index may find any number of deleted documents.
+    /// If it returns true, the move ends there, so that other requests run (<see cref="WasInterrupted"/>). Null if
+    /// unused.
     /// </summary>
     public Func<bool>? Interrupts { get; init; }
 
@@ -169,8 +170,8 @@ internal sealed class QueryWalk : IDisposable
     }
 
     /// <summary>
-    /// Moves to the next document, and yields where the move is interrupted. The clock of
-    /// <paramref name="slices"/> runs.
+    /// Moves to the next document, and yields each time the move is interrupted. The caller has started the clock of
+    /// <paramref name="slices"/>.
     /// </summary>
     /// <exception cref="QueryException">The query's working time is used up.</exception>
     /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>

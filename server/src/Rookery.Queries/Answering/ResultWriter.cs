@@ -30,7 +30,7 @@ internal sealed class ResultWriter(
     // A selection may repeat a large field, so a result may have twice the document's bytes and this many more.
     private const int SpareBytes = 64 << 10;
 
-    // A computed result holds the document and a result of up to twice its length.
+    // Computing a result takes memory for the document and for a result of up to twice its length.
     private const int ComputedResultFactor = 3;
 
     private readonly byte[] _historyId = Encoding.ASCII.GetBytes(database.HistoryId);

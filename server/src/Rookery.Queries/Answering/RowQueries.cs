@@ -15,8 +15,8 @@ internal static class RowQueries
 {
     /// <summary>Opens the results, positioned before the first.</summary>
     /// <param name="scope">The context of the answer.</param>
-    /// <returns>The results; null if the index was reset meanwhile and has not reached the basis's etag
-    /// again.</returns>
+    /// <returns>The results; null if the index was reset meanwhile and has not reached the basis's etag again, or if
+    /// <see cref="AnswerScope.LacksSnapshot"/>.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory, or the index cannot answer on this node
     /// now.</exception>
     public static async ValueTask<IQueryResults?> TryOpenAsync(AnswerScope scope)
@@ -26,7 +26,7 @@ internal static class RowQueries
         var indexAnswer = await RowModels.TrySetModelsAsync(scope, name) ? scope.Search(name, compiled) : null;
         if (indexAnswer is null)
         {
-            return scope.HasLostMoment || scope.IsBehind(name)
+            return scope.LacksSnapshot || scope.IsBehind(name)
                 ? null
                 : throw new QueryException(QueryFault.IndexUnavailable, IndexDelay.NotReady(name));
         }
@@ -134,7 +134,8 @@ internal static class RowQueries
         }
     }
 
-    /// <summary>Adds the rows of a document, or one reduced row. Always returns false, so that all are read.</summary>
+    /// <summary>Adds the rows of a document, or one reduced row. Always returns false: none is the last to
+    /// read.</summary>
     private static bool Add(ScanRun run, in QueriedDocument document, IReadOnlyList<byte[]> rows, SummaryRun? summary)
     {
         if (summary is null)

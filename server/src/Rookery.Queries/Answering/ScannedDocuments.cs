@@ -20,7 +20,8 @@ internal sealed class ScannedDocuments : IDisposable
     /// <param name="run">Evaluates the documents.</param>
     /// <param name="countsAll">Whether documents that do not match are also passed to <paramref name="run"/>, because
     /// <c>filter_limit</c> counts them.</param>
-    /// <param name="foundOwner">Owns what the walk reads; disposed with the scan. Null if nothing does.</param>
+    /// <param name="foundOwner">The answer of the index that found the walk's documents; disposed with the scan. Null
+    /// if no index was searched.</param>
     public ScannedDocuments(
         AnswerScope scope,
         QueryWalk walk,
@@ -43,8 +44,11 @@ internal sealed class ScannedDocuments : IDisposable
     /// <summary>The evaluation, which collects sorted or grouped results.</summary>
     public ScanRun Run => _run;
 
-    /// <summary>Moves to the next result that can be written at once.</summary>
-    /// <returns>False at the end; sorted or grouped results are then in <see cref="Run"/>.</returns>
+    /// <summary>
+    /// Evaluates documents up to the next result that can be written at once. Sorted or grouped results cannot: this
+    /// evaluates all documents, and <see cref="Run"/> collects the results.
+    /// </summary>
+    /// <returns>False at the end of the documents.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public async ValueTask<bool> MoveNextAsync()
     {

@@ -3,9 +3,9 @@ using Rookery.Documents.Ids;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Keeps a walk in the order of etags from returning a document twice. The walk renews its snapshot, so it meets a
-/// document again that was written meanwhile and got a higher etag. Such a document is a result only if it was none
-/// before. The walk ends even if writes go on.
+/// Keeps a walk in the order of etags from returning a document twice. The walk renews its snapshot. A document that
+/// is written meanwhile gets a higher etag, so the walk reads it again. The document is then a result only if it was
+/// not returned before. The walk ends even if writes continue.
 /// </summary>
 /// <param name="lastEtag">The database's last etag when the walk began.</param>
 internal sealed class WalkDeduplicator(long lastEtag)
@@ -22,8 +22,8 @@ internal sealed class WalkDeduplicator(long lastEtag)
     private long? _movedEnd;
 
     /// <summary>
-    /// Returns whether the walk ends at this document. The first end is the database's last etag when the walk began.
-    /// When the walk reaches it, the end moves once, to the last etag at that moment.
+    /// Returns whether the walk ends at this document. The walk's end is first the database's last etag when the walk
+    /// began. When the walk reaches this end, the end moves once, to the database's last etag at that time.
     /// </summary>
     /// <param name="etag">The etag of the current document.</param>
     /// <param name="newestEtag">Returns the database's last etag now.</param>

@@ -8,12 +8,13 @@ namespace Rookery.Queries.Answering;
 /// <param name="writer">Writes the results; disposed with this.</param>
 /// <param name="sink">Reserves memory for large documents.</param>
 /// <param name="total">Number of results, if an index counted them; null if the walk counts them.</param>
-/// <param name="foundOwner">Owns what the walk reads; disposed with this. Null if nothing does.</param>
+/// <param name="foundOwner">The index's answer or the scan that found the walk's documents; disposed with this. Null
+/// if the walk finds them.</param>
 /// <param name="isResult">Whether the current document still matches; null if all do.</param>
 /// <param name="slices">Limits the query's working time; null if writing the results is not counted.</param>
 /// <param name="limit">Maximum number of results.</param>
-/// <param name="findMore">Appends documents to the walk in the place of those that no longer match, and returns whether
-/// there were more; null if the walk has all results.</param>
+/// <param name="findMore">Appends further documents to the walk, to replace documents that no longer match. Returns
+/// whether there were any. Null if the walk has all results.</param>
 internal sealed class WalkedResults(
     QueryWalk walk,
     ResultWriter writer,
@@ -65,7 +66,7 @@ internal sealed class WalkedResults(
         return false;
     }
 
-    // Any number of results may no longer match, so skipping them is work.
+    // Any number of results may no longer match, so the time to skip them counts against the limits.
     private async ValueTask<bool> MoveWithinLimitsAsync(QueryTimeSlices working)
     {
         while (_returned < limit)
@@ -107,7 +108,7 @@ internal sealed class WalkedResults(
         return false;
     }
 
-    // Documents that were written or deleted after the index read them may match no longer.
+    // Documents that were written or deleted after the index read them may no longer match.
     public async ValueTask CorrectTotalAsync()
     {
         if (isResult is null)

@@ -347,8 +347,8 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             ? json
             : throw new QueryException(
                 QueryFault.TooCostly,
-                $"The values that a query compares with take at most {MaxValueBytes / (1024 * 1024)} MiB, a "
-                    + $"parameter once for each use: use it fewer times.",
+                $"The values that a query compares with take at most {MaxValueBytes / (1024 * 1024)} MiB. A "
+                + $"parameter counts once for each use: use fewer values, or each parameter less often.",
                 position
             );
     }

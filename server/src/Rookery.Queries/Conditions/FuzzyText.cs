@@ -6,9 +6,9 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.Conditions;
 
 /// <summary>
-/// The text and similarity of <c>fuzzy(field = text, similarity)</c>. As in Lucene 3, two texts are similar if 1 minus
-/// their Levenshtein distance, divided by the length of the shorter one in characters, is above the similarity. A text
-/// is always similar to itself. Immutable.
+/// The text and similarity of <c>fuzzy(field = text, similarity)</c>. As in Lucene 3, two texts are similar if
+/// 1 - d / n is above the similarity, where d is their Levenshtein distance and n the number of characters of the
+/// shorter text. A text is always similar to itself. Immutable.
 /// </summary>
 public sealed class FuzzyText
 {
@@ -79,7 +79,7 @@ public sealed class FuzzyText
     private int MaxEdits(int length)
     {
         int shorter = Math.Min(length, _characters.Length);
-        // One more than the estimate: the comparison below decides, and not the rounding of this product.
+        // Begin one above the estimate, so that the exact comparison below decides, not the rounding of this product.
         int edits = (int)((1 - _similarity) * shorter) + 1;
         while (edits >= 0 && !(1 - ((double)edits / shorter) > _similarity))
         {

@@ -21,7 +21,7 @@ internal sealed class LucenePredicates(
     bool isExact
 )
 {
-    /// <summary>Compiles a clause. If the analyzer removes all its terms, it matches nothing.</summary>
+    /// <summary>Compiles a clause. If the analyzer removes all its terms, the predicate matches nothing.</summary>
     /// <exception cref="QueryException">The clause names a field that cannot be queried, or is too large.</exception>
     public Predicate Make(LuceneClause clause) => TryMake(clause) ?? new ConstantPredicate(false);
 

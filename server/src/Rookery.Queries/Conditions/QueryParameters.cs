@@ -31,8 +31,8 @@ public sealed class QueryParameters
     }
 
     /// <summary>
-    /// Reads the JSON of a compare-exchange value by its key in UTF-8, null if there is none. Without it, there are no
-    /// values.
+    /// Returns the JSON of a compare-exchange value by its key in UTF-8; null if there is no such value. If this
+    /// delegate is null, no key has a value.
     /// </summary>
     internal Func<byte[], byte[]?>? ReadCompareExchange { get; init; }
 
@@ -86,7 +86,7 @@ public sealed class QueryParameters
     /// <summary>Returns the members of a JSON object, without braces and without whitespace between tokens.</summary>
     /// <param name="json">The object.</param>
     /// <param name="objectName">The name of the object, for errors.</param>
-    /// <param name="position">Its position in the query's text; -1 if it is not part of it.</param>
+    /// <param name="position">Its position in the query's text; -1 if the text does not contain it.</param>
     /// <exception cref="QueryException">The bytes are not a JSON object.</exception>
     internal static byte[] MembersOf(ReadOnlySpan<byte> json, string objectName, int position)
     {

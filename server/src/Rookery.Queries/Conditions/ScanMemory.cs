@@ -12,8 +12,9 @@ internal sealed class ScanMemory(QueryMemory memory) : IGroupMemory, IDisposable
     private long _heldBytes;
 
     /// <summary>Reserves memory, in bytes.</summary>
-    /// <exception cref="QueryException">Too little memory is free, and the query already holds as much as every query
-    /// is assured of; or other queries hold the memory (<see cref="QueryException.MemoryTaken"/>).</exception>
+    /// <exception cref="QueryException">Too little memory is free, and the query already holds the amount that is
+    /// guaranteed to each query; or other queries hold the memory
+    /// (<see cref="QueryException.MemoryTaken"/>).</exception>
     public void Reserve(long bytes)
     {
         if (!memory.TryReserve(bytes))

@@ -42,7 +42,7 @@ internal sealed class WildcardPattern(byte[] pattern) : TextPattern
 
     private static bool Matches(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text, ScanWork? work, ref int steps)
     {
-        // After a mismatch, only the last Many takes one character more: an earlier one need not.
+        // After a mismatch, only the last Many takes one more character: another length of an earlier Many cannot help.
         int at = 0;
         int patternAt = 0;
         int afterMany = -1;

@@ -86,7 +86,7 @@ internal sealed class ConditionCursors
 
             if (isNegated)
             {
-                // Entries that only may match are not excluded.
+                // Exclude only entries that certainly match the negated condition, not those that possibly match it.
                 if (candidates is { IsExact: true, Cursor: not EmptyCursor })
                 {
                     excluded.Add(candidates.Cursor);

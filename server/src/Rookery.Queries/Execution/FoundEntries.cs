@@ -64,7 +64,7 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
     private static int Compare(FoundEntry one, FoundEntry other) =>
         one.Etag != other.Etag ? one.Etag.CompareTo(other.Etag) : one.Entry.CompareTo(other.Entry);
 
-    // Entries are usually in order already: only a rewritten document's is not.
+    // Entries are usually in order already: only the entry of a rewritten document is not.
     private static bool IsInOrder(FoundEntry[] entries)
     {
         for (int i = 1; i < entries.Length; i++)

@@ -41,12 +41,12 @@ public sealed class GroupedQueries(IndexHost indexes)
         return IndexChoice.Scan([
             .. choice.Reasons.Select(static reason => reason with { IsChosen = false }),
             PlanReason.OfDocuments(
-                $"Documents are scanned: one of them has more groups or longer values than {name} holds."
+                $"Documents are scanned: one of them has more groups or longer values than the index '{name}' can hold."
             ),
         ]);
     }
 
-    /// <summary>Answers a grouped query from the index's present snapshot.</summary>
+    /// <summary>Answers a grouped query from the newest state of an index.</summary>
     /// <param name="database">The queried database.</param>
     /// <param name="indexName">The index, which <see cref="ChooseIndex"/> reported as built.</param>
     /// <param name="compiled">The compiled query.</param>
@@ -82,7 +82,7 @@ public sealed class GroupedQueries(IndexHost indexes)
         }
         catch (ObjectDisposedException)
         {
-            return null; // the index was replaced or reset a moment ago
+            return null; // the index was replaced or reset meanwhile
         }
     }
 

@@ -11,8 +11,8 @@ namespace Rookery.Queries.Execution;
 
 /// <summary>
 /// Answer of an index to a query: the page of results, or candidates if the index's terms do not decide the query
-/// (<see cref="AreCandidates"/>). The index lags behind the documents, so documents of the page may have changed or
-/// been deleted. The caller skips deleted documents and checks the others with <see cref="IsStillResult"/>. Not
+/// (<see cref="AreCandidates"/>). If the index lags behind the documents, documents of the page may have changed or
+/// been deleted. The caller skips deleted documents and checks changed ones with <see cref="IsStillResult"/>. Not
 /// thread-safe; holds the index open until it is disposed.
 /// </summary>
 public sealed class IndexAnswer : IDisposable
@@ -62,8 +62,8 @@ public sealed class IndexAnswer : IDisposable
     public bool AreCandidates { get; }
 
     /// <summary>
-    /// The documents, in order. Their ids are in lower case, and are read from the index on access. Gets longer by
-    /// <see cref="FindMore"/>, after which the documents before may no longer be accessed.
+    /// The documents, in order. Their ids are in lower case, and are read from the index on access.
+    /// <see cref="FindMore"/> appends documents; afterwards the earlier ones may no longer be accessed.
     /// </summary>
     public IReadOnlyList<ScannedDocument> Documents => _documents;
 
@@ -83,8 +83,8 @@ public sealed class IndexAnswer : IDisposable
     internal long SortKeysRead => _work.SortKeysRead;
 
     /// <summary>
-    /// From so many results on, a further search keeps only those that it adds. A search for all would keep over 100
-    /// bytes for each result: 80,000 deleted documents before a page took all memory of queries.
+    /// If more results than this are known, a further search keeps only new results. Keeping all results takes over 100
+    /// bytes for each: 80,000 deleted documents before a page took all memory of queries.
     /// </summary>
     internal int MaxSearchedAgain { get; set; } = 16 * 1024;
 
@@ -133,9 +133,9 @@ public sealed class IndexAnswer : IDisposable
     }
 
     /// <summary>
-    /// Adds the results after the page to <see cref="Documents"/>, at most as many as there are. For a page of which
-    /// documents were deleted, or match no longer: without this it would be shorter than its limit, and a client that
-    /// reads pages until a short one would miss the rest.
+    /// Adds results after the page to <see cref="Documents"/>, at most as many as there are. They replace documents of
+    /// the page that were deleted or no longer match. Without them, the page would be shorter than its limit, and a
+    /// client that reads pages until a short one would miss the rest.
     /// </summary>
     /// <returns>Whether there were more.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory, or the results after the page cannot be
@@ -154,7 +154,8 @@ public sealed class IndexAnswer : IDisposable
             return false; // all results are known
         }
 
-        // Doubled, because a paused index may find any number of documents that were deleted since.
+        // The number doubles with each search, because a paused index may find any number of documents that were
+        // deleted since it was paused.
         _limit = limit + Math.Max(MinMore, Math.Min(limit, MaxSearchedAgain));
         try
         {
@@ -233,8 +234,8 @@ public sealed class IndexAnswer : IDisposable
         (one.Segment, one.Entry) == (other.Segment, other.Entry);
 
     /// <summary>
-    /// Returns whether a document of the page still matches. If its etag is the index's, it matches. Otherwise it is
-    /// evaluated.
+    /// Returns whether a document of the page still matches. A document that has not changed since it was indexed
+    /// matches. Otherwise it is evaluated.
     /// </summary>
     /// <param name="document">The current document.</param>
     /// <param name="etag">The etag that the index holds for it.</param>

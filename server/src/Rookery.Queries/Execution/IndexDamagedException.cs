@@ -8,7 +8,7 @@ namespace Rookery.Queries.Execution;
 /// <param name="damage">The damage found.</param>
 public sealed class IndexDamagedException(string indexName, Exception damage)
     : Exception(
-        $"The index '{indexName}' turned out to be damaged while it was read, and is built again from the "
-            + $"documents, of which none is lost. Ask again.",
+        $"The index '{indexName}' turned out to be damaged while it was read. This node builds it again from the "
+                    + $"documents, and no document is lost. Retry the query.",
         damage
     );

@@ -46,7 +46,7 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
         }
         catch (IndexEntryException)
         {
-            _rows.Clear(); // the index lists it with its errors
+            _rows.Clear(); // the error appears among the errors of the index
         }
 
         return _rows;

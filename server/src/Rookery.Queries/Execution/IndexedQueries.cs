@@ -14,9 +14,9 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Answers queries from the indexes of a node. A caller calls <see cref="ChooseIndex"/>, defines and awaits the index
-/// if needed, then calls <see cref="TryAnswer"/>, which returns documents by id: the page, or candidates to evaluate.
-/// Thread-safe.
+/// Answers queries from the indexes of a node. A caller calls <see cref="ChooseIndex"/>, and defines and awaits the
+/// index if needed. Then it opens the state of the index of <see cref="FindServing"/>, and calls
+/// <see cref="TrySearch"/>, which finds documents by id: the page, or candidates to evaluate. Thread-safe.
 /// </summary>
 /// <param name="indexes">The indexes.</param>
 public sealed class IndexedQueries(IndexHost indexes)
@@ -25,8 +25,8 @@ public sealed class IndexedQueries(IndexHost indexes)
     public static Analyzer Analyzer => AutoIndexMap.Analyzer;
 
     /// <summary>
-    /// Whether a page is found by walking the sort field's terms in order or by reading all matches; null to decide by
-    /// cost.
+    /// Whether a page is found by walking the sort field's terms in order or by reading all matches. Null, except in
+    /// tests: the estimated cost decides.
     /// </summary>
     internal OrderWalk? OrderWalk { get; init; }
 
@@ -53,7 +53,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         return choice.Within(indexes.Quota);
     }
 
-    /// <summary>Answers a query from the index's present snapshot.</summary>
+    /// <summary>Answers a query from the newest state of an index, for example to count its postings.</summary>
     /// <param name="database">The queried database.</param>
     /// <param name="indexName">The index, which <see cref="ChooseIndex"/> reported as built.</param>
     /// <param name="compiled">The compiled query.</param>
@@ -61,8 +61,8 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="limits">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
     /// <param name="minimumEtag">The etag through which the index must have indexed.</param>
-    /// <returns>The answer, which the caller disposes. Null if the index does not exist on this node, or was reset and
-    /// has not reached that etag.</returns>
+    /// <returns>The answer, which the caller disposes. Null if the index does not exist on this node, cannot answer the
+    /// query, is damaged, or was reset and has not reached that etag.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public IndexAnswer? TryAnswer(
         Database database,
@@ -86,7 +86,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         }
         catch (ObjectDisposedException)
         {
-            return null; // the index was replaced or reset a moment ago
+            return null; // the index was replaced or reset meanwhile
         }
     }
 
@@ -105,7 +105,8 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="memory">The memory of the query.</param>
     /// <param name="limits">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
-    /// <returns>The answer, which the caller disposes. Null if the index is damaged: it is rebuilt.</returns>
+    /// <returns>The answer, which the caller disposes. Null if the index is damaged; its rebuild has then
+    /// started.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     internal IndexAnswer? TrySearch(
         OpenedIndex opened,
@@ -197,7 +198,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         return missing is null ? null : $"does not hold {missing}.";
     }
 
-    // Null if no existing index answers the query.
+    // Null if the query names ids, or no existing index covers it: IndexChooser then decides.
     private IndexChoice? TryChooseCovering(Database database, Query query, ScanTarget target)
     {
         bool avoidsScan = IndexChooser.AvoidsScan(query);
@@ -221,8 +222,9 @@ public sealed class IndexedQueries(IndexHost indexes)
         return new IndexChoice(index.Record.Name, ToDefine: null, isBuilt, avoidsScan, Reasons: []);
     }
 
-    // An automatic index cannot answer a query with a summary, moreLikeThis, an order of ids, or scores by which the
-    // results are not ordered. A scan answers those.
+    // A static index answers only queries of its own definition. An automatic index cannot answer a query with facets
+    // or suggestions, with moreLikeThis, with results in the order of ids, or with scores that do not order the
+    // results. A scan answers such a query.
     private static bool CanAnswer(RunningIndex index, CompiledQuery compiled) =>
         compiled.Rows is { } rows
             ? index.Map is StaticIndexMap && index.Record.Number == rows.DefinitionNumber
@@ -253,7 +255,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         }
         catch (ObjectDisposedException)
         {
-            return null; // the index was replaced or reset a moment ago
+            return null; // the index was replaced or reset meanwhile
         }
         catch (Exception damaged) when (IndexDamage.Is(damaged))
         {

@@ -29,12 +29,13 @@ internal sealed class OpenedIndex : IDisposable
     /// <summary>Opens the state of an index.</summary>
     /// <param name="index">The index.</param>
     /// <param name="database">The database of the index.</param>
-    /// <param name="readsValues">Whether the answer reads compare-exchange values. They must be those of the last log
-    /// entry, and they expire without a change of the database.</param>
-    /// <param name="documents">The documents of the snapshot that the state equals, which the caller disposes. Null if
-    /// that snapshot was released, or a value in it has expired, and a document changed since; or if the state equals
-    /// none.</param>
-    /// <param name="missedEtag">Without documents, the etag that the index must include next.</param>
+    /// <param name="readsValues">Whether the answer reads compare-exchange values. If so, a snapshot that holds an
+    /// expired value is not used. Values expire without a change of the database.</param>
+    /// <param name="documents">The snapshot of the documents that the state reflects, which the caller disposes. If
+    /// that snapshot cannot be used, the newest one, unless a document changed in between: then null. Null also if the
+    /// state includes a part of a transaction.</param>
+    /// <param name="missedEtag">If <paramref name="documents"/> is null, the etag that the index must include before
+    /// the next try.</param>
     /// <exception cref="ObjectDisposedException">The index was closed.</exception>
     /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
     public static OpenedIndex Open(
@@ -84,14 +85,15 @@ internal sealed class OpenedIndex : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _snapshot.Dispose();
 
-    // The log sets the time at which values expire. Entries of other databases move it on, too.
+    // A snapshot's time of expiry comes from the log. Entries of other databases advance that time, too.
     private static bool HasExpiredValue(in DatabaseReader held)
     {
         using var newest = held.Database.OpenReader();
         return held.HasDueCompareExchange(newest.ReadExpiryTicks());
     }
 
-    // An index that includes the changes through an etag equals the documents if none changed after it.
+    // An index that includes the changes through an etag also reflects the newest snapshot if no document changed after
+    // that etag.
     private static DatabaseReader? NewestIfUnchangedSince(long etag, Database database, out long lastDocumentEtag)
     {
         lastDocumentEtag = etag;

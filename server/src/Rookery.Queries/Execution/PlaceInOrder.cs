@@ -8,7 +8,7 @@ namespace Rookery.Queries.Execution;
 /// <summary>The place of an entry in the order of a query: by sort key, then by etag, then by entry.</summary>
 /// <param name="SortKey">The sort key; empty without an order.</param>
 /// <param name="Etag">The etag of the entry's document.</param>
-/// <param name="Entry">The entry in its segment, which has all entries of the document.</param>
+/// <param name="Entry">The entry's number in its segment. One segment has all entries of a document.</param>
 internal sealed record PlaceInOrder(byte[] SortKey, long Etag, int Entry)
 {
     /// <summary>Returns the place of an entry; null if its sort key is only in its document.</summary>

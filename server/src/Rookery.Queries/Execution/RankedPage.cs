@@ -27,7 +27,7 @@ internal sealed class RankedPage(
     PooledBytes sortKey
 )
 {
-    // An entry's number, rank, and, beside entries of equal rank, etag and number again.
+    // The number and the rank of an entry; and if other entries have the same rank, its etag and its number again.
     private const int SortBytesPerEntry = sizeof(int) + sizeof(long) + 16;
 
     // Sorting an entry takes about as long as reading this many postings, so that limits are checked every thousand.
@@ -145,7 +145,8 @@ internal sealed class RankedPage(
         var key = new SortedEntriesKey(term.Field, term.Ordinal, order.Field, order.Order);
         if (!reader.Sorted.TryFind(key, out var entries, out bool shouldSort))
         {
-            // Reserved before it is allocated. Reading all matches needs less, so a shortage refuses nothing.
+            // The memory is reserved before it is allocated. If too little is free, all matches are read instead, which
+            // needs less.
             long bytes = postings.Count * SortBytesPerEntry;
             if (!shouldSort || !work.Memory.TryReserve(bytes))
             {
@@ -244,9 +245,9 @@ internal sealed class RankedPage(
 
     /// <summary>
     /// Collects the first entries by walking the terms of the order and testing whether each entry is a candidate, if
-    /// there are so many matches that this is faster than reading all of them. Gives up after as much work as that,
-    /// because the candidates then come late in the order. Replaces <paramref name="candidates"/> by a set of the same
-    /// entries if the cursor cannot test an entry.
+    /// there are so many matches that this is faster than reading all of them. Gives up after as much work as reading
+    /// all matches takes, because the candidates then come late in the order. If the cursor cannot test an entry,
+    /// replaces <paramref name="candidates"/> by a set of the same entries.
     /// </summary>
     /// <returns>False if it did not find the page, so that all candidates must be read.</returns>
     private bool TryWalkInOrder(

@@ -12,7 +12,7 @@ internal sealed class ScoreSortColumn(ScoreNode node, bool isDescending) : SortC
 {
     private double _last = double.NegativeInfinity;
 
-    // Holds for all entries through _knownTo.
+    // Whether the entries through _knownTo come after the last wanted entry.
     private bool _isAfterLast;
     private int _knownTo = -1;
 

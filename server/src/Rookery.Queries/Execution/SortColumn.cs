@@ -31,7 +31,7 @@ internal abstract class SortColumn
 
     /// <summary>
     /// The number of the field and of the order that decide the ranks in a segment, as in
-    /// <see cref="SortedEntriesKey"/>; null if others decide them too.
+    /// <see cref="SortedEntriesKey"/>; null if more than one field and order decide them.
     /// </summary>
     public virtual (int Field, int Order)? RankSource => null;
 
@@ -47,7 +47,7 @@ internal abstract class SortColumn
     public virtual void SetLast(ReadOnlySpan<byte> value) { }
 
     /// <summary>
-    /// Returns whether the value of an entry certainly comes after that set by <see cref="SetLast"/>. Cheap.
+    /// Returns whether the value of an entry certainly comes after the value set by <see cref="SetLast"/>. Cheap.
     /// </summary>
     /// <param name="entry">The entry.</param>
     /// <param name="to">The last entry for which the answer is the same.</param>
@@ -303,7 +303,7 @@ internal sealed class FieldSortColumn : SortColumn
     }
 }
 
-/// <summary>Sort column of document ids, or of an order shuffled by them.</summary>
+/// <summary>Sort column of document ids, or of a shuffled order, which is computed from ids.</summary>
 /// <param name="documents">The ids of the segment.</param>
 /// <param name="key">How ids are compared.</param>
 internal sealed class IdSortColumn(DocumentTable documents, SortKey key) : SortColumn

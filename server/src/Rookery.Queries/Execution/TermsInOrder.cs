@@ -13,7 +13,7 @@ namespace Rookery.Queries.Execution;
 /// <param name="ranked">The ordinals of the terms that have a rank: From is included, To is not. Entries of other terms
 /// rank like entries without a value.</param>
 /// <param name="isDescending">Whether the greatest value comes first.</param>
-/// <param name="lacksValues">Whether some entries have no value. Those are not returned.</param>
+/// <param name="lacksValues">Whether some entries have no value. Entries without a value are not returned.</param>
 internal sealed class TermsInOrder(
     TermCursor terms,
     PostingsCursor entries,
@@ -28,7 +28,7 @@ internal sealed class TermsInOrder(
     /// <summary>The entries of the current term.</summary>
     public PostingsCursor Entries => entries;
 
-    /// <summary>Whether entries without a value exist. They are not returned and come last.</summary>
+    /// <summary>Whether entries without a value exist. They come last in the order, and are not returned.</summary>
     public bool EndsEarly => lacksValues;
 
     /// <summary>

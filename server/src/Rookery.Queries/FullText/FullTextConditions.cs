@@ -81,7 +81,7 @@ public sealed class FullTextConditions(
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                "'moreLikeThis' compares words, and the index holds those of no field: define one with "
+                "'moreLikeThis' compares words, and the index holds the words of no field. Define a field with "
                     + "\"Indexing\":\"Search\".",
                 condition.Position
             );
@@ -95,7 +95,7 @@ public sealed class FullTextConditions(
     /// <inheritdoc/>
     public void CountWords(in QueriedDocument document, IWorkLimits limits)
     {
-        // All calls of one query pass the same clock, so one ScanWork serves them all.
+        // All calls of one query pass the same limits, so one ScanWork serves all calls.
         _counting ??= new ScanWork(limits);
         foreach (var field in _searched)
         {

@@ -108,7 +108,7 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
     }
 
     private QueryException TooMany(int max, string parts) =>
-        new(QueryFault.TooCostly, $"A search may hold {max} {parts}; this one holds more.", position);
+        new(QueryFault.TooCostly, $"A search takes at most {max} {parts}. Use fewer.", position);
 
     private readonly struct Sink(SearchQueryBuilder builder, List<PhraseTerm> words) : ITokenSink
     {

@@ -4,7 +4,7 @@ namespace Rookery.Queries.Language;
 
 /// <summary>
 /// Parses the clauses after <c>from</c>. Clauses that restrict, group or order documents come first, in any order; then
-/// <c>select</c> or <c>update</c>; then <c>include</c> and the page. Each clause may occur once.
+/// <c>select</c> or <c>update</c>; then <c>include</c>, <c>limit</c> and <c>offset</c>. Each clause may occur once.
 /// </summary>
 internal sealed class ClauseReader
 {
@@ -251,7 +251,7 @@ internal sealed class ClauseReader
             }
             : throw new QueryException(
                 QueryFault.Invalid,
-                "'offset' and the first number of 'limit' are the same; one of them must go.",
+                "'offset' and the first number of 'limit' have the same meaning. Remove one of them.",
                 position
             );
     }
@@ -264,7 +264,7 @@ internal sealed class ClauseReader
             }
             : throw new QueryException(
                 QueryFault.Invalid,
-                "'offset' and the first number of 'limit' are the same; one of them must go.",
+                "'offset' and the first number of 'limit' have the same meaning. Remove one of them.",
                 clause.Position
             );
 }

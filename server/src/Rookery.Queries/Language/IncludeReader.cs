@@ -106,8 +106,8 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
     private static QueryException RefuseLoaded(string path, LoadClause load, int position) =>
         new(
             QueryFault.NotSupported,
-            $"'{path}' is of a document loaded as '{load.Alias}', and 'include' follows results only in this version: "
-                + "select the id, and load that document by another request.",
+            $"'{path}' belongs to the loaded document '{load.Alias}', and in this version 'include' reads ids only "
+            + "from results. Select the id, and load that document by another request.",
             position
         );
 
@@ -141,8 +141,8 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
         {
             throw new QueryException(
                 QueryFault.NotSupported,
-                $"'highlight' of '{path}' is not supported by this version: it marks words of the results, "
-                    + $"and '{load.Alias}' is loaded.",
+                $"'highlight' of '{path}' is not supported by this version: 'highlight' marks words of results only, "
+                + $"and '{load.Alias}' is a loaded document.",
                 start.Position
             );
         }

@@ -23,15 +23,15 @@ internal sealed class RqlFieldReader(RqlReader reader)
     public List<FieldPath> Unaliased { get; } = [];
 
     /// <summary>Parses a path.</summary>
-    /// <exception cref="QueryException">The next token does not begin one.</exception>
+    /// <exception cref="QueryException">The next token does not begin a path.</exception>
     public FieldPath ReadPath(string expected = "a field")
     {
         var name = ReadName(expected);
         return reader.Current.IsSymbol("(") ? throw UnknownFunction(name) : name.Path;
     }
 
-    /// <summary>Parses a path or a function with a value.</summary>
-    /// <exception cref="QueryException">The next token does not begin one.</exception>
+    /// <summary>Parses a path or a function that returns a value.</summary>
+    /// <exception cref="QueryException">The next token does not begin a path.</exception>
     public FieldReference ReadReference(string expected = "a field")
     {
         var name = ReadName(expected);
@@ -41,7 +41,7 @@ internal sealed class RqlFieldReader(RqlReader reader)
     /// <summary>
     /// Parses a path, or the name of a function. After a function's name, the next token is the opening bracket.
     /// </summary>
-    /// <exception cref="QueryException">The next token does not begin one.</exception>
+    /// <exception cref="QueryException">The next token does not begin a path.</exception>
     public FieldName ReadName(string expected)
     {
         int position = reader.Current.Position;

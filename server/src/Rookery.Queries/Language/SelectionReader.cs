@@ -142,7 +142,7 @@ internal sealed class SelectionReader(
         }
     }
 
-    // Only items with the same number can be selected together.
+    // Returns a number for the kind of an item. Only items with equal numbers can be selected together.
     private static int Kind(SelectedField item) =>
         item.Source switch
         {

@@ -35,7 +35,7 @@ internal static class UnsupportedParts
     /// <param name="name">The function's name, up to its first dot.</param>
     /// <param name="position">Its position in the query's text.</param>
     /// <param name="suffix">The name from its first dot on, for example <c>.within</c>.</param>
-    /// <exception cref="QueryException">It exists only in RavenDB.</exception>
+    /// <exception cref="QueryException">The name exists only in RavenDB.</exception>
     public static void RefuseFunction(string name, int position, string suffix = "")
     {
         if (Functions.Contains(name))
@@ -45,7 +45,7 @@ internal static class UnsupportedParts
     }
 
     /// <summary>Throws if the clause exists only in RavenDB.</summary>
-    /// <exception cref="QueryException">It exists only in RavenDB.</exception>
+    /// <exception cref="QueryException">The name exists only in RavenDB.</exception>
     public static void RefuseClause(in RqlToken word)
     {
         if (word.IsKeyword("with") || word.IsKeyword("match"))

@@ -6,9 +6,9 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Planning;
 
 /// <summary>
-/// Caches the names of the automatic indexes that cover one query, because the set of indexes seldom changes. The
-/// choice among them is made for each answer, because it depends on their progress. Holds names only, so a deleted
-/// index is not kept open. Thread-safe.
+/// Caches the names of the automatic indexes that cover one query, because the set of indexes seldom changes. Each
+/// answer chooses anew among these indexes, because the choice depends on their progress. Holds names only, so a
+/// deleted index is not kept open. Thread-safe.
 /// </summary>
 internal sealed class CoveringIndexes
 {

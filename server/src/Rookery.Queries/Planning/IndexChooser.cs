@@ -134,8 +134,8 @@ public static class IndexChooser
                 return Scan(
                     string.Create(
                         CultureInfo.InvariantCulture,
-                        $"Documents are scanned: there are {documents}, and an index is made from "
-                            + $"{FewDocuments + 1} on."
+                        $"Documents are scanned: there are only {documents}. An index is created for "
+                        + $"{FewDocuments + 1} or more."
                     )
                 );
             }

@@ -64,7 +64,7 @@ public sealed class CompiledQuery
         // Intersection.Across returns an or-condition, which compiles to an OrPredicate.
         Intersected = anyPart is null ? [] : ((OrPredicate)Where).Inner.ToArray();
 
-        // 'filter' reads the document, not the rows that a map index has of it.
+        // 'filter' reads the document, not the rows that a map index computed from the document.
         var filters = rows is { IsReduced: false }
             ? new ConditionCompiler(new DocumentFields(), operands, fullText: null)
             : conditions;
@@ -136,8 +136,9 @@ public sealed class CompiledQuery
     public bool NeedsScan { get; }
 
     /// <summary>
-    /// The query for the documents whose words the scores need to count. The caller passes each of them to
-    /// <see cref="CountWords"/> before it evaluates the first document. Null if nothing has to be counted.
+    /// The query for the documents whose words must be counted, because scores depend on the counts. The caller passes
+    /// each of these documents to <see cref="CountWords"/> before it evaluates the first document. Null if nothing has
+    /// to be counted.
     /// </summary>
     public CompiledQuery? WordCountQuery { get; }
 
@@ -241,7 +242,9 @@ public sealed class CompiledQuery
         RowSource? rows = null
     ) => new(query, parameters, fullText, rows);
 
-    /// <summary>Returns the same query with another limit. It must be for the same answer.</summary>
+    /// <summary>
+    /// Returns the same query with another limit. Use it for the same answer only, because both share word statistics.
+    /// </summary>
     /// <param name="limit">Maximum number of results.</param>
     internal CompiledQuery WithLimit(long limit)
     {
@@ -250,7 +253,8 @@ public sealed class CompiledQuery
         return other;
     }
 
-    /// <summary>Returns the same query for the results after others.</summary>
+    /// <summary>Returns the same query without an offset, to continue after results that were already
+    /// returned.</summary>
     /// <param name="limit">Maximum number of results.</param>
     internal CompiledQuery ContinuedWith(long limit)
     {
@@ -278,7 +282,7 @@ public sealed class CompiledQuery
     /// <exception cref="QueryException">A required field is missing.</exception>
     public void WriteMembers(in QueriedDocument document, IBufferWriter<byte> output, IWorkLimits? limits = null)
     {
-        Invariant.Holds(_projection is not null, "members are written of projected results");
+        Invariant.Holds(_projection is not null, "a query whose members are written has a projection");
         _projection.Write(document, output, limits);
     }
 
@@ -426,14 +430,14 @@ public sealed class CompiledQuery
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                $"'{ClauseName(note)}' of reduced rows needs the option 'GroupKey': a field whose value names each "
-                    + "row.",
+                $"'{ClauseName(note)}' of reduced rows needs the option 'GroupKey': a field whose value identifies "
+                                    + "each row.",
                 note.Position
             );
         }
     }
 
-    /// <summary>Refuses an <c>include</c> of ids that computed results do not contain.</summary>
+    /// <summary>Refuses an <c>include</c> by a member that the groups of a grouped query do not have.</summary>
     private static void RefuseIncludesOutsideResults(Query query)
     {
         if (query.Includes.Count == 0 || query.GroupBy.Count == 0)
@@ -453,8 +457,8 @@ public sealed class CompiledQuery
                 throw new QueryException(
                     QueryFault.Invalid,
                     $"'include {include.Path}' names no member of the groups, "
-                        + $"which have '{string.Join("', '", names)}': "
-                        + "select the id by a name without dots, and include that name.",
+                        + $"which have '{string.Join("', '", names)}'. "
+                        + "Select the id by a name without dots, and include that name.",
                     include.Position
                 );
             }
@@ -472,7 +476,7 @@ public sealed class CompiledQuery
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                "'group by' groups a collection, not an index: define a reduce in the index.",
+                "'group by' groups the documents of a collection, not an index. Define a reduce in the index.",
                 query.GroupBy[0].Path.Position
             );
         }
@@ -494,8 +498,8 @@ public sealed class CompiledQuery
         {
             throw new QueryException(
                 QueryFault.NotSupported,
-                $"'ProjectionBehavior' {query.Projecting} is not supported where a script makes the results: "
-                    + $"it reads documents.",
+                $"'ProjectionBehavior' {query.Projecting} is not supported if a script computes the results, because "
+                                    + "scripts read documents. Leave it out, or use FromDocument.",
                 position: 0
             );
         }

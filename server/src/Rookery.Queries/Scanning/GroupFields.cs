@@ -75,7 +75,7 @@ internal sealed class GroupFields(Query query) : FieldResolver
         return -1;
     }
 
-    /// <summary>Returns the aggregate or key that the selection gives this name; else null.</summary>
+    /// <summary>Returns the aggregate or key that has this name in the selection; null if there is none.</summary>
     private FieldReference? SelectedAs(FieldPath path) =>
         (query.Select as FieldSelection)
             ?.Items.Where(item => IsName(path, Projection.NameOf(item)))

@@ -37,8 +37,8 @@ internal static class Intersection
             case IntersectCondition intersect:
                 throw new QueryException(
                     QueryFault.NotSupported,
-                    "'intersect' inside another condition of a static index is not supported: write all conditions "
-                        + "into it.",
+                    "'intersect' inside another condition of a static index is not supported. Write all conditions "
+                    + "into 'intersect'.",
                     intersect.Position
                 );
             case AndCondition and:

@@ -11,10 +11,11 @@ namespace Rookery.Queries.Scanning;
 public sealed record ModelQuery(CompiledQuery Finder, ISimilarityCondition Condition, int Position)
 {
     /// <summary>The message if <see cref="Finder"/> has no result.</summary>
-    public const string NotFound = "'moreLikeThis' names a document, or a condition that finds one; there is none.";
+    public const string NotFound =
+        "'moreLikeThis' names a document, or a condition that finds one, but there is no such document.";
 
     /// <summary>Sets a document or a reduced row as the model, if one of its rows matches the finder.</summary>
-    /// <param name="document">The document; the default for a reduced row.</param>
+    /// <param name="document">The document; <c>default</c> for a reduced row, which belongs to no document.</param>
     /// <param name="rows">The members of its rows, without braces.</param>
     /// <param name="run">An evaluation of the finder.</param>
     /// <returns>Whether it matches.</returns>

@@ -46,7 +46,7 @@ public sealed class ScanRun : IDisposable
     // Number of collected results; orders results that sort equally.
     private long _ordinal;
 
-    // Number of documents (or rows or groups) that match 'where': 'filter' is applied to them, up to its limit.
+    // Number of documents (or rows or groups) that match 'where'. 'filter' is applied to these, up to 'filter_limit'.
     private long _matched;
 
     // Number of results, on the page or not.
@@ -122,7 +122,7 @@ public sealed class ScanRun : IDisposable
     /// Evaluates the index rows of a document. A document with matching rows is one result, at the place of its first
     /// matching row. If <see cref="CompiledQuery.ReturnsEachRow"/> is set, each matching row is a result.
     /// </summary>
-    /// <param name="document">The document; the default for a reduced row.</param>
+    /// <param name="document">The document; <c>default</c> for a reduced row, which belongs to no document.</param>
     /// <param name="rows">The members of its rows, without braces.</param>
     public void AddRows(in QueriedDocument document, IReadOnlyList<byte[]> rows)
     {
@@ -160,7 +160,7 @@ public sealed class ScanRun : IDisposable
     }
 
     /// <summary>Adds the matching rows of a document to a summary.</summary>
-    /// <param name="document">The document; the default for a reduced row.</param>
+    /// <param name="document">The document; <c>default</c> for a reduced row, which belongs to no document.</param>
     /// <param name="rows">The members of its rows, without braces.</param>
     /// <param name="summary">The summary.</param>
     public void AddRows(in QueriedDocument document, IReadOnlyList<byte[]> rows, SummaryRun summary)
@@ -247,7 +247,8 @@ public sealed class ScanRun : IDisposable
             return CountAndTestPage(document, passes);
         }
 
-        // With 'filter_limit', documents that 'filter' rejects count too. Finish removes them.
+        // With 'filter_limit', documents that 'filter' rejects count towards the limit, so they are collected, too.
+        // Finish removes them.
         if (passes || _compiled.FilterLimit is not null)
         {
             Collect(document, row, passes, document.Score);

@@ -142,7 +142,7 @@ public sealed class StaticIndexRequestTests
     [InlineData("""{"Maps":["docs.A.Select(a => new { a.b })"]}""", "needs a name", false)]
     [InlineData("""{"Name":"Auto/A","Maps":["docs.A.Select(a => new { a.b })"]}""", "automatic indexes", false)]
     [InlineData("""{"Name":"A","Maps":[]}""", "needs a map", false)]
-    [InlineData("""{"Name":"A","Maps":"x"}""", "'Maps' is a list of texts", false)]
+    [InlineData("""{"Name":"A","Maps":"x"}""", "'Maps' must be a list of texts", false)]
     [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Foo":1}""", "'Foo'", true)]
     [InlineData(
         """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Configuration":"""
@@ -255,7 +255,7 @@ public sealed class StaticIndexRequestTests
         "has an analyzer",
         false
     )]
-    [InlineData("""[]""", "is an object", false)]
+    [InlineData("""[]""", "must be a JSON object", false)]
     public void An_invalid_definition_is_refused_with_the_reason(string json, string message, bool isNotSupported)
     {
         var refusal = Assert.Throws<IndexDefinitionException>(() => Parse(json));

@@ -130,10 +130,10 @@ public sealed class PassSnapshotsTests
             Assert.True(node.Step());
         }
 
-        Assert.NotEqual(before, late.WholeEtag);
+        Assert.NotEqual(before, late.ConsistentEtag);
         node.SetLastEtag(last);
         node.SettleAll();
-        Assert.Equal(last, late.WholeEtag);
+        Assert.Equal(last, late.ConsistentEtag);
     }
 
     [Fact]
@@ -156,7 +156,7 @@ public sealed class PassSnapshotsTests
         node.Host.EndPasses();
         Assert.False(index.Visible.IsKept);
         Assert.True(node.Status(ByName.Name).IsStale);
-        Assert.Equal(0, index.WholeEtag);
+        Assert.Equal(0, index.ConsistentEtag);
         node.HasRoom = true;
         node.SettleAll();
         Assert.False(node.Status(ByName.Name).IsStale);
@@ -192,7 +192,7 @@ public sealed class PassSnapshotsTests
         {
             Write(2);
             node.Step();
-            partial += replacement.VisibleEtag >= slot.Serving.VisibleEtag && replacement.WholeEtag == 0 ? 1 : 0;
+            partial += replacement.VisibleEtag >= slot.Serving.VisibleEtag && replacement.ConsistentEtag == 0 ? 1 : 0;
             node.Host.EndPasses();
         }
 

@@ -64,7 +64,7 @@ public sealed class RunningIndexTests : IDisposable
 
         // Entries fed before the stop are still written, now or once the disk accepts them; that must not clear the
         // error.
-        index.AdvanceTo(1, 101, isWhole: true);
+        index.AdvanceTo(1, 101, isConsistent: true);
         index.SetTrouble("The disk is full.");
         index.WriteBuffered();
         Assert.Equal((reasons[0], 0), (index.ReadStatus(0, null).Trouble, index.VisibleEtag));
@@ -96,7 +96,7 @@ public sealed class RunningIndexTests : IDisposable
     {
         using var index = NewIndex(cacheBytes: 0);
         Feed(index, "a", "\"n\":1");
-        index.AdvanceTo(1, 1, isWhole: true);
+        index.AdvanceTo(1, 1, isConsistent: true);
         index.WriteBuffered();
         Assert.Equal(1, index.VisibleEtag);
         string segment = Assert.Single(
@@ -105,7 +105,7 @@ public sealed class RunningIndexTests : IDisposable
         );
         _node.Disk.Rot(Path.Join("/data", segment), 20, 1);
         Feed(index, "a", "\"n\":2");
-        index.AdvanceTo(2, 1, isWhole: true);
+        index.AdvanceTo(2, 1, isConsistent: true);
         index.WriteBuffered();
         Assert.True(index.IsResetRequested);
         Assert.Equal(0, index.VisibleEtag);

@@ -102,7 +102,7 @@ public sealed class RqlErrorTests
     [InlineData("from Users limit ^-1", "'-1' stands where a whole number from 0 must stand.")]
     [InlineData(
         "from Users limit 1, 2 ^offset 5",
-        "'offset' and the first number of 'limit' are the same; one of them must go."
+        "'offset' and the first number of 'limit' have the same meaning. Remove one of them."
     )]
     [InlineData(
         "from Users select facet(a), ^b",

@@ -149,7 +149,7 @@ public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture
                 db + "/queries",
                 BodyOf("from index 'Titles' where moreLikeThis(id() = 'articles/1')")
             )
-        ).IsRefusal(400, "holds those of no field");
+        ).IsRefusal(400, "holds the words of no field");
     }
 
     /// <summary>A stream whose total is not known beforehand makes two passes over the documents.</summary>

@@ -186,7 +186,7 @@ export function staticIndexes(client, url) {
       const raw = text => store.openSession().advanced.rawQuery(text).all()
       await assert.rejects(query(Users_ByName, User).whereEquals("none", 1).all(), failed => failed.name === "InvalidQueryException" && /has no field 'none'. It has name, text, age, city/.test(failed.message))
       await assert.rejects(raw("from index 'Users/ByName' where search(name, 'a')"), /does not hold the words of 'name'[^]*\^/)
-      await assert.rejects(raw("from index 'Users/ByName' group by name select name, count()"), /'group by' groups a collection/)
+      await assert.rejects(raw("from index 'Users/ByName' group by name select name, count()"), /'group by' groups the documents of a collection/)
       await assert.rejects(raw("from index 'Products/Sold' where id() = 'a'"), /reduced rows, which have no id/)
       await assert.rejects(new (class Users_Bad extends client.AbstractCsharpIndexCreationTask {
         constructor() {

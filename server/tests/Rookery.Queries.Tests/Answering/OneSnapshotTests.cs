@@ -11,7 +11,7 @@ namespace Rookery.Queries.Tests.Answering;
 /// <summary>
 /// An answer of an index that is not stale is of one moment: it reads the documents that the index equals.
 /// </summary>
-public sealed class OneMomentTests : IDisposable
+public sealed class OneSnapshotTests : IDisposable
 {
     private const string Ann = "from Users where name = 'ann'";
     private static readonly TimeSpan Wait = TimeSpan.FromHours(1);
@@ -30,7 +30,7 @@ public sealed class OneMomentTests : IDisposable
     private Action? _meanwhile;
     private int _moves;
 
-    public OneMomentTests()
+    public OneSnapshotTests()
     {
         _queries = new QueriedNode(_node, () => Interlocked.Exchange(ref _meanwhile, null)?.Invoke());
         _node.Define(ByName.Name, ByName);
@@ -232,7 +232,7 @@ public sealed class OneMomentTests : IDisposable
             onBasisChosen: () =>
             {
                 choices++;
-                LoseMoment();
+                ReleaseSnapshotAndChangeDocument();
             }
         );
         Assert.False(asking.IsCompleted);
@@ -270,7 +270,7 @@ public sealed class OneMomentTests : IDisposable
                 {
                     if (++choices <= losses)
                     {
-                        LoseMoment();
+                        ReleaseSnapshotAndChangeDocument();
                     }
                 }
             }
@@ -296,7 +296,7 @@ public sealed class OneMomentTests : IDisposable
             if (++choices == 1)
             {
                 long before = _node.Database().LastEtag;
-                LoseMoment();
+                ReleaseSnapshotAndChangeDocument();
                 last = _node.Database().LastEtag;
                 _node.SetLastEtag(before);
             }
@@ -306,7 +306,7 @@ public sealed class OneMomentTests : IDisposable
     public void Dispose() => _node.Dispose();
 
     // The documents of the index's moment are released, and a document changes.
-    private void LoseMoment()
+    private void ReleaseSnapshotAndChangeDocument()
     {
         Assert.True(_node.Host.TryGetCatalog(_node.Database(), out var catalog));
         _node.Time.Advance(DocumentsAge);

@@ -12,7 +12,7 @@ using Rookery.Simulation;
 namespace Rookery.Indexing.Tests.Indexes;
 
 /// <summary>Queries see an index as of one moment, never a part of a transaction.</summary>
-public sealed class WholeStatesTests
+public sealed class ConsistentStatesTests
 {
     private const string Totals = "Totals";
     private const string Pairs = "Pairs";
@@ -243,7 +243,7 @@ public sealed class WholeStatesTests
         Assert.True(index.Position < other.Position);
         Assert.True(index.Pass!.LastEtag < other.Pass.LastEtag);
         Wait(index, awaited);
-        for (int steps = 30; index.WholeEtag < awaited; steps--)
+        for (int steps = 30; index.ConsistentEtag < awaited; steps--)
         {
             Assert.True(steps > 0);
             Assert.True(node.Step());
@@ -302,7 +302,7 @@ public sealed class WholeStatesTests
                 seen.Add(published.Etag);
                 Assert.Null(documents);
                 Assert.True(node.Status(ByName.Name).IsStale);
-                Assert.Equal(0, node.Serving(ByName.Name).WholeEtag);
+                Assert.Equal(0, node.Serving(ByName.Name).ConsistentEtag);
             }
         }
 

@@ -12,7 +12,7 @@ namespace Rookery.Queries.Tests.Answering;
 /// transaction changes must hold in every answer that is not stale: each owner has one account, and the amounts sum up
 /// to the same total.
 /// </summary>
-public sealed class OneMomentModelTests
+public sealed class OneSnapshotModelTests
 {
     private const int Owners = 12;
     private const int Groups = 3;
