@@ -150,7 +150,7 @@ public class StatementTests
 
     [Theory]
     [InlineData("this.a.b = 1", "{}", "'b' cannot be set, because the object it would belong to does not exist")]
-    [InlineData("this.a.b = 1", """{"a":5}""", "'b' cannot be set, because what it would belong to is no object")]
+    [InlineData("this.a.b = 1", """{"a":5}""", "'b' cannot be set, because its target is no object")]
     [InlineData("this.l[5] = 1", """{"l":[1]}""", "would leave a gap")]
     [InlineData("this.l.x = 1", """{"l":[1]}""", "no object")]
     [InlineData("delete this.l[0]", """{"l":[1]}""", "gap")]

@@ -46,7 +46,7 @@ internal sealed class AddedMembers(IReadOnlyList<string> fields)
     /// </summary>
     private static bool SetsMembers(string text)
     {
-        var tokens = new Lexer(text, isLinq: false).ReadAll(offset: 0);
+        var tokens = new Lexer(text, isCSharp: false).ReadAll(offset: 0);
         for (int index = 0; index < tokens.Count; index++)
         {
             var token = tokens[index];

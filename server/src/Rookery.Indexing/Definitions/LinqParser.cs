@@ -31,7 +31,7 @@ internal sealed class LinqParser
     /// <exception cref="ScriptException">The text has an invalid token.</exception>
     public LinqParser(string text, int offset, LinqShapes shapes)
     {
-        Cursor = new TokenCursor(new Lexer(text, isLinq: true).ReadAll(offset));
+        Cursor = new TokenCursor(new Lexer(text, isCSharp: true).ReadAll(offset));
         Shapes = shapes;
         Queries = new LinqQueryParser(this);
         Expressions = new LinqExpressionParser(this);

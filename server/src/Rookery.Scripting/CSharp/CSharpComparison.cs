@@ -123,8 +123,8 @@ internal static class CSharpComparison
         && heap.IsSame(left, right);
 
     /// <summary>
-    /// Returns whether two texts may be equal in C#: a <c>char</c> is no string, and a <see cref="DayOfWeek"/> only
-    /// equals one, or the text of a document that may be one.
+    /// Returns whether two texts may be equal in C#: a <c>char</c> is no string, and a <see cref="DayOfWeek"/> equals
+    /// only another one, or a text from a document that may be the name of one.
     /// </summary>
     private static bool AreOfOneTextType(ScriptValue left, ScriptValue right)
     {

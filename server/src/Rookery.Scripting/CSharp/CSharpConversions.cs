@@ -91,7 +91,7 @@ internal static class CSharpConversions
                 return value.IsText
                     ? heap.Plain(value).With(ValueTrait.None)
                     : throw new ScriptFailure(
-                        $"the script casts {CSharpStrings.NameOf(value)} to a string: ToString() makes one of it"
+                        $"the script casts {CSharpStrings.NameOf(value)} to a string: use ToString()"
                     );
             case >= ScriptFunction.ParseLong and <= ScriptFunction.ParseBoolean:
                 return Parse(

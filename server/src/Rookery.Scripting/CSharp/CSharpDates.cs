@@ -49,7 +49,7 @@ internal static class CSharpDates
                 return arguments[0].IsText && arguments[1].IsText && !heap.TimeOf(arguments[0]).IsDateOrSpan
                     ? throw new ScriptFailure(
                         "the script calls CompareTo on strings, whose order depends on a culture: "
-                            + "string.CompareOrdinal does not"
+                            + "use string.CompareOrdinal"
                     )
                     : ScriptValue.OfInt(Math.Sign(heap.CompareInOrder(arguments[0], arguments[1])));
             default:
@@ -70,7 +70,7 @@ internal static class CSharpDates
         {
             if (function == ScriptFunction.Minus && heap.TryGetDate(right, out var other))
             {
-                return ScriptValue.OfSpan(date.Moment - other.Moment);
+                return ScriptValue.OfSpan(date.UtcTicks - other.UtcTicks);
             }
 
             if (isOtherSpan && function is ScriptFunction.Plus or ScriptFunction.Minus)

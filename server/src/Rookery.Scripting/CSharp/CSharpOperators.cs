@@ -52,7 +52,7 @@ internal static class CSharpOperators
                 )
                 {
                     throw new ScriptFailure(
-                        "the script adds a number to a DayOfWeek: (int)o.At.DayOfWeek makes a number of it"
+                        "the script adds a number to a DayOfWeek: use (int)o.At.DayOfWeek"
                     );
                 }
 
@@ -68,7 +68,7 @@ internal static class CSharpOperators
         {
             return first.IsNothing || function is not (ScriptFunction.DividedBy or ScriptFunction.Modulo)
                 ? ScriptValue.Null
-                : throw new ScriptFailure("the script divides by what is missing or null");
+                : throw new ScriptFailure("the script divides by a value that is missing or null");
         }
 
         if (first.IsNumber && second.IsNumber)

@@ -311,7 +311,7 @@ internal static class CSharpTexts
             parts += separator.Length == 0 ? 0 : text.AsSpan().Count(separator);
         }
 
-        // Without separators, each blank is one.
+        // Without separators, each blank is a separator.
         parts += separators.Length == 0 ? text.Length : 0;
         return (parts * BytesPerPart) + (2L * text.Length);
     }

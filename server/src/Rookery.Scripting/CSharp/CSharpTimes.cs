@@ -121,7 +121,7 @@ internal static class CSharpTimes
             "Microsecond" => ScriptValue.OfInt(value.Microsecond),
             "Nanosecond" => ScriptValue.OfInt(value.Nanosecond),
             "Ticks" => ScriptValue.OfWhole(date.Ticks),
-            "UtcTicks" => ScriptValue.OfWhole(date.Moment),
+            "UtcTicks" => ScriptValue.OfWhole(date.UtcTicks),
             "DayOfYear" => ScriptValue.OfInt(value.DayOfYear),
             "DayNumber" => ScriptValue.OfInt((int)(date.Ticks / TimeSpan.TicksPerDay)),
             "DayOfWeek" => heap.NewString(value.DayOfWeek.ToString()).With(ValueTrait.Weekday),
@@ -130,8 +130,8 @@ internal static class CSharpTimes
             ),
             "TimeOfDay" => ScriptValue.OfSpan(value.TimeOfDay.Ticks),
             "DateTime" => heap.ValueOf(new CSharpDate(date.Ticks, DateForm.Unspecified)),
-            // WithTicks refuses moments outside the years 1 to 9999, beyond which an offset may lead.
-            "UtcDateTime" => heap.ValueOf(new CSharpDate(Ticks: 0, DateForm.Utc).WithTicks(date.Moment)),
+            // An offset may lead beyond the years 1 to 9999. WithTicks refuses such ticks.
+            "UtcDateTime" => heap.ValueOf(new CSharpDate(Ticks: 0, DateForm.Utc).WithTicks(date.UtcTicks)),
             "Offset" => ScriptValue.OfSpan(date.Offset),
             _ => ScriptValue.Undefined,
         };

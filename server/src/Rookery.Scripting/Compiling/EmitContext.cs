@@ -135,8 +135,8 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changes
     }
 
     /// <summary>
-    /// Lets the script change the metadata that it reads next, because what it reads may be an array or object that it
-    /// changes. Emits nothing in scripts that may not change metadata.
+    /// Lets the script change the metadata that it reads next, because it may read and then change an array or object
+    /// of the metadata. Emits nothing in scripts that may not change metadata.
     /// </summary>
     public void OpenMetadata()
     {

@@ -142,7 +142,8 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
     /// </summary>
     private int? EmitLength(LambdaExpression callback, int iteration)
     {
-        // The parser reads a call of a declared function that has the name of a built-in one as the latter.
+        // If a declared function has the name of a built-in one, the parser takes its calls for calls of the built-in
+        // one.
         if (!callback.MayResize && !context.DeclaresBuiltIn)
         {
             return null;

@@ -23,7 +23,8 @@ internal sealed class Scope(Scope? outer, bool isFunction = false)
     public bool IsFunction => isFunction;
 
     /// <summary>
-    /// Declares a variable; returns false if the block has one of that name, or an inner block has a <c>var</c> of it.
+    /// Declares a variable. Returns false if the block has a variable of that name, or an inner block declares the name
+    /// by <c>var</c>.
     /// </summary>
     public bool TryDeclare(string name, int local, bool isConstant) =>
         !_hoisted.Contains(name) && _variables.TryAdd(name, new Variable(local, isConstant));

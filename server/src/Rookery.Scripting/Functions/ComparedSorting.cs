@@ -10,8 +10,8 @@ namespace Rookery.Scripting.Functions;
 /// As in JavaScript, a copy of the array is sorted, undefined elements go to the end without a comparison, and the
 /// array changes only at the end. First the elements at the beginning that are in order, or in reverse order, are
 /// found; then each of the others is inserted by binary search. V8 makes the same comparisons in arrays of less than
-/// 64 elements, so that a function that contradicts itself has the same result. Longer arrays V8 sorts in parts, which
-/// it merges.
+/// 64 elements, so a function that contradicts itself gives the same order here. V8 sorts longer arrays in parts and
+/// merges them.
 /// </remarks>
 internal static class ComparedSorting
 {
@@ -112,7 +112,7 @@ internal static class ComparedSorting
         return false;
     }
 
-    /// <summary>Uses the result of the function: below 0, the inserted element stands before the other one.</summary>
+    /// <summary>Uses the result of the function: below 0, the inserted element comes before the other one.</summary>
     public static void AddComparison(ScriptHeap heap, ScriptValue result, Span<ScriptValue> locals)
     {
         bool isBefore = heap.ToNumber(result) < 0;

@@ -167,7 +167,7 @@ internal static class TextSearch
         var bytes = heap.Span(replacement);
         if (bytes.IndexOf("$`"u8) >= 0 || bytes.IndexOf("$'"u8) >= 0)
         {
-            throw new ScriptFailure("the script replaces inside a surrogate pair by what stands before or behind it");
+            throw new ScriptFailure("the script replaces inside a surrogate pair by the text before or after it");
         }
     }
 

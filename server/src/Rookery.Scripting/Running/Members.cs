@@ -87,8 +87,8 @@ internal static class Members
     }
 
     /// <summary>
-    /// Returns whether a value still has the member whose name is at an index of the names that it had before. If
-    /// members were only removed, and those before this one, the search looks at one place.
+    /// Returns whether a value still has the member whose name is at an index of its earlier names. If since then only
+    /// members before this one were removed, the search looks at one place.
     /// </summary>
     public static bool HasNamed(this ScriptHeap heap, ScriptValue owner, ScriptValue names, int index)
     {
@@ -256,6 +256,6 @@ internal static class Members
         new(
             target.IsNothing
                 ? $"'{heap.Shown(name)}' cannot be set, because the object it would belong to does not exist"
-                : $"'{heap.Shown(name)}' cannot be set, because what it would belong to is no object"
+                : $"'{heap.Shown(name)}' cannot be set, because its target is no object"
         );
 }

@@ -66,7 +66,7 @@ internal sealed class JavaScriptParser
     /// <exception cref="ScriptException">The text has an invalid token.</exception>
     public JavaScriptParser(string text, int offset = 0)
     {
-        Cursor = new TokenCursor(new Lexer(text, isLinq: false).ReadAll(offset));
+        Cursor = new TokenCursor(new Lexer(text, isCSharp: false).ReadAll(offset));
         Statements = new JavaScriptStatementParser(this);
         Expressions = new JavaScriptExpressionParser(this);
         Primaries = new JavaScriptPrimaryParser(this);

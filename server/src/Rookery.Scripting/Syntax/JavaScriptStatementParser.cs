@@ -188,7 +188,7 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
         return statement is BlockStatement { OpensScope: false } && token.Text is "let" or "const"
             ? throw new ScriptException(
                 ScriptFault.Syntax,
-                $"{token.Quoted} stands where only a block or another statement may stand",
+                $"A declaration with {token.Quoted} is not allowed here. Put it in a block, in braces",
                 token.Position
             )
             : statement;
@@ -237,8 +237,9 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
     }
 
     /// <summary>
-    /// Refuses <c>for (a in b)</c> and <c>for (a of b)</c> where <c>a</c> is no declaration of one name. Such a word
-    /// outside of brackets is no operator before the first semicolon.
+    /// Refuses <c>for (a in b)</c> and <c>for (a of b)</c> where <c>a</c> is no declaration of one name. Before the
+    /// first semicolon, the words <c>in</c> and <c>of</c> outside of brackets are no operators, so they show such a
+    /// loop.
     /// </summary>
     private void RefuseOtherLoopsOverValues(int at)
     {
@@ -406,7 +407,9 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
         return new FunctionStatement(name, parser.Functions.ParseParameters(), ParseBlock(), at);
     }
 
-    /// <summary>Ends a statement at a semicolon, a brace or, as in JavaScript, the end of a line.</summary>
+    /// <summary>
+    /// Ends a statement at a semicolon, a brace, an <c>else</c> or, as in JavaScript, the end of a line.
+    /// </summary>
     private void EndStatement()
     {
         if (

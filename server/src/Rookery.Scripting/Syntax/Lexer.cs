@@ -6,9 +6,9 @@ namespace Rookery.Scripting.Syntax;
 
 /// <summary>Splits a script into tokens. JavaScript and C# differ only in their text and number literals.</summary>
 /// <param name="text">The script.</param>
-/// <param name="isLinq">Whether the script is C#. Then <c>@"…"</c> is a text, and <c>'a'</c> is a character: a text
+/// <param name="isCSharp">Whether the script is C#. Then <c>@"…"</c> is a text, and <c>'a'</c> is a character: a text
 /// token whose number is 1.</param>
-internal sealed class Lexer(string text, bool isLinq)
+internal sealed class Lexer(string text, bool isCSharp)
 {
     /// <summary>Maximum characters of a script.</summary>
     public const int MaxCharacters = 64 * 1024;
@@ -127,7 +127,7 @@ internal sealed class Lexer(string text, bool isLinq)
                 _position++;
             }
 
-            if (_position < text.Length && text[_position] == '\\' && !isLinq)
+            if (_position < text.Length && text[_position] == '\\' && !isCSharp)
             {
                 throw TokenCursor.NotSupported("escapes in names", _position);
             }
@@ -144,13 +144,13 @@ internal sealed class Lexer(string text, bool isLinq)
             return new Token(TokenKind.Number, DigitsFrom(start), number, start, isAfterNewLine);
         }
 
-        if (isLinq && string.CompareOrdinal(text, _position, "\"\"\"", 0, 3) == 0)
+        if (isCSharp && string.CompareOrdinal(text, _position, "\"\"\"", 0, 3) == 0)
         {
             throw TokenCursor.NotSupported("texts in three quotes", start);
         }
 
-        bool isVerbatim = isLinq && string.CompareOrdinal(text, _position, "@\"", 0, 2) == 0;
-        if (isLinq && _position > 0 && text[_position - 1] == '$' && (first == '"' || isVerbatim))
+        bool isVerbatim = isCSharp && string.CompareOrdinal(text, _position, "@\"", 0, 2) == 0;
+        if (isCSharp && _position > 0 && text[_position - 1] == '$' && (first == '"' || isVerbatim))
         {
             isVerbatim |= _position > 1 && text[_position - 2] == '@';
             return new Token(TokenKind.Text, ReadInterpolated(isVerbatim), 0, start, isAfterNewLine);
@@ -159,7 +159,7 @@ internal sealed class Lexer(string text, bool isLinq)
         if (first is '"' or '\'')
         {
             string value = ReadText(first);
-            bool isCharacter = isLinq && first == '\'';
+            bool isCharacter = isCSharp && first == '\'';
             return !isCharacter || value.Length == 1
                 ? new Token(TokenKind.Text, value, isCharacter ? 1 : 0, start, isAfterNewLine)
                 : throw TokenCursor.NotSupported("a char of other than one character", start);
@@ -171,23 +171,23 @@ internal sealed class Lexer(string text, bool isLinq)
         }
 
         // The $ of an interpolated string is a name token, and the string is the next token.
-        if (isLinq && string.CompareOrdinal(text, _position, "@$\"", 0, 3) == 0)
+        if (isCSharp && string.CompareOrdinal(text, _position, "@$\"", 0, 3) == 0)
         {
             _position += 2;
             return new Token(TokenKind.Name, "$", 0, start, isAfterNewLine);
         }
 
-        if (first == '`' && !isLinq)
+        if (first == '`' && !isCSharp)
         {
             return new Token(TokenKind.Template, ReadTemplate(), Number: 0, start, isAfterNewLine);
         }
 
-        if (first == '\\' && !isLinq)
+        if (first == '\\' && !isCSharp)
         {
             throw TokenCursor.NotSupported("escapes in names", start);
         }
 
-        if (!isLinq && string.CompareOrdinal(text, _position, "<!--", 0, 4) == 0)
+        if (!isCSharp && string.CompareOrdinal(text, _position, "<!--", 0, 4) == 0)
         {
             throw TokenCursor.NotSupported("comments that begin with '<!--'", start);
         }
@@ -285,7 +285,7 @@ internal sealed class Lexer(string text, bool isLinq)
         if (
             _position < text.Length
             && text[_position] == '.'
-            && !(isLinq && _position + 1 < text.Length && !char.IsAsciiDigit(text[_position + 1]))
+            && !(isCSharp && _position + 1 < text.Length && !char.IsAsciiDigit(text[_position + 1]))
         )
         {
             _position++;
@@ -310,7 +310,7 @@ internal sealed class Lexer(string text, bool isLinq)
             out double number
         );
         if (
-            isLinq
+            isCSharp
             && _position < text.Length
             && text[_position] is 'm' or 'M' or 'd' or 'D' or 'f' or 'F' or 'l' or 'L'
         )
@@ -326,7 +326,7 @@ internal sealed class Lexer(string text, bool isLinq)
         RefuseUnsupportedSuffix();
         return isNumber && !IsFollowedByName()
             ? number
-            : throw Invalid("The number is not written as numbers are", start);
+            : throw Invalid("This is no valid number", start);
     }
 
     /// <summary>Reads a number such as <c>0x1F</c>, <c>0o17</c> or <c>0b11</c>.</summary>
@@ -339,20 +339,20 @@ internal sealed class Lexer(string text, bool isLinq)
         }
 
         double number = NumberText.Parse(Encoding.UTF8.GetBytes(DigitsFrom(start)));
-        _position += isLinq && _position < text.Length && text[_position] is 'l' or 'L' ? 1 : 0;
+        _position += isCSharp && _position < text.Length && text[_position] is 'l' or 'L' ? 1 : 0;
         RefuseUnsupportedSuffix();
         bool isNumber = !double.IsNaN(number) && !IsFollowedByName();
-        return isNumber ? number : throw Invalid("The number is not written as numbers are", start);
+        return isNumber ? number : throw Invalid("This is no valid number", start);
     }
 
     private void RefuseUnsupportedSuffix()
     {
-        if (isLinq && _position < text.Length && text[_position] is 'u' or 'U')
+        if (isCSharp && _position < text.Length && text[_position] is 'u' or 'U')
         {
             throw TokenCursor.NotSupported("unsigned numbers", _position);
         }
 
-        if (!isLinq && _position < text.Length && text[_position] is 'n' or '_')
+        if (!isCSharp && _position < text.Length && text[_position] is 'n' or '_')
         {
             throw TokenCursor.NotSupported(text[_position] == 'n' ? "BigInt numbers" : "'_' in numbers", _position);
         }
@@ -368,14 +368,14 @@ internal sealed class Lexer(string text, bool isLinq)
 
     /// <summary>Returns whether a <c>_</c> stands between two digits of a number, as C# allows.</summary>
     private bool IsSeparator(bool isHex = false) =>
-        isLinq
+        isCSharp
         && text[_position] == '_'
         && text[_position - 1] != '.'
         && text.AsSpan(_position).IndexOfAnyExcept('_') is > 0 and var digit
         && (isHex ? char.IsAsciiHexDigit(text[_position + digit]) : char.IsAsciiDigit(text[_position + digit]));
 
     private string DigitsFrom(int start) =>
-        isLinq ? text[start.._position].Replace("_", "", StringComparison.Ordinal) : text[start.._position];
+        isCSharp ? text[start.._position].Replace("_", "", StringComparison.Ordinal) : text[start.._position];
 
     private bool IsFollowedByName() =>
         _position < text.Length && (IsNameStart(text[_position]) || char.IsAsciiDigit(text[_position]));
@@ -395,7 +395,7 @@ internal sealed class Lexer(string text, bool isLinq)
         }
 
         string inside = text[from.._position++];
-        return isLinq ? Escapes.ResolveCSharp(inside, from) : Escapes.Resolve(inside, from);
+        return isCSharp ? Escapes.ResolveCSharp(inside, from) : Escapes.Resolve(inside, from);
     }
 
     /// <summary>
@@ -415,7 +415,7 @@ internal sealed class Lexer(string text, bool isLinq)
             return 2;
         }
 
-        if (isLinq)
+        if (isCSharp)
         {
             return 1;
         }

@@ -41,7 +41,7 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
     private const int FormShift = 62;
 
     /// <summary>The UTC ticks; a date without a zone counts as UTC.</summary>
-    public long Moment => Ticks - Offset;
+    public long UtcTicks => Ticks - Offset;
 
     /// <summary>The .NET date with the same ticks.</summary>
     public DateTime Value => new(Ticks, Form == DateForm.Utc ? DateTimeKind.Utc : DateTimeKind.Unspecified);

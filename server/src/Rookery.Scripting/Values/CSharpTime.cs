@@ -48,7 +48,7 @@ internal readonly record struct CSharpTime
 
     /// <summary>Returns the order of two values of one type. Dates are compared by their UTC ticks.</summary>
     public int OrderTo(CSharpTime other) =>
-        IsDate ? Date.Moment.CompareTo(other.Date.Moment) : Span.CompareTo(other.Span);
+        IsDate ? Date.UtcTicks.CompareTo(other.Date.UtcTicks) : Span.CompareTo(other.Span);
 
     /// <summary>Formats the value as C# does.</summary>
     /// <exception cref="FormatException">The format is invalid.</exception>

@@ -96,7 +96,7 @@ internal static class Utf16Text
         text.Length >= HalfBytes && (IsLow(text) || IsHigh(text[^HalfBytes..]));
 
     /// <summary>
-    /// Returns the offset of the first half of a pair that stands alone in a text; -1 if there is none.
+    /// Returns the offset of the first unpaired half of a surrogate pair in a text; -1 if there is none.
     /// </summary>
     public static int IndexOfHalf(ReadOnlySpan<byte> text)
     {

@@ -118,14 +118,14 @@ public static class AnalyzerCatalog
         return shortest >= 1 && shortest <= longest && longest <= MaxGram
             ? (shortest, longest)
             : throw new AnalyzerException(
-                $"The n-grams of an index have 1 to {MaxGram} letters, and MinGram is not above MaxGram: "
-                    + $"{shortest} to {longest} cannot be."
+                $"The n-grams of an index must have 1 to {MaxGram} letters, and MinGram must not exceed MaxGram: "
+                                    + $"{shortest} to {longest} is not allowed."
             );
     }
 
     private static int ReadSetting(IReadOnlyDictionary<string, string>? settings, string name, int defaultValue)
     {
-        // The first prefix counts under which the settings have a value.
+        // The first prefix for which the settings have a value counts.
         string? value = null;
         if (
             settings is not null

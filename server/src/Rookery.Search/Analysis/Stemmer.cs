@@ -18,7 +18,7 @@ internal sealed class Stemmer : SafeHandleZeroOrMinusOneIsInvalid
         {
             throw new AnalyzerException(
                 $"Stemming {algorithm} words needs libstemmer.so.0d, which is not installed on this node: "
-                    + $"install Debian's package libstemmer0d and restart it."
+                    + $"install Debian's package libstemmer0d and restart the node."
             );
         }
 

@@ -19,8 +19,8 @@ public abstract class EntryCursor
     public abstract int MoveNext();
 
     /// <summary>
-    /// Moves to the first entry that is at least <paramref name="target"/>. Does not move if the current entry already
-    /// is.
+    /// Moves to the first entry that is at least <paramref name="target"/>. Does not move if the current entry is
+    /// already at least the target.
     /// </summary>
     /// <returns><see cref="Current"/>.</returns>
     public abstract int Advance(int target);
@@ -29,8 +29,7 @@ public abstract class EntryCursor
     public virtual bool CanTest => false;
 
     /// <summary>
-    /// Returns whether the cursor's set contains an entry. Cheap. Neither depends on the current position nor changes
-    /// it.
+    /// Returns whether the cursor's set contains an entry. Cheap. Ignores the current position, and does not change it.
     /// </summary>
     public virtual bool Contains(int entry) =>
         throw new InvalidOperationException("This cursor cannot test single entries: CanTest is false.");

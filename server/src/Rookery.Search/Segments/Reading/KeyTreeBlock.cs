@@ -77,7 +77,7 @@ internal sealed class KeyTreeBlock
     public (int Next, int ItemsLeft, int KeyLength) SavePosition() => (_next, _itemsLeft, _keyLength);
 
     /// <summary>
-    /// Moves back by one item to a marked position. <see cref="Key"/> and <see cref="Payload"/> are invalid until the
+    /// Moves back by one item to a saved position. <see cref="Key"/> and <see cref="Payload"/> are invalid until the
     /// next <see cref="MoveNext"/>, which reads the same item again and so restores the shared bytes of the key.
     /// </summary>
     public void RestorePosition((int Next, int ItemsLeft, int KeyLength) saved) =>

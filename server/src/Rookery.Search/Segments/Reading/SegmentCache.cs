@@ -52,7 +52,8 @@ public sealed class SegmentCache
         }
     }
 
-    /// <summary>Reserves memory for what describes pages. It is not evicted; the caller releases it.</summary>
+    /// <summary>Reserves memory for objects that describe pages. The caller releases the memory; eviction does
+    /// not.</summary>
     internal bool TryReserve(int bytes) => _share.TryReserve(bytes);
 
     /// <summary>Releases memory that <see cref="TryReserve"/> reserved.</summary>

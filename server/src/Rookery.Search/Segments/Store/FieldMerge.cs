@@ -262,7 +262,7 @@ internal sealed class FieldMerge : IDisposable
         /// <summary>The merged terms that this segment has, by their number in the merged order.</summary>
         public RankedBits Present { get; }
 
-        /// <summary>Whether <see cref="Terms"/> stands on a term.</summary>
+        /// <summary>Whether <see cref="Terms"/> is positioned on a term.</summary>
         public bool HasTerm { get; set; }
 
         public int LengthOf(int entry) => (int)(Lengths?[entry] ?? 0);
