@@ -3,7 +3,7 @@ using Rookery.Scripting.Functions;
 
 namespace Rookery.Scripting.Tests;
 
-/// <summary>Every function has an implementation, and no other number has one.</summary>
+/// <summary>Each function number has an implementation, and no other number has one.</summary>
 public sealed class FunctionFamilyTests
 {
     [Fact]

@@ -52,7 +52,7 @@ internal sealed class ScopeScript(Random random)
         };
     }
 
-    /// <summary>Returns a loop of two steps, whose counter has no name of the others.</summary>
+    /// <summary>Returns a loop of at most two iterations, whose counter has a name of its own.</summary>
     private string CountedLoop(int depth, bool isFunction)
     {
         string body = Statements(depth + 1, isFunction);

@@ -13,14 +13,14 @@ namespace Rookery.Scripting.Tests;
 /// </summary>
 public class ScriptCostTests
 {
-    /// <summary>Limits that no script here reaches, so that its whole cost is seen.</summary>
+    /// <summary>Limits that no script here reaches, so that its full cost is known.</summary>
     private static readonly ScriptLimits AmpleLimits = new() { Steps = 1 << 28, MaxSteps = 1 << 28 };
 
     [Fact]
-    public void Memory_fits_the_smallest_member()
+    public void The_managed_memory_of_a_script_fits_the_smallest_node()
     {
-        // A node of 96 MiB has a managed heap of 48 MiB. Sorting this array once took 24 MiB, and doubling its slots
-        // took more.
+        // A node of 96 MiB has a managed heap of 48 MiB. An earlier version took 24 MiB to sort this array, and more to
+        // double its slots.
         string zeros = ArrayOfZeros(600_000);
         string sorted = Run("this.a.sort()", zeros, AmpleLimits, out _, out long allocated);
         Assert.Contains("B of memory", sorted, StringComparison.Ordinal);
@@ -39,7 +39,7 @@ public class ScriptCostTests
     [Fact]
     public void A_sort_by_a_function_takes_steps_for_comparisons_and_moves()
     {
-        // Each element goes to the front, except the first two, which are a run in order.
+        // The first two elements are in order. Each further element moves to the front.
         string document = $$"""{"a":[0,1,{{string.Join(',', Enumerable.Range(0, 4_094).Select(static n => -n))}}]}""";
         string sorted = Run("this.a.sort((a, b) => a - b)", document, AmpleLimits, out long steps, out _);
         Assert.StartsWith("{\"a\":[-4093,-4092,", sorted, StringComparison.Ordinal);
@@ -53,7 +53,7 @@ public class ScriptCostTests
         string members = string.Join(',', Enumerable.Range(0, 5_000).Select(static n => $"\"k{n}\":1"));
         Run("let n = 0; for (const k in this) n++", $"{{{members}}}", AmpleLimits, out long steps, out _);
         Assert.InRange(steps, 5_000 * 5, 5_000 * 40);
-        // Deletions move the members behind them, with and without a search for the next name.
+        // Each deletion moves the members after it. The second script also searches for the next name each time.
         string document = $"{{{members}}}";
         Run(
             "Object.keys(this).forEach(k => { delete this[k] })",

@@ -39,7 +39,11 @@ internal sealed class OneRowCheck
         new(
             ScriptFault.Syntax,
             $"'{method}' of a group counts each partial result as one: give each row of the map 'count = 1' and "
-                + (method is "Average" ? "divide the sum of the values by the sum of 'count'" : "take the sum of 'count'"),
+                + (
+                    method is "Average"
+                        ? "divide the sum of the values by the sum of 'count'"
+                        : "take the sum of 'count'"
+                ),
             position
         );
 

@@ -343,7 +343,7 @@ public sealed class StaticIndexDefinition
         {
             throw new IndexDefinitionException(
                 $"The map and the reduce of an index must return the same fields, because rows are reduced again, but "
-                                    + $"the reduce does not return '{missing}'."
+                    + $"the reduce does not return '{missing}'."
             );
         }
 
@@ -351,7 +351,7 @@ public sealed class StaticIndexDefinition
         {
             throw new IndexDefinitionException(
                 $"The map and the reduce of an index must return the same fields, because rows are reduced again, but "
-                                    + $"a map does not return '{added}'."
+                    + $"a map does not return '{added}'."
             );
         }
     }

@@ -56,7 +56,11 @@ public sealed class IndexWaits(RunningIndex index, TimeProvider time)
     )
     {
         bool waitsAtRest = mayResume?.Invoke() is true;
-        if (index.ConsistentEtag >= etag || (index.State != IndexState.Normal && !waitsAtRest) || timeout <= TimeSpan.Zero)
+        if (
+            index.ConsistentEtag >= etag
+            || (index.State != IndexState.Normal && !waitsAtRest)
+            || timeout <= TimeSpan.Zero
+        )
         {
             return index.ConsistentEtag >= etag;
         }

@@ -111,7 +111,8 @@ public sealed class RunningIndex : IDisposable
     /// As <see cref="VisibleEtag"/>; 0 also while the results include a part of a transaction. Callers that wait for
     /// the index wait for this etag.
     /// </summary>
-    public long ConsistentEtag => !IsResetRequested && Visible.Published is { IsPartial: false, Etag: var etag } ? etag : 0;
+    public long ConsistentEtag =>
+        !IsResetRequested && Visible.Published is { IsPartial: false, Etag: var etag } ? etag : 0;
 
     /// <summary>
     /// Whether the index reflects exactly the documents of one snapshot of the database. False during a pass, and after

@@ -41,5 +41,6 @@ internal sealed class WriteSchedule(TimeProvider time)
     /// <param name="age">The age from which they are due.</param>
     /// <param name="isConsistent">Whether the index is at the end of a pass. Otherwise they are due only if the pass
     /// makes no progress, because the index is at rest or waits before a damaged document.</param>
-    public bool IsAgeDue(TimeSpan age, bool isConsistent) => time.GetElapsedTime(isConsistent ? _changedAt : _advancedAt) >= age;
+    public bool IsAgeDue(TimeSpan age, bool isConsistent) =>
+        time.GetElapsedTime(isConsistent ? _changedAt : _advancedAt) >= age;
 }

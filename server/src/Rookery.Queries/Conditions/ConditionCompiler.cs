@@ -348,7 +348,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             : throw new QueryException(
                 QueryFault.TooCostly,
                 $"The values that a query compares with take at most {MaxValueBytes / (1024 * 1024)} MiB. A "
-                + $"parameter counts once for each use: use fewer values, or each parameter less often.",
+                    + $"parameter counts once for each use: use fewer values, or each parameter less often.",
                 position
             );
     }

@@ -9,6 +9,6 @@ namespace Rookery.Queries.Execution;
 public sealed class IndexDamagedException(string indexName, Exception damage)
     : Exception(
         $"The index '{indexName}' turned out to be damaged while it was read. This node builds it again from the "
-                    + $"documents, and no document is lost. Retry the query.",
+            + $"documents, and no document is lost. Retry the query.",
         damage
     );

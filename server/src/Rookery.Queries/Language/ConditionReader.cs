@@ -88,7 +88,7 @@ internal sealed class ConditionReader(RqlReader reader, RqlFieldReader fields)
 
         if (reader.Current.Kind is RqlTokenKind.Number or RqlTokenKind.Parameter)
         {
-            throw reader.Unexpected("a field or a condition; the value comes after the operator");
+            throw reader.Unexpected("a field or a condition (the value comes after the operator)");
         }
 
         var name = fields.ReadName("a field or a condition");

@@ -107,7 +107,7 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
         new(
             QueryFault.NotSupported,
             $"'{path}' belongs to the loaded document '{load.Alias}', and in this version 'include' reads ids only "
-            + "from results. Select the id, and load that document by another request.",
+                + "from results. Select the id, and load that document by another request.",
             position
         );
 
@@ -142,7 +142,7 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
             throw new QueryException(
                 QueryFault.NotSupported,
                 $"'highlight' of '{path}' is not supported by this version: 'highlight' marks words of results only, "
-                + $"and '{load.Alias}' is a loaded document.",
+                    + $"and '{load.Alias}' is a loaded document.",
                 start.Position
             );
         }

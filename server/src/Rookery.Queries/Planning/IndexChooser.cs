@@ -135,7 +135,7 @@ public static class IndexChooser
                     string.Create(
                         CultureInfo.InvariantCulture,
                         $"Documents are scanned: there are only {documents}. An index is created for "
-                        + $"{FewDocuments + 1} or more."
+                            + $"{FewDocuments + 1} or more."
                     )
                 );
             }

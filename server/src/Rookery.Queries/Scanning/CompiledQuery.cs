@@ -431,7 +431,7 @@ public sealed class CompiledQuery
             throw new QueryException(
                 QueryFault.Invalid,
                 $"'{ClauseName(note)}' of reduced rows needs the option 'GroupKey': a field whose value identifies "
-                                    + "each row.",
+                    + "each row.",
                 note.Position
             );
         }
@@ -499,7 +499,7 @@ public sealed class CompiledQuery
             throw new QueryException(
                 QueryFault.NotSupported,
                 $"'ProjectionBehavior' {query.Projecting} is not supported if a script computes the results, because "
-                                    + "scripts read documents. Leave it out, or use FromDocument.",
+                    + "scripts read documents. Leave it out, or use FromDocument.",
                 position: 0
             );
         }

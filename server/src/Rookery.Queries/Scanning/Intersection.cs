@@ -38,7 +38,7 @@ internal static class Intersection
                 throw new QueryException(
                     QueryFault.NotSupported,
                     "'intersect' inside another condition of a static index is not supported. Write all conditions "
-                    + "into 'intersect'.",
+                        + "into 'intersect'.",
                     intersect.Position
                 );
             case AndCondition and:

@@ -8,7 +8,7 @@ internal enum SimilarityMeasure
     /// <summary>RavenDB's name for its default, <see cref="Levenshtein"/>.</summary>
     None,
 
-    /// <summary>1 minus the edit distance divided by the length of the longer word.</summary>
+    /// <summary>1 - d / n, where d is the edit distance and n the length of the longer word.</summary>
     Levenshtein,
 
     /// <summary>The Jaro similarity, raised if the words have a common prefix.</summary>

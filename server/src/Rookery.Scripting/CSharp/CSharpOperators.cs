@@ -51,9 +51,7 @@ internal static class CSharpOperators
                     || (second.Trait == ValueTrait.Weekday && first.IsNumber)
                 )
                 {
-                    throw new ScriptFailure(
-                        "the script adds a number to a DayOfWeek: use (int)o.At.DayOfWeek"
-                    );
+                    throw new ScriptFailure("the script adds a number to a DayOfWeek: use (int)o.At.DayOfWeek");
                 }
 
                 if (first.IsText || second.IsText)

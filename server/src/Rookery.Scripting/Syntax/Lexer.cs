@@ -324,9 +324,7 @@ internal sealed class Lexer(string text, bool isCSharp)
         }
 
         RefuseUnsupportedSuffix();
-        return isNumber && !IsFollowedByName()
-            ? number
-            : throw Invalid("This is no valid number", start);
+        return isNumber && !IsFollowedByName() ? number : throw Invalid("This is no valid number", start);
     }
 
     /// <summary>Reads a number such as <c>0x1F</c>, <c>0o17</c> or <c>0b11</c>.</summary>

@@ -61,7 +61,7 @@ public sealed class ScriptException(ScriptFault fault, string message, int posit
                 ScriptFault.Syntax => "Correct the script",
                 ScriptFault.TooLarge => "Make the script shorter",
                 _ => "The reference of scripts lists what runs. For other changes, use a merge patch, or read the "
-                                    + "document and put it back",
+                    + "document and put it back",
             }
         );
 }

@@ -119,7 +119,7 @@ public static class AnalyzerCatalog
             ? (shortest, longest)
             : throw new AnalyzerException(
                 $"The n-grams of an index must have 1 to {MaxGram} letters, and MinGram must not exceed MaxGram: "
-                                    + $"{shortest} to {longest} is not allowed."
+                    + $"{shortest} to {longest} is not allowed."
             );
     }
 

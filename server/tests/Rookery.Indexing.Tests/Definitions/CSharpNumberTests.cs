@@ -5,7 +5,7 @@ namespace Rookery.Indexing.Tests.Definitions;
 
 /// <summary>
 /// A number in an index text has the value and type that the C# compiler gives it. Each case is C# code whose source is
-/// also the index text. Its type shows in the results of computing with it.
+/// also the index text. The results of calculations with a number show its type.
 /// </summary>
 public sealed class CSharpNumberTests
 {

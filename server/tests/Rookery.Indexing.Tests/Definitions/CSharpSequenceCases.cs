@@ -85,7 +85,8 @@ internal static class CSharpSequenceCases
         new(o => o.Numbers.Where(n => n > 1).Sum(n => n * 2)),
     ];
 
-    // Sequences whose element type the text determines: C# converts to it, and returns its default where nothing is.
+    // The text determines the element type of these sequences: C# converts elements to it, and returns its default
+    // value if there is no element.
     private static readonly CSharpCase[] Elements =
     [
         new(o => new double[] { 1, o.N }),

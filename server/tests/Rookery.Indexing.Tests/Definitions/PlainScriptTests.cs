@@ -161,7 +161,7 @@ public sealed class PlainScriptTests
     public void Other_reduces_are_left_to_the_interpreter(string text) =>
         Assert.Null(IndexScript.CompileReduce(text).Plain);
 
-    // Random maps of random documents give the same with the interpreter, and most do not need it.
+    // Random maps of random documents have the same results with and without the interpreter, and most run without.
     private static void CheckMaps(Func<Random, string> text)
     {
         const int Maps = 1500;

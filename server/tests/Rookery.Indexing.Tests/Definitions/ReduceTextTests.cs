@@ -53,7 +53,9 @@ public sealed class ReduceTextTests
             )
         );
 
-    /// <summary>Adds as 'group by' and RavenDB do, which adds decimals even where the text has no cast.</summary>
+    /// <summary>
+    /// Numbers are added as <c>group by</c> and RavenDB add them: as decimals, even if the text has no cast.
+    /// </summary>
     [Theory]
     [InlineData("g.Sum(x => x.v)", "0.1 0.1 0.1", "0.3")]
     [InlineData("g.Sum(x => (decimal)x.v)", "0.1 0.1 0.1", "0.3")]

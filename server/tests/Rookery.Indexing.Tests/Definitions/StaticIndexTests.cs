@@ -99,7 +99,7 @@ public sealed class StaticIndexTests
     }
 
     [Fact]
-    public void After_a_power_cut_at_any_moment_indexes_match_the_documents() =>
+    public void After_a_power_cut_at_any_time_indexes_match_the_documents() =>
         new CrashSearch { Points = 60, Runs = 2 }.Verify(
             Work,
             static (image, _, _) =>

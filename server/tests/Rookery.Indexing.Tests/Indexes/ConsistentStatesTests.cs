@@ -11,14 +11,14 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
-/// <summary>Queries see an index as of one moment, never a part of a transaction.</summary>
+/// <summary>An index that is not stale reflects one snapshot of the documents, never a part of a transaction.</summary>
 public sealed class ConsistentStatesTests
 {
     private const string Totals = "Totals";
     private const string Pairs = "Pairs";
     private const int Accounts = 12;
 
-    // A step feeds one document, and its entries are written at once because memory is short.
+    // A step feeds one document, and its entries are written at once because they may take almost no memory.
     private static readonly IndexFeederOptions TinySteps = IndexedNode.SmallSteps with
     {
         DocumentsPerStep = 1,
@@ -61,7 +61,7 @@ public sealed class ConsistentStatesTests
     [InlineData(2)]
     [InlineData(3)]
     [InlineData(4)]
-    public void Sums_and_loaded_documents_are_those_of_one_moment_while_a_client_writes(int seed)
+    public void Sums_and_loaded_documents_come_from_one_snapshot_while_a_client_writes(int seed)
     {
         var random = new Random(seed);
         var options = TinySteps with
@@ -109,7 +109,7 @@ public sealed class ConsistentStatesTests
         Assert.Equal(Accounts, Read(node, Pairs).Count);
         node.Dispose();
 
-        // A stale index that was opened may be in the middle of a pass.
+        // An index that was opened again may show a part of a transaction until its pass is complete.
         void Check(string context)
         {
             if (IsChecked(Totals))
@@ -135,7 +135,7 @@ public sealed class ConsistentStatesTests
     }
 
     [Fact]
-    public void An_index_and_its_documents_are_of_one_moment_also_during_a_write()
+    public void A_query_reads_documents_in_the_snapshot_that_the_index_reflects_also_during_a_write()
     {
         Action? check = null;
         using var node = IndexedNode.New(TinySteps, wrapStore: store => new CheckedStore(store, () => check?.Invoke()));
@@ -179,7 +179,7 @@ public sealed class ConsistentStatesTests
         int written = 0;
         for (int round = 0; round < 5; round++)
         {
-            // A pass is in its middle.
+            // The index is in the middle of a pass.
             WriteTwo();
             var index = node.Serving(ByName.Name);
             for (int steps = 0; steps < 20; steps++)
@@ -191,7 +191,7 @@ public sealed class ConsistentStatesTests
             long awaited = node.Database().LastEtag;
             var waiting = index.Waits.WaitAsync(awaited, TimeSpan.FromHours(1), CancellationToken.None);
 
-            // The pass under way moves to the newest snapshot, and reads every document at most once.
+            // The current pass moves to the newest snapshot, and reads each document at most once.
             for (int steps = 42; index.VisibleEtag < awaited; steps--)
             {
                 Assert.True(steps > 0, $"round {round}");
@@ -267,7 +267,8 @@ public sealed class ConsistentStatesTests
     }
 
     /// <summary>
-    /// The last whole state is older each time. So the visible one goes on with a part of a transaction, and is stale.
+    /// The last consistent state of the index gets older with each interrupted pass. So the visible state advances with
+    /// a part of a transaction, and is stale.
     /// </summary>
     [Fact]
     public void The_visible_state_advances_although_the_node_ends_each_pass()
@@ -343,7 +344,9 @@ public sealed class ConsistentStatesTests
         }
     }
 
-    /// <summary>A restart loses the last whole state, and a disabled index does not go on to the next one.</summary>
+    /// <summary>
+    /// A restart loses the last consistent state, and a disabled index does not advance to the next one.
+    /// </summary>
     [Fact]
     public void An_index_that_is_disabled_in_the_middle_of_a_pass_is_stale_after_a_restart()
     {
@@ -429,7 +432,7 @@ public sealed class ConsistentStatesTests
         node.SettleAll();
         node.Check(ByName.Name, ByName);
 
-        // Queries may read the snapshot of the last pass for some seconds more.
+        // Queries may read the snapshot of the last pass for some more seconds.
         node.Time.Advance(TimeSpan.FromSeconds(10));
         node.Settle();
         node.Put("users/1", "\"name\":2", "Others");

@@ -41,7 +41,7 @@ public sealed class DeletedIndexTests
         node.Define("b", ByName);
         node.SettleAll();
         RunningIndex[] deleted = [node.Serving("a"), node.Serving("b")];
-        // So many other changes fill the subscription that those below are dropped.
+        // These changes fill the subscription, so the changes below are dropped.
         for (int i = 0; i < ChangeSubscription<IndexChange>.Capacity; i++)
         {
             node.Database().IndexChanges.Publish(new IndexChange(IndexChangeKind.Configured, "other", Etag: 1));

@@ -235,8 +235,8 @@ public sealed class IndexCatalogTests
         node.Host.SetPaused(node.Database(), "a", isPaused: false);
         node.SettleAll();
         node.Check("a", ByName);
-        // The indexes share the reads before the pause, and each reads the rest: more than 100 documents, less than
-        // 200.
+        // The indexes share the reads before the pause, and each reads the rest, so together they read more than 100
+        // documents and fewer than 200.
         Assert.InRange(CatalogOf(node).Feeder.DocumentsRead, low: 105, high: 190);
     }
 

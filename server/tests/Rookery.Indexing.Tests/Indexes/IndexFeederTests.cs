@@ -276,7 +276,7 @@ public sealed class IndexFeederTests
 
     /// <summary>Clients wait for an index by reading statistics repeatedly.</summary>
     [Fact]
-    public void An_index_of_which_freshness_was_requested_does_not_gather_changes()
+    public void An_index_whose_freshness_was_requested_does_not_buffer_changes()
     {
         using var node = IndexedNode.New();
         node.Define(ByName.Name, ByName);
@@ -289,7 +289,7 @@ public sealed class IndexFeederTests
         Assert.False(node.Status(ByName.Name).IsStale);
         Assert.False(node.Serving(ByName.Name).IsAwaited);
 
-        // A request counts for a moment, and not at all while the index is paused.
+        // A request has an effect for less than a second, and none while the index is paused.
         node.Put("b", "\"name\":\"x\"");
         node.Serving(ByName.Name).Waits.RequestFreshness(node.Database().LastEtag);
         node.Host.SetPaused(node.Database(), ByName.Name, isPaused: true);
@@ -301,7 +301,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void A_long_build_does_not_keep_other_indexes_from_following()
+    public void Other_indexes_follow_changes_during_a_long_build()
     {
         using var node = IndexedNode.New();
         Write(node, from: 0, to: 300);

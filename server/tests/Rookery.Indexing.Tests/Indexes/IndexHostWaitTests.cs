@@ -11,7 +11,7 @@ using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
-/// <summary>Waits for an index that is paused and resumed.</summary>
+/// <summary>Waits for an index that is paused, resumed, stopped or closed, and the closing of indexes.</summary>
 public sealed class IndexHostWaitTests
 {
     // Ends a test that would otherwise hang; a passing test never waits for it.
@@ -199,7 +199,7 @@ public sealed class IndexHostWaitTests
         return node;
     }
 
-    /// <summary>Waits even if the index is at rest. The clock stands still.</summary>
+    /// <summary>Waits even if the index is paused or disabled. The clock stands still.</summary>
     private static Task<bool> WaitPatiently(IndexedNode node, string name) =>
         node.Host.WaitAsync(
             node.Database(),
@@ -210,7 +210,7 @@ public sealed class IndexHostWaitTests
             evenAtRest: true
         );
 
-    /// <summary>Runs continuations after an await when the test calls for it.</summary>
+    /// <summary>Runs the continuations of an await only when the test asks for it.</summary>
     private sealed class HeldContinuations : SynchronizationContext, IDisposable
     {
         private readonly BlockingCollection<(SendOrPostCallback Callback, object? State)> _posted = [];
@@ -248,7 +248,7 @@ public sealed class IndexHostWaitTests
         public void Dispose() => _posted.Dispose();
     }
 
-    /// <summary>A map that knows whether it was closed.</summary>
+    /// <summary>A map that records whether it was closed.</summary>
     private sealed class ClosedMap : IIndexMap, IDisposable
     {
         public IReadOnlyList<string> Collections => [];

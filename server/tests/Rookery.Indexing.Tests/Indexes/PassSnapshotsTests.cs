@@ -24,9 +24,9 @@ public sealed class PassSnapshotsTests
         [new AutoIndexField(["name"], AutoIndexFieldUses.None)]
     );
 
-    /// <summary>Between the choice of a position and that of its indexes, too.</summary>
+    /// <summary>The index is paused at each reading of the clock in a step, in turn.</summary>
     [Fact]
-    public void An_index_that_is_paused_at_any_moment_of_a_step_leaves_no_snapshot_open()
+    public void An_index_that_is_paused_anywhere_in_a_step_leaves_no_snapshot_open()
     {
         for (int pausedAt = 1; TryStep(pausedAt); pausedAt++)
         {
@@ -64,7 +64,7 @@ public sealed class PassSnapshotsTests
     }
 
     [Fact]
-    public void An_index_whose_pass_was_lost_does_not_continue_in_an_older_snapshot()
+    public void An_index_whose_pass_was_interrupted_does_not_continue_in_an_older_snapshot()
     {
         using var node = NodeWithTwoIndexes();
         var (index, other) = (node.Serving(ByName.Name), node.Serving(Other));
@@ -83,7 +83,7 @@ public sealed class PassSnapshotsTests
     }
 
     [Fact]
-    public void An_awaited_pass_does_not_wait_for_an_index_whose_newer_pass_was_lost()
+    public void An_awaited_pass_does_not_wait_for_an_index_whose_newer_pass_was_interrupted()
     {
         using var node = NodeWithTwoIndexes();
         var (index, other) = (node.Serving(ByName.Name), node.Serving(Other));
@@ -101,9 +101,9 @@ public sealed class PassSnapshotsTests
         passes.Release(index);
     }
 
-    /// <summary>An entry is visible to the walk of a build a moment before the database knows its etag.</summary>
+    /// <summary>A build reads a new document shortly before the database knows its etag.</summary>
     [Fact]
-    public void An_index_that_was_built_beside_an_apply_does_not_equal_the_snapshot_before_it()
+    public void An_index_that_was_built_during_an_apply_does_not_reflect_the_snapshot_before_it()
     {
         using var node = NodeWithTwoIndexes();
         for (int i = 1; i < 4; i++)
@@ -164,7 +164,7 @@ public sealed class PassSnapshotsTests
     }
 
     [Fact]
-    public void A_replacement_with_a_part_of_later_changes_does_not_replace_a_whole_index()
+    public void A_replacement_that_is_not_consistent_does_not_replace_a_consistent_index()
     {
         using var node = IndexedNode.New(TinySteps);
         node.DefineField(Other, "o.name");
@@ -185,7 +185,7 @@ public sealed class PassSnapshotsTests
             Assert.True(node.Step());
         }
 
-        // Each of its passes is lost, while the other index rests.
+        // Each pass of the replacement is interrupted, while the serving index is paused.
         slot.Serving.IsPaused = true;
         int partial = 0;
         for (int i = 0; i < 60 && node.Serving(Other) != replacement; i++)

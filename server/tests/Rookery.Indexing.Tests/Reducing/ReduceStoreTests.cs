@@ -254,7 +254,7 @@ public sealed class ReduceStoreTests
         Assert.Throws<IndexEntryException>(() => mapped.Add("x"u8, [.. longest, 1]));
     }
 
-    /// <summary>Applies batches, and notes at which disk operation what was promised.</summary>
+    /// <summary>Applies batches, and records which watermark is durable after which disk operation.</summary>
     private static (SimulatedDisk Disk, CrashRun Run) RunBatches(int seed)
     {
         var disk = new SimulatedDisk("/data");
@@ -294,7 +294,7 @@ public sealed class ReduceStoreTests
         long promised = run.Promised.LastOrDefault(promise => promise.Operation <= operation).Watermark;
         Assert.True(
             store.Watermark >= promised,
-            $"the store has changes up to {store.Watermark}, and those up to {promised} were promised"
+            $"the store has changes up to {store.Watermark}, but those up to {promised} must be durable"
         );
         Check(store, run.Work, (int)store.Watermark, "reopened");
 

@@ -52,7 +52,7 @@ public sealed class OneSnapshotModelTests
 
     [Theory]
     [MemberData(nameof(Queries))]
-    public async Task An_answer_that_is_not_stale_is_of_one_moment_beside_a_writer(string query)
+    public async Task An_answer_that_is_not_stale_reads_one_snapshot_while_documents_change(string query)
     {
         var random = new Random(query.Length);
         var node = IndexedNode.New(
@@ -86,7 +86,7 @@ public sealed class OneSnapshotModelTests
             Assert.False(isStale);
             Check(query, rows);
 
-            // Sometimes the node is at rest for long enough to release the documents of the index's moment.
+            // Sometimes nothing changes for so long that the node releases the snapshot that the index reflects.
             if (random.Next(4) == 0)
             {
                 node.SettleAll();

@@ -9,14 +9,14 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Tests.Answering;
 
 /// <summary>
-/// An answer of an index that is not stale is of one moment: it reads the documents that the index equals.
+/// An answer of an index that is not stale reads the documents in the snapshot that the index reflects.
 /// </summary>
 public sealed class OneSnapshotTests : IDisposable
 {
     private const string Ann = "from Users where name = 'ann'";
     private static readonly TimeSpan Wait = TimeSpan.FromHours(1);
 
-    // So long documents are held for queries.
+    // An index holds the snapshot that it reflects for this long, so that queries can read documents in it.
     private static readonly TimeSpan DocumentsAge = TimeSpan.FromSeconds(10);
 
     private static readonly AutoIndexDefinition ByName = new(
@@ -48,7 +48,10 @@ public sealed class OneSnapshotTests : IDisposable
         }
     }
 
-    /// <summary>The documents of the index's moment are lost, so the query waits until the index has it.</summary>
+    /// <summary>
+    /// The snapshot that the index reflects was released, so a query reads a new one and waits until the index reflects
+    /// that.
+    /// </summary>
     [Fact]
     public async Task A_document_that_moves_after_a_rest_is_found_once()
     {
@@ -66,7 +69,7 @@ public sealed class OneSnapshotTests : IDisposable
     }
 
     [Fact]
-    public async Task An_answer_is_stale_if_no_documents_equal_the_index()
+    public async Task An_answer_without_a_wait_is_stale_if_the_snapshot_that_the_index_reflects_was_released()
     {
         _node.Host.SetPaused(_node.Database(), ByName.Name, isPaused: true);
         _node.Time.Advance(TimeSpan.FromSeconds(10));
@@ -222,7 +225,7 @@ public sealed class OneSnapshotTests : IDisposable
     }
 
     [Fact]
-    public async Task A_query_waits_for_its_time_once_however_often_it_is_tried()
+    public async Task A_query_that_is_tried_again_waits_no_longer_than_its_wait_in_total()
     {
         var queries = new QueriedNode(_node, static () => { }, _node.Time);
         int choices = 0;
@@ -277,7 +280,7 @@ public sealed class OneSnapshotTests : IDisposable
         }
     }
 
-    /// <summary>A change is visible to readers a moment before the database knows its etag.</summary>
+    /// <summary>A change is visible to readers shortly before the database knows its etag.</summary>
     [Fact]
     public async Task A_query_waits_for_a_change_that_it_saw_before_the_database_knew_its_etag()
     {
@@ -305,7 +308,7 @@ public sealed class OneSnapshotTests : IDisposable
 
     public void Dispose() => _node.Dispose();
 
-    // The documents of the index's moment are released, and a document changes.
+    // Releases the snapshot that the index reflects, and changes a document.
     private void ReleaseSnapshotAndChangeDocument()
     {
         Assert.True(_node.Host.TryGetCatalog(_node.Database(), out var catalog));

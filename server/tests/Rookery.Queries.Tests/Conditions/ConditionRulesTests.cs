@@ -118,7 +118,7 @@ public sealed class ConditionRulesTests
     [InlineData("tags all in ('RED', 'blue', 'red')", "1")]
     [InlineData("tags all in ('red', null)", "3")]
     [InlineData("tags all in ($none)", "")]
-    public void Rule_14_lists(string condition, string numbers) =>
+    public void Rule_14_in_needs_one_value_of_the_list_and_all_in_needs_all(string condition, string numbers) =>
         Assert.Equal(numbers, Users.Where(condition, """{ "list": [ "Bob", null ], "none": [] }"""));
 
     [Theory]
@@ -128,7 +128,7 @@ public sealed class ConditionRulesTests
     [InlineData("regex(name, '^A.n$')", "1 4")]
     [InlineData("regex(name, 'o')", "2 4")]
     [InlineData("exact(regex(name, '^a'))", "")]
-    public void Rule_16_conditions_on_texts(string condition, string numbers) =>
+    public void Rule_16_texts_are_matched_by_their_start_end_or_a_pattern(string condition, string numbers) =>
         Assert.Equal(numbers, Users.Where(condition));
 
     [Theory]
@@ -146,8 +146,10 @@ public sealed class ConditionRulesTests
     [InlineData("startsWith(id(), 'users/')", "1 2 3 4")]
     [InlineData("@metadata.@id = 'users/3'", "3")]
     [InlineData("intersect(name = 'ann', age = 5)", "1")]
-    public void Rules_18_and_19_ids_and_intersections(string condition, string numbers) =>
-        Assert.Equal(numbers, Users.Where(condition));
+    public void Rules_18_and_19_an_id_is_a_text_and_an_intersection_needs_all_conditions(
+        string condition,
+        string numbers
+    ) => Assert.Equal(numbers, Users.Where(condition));
 
     [Theory]
     [InlineData("search(name, 'ann')", QueryFault.NotSupported, "search")]
@@ -164,7 +166,7 @@ public sealed class ConditionRulesTests
     [InlineData("startsWith(name, 5)", QueryFault.Invalid, "startsWith")]
     [InlineData("name = $missing", QueryFault.Invalid, "missing")]
     [InlineData("name = $list", QueryFault.Invalid, "'in'")]
-    public void Invalid_and_unsupported_parts_are_named(string condition, QueryFault fault, string named)
+    public void An_error_names_the_invalid_or_unsupported_part(string condition, QueryFault fault, string named)
     {
         QueryException refusal = Assert.Throws<QueryException>(() => Users.Where(condition, """{ "list": [ 1 ] }"""));
         Assert.Equal(fault, refusal.Fault);

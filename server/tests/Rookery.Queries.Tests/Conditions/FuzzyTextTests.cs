@@ -7,7 +7,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Queries.Tests.Conditions;
 
-/// <summary>The similarity of texts: 1 less the edit distance for each character of the shorter text.</summary>
+/// <summary>
+/// The similarity of texts: 1 - d / n, where d is their edit distance and n the number of characters of the shorter
+/// text.
+/// </summary>
 public sealed class FuzzyTextTests
 {
     [Theory]
@@ -24,8 +27,12 @@ public sealed class FuzzyTextTests
     [InlineData("", "a", 0, false)]
     [InlineData("a", "", 0, false)]
     [InlineData("a", "b", 0, false)]
-    public void Texts_are_similar_or_not(string text, string other, double similarity, bool matches) =>
-        Assert.Equal(matches, AreSimilar(text, other, similarity));
+    public void Texts_match_if_their_similarity_is_above_the_given_one(
+        string text,
+        string other,
+        double similarity,
+        bool matches
+    ) => Assert.Equal(matches, AreSimilar(text, other, similarity));
 
     [Fact]
     public void Distances_equal_those_of_the_whole_matrix()

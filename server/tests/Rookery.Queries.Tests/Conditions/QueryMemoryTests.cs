@@ -10,11 +10,11 @@ public sealed class QueryMemoryTests
     private const long LimitBytes = 1 << 20;
     private const long AssuredBytes = 128 << 10;
 
-    // A query that holds less than the assured bytes is refused only because of others.
+    // A query is refused because of other queries only if all its parts together hold less than the assured bytes.
     [Theory]
     [InlineData(64 << 10, true)]
     [InlineData(256 << 10, false)]
-    public void A_query_is_judged_by_what_all_its_parts_hold(long heldByFirst, bool isFaultOfOthers)
+    public void The_memory_of_all_parts_of_a_query_decides_why_it_is_refused(long heldByFirst, bool isFaultOfOthers)
     {
         var share = CreateShare();
         var query = new QueryMemory(share);

@@ -89,11 +89,13 @@ public sealed class IndexAnswerTests
         Assert.Equal(Documents, page.Documents.Count);
     }
 
-    /// <summary>Before, 80,000 deleted documents before a page were refused as too costly with 128 MiB.</summary>
+    /// <summary>
+    /// An earlier version refused a page after 80,000 deleted documents as too costly on a node of 128 MiB.
+    /// </summary>
     [Theory]
     [InlineData("from Users where age >= 0")]
     [InlineData("from Users where age >= 0 order by age as long desc")]
-    public void A_page_behind_very_many_deleted_documents_holds_only_the_newest_results(string query)
+    public void A_page_after_very_many_deleted_documents_holds_only_the_newest_results(string query)
     {
         const int Documents = 5000;
         const int Held = 512;
@@ -150,7 +152,7 @@ public sealed class IndexAnswerTests
     [InlineData("from Users where age >= 100 order by age as double desc limit 10", 80)]
     [InlineData("from Users order by kind, name desc limit 10", 160)]
     [InlineData("from Users where kind >= 0 order by kind desc, name limit 10", 160)]
-    public void An_ordered_page_reads_the_keys_of_its_length_not_those_of_all_matches(string query, int maxKeys)
+    public void A_sorted_page_reads_the_sort_keys_of_about_its_own_length_not_of_all_matches(string query, int maxKeys)
     {
         using var example = CreateUsers(4_000);
         for (int number = 4_000; number < 8_000; number++)

@@ -107,7 +107,7 @@ public sealed class RowQueryModelTests
     [InlineData("intersect(color = 'Blue', not size = 'Large') filter year > 2010", "shirts/2 shirts/4")]
     [InlineData("intersect(color = 'Blue', color = 'Pink')", "")]
     [InlineData("color = 'Blue' and size = 'Large'", "")]
-    public void An_intersection_asks_its_conditions_of_all_rows_of_a_document(string where, string ids)
+    public void Each_condition_of_an_intersection_may_match_another_row_of_the_document(string where, string ids)
     {
         using var node = IndexedNode.New();
         Define(

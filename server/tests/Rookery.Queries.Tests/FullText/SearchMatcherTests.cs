@@ -33,7 +33,7 @@ public sealed class SearchMatcherTests
     [InlineData("\"over the lazy\"", false, true)]
     [InlineData("\"over lazy\"", false, false)]
     [InlineData("\"over a lazy\"", false, true)]
-    public void A_text_matches_or_not(string terms, bool needsAll, bool matches) =>
+    public void A_text_matches_if_it_has_the_terms(string terms, bool needsAll, bool matches) =>
         Assert.Equal(matches, SearchTestData.Find(terms, needsAll, Text));
 
     [Fact]
@@ -53,7 +53,7 @@ public sealed class SearchMatcherTests
         using var matcher = new SearchMatcher(
             SearchTerms.Parse(analyzer, "dog \"big dog\" d* cat", needsAll: false, position: 0)
         );
-        // The second round shows that a matcher forgets the document before.
+        // The second round shows that a matcher keeps no counts of the document before.
         for (int round = 0; round < 2; round++)
         {
             Assert.True(SearchTestData.Read(matcher, "big dog, small dog", "the big dog"));
@@ -72,7 +72,7 @@ public sealed class SearchMatcherTests
     [InlineData("fox fox", 1000, false)]
     [InlineData("quick dogs", 6, true)]
     [InlineData("quick dogs", 5, false)]
-    public void Words_are_near_each_other_or_not(string terms, int distance, bool matches)
+    public void A_text_matches_if_its_words_are_within_the_distance(string terms, int distance, bool matches)
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
         using var matcher = new SearchMatcher(SearchTerms.ParseProximity(analyzer, terms, distance, position: 0));

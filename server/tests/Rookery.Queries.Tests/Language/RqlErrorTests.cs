@@ -24,7 +24,7 @@ public sealed class RqlErrorTests
     )]
     [InlineData(
         "from Users where ^5 < age",
-        "'5' stands where a field or a condition; the value comes after the operator must stand."
+        "'5' stands where a field or a condition (the value comes after the operator) must stand."
     )]
     [InlineData("from Users where (a = 1^", "The query ends where ')' must follow.")]
     [InlineData("from Users where a = 1 and ^", "The query ends where a field or a condition must follow.")]

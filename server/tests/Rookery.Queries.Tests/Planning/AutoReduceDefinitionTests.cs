@@ -165,7 +165,7 @@ public sealed class AutoReduceDefinitionTests
     }
 
     /// <summary>
-    /// Another version may have named it: names capitalized their fields, and ordered the fields in that form.
+    /// Earlier versions gave an index another name: they capitalized the fields in it, and sorted them in that form.
     /// </summary>
     [Theory]
     [InlineData(IndexState.Normal)]

@@ -40,7 +40,7 @@ public sealed class HostileScanTests
     }
 
     [Fact]
-    public void Conditions_nested_without_end_are_refused()
+    public void Very_deeply_nested_conditions_are_refused()
     {
         Condition condition = new EveryCondition(0);
         for (int level = 0; level < 100_000; level++)
@@ -64,13 +64,13 @@ public sealed class HostileScanTests
     [InlineData("regex(t, '^(a+)+$')")]
     [InlineData("regex(t, '^(a|aa)*b$')")]
     [InlineData("regex(t, '(a*)*(a*)*(a*)*(a*)*b')")]
-    public void Patterns_that_make_others_backtrack_take_linear_time(string condition) =>
+    public void Patterns_that_make_backtracking_engines_slow_take_linear_time(string condition) =>
         Assert.Equal("", new ScanExample($$"""{ "t": "{{new string('a', 5_000)}}!" }""").Where(condition));
 
     [Theory]
     [InlineData("lucene(t, '*a*a*a*a*a*a*a*a*a*b')")]
     [InlineData("exact(lucene(t, '*a*a*a*a*a*a*a*a*a*b'))")]
-    public void Stars_that_make_others_backtrack_do_not_multiply_steps(string condition) =>
+    public void Many_stars_in_a_pattern_do_not_multiply_its_steps(string condition) =>
         Assert.Equal("", new ScanExample($$"""{ "t": "{{new string('a', 5_000)}}!" }""").WhereWords(condition));
 
     [Theory]

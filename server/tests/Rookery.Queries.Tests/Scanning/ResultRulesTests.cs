@@ -48,7 +48,7 @@ public sealed class ResultRulesTests
     [InlineData("v as string nulls last", "1 4 7 2 6 3 5")]
     [InlineData("v as alphaNumeric nulls last, s", "4 7 1 2 6 5 3")]
     [InlineData("id() nulls last", "1 2 3 4 5 6 7")]
-    public void Rules_20_to_23_orders(string order, string numbers) =>
+    public void Rules_20_to_23_results_have_the_order_of_their_values(string order, string numbers) =>
         Assert.Equal(numbers, Things.Numbers($"from Things order by {order}"));
 
     [Theory]
@@ -83,7 +83,7 @@ public sealed class ResultRulesTests
         """{"m":[null,null],"q":[null,null],"x":[null,null]}"""
     )]
     [InlineData("1 as v, $p as p, @metadata.@collection as c", """{"v":1,"p":"x","c":"@empty"}""")]
-    public void Rule_26_projections(string select, string row) =>
+    public void Rule_26_a_projection_returns_the_selected_members(string select, string row) =>
         Assert.Equal(row, Orders.Rows($"from Orders where id() = 'users/1' select {select}", """{ "p": "x" }"""));
 
     [Fact]
@@ -128,7 +128,7 @@ public sealed class ResultRulesTests
         """{"company":"a"}""",
         1
     )]
-    public void Rule_27_distinct(string clauses, string rows, long total)
+    public void Rule_27_distinct_returns_equal_results_once(string clauses, string rows, long total)
     {
         (IReadOnlyList<string> results, long all) = Orders.Ask($"from Orders {clauses}");
         Assert.Equal(rows, string.Join(' ', results));
@@ -189,7 +189,7 @@ public sealed class ResultRulesTests
     [InlineData("group by array(tags) as t where tags = 't' select key()", """{"t":"t"} {"t":["t","u"]}""")]
     [InlineData("group by company where company = 1 select key(), company", """{"Key":1,"company":1}""")]
     [InlineData("group by tags[] where tags = 'u' select key()", """{"tags[]":"u"}""")]
-    public void Rule_28_groups(string clauses, string rows) =>
+    public void Rule_28_documents_with_equal_keys_form_a_group(string clauses, string rows) =>
         Assert.Equal(rows, Orders.Rows($"from Orders {clauses}"));
 
     [Fact]
@@ -220,7 +220,7 @@ public sealed class ResultRulesTests
         """{"company":"a"} {"company":1}"""
     )]
     [InlineData("group by company filter company = 'a' filter_limit 3 select company", """{"company":"A"}""")]
-    public void Rule_29_conditions_and_orders_of_groups(string clauses, string rows) =>
+    public void Rule_29_groups_are_filtered_and_sorted_by_their_keys_and_aggregates(string clauses, string rows) =>
         Assert.Equal(rows, Orders.Rows($"from Orders {clauses}"));
 
     [Theory]
@@ -230,7 +230,7 @@ public sealed class ResultRulesTests
     [InlineData("min(total) as v", "\"many\" 1 7 0.1")]
     [InlineData("max(total) as v", "\"many\" 9007199254740993 7 0.2")]
     [InlineData("max(missing) as v", "null null null null")]
-    public void Rule_30_aggregates(string select, string values) =>
+    public void Rule_30_an_aggregate_computes_a_value_of_each_group(string select, string values) =>
         Assert.Equal(
             values,
             Orders
@@ -310,22 +310,22 @@ public sealed class ResultRulesTests
     [InlineData(
         "from Orders as o load o.company as c select c.name include c.boss",
         QueryFault.NotSupported,
-        "loaded as 'c'"
+        "loaded document 'c'"
     )]
     [InlineData(
         "from Orders as o load o.company as c select c.name include 'c.boss'",
         QueryFault.NotSupported,
-        "loaded as 'c'"
+        "loaded document 'c'"
     )]
     [InlineData(
         "from Orders as o load o.company as c, c.boss as b select b.name include b",
         QueryFault.NotSupported,
-        "loaded as 'b'"
+        "loaded document 'b'"
     )]
     [InlineData(
         "from Orders as o load o.company as c include highlight(c.name, 9, 1)",
         QueryFault.NotSupported,
-        "'c' is loaded"
+        "'c' is a loaded document"
     )]
     [InlineData("from Orders include timings(1)", QueryFault.Invalid, "takes nothing")]
     [InlineData("from Orders include explanations('{}', 1)", QueryFault.Invalid, "one object of options")]
@@ -359,7 +359,7 @@ public sealed class ResultRulesTests
         QueryFault.Invalid,
         "'Accuracy' of 'suggest' must be a number from 0 to 1"
     )]
-    public void Invalid_and_unsupported_parts_are_named(string query, QueryFault fault, string named)
+    public void An_error_names_the_invalid_or_unsupported_part(string query, QueryFault fault, string named)
     {
         QueryException refusal = Assert.Throws<QueryException>(() => Orders.Ask(query));
         Assert.Equal(fault, refusal.Fault);

@@ -94,7 +94,7 @@ public sealed class AnalyzerPropertyTests
     /// Each letter, digit and ideograph of a text is in exactly one token, and tokens contain nothing else.
     /// </summary>
     [Fact]
-    public void No_letter_is_lost()
+    public void Each_letter_is_in_exactly_one_token()
     {
         using var analyzer = new Analyzer(
             "plain",
@@ -165,7 +165,7 @@ public sealed class AnalyzerPropertyTests
     [InlineData("ß")]
     [InlineData("x")]
     [InlineData("'")]
-    public void Long_texts_take_linear_time_and_no_memory(string piece)
+    public void Long_texts_take_linear_time_and_hardly_any_memory(string piece)
     {
         byte[] text = Encoding.UTF8.GetBytes(
             new StringBuilder().Insert(0, piece, (4 << 20) / Encoding.UTF8.GetByteCount(piece)).ToString()

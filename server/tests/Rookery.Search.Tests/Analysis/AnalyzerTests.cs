@@ -70,7 +70,7 @@ public sealed class AnalyzerTests
     }
 
     [Fact]
-    public void N_grams_share_their_words_position_and_a_search_needs_only_the_longest()
+    public void N_grams_have_the_position_of_their_word_and_a_search_uses_only_the_longest()
     {
         using var analyzer = AnalyzerCatalog.Make(
             "NGramAnalyzer",

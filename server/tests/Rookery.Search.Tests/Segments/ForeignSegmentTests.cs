@@ -15,15 +15,15 @@ public sealed class ForeignSegmentTests
     private const string Folder = "/data/index";
 
     [Fact]
-    public void A_segment_of_another_index_is_refused_by_name()
+    public void A_segment_of_another_index_is_refused_with_its_path()
     {
-        // The terms have the same length, so that the segments have it too.
+        // The terms have the same length, so the segments have the same length too.
         var own = CreateIndex("own");
         AssertRefused(own, Swap(own, CreateIndex("xyz")));
     }
 
     [Fact]
-    public void A_segment_that_an_older_copy_of_the_index_wrote_later_is_refused_by_name()
+    public void A_segment_that_an_older_copy_of_the_index_wrote_is_refused_with_its_path()
     {
         var own = CreateIndex("old");
         var copy = own.AfterPowerLoss(seed: 1);

@@ -78,7 +78,7 @@ public sealed class KeyTreeLookupTests
     }
 
     [Fact]
-    public void Terms_and_ranges_of_sort_keys_tell_which_entries_they_have()
+    public void A_range_of_sort_keys_contains_the_entries_that_its_cursor_returns()
     {
         const int Entries = 300;
         using var store = SegmentStore.Open(StoreContents.ContextOf(new SimulatedDisk("/data", Folder)), Folder);

@@ -38,7 +38,7 @@ public sealed class SortedEntriesTests
     }
 
     [Fact]
-    public void Orders_take_memory_of_the_cache_only_and_give_it_back()
+    public void Orders_use_only_memory_of_the_cache_and_release_it()
     {
         for (int term = 0; term < 40; term++)
         {
@@ -70,7 +70,7 @@ public sealed class SortedEntriesTests
     }
 
     [Fact]
-    public void New_keys_displace_keys_without_entries_and_no_held_order()
+    public void A_new_key_replaces_a_key_without_an_order_never_a_stored_order()
     {
         var share = new MemoryBudget(64 << 20).AddShare("pages", 8 << 20);
         var sorted = new SortedEntries(new SegmentCache(share));

@@ -5,10 +5,8 @@ using Rookery.Storage;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
-/// <summary>
-/// Passes over changes that end early because the node ended their snapshot.
-/// </summary>
-public sealed class CutPassTests
+/// <summary>Passes over changes that end early because the node ended their snapshot.</summary>
+public sealed class InterruptedPassTests
 {
     private static readonly AutoIndexField Name = new(["name"], AutoIndexFieldUses.None);
     private static readonly AutoIndexDefinition ByName = new("Users", [Name]);
@@ -22,10 +20,10 @@ public sealed class CutPassTests
     public void A_pass_that_ends_early_starts_again_and_misses_nothing(int seed)
     {
         var random = new Random(seed);
-        bool isCutting = true;
-        using var node = IndexedNode.New(wrapStore: store => new CutStore(
+        bool isInterrupting = true;
+        using var node = IndexedNode.New(wrapStore: store => new InterruptingStore(
             store,
-            () => isCutting && random.Next(6) == 0
+            () => isInterrupting && random.Next(6) == 0
         ));
         for (int step = 0; step < 400; step++)
         {
@@ -57,7 +55,7 @@ public sealed class CutPassTests
             }
         }
 
-        isCutting = false;
+        isInterrupting = false;
         node.SettleAll();
         node.Check("first", ByName);
         node.Check("second", ByName);
@@ -67,7 +65,7 @@ public sealed class CutPassTests
     }
 
     /// <summary>A store whose changes sometimes fail as if the node had ended the snapshot of the pass.</summary>
-    private sealed class CutStore(IIndexStore inner, Func<bool> isCut) : IIndexStore
+    private sealed class InterruptingStore(IIndexStore inner, Func<bool> isInterrupted) : IIndexStore
     {
         public long Watermark => inner.Watermark;
 
@@ -79,13 +77,13 @@ public sealed class CutPassTests
 
         public void Put(ReadOnlySpan<byte> lowerId, long etag, IndexEntry entry)
         {
-            ThrowIfCut();
+            ThrowIfInterrupted();
             inner.Put(lowerId, etag, entry);
         }
 
         public void Delete(ReadOnlySpan<byte> lowerId)
         {
-            ThrowIfCut();
+            ThrowIfInterrupted();
             inner.Delete(lowerId);
         }
 
@@ -99,9 +97,9 @@ public sealed class CutPassTests
 
         public void Dispose() => inner.Dispose();
 
-        private void ThrowIfCut()
+        private void ThrowIfInterrupted()
         {
-            if (isCut())
+            if (isInterrupted())
             {
                 throw new SnapshotEndedException();
             }
