@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Rookery.Access;
 using Rookery.Cluster;
 using Rookery.Cluster.Identity;
 using Rookery.Documents.Consensus;
@@ -49,7 +50,7 @@ internal static class StoppedNode
                 );
             }
 
-            using var node = Node.Open(
+            using var node = Open(
                 new NodeOptions
                 {
                     DataDirectory = path,
@@ -59,10 +60,7 @@ internal static class StoppedNode
                     HasPeers = HasPeers(disk, path),
                 },
                 disk,
-                new MemoryBudget(memory),
-                new IoTimeline(TimeProvider.System, disk.DeviceOf(path)),
-                TimeProvider.System,
-                store => OpenConsensus(store, reports: commandLeftOut is not null)
+                memory
             );
             if (node.Diagnosis is { } diagnosis)
             {
@@ -73,6 +71,28 @@ internal static class StoppedNode
             node.StopCleanly();
             return code;
         });
+
+    private static Node Open(NodeOptions options, PosixDisk disk, long memory)
+    {
+        try
+        {
+            return Node.Open(
+                options,
+                disk,
+                new MemoryBudget(memory),
+                new IoTimeline(TimeProvider.System, disk.DeviceOf(options.DataDirectory)),
+                TimeProvider.System,
+                store => OpenConsensus(store, reports: options.CommandLeftOut is not null)
+            );
+        }
+        catch (DataDirectoryInUseException busy)
+        {
+            throw new AdminException(
+                $"{busy.Message} Or leave --data out and name the running node by --url.",
+                ExitCode.Configuration
+            );
+        }
+    }
 
     private static bool HasPeers(PosixDisk disk, string path)
     {
