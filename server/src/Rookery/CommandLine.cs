@@ -123,7 +123,7 @@ internal static class CommandLine
 
         if (unknown is not null)
         {
-            string suggestion = Spelling.Suggest(unknown, parsed.CommandResult.Command);
+            string suggestion = CommandSpelling.Suggest(unknown, parsed.CommandResult.Command);
             return $"\"{unknown}\" is not a command or option here.{suggestion}";
         }
 

@@ -72,7 +72,14 @@ internal abstract class BatchBodyReader(DocumentParser parser, BatchWriter write
                 isRead =
                     member.SequenceEqual("TransactionMode"u8) ? TryReadMode(ref scanner)
                     : scanner.Peek() == (byte)'n' ? scanner.TryTakeLiteral("null"u8)
-                    : RefuseMember(scanner, Encoding.UTF8.GetString(member), scanner.Position, "the body of bulk_docs");
+                    : RefuseMember(
+                        scanner,
+                        Encoding.UTF8.GetString(member),
+                        scanner.Position,
+                        "the body of bulk_docs",
+                        "Commands",
+                        "TransactionMode"
+                    );
             }
 
             if (!isRead)
@@ -157,13 +164,19 @@ internal abstract class BatchBodyReader(DocumentParser parser, BatchWriter write
     }
 
     /// <summary>Refuses a member that this version does not support.</summary>
-    protected bool RefuseMember(JsonScanner scanner, string name, int at, string where) =>
+    protected bool RefuseMember(
+        JsonScanner scanner,
+        string name,
+        int at,
+        string where,
+        params ReadOnlySpan<string> known
+    ) =>
         Refuse(
             InputErrorCode.NotSupported,
             scanner,
             at,
             $"The member '{name}' of {where} is not supported by this version",
-            "Leave it out"
+            Spelling.FindSimilar(name, known) is { } meant ? $"Send '{meant}'" : "Leave it out"
         );
 
     /// <summary>Records why the body is refused. Always returns false.</summary>

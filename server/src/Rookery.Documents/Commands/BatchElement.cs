@@ -16,6 +16,25 @@ internal sealed class BatchElement(
     bool takesContents = false
 ) : BatchBodyReader(parser, writer, maxBatchBytes)
 {
+    private const string PatchExample = "Send {\"Patch\":{\"Script\":…,\"Values\":{…}}}";
+
+    /// <summary>Members of a command, for a suggestion when a name is misspelt.</summary>
+    private static readonly string[] CommandMembers =
+    [
+        "Id",
+        "Type",
+        "Document",
+        "ChangeVector",
+        "Patch",
+        "PatchIfMissing",
+        "JsonPatch",
+        "Counters",
+        "CreateIfMissing",
+        "ReturnDocument",
+        "Name",
+        "ContentType",
+    ];
+
     private readonly AttachmentElement _attachment = new(takesContents);
     private readonly PatchRequest _patch = new(formatLevel);
     private readonly JsonPatchRequest _jsonPatch = new(formatLevel);
@@ -65,18 +84,20 @@ internal sealed class BatchElement(
 
         if (_unknown is not null)
         {
-            return RefuseMember(scanner, _unknown, _unknownAt, "PATCH docs");
+            return _unknown is "Script" or "Values" && !_patch.HasScript
+                ? Refuse(
+                    InputErrorCode.InvalidPatch,
+                    scanner,
+                    _unknownAt,
+                    $"The member '{_unknown}' belongs into 'Patch'",
+                    PatchExample
+                )
+                : RefuseMember(scanner, _unknown, _unknownAt, "PATCH docs", "Patch", "PatchIfMissing");
         }
 
         if (!_patch.HasScript)
         {
-            return Refuse(
-                InputErrorCode.InvalidPatch,
-                scanner,
-                at: 0,
-                "The body has no Patch",
-                "Send {\"Patch\":{\"Script\":…,\"Values\":{…}}}"
-            );
+            return Refuse(InputErrorCode.InvalidPatch, scanner, at: 0, "The body has no Patch", PatchExample);
         }
 
         _patch.Complete(default);
@@ -379,6 +400,17 @@ internal sealed class BatchElement(
     /// <inheritdoc/>
     protected override bool TryAdd(scoped ref JsonScanner scanner, int start, in ParsedDocument document)
     {
+        if (Kind != default && FindMeaninglessMember() is { } stray)
+        {
+            return RefuseMember(
+                scanner,
+                stray,
+                _unknown is null ? start : _unknownAt,
+                $"a {TypeName()} command",
+                CommandMembers
+            );
+        }
+
         InputError idError = default;
         bool isIdValid =
             Kind == OperationKind.Put
@@ -387,11 +419,6 @@ internal sealed class BatchElement(
         if (!isIdValid)
         {
             return Refuse(idError.Code, scanner, start, idError.What, idError.Advice);
-        }
-
-        if (Kind != default && FindMeaninglessMember() is { } stray)
-        {
-            return RefuseMember(scanner, stray, _unknown is null ? start : _unknownAt, $"a {TypeName()} command");
         }
 
         var expected = Expected;

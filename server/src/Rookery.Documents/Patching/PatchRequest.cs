@@ -111,7 +111,7 @@ internal sealed class PatchRequest(int formatLevel)
             scanner.Json,
             scanner.Position,
             $"The member '{name}' of a patch is not supported by this version",
-            "Send Script and Values"
+            Spelling.FindSimilar(name, "Script", "Values") is { } meant ? $"Send '{meant}'" : "Send Script and Values"
         );
         return false;
     }

@@ -33,6 +33,19 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
     /// <summary>Members that are ignored, because they are derived from the texts or set by a RavenDB server.</summary>
     private static readonly string[] Ignored = ["IndexType", "Type", "ClusterState"];
 
+    /// <summary>Members that a definition may have, for a suggestion when a name is misspelt.</summary>
+    private static readonly string[] Known =
+    [
+        "Name",
+        "Maps",
+        "Reduce",
+        "Fields",
+        "Configuration",
+        "LockMode",
+        "Priority",
+        "State",
+    ];
+
     /// <summary>RavenDB's search engines. A definition may name any of them; results are the same here.</summary>
     private static readonly string[] SearchEngines = ["None", "Lucene", "Corax"];
 
@@ -225,7 +238,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         }
 
         throw new IndexDefinitionException(
-            $"This server does not support '{member.Name}' of an index.",
+            $"This server does not support '{member.Name}' of an index." + Spelling.Suggest(member.Name, Known),
             isNotSupported: true
         );
     }

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Rookery.Json;
+using Rookery.Platform;
 
 namespace Rookery.Server.Raven;
 
@@ -108,19 +109,29 @@ internal static class JsonBody
     /// <param name="value">The member's value.</param>
     /// <param name="name">Name of the member.</param>
     /// <param name="container">The object that contains it ("the body of a query").</param>
+    /// <param name="known">The members that the object may have; a similar name is suggested.</param>
     /// <exception cref="RefusedException">The value is not null: 501.</exception>
-    public static void RequireNull(ref Utf8JsonReader value, string name, string container)
+    public static void RequireNull(
+        ref Utf8JsonReader value,
+        string name,
+        string container,
+        params ReadOnlySpan<string> known
+    )
     {
         if (value.TokenType != JsonTokenType.Null)
         {
-            throw NotSupported(name, container);
+            throw NotSupported(name, container, known);
         }
     }
 
     /// <summary>Returns the error for a member that is not supported: 501.</summary>
-    public static RefusedException NotSupported(string name, string container) =>
+    /// <param name="name">Name of the member.</param>
+    /// <param name="container">The object that contains it ("the body of a query").</param>
+    /// <param name="known">The members that the object may have; a similar name is suggested.</param>
+    public static RefusedException NotSupported(string name, string container, params ReadOnlySpan<string> known) =>
         RefusedException.NotSupported(
-            $"The member '{name}' of {container} is not supported by this version, and nothing was done; leave it out."
+            $"The member '{name}' of {container} is not supported by this version, and nothing was done."
+                + (Spelling.Suggest(name, known) is { Length: > 0 } question ? question : " Leave it out.")
         );
 
     /// <summary>Reads a string, or null.</summary>

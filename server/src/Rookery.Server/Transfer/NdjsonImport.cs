@@ -5,6 +5,7 @@ using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
+using Rookery.Json;
 using Rookery.Server.Raven;
 
 namespace Rookery.Server.Transfer;
@@ -109,7 +110,13 @@ internal sealed class NdjsonImport : IDisposable
                     break;
                 case StreamRead.Item or StreamRead.Error:
                     Bad++;
-                    refuse(_reader.Line, error.ToString());
+                    refuse(
+                        _reader.Line,
+                        error.Code == InputErrorCode.TrailingData
+                            ? $"{error} An import has one value on each line. With curl, send the file by --data-binary: -d "
+                                + "removes the line breaks."
+                            : error.ToString()
+                    );
                     break;
                 default:
                     return false;

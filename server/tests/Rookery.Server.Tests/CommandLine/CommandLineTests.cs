@@ -39,6 +39,8 @@ public sealed class CommandLineTests
     }
 
     [Theory]
+    [InlineData("help", "\"help\" is not a command or option here. Did you mean --help?")]
+    [InlineData("staus", "\"staus\" is not a command or option here. Did you mean status?")]
     [InlineData("query", "DB is missing. See `rookery query --help`.")]
     [InlineData("query shop", "RQL is missing.")]
     [InlineData("index show .", "NAME is missing. See `rookery index show --help`.")]
@@ -55,15 +57,6 @@ public sealed class CommandLineTests
         Assert.Equal(ExitCode.Configuration, await global::Rookery.CommandLine.RunAsync(line.Split(' '), error));
         Assert.StartsWith(sentence, error.ToString(), StringComparison.Ordinal);
     }
-
-    [Theory]
-    [InlineData("status", "status", 0)]
-    [InlineData("improt", "import", 1)]
-    [InlineData("stats", "status", 1)]
-    [InlineData("", "get", 3)]
-    [InlineData("abc", "xyz", 3)]
-    public void The_distance_of_words_is_in_letters(string word, string other, int distance) =>
-        Assert.Equal(distance, Spelling.Distance(word, other));
 
     [Theory]
     [InlineData("db ls", "Name its address with --url, or its data directory with --data.")]

@@ -156,6 +156,40 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     public async Task A_refusal_names_what_must_be_an_object(string url, string body, string named) =>
         (await server.SendAsync("POST", await server.CreateDatabaseAsync() + url, body)).IsRefusal(400, named);
 
+    [Theory]
+    [InlineData("POST", "/queries", """{"query":"from Users"}""", "Did you mean 'Query'?")]
+    [InlineData("POST", "/queries", """{"Query":"from Users","PagesSize":1}""", "Did you mean 'PageSize'?")]
+    [InlineData("PUT", "/admin/indexes", """{"indexes":[]}""", "Did you mean 'Indexes'?")]
+    [InlineData("PUT", "/admin/indexes", """{"Indexes":[{"Name":"i","Map":"from d in docs select d"}]}""", "'Maps'?")]
+    [InlineData("PATCH", "/docs?id=a", """{"patch":{"Script":"this.x = 1"}}""", "Send 'Patch'")]
+    [InlineData("PATCH", "/docs?id=a", """{"Patch":{"script":"this.x = 1"}}""", "Send 'Script'")]
+    [InlineData("POST", "/bulk_docs", """{"commands":[]}""", "Send 'Commands'")]
+    [InlineData("POST", "/bulk_docs", """{"Commands":[{"ID":"a","Type":"DELETE"}]}""", "Send 'Id'")]
+    public async Task The_refusal_of_a_misspelt_member_suggests_the_right_name(
+        string method,
+        string route,
+        string body,
+        string named
+    ) => (await server.SendAsync(method, await server.CreateDatabaseAsync() + route, body)).IsRefusal(501, named);
+
+    [Fact]
+    public async Task A_script_outside_of_Patch_is_refused_with_an_example() =>
+        (
+            await server.SendAsync(
+                "PATCH",
+                await server.CreateDatabaseAsync() + "/docs?id=a",
+                """{"Script":"this.x = 1"}"""
+            )
+        ).IsRefusal(400, """'Script' belongs into 'Patch' ($.Script, line 1, byte 10). Send {"Patch":{"Script":""");
+
+    [Fact]
+    public async Task An_import_of_lines_without_line_breaks_is_refused_with_the_option_of_curl()
+    {
+        string db = await server.CreateDatabaseAsync();
+        var answer = await server.SendAsync("POST", db + "/import", """{"a":1}{"a":2}""");
+        Assert.Contains("--data-binary", answer.Body, StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task An_unknown_content_encoding_is_refused_by_name()
     {

@@ -413,7 +413,7 @@ internal sealed class GetDocuments(ServerContext context)
                     return ids;
                 }
 
-                throw JsonBody.NotSupported(unknown, "the body of POST docs");
+                throw JsonBody.NotSupported(unknown, "the body of POST docs", "Ids");
             }
         );
 

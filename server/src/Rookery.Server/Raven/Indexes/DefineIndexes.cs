@@ -89,7 +89,7 @@ internal sealed class DefineIndexes(ServerContext context)
             indexes =
                 member.NameEquals("Indexes"u8) ? member.Value
                 : member.Value.ValueKind == JsonValueKind.Null ? indexes
-                : throw JsonBody.NotSupported(member.Name, "the body of PUT indexes");
+                : throw JsonBody.NotSupported(member.Name, "the body of PUT indexes", "Indexes");
         }
 
         return indexes.ValueKind == JsonValueKind.Array ? indexes : throw RefusedException.BadRequest(ExpectedBody);

@@ -80,7 +80,7 @@ internal static class QueryBodyJson
             json.Read();
             if (member is not "Query")
             {
-                JsonBody.RequireNull(ref json, member, "the body of a patch by query");
+                JsonBody.RequireNull(ref json, member, "the body of a patch by query", "Query");
                 continue;
             }
 
@@ -200,7 +200,7 @@ internal static class QueryBodyJson
         bool isBoolean = json.TokenType is JsonTokenType.True or JsonTokenType.False;
         if (Array.IndexOf(KnownMembers, member) < 0)
         {
-            throw JsonBody.NotSupported(member, "the body of a query");
+            throw JsonBody.NotSupported(member, "the body of a query", KnownMembers);
         }
 
         if (!isBoolean || Array.IndexOf(IgnoredMembers, member) < 0)
