@@ -33,7 +33,7 @@ public static class Spelling
         {
             int distance = string.Equals(word, name, StringComparison.OrdinalIgnoreCase) ? 0 : Distance(word, name);
             // The word itself may be known and be refused for another reason.
-            if (distance < leastDistance && word != name)
+            if (distance < leastDistance && !string.Equals(word, name, StringComparison.Ordinal))
             {
                 (nearest, leastDistance) = (name, distance);
             }

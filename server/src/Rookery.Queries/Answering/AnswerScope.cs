@@ -233,8 +233,13 @@ internal sealed class AnswerScope(
 
     private OpenedIndex? OpenWithDocuments(RunningIndex index)
     {
-        bool readsValues = plan.IncludedValues.Count > 0;
-        var opened = OpenedIndex.Open(index, reader.Database, readsValues, out var documents, out long missedEtag);
+        var opened = OpenedIndex.Open(
+            index,
+            reader.Database,
+            plan.ReadsBesideDocuments,
+            out var documents,
+            out long missedEtag
+        );
         if (documents is { } equal)
         {
             reader.Adopt(equal);

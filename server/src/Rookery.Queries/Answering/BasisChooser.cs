@@ -277,5 +277,5 @@ internal static class BasisChooser
     // The etag that the index must include. The answer reads compare-exchange values that it includes from the snapshot
     // that the index reflects, so the snapshot must contain the writes of these values, too.
     private static long NewestEtag(Database database, QueryPlan plan) =>
-        plan.IncludedValues.Count > 0 ? database.LastEtag : database.LastEtagForIndexes;
+        plan.ReadsBesideDocuments ? database.LastEtag : database.LastEtagForIndexes;
 }

@@ -42,12 +42,7 @@ internal static class DocumentQueries
         {
             var direct = new WalkedResults(
                 new QueryWalk(reader, plan.DirectRead!) { DocumentRead = slices.CountSkipped },
-                new ResultWriter(
-                    database,
-                    compiled: null,
-                    metadataOnly,
-                    plan.Includes.Count + plan.IncludedValues.Count > 0
-                ),
+                new ResultWriter(database, compiled: null, metadataOnly, plan.HasReferences),
                 sink
             );
             return (direct, basis, null);
@@ -56,14 +51,7 @@ internal static class DocumentQueries
         var scripted = compiled.Script is { } script
             ? new ScriptedResults(script, memory, slices, Encoding.ASCII.GetBytes(database.HistoryId))
             : null;
-        var writer = new ResultWriter(
-            database,
-            compiled,
-            metadataOnly,
-            plan.Includes.Count + plan.IncludedValues.Count > 0,
-            scripted,
-            slices
-        );
+        var writer = new ResultWriter(database, compiled, metadataOnly, plan.HasReferences, scripted, slices);
         IQueryResults? results = null;
         try
         {

@@ -40,6 +40,17 @@ public sealed class QueryPlan : IDisposable
     /// <summary>Paths of the keys of compare-exchange values to include.</summary>
     public IReadOnlyList<string> IncludedValues { get; private init; } = [];
 
+    /// <summary>The counters to include, each path once.</summary>
+    public IReadOnlyList<IncludedCounters> IncludedCounters { get; private init; } = [];
+
+    /// <summary>Whether the answer includes something that the results name.</summary>
+    public bool HasReferences => Includes.Count + IncludedValues.Count + IncludedCounters.Count > 0;
+
+    /// <summary>
+    /// Whether the answer reads rows whose writes change no document: compare-exchange values or counters.
+    /// </summary>
+    internal bool ReadsBesideDocuments => IncludedValues.Count + IncludedCounters.Count > 0;
+
     /// <summary>Whether the answer reports how long its parts took.</summary>
     public bool HasTimings { get; private init; }
 
@@ -173,6 +184,7 @@ public sealed class QueryPlan : IDisposable
         long? limit = SmallerLimit(writtenLimit, request.PageSize);
         var includes = PathsOf(query, IncludeKind.Documents);
         var includedValues = PathsOf(query, IncludeKind.CompareExchange);
+        var includedCounters = Answering.IncludedCounters.Read(query, operands);
         bool hasTimings = request.IncludesTimings || HasInclude(query, IncludeKind.Timings);
         // A query that patches does not read directly: a patch moves its document to the end of the collection, where a
         // direct read would return the document again. Only a scan prevents this repetition (see WalkDeduplicator).
@@ -190,6 +202,7 @@ public sealed class QueryPlan : IDisposable
                 },
                 Includes = includes,
                 IncludedValues = includedValues,
+                IncludedCounters = includedCounters,
                 HasTimings = hasTimings,
                 IndexName = DirectReadName(query.Source),
             };
@@ -213,6 +226,7 @@ public sealed class QueryPlan : IDisposable
                 Compiled = CompiledQuery.Compile(paged, parameters, fullText, named?.Rows),
                 Includes = includes,
                 IncludedValues = includedValues,
+                IncludedCounters = includedCounters,
                 HasTimings = hasTimings,
                 NamedIndex = named,
                 Replan = named?.Rows is null ? null : () => Create(written, request, database, indexes, isChange),

@@ -37,6 +37,7 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
             ),
             "highlight" => ReadHighlight(start.Position),
             "cmpxchg" => ReadCompareExchange(start.Position),
+            "counters" => ReadCounters(start.Position),
             _ => throw fields.UnknownFunction(name),
         };
     }
@@ -63,6 +64,38 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
 
         reader.ExpectSymbol(")");
         return new IncludeClause(IncludeKind.CompareExchange, path, [], position);
+    }
+
+    private IncludeClause ReadCounters(int position)
+    {
+        reader.ExpectSymbol("(");
+        var names = new List<Operand>();
+        string? path = null;
+        bool hasPart = !reader.Current.IsSymbol(")");
+        var start = reader.Current;
+        if (hasPart && OperandReader.TryRead(reader) is { } first)
+        {
+            names.Add(first);
+        }
+        else if (hasPart)
+        {
+            var name = fields.ReadName("a counter's name or a path");
+            string written = name.Path.ToString();
+            bool isResult = !name.HasAlias && string.Equals(written, fields.Alias, StringComparison.Ordinal);
+            path = isResult ? null : written;
+            if (FindLoad(start) is { } load)
+            {
+                throw RefuseLoaded(written, load, start.Position);
+            }
+        }
+
+        while (hasPart && reader.AcceptSymbol(","))
+        {
+            names.Add(OperandReader.Read(reader));
+        }
+
+        reader.ExpectSymbol(")");
+        return new IncludeClause(IncludeKind.Counters, path, names, position);
     }
 
     private string WithoutAlias(string path) =>

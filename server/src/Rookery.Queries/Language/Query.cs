@@ -175,6 +175,10 @@ public enum IncludeKind
     /// <summary><c>cmpxchg(path)</c>: compare-exchange values whose keys are at a path.</summary>
     CompareExchange,
 
+    /// <summary><c>counters(name…)</c> of the results, or <c>counters(path, name…)</c> of the documents whose ids are
+    /// at a path; all counters if no name is given.</summary>
+    Counters,
+
     /// <summary><c>timings()</c>.</summary>
     Timings,
 
@@ -187,7 +191,8 @@ public enum IncludeKind
 
 /// <summary>One part of <c>include</c>.</summary>
 /// <param name="Kind">The kind.</param>
-/// <param name="Path">The path of ids or keys, or the field to highlight; null otherwise. A text, because the answer
+/// <param name="Path">The path of ids or keys, or the field to highlight; null otherwise, and for the counters of the
+/// results. A text, because the answer
 /// contains it as written.</param>
 /// <param name="Arguments">Further arguments.</param>
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>

@@ -448,11 +448,21 @@ public sealed class CompiledQuery
         string[] names = MembersOfComputedResults(query);
         foreach (
             var include in query.Includes.Where(static include =>
-                include.Kind is IncludeKind.Documents or IncludeKind.CompareExchange
+                include.Kind is IncludeKind.Documents or IncludeKind.CompareExchange or IncludeKind.Counters
             )
         )
         {
-            if (!names.Contains(include.Path!.Split('.', '[')[0], StringComparer.Ordinal))
+            if (include.Path is null)
+            {
+                throw new QueryException(
+                    QueryFault.Invalid,
+                    "A group has no counters. Include those of a document whose id is a key of the group: "
+                        + "'include counters(key)'.",
+                    include.Position
+                );
+            }
+
+            if (!names.Contains(include.Path.Split('.', '[')[0], StringComparer.Ordinal))
             {
                 throw new QueryException(
                     QueryFault.Invalid,

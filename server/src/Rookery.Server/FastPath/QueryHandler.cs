@@ -140,7 +140,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         long started = context.Time.GetTimestamp();
         var tag = PlannedQuery.TagOf(database, body.FirstSpan);
         using var plan = context.Queries.Plan(database, query);
-        if (plan.Includes.Count > 0 || plan.HasTimings)
+        if (plan.HasReferences || plan.HasTimings)
         {
             return default;
         }

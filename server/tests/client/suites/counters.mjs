@@ -147,6 +147,22 @@ export function counters(client, url) {
       assert.equal(await store.openSession().countersFor("users/1").get("c0"), 7)
     }))
 
+    it("come with the results of a query", () => database(async store => {
+      await put(store, "users/1", "users/2")
+      await increment(store, "users/1", { likes: 5, views: 2 })
+      const session = store.openSession()
+      const users = await session.query({ collection: "Users" }).include(i => i.includeCounter("likes")).all()
+      assert.equal(users.length, 2)
+      const requests = session.advanced.numberOfRequests
+      assert.deepEqual([await session.countersFor("users/1").get("likes"), await session.countersFor("users/2").get("likes")], [5, null])
+      assert.equal(session.advanced.numberOfRequests, requests)
+
+      const all = store.openSession()
+      await all.query({ collection: "Users" }).include(i => i.includeAllCounters()).all()
+      assert.deepEqual(await all.countersFor("users/1").getAll(), { likes: 5, views: 2 })
+      assert.equal(all.advanced.numberOfRequests, 1)
+    }))
+
     it("tell their changes to those who watch", () => database(async store => {
       await put(store, "users/1", "users/2")
       const feed = store.changes()

@@ -64,44 +64,14 @@ internal static class CounterIncludes
         foreach (string id in ids)
         {
             await slices.YieldWhenDueAsync();
-            if (!written.Add(LowerId(id)))
-            {
-                continue;
-            }
-
-            if (Find(reader.Current, id, withNames: names is null) is not { } document)
+            if (!written.Add(LowerId(id)) || Find(reader.Current, id, withNames: names is null) is not { } document)
             {
                 continue;
             }
 
             answer.Write(isFirst ? ""u8 : ","u8);
-            JsonText.WriteString(answer.Buffer, document.Id);
-            answer.Write(":["u8);
             isFirst = false;
-            bool isFirstName = true;
-            foreach (byte[] name in names ?? document.Names)
-            {
-                await slices.YieldWhenDueAsync();
-                long neededBytes = CounterJson.DetailBytes + (6L * (document.Id.Length + name.Length));
-                while (!answer.TryReserve(neededBytes))
-                {
-                    reader.Pause();
-                    await answer.WaitForMemoryAsync(neededBytes);
-                }
-
-                long? value = reader.Current.ReadCounter(document.Id, name, out long etag);
-                tag.Add(etag);
-                if (names is null && value is null)
-                {
-                    continue; // deleted since the names were read
-                }
-
-                answer.Write(isFirstName ? ""u8 : ","u8);
-                isFirstName = false;
-                CounterJson.WriteDetail(answer.Buffer, document.Id, name, value);
-            }
-
-            answer.Write("]"u8);
+            tag = await WriteDocumentAsync(answer, () => reader.Current, reader.Pause, document, names, slices, tag);
             await answer.SendIfLongerAsync(WholeAnswerBytes, reader.Pause);
         }
 
@@ -109,8 +79,56 @@ internal static class CounterIncludes
         return tag;
     }
 
+    /// <summary>Writes <c>ID:[DETAIL or null,…]</c> of one document.</summary>
+    /// <param name="answer">The response.</param>
+    /// <param name="read">Returns the snapshot, which changes with each pause.</param>
+    /// <param name="pause">Releases the snapshot before a wait.</param>
+    /// <param name="document">The document.</param>
+    /// <param name="names">The names; null for all that exist.</param>
+    /// <param name="slices">Ends the work when the client leaves.</param>
+    /// <param name="tag">The response's ETag so far.</param>
+    /// <returns>The ETag with the counters.</returns>
+    public static async Task<EntityTag> WriteDocumentAsync(
+        DocumentResponse answer,
+        Func<DatabaseReader> read,
+        Action pause,
+        FoundDocument document,
+        IReadOnlyList<byte[]>? names,
+        RequestTimeSlices slices,
+        EntityTag tag
+    )
+    {
+        JsonText.WriteString(answer.Buffer, document.Id);
+        answer.Write(":["u8);
+        bool isFirst = true;
+        foreach (byte[] name in names ?? document.Names)
+        {
+            await slices.YieldWhenDueAsync();
+            long neededBytes = CounterJson.DetailBytes + (6L * (document.Id.Length + name.Length));
+            while (!answer.TryReserve(neededBytes))
+            {
+                pause();
+                await answer.WaitForMemoryAsync(neededBytes);
+            }
+
+            long? value = read().ReadCounter(document.Id, name, out long etag);
+            tag.Add(etag);
+            if (names is null && value is null)
+            {
+                continue; // deleted since the names were read
+            }
+
+            answer.Write(isFirst ? ""u8 : ","u8);
+            isFirst = false;
+            CounterJson.WriteDetail(answer.Buffer, document.Id, name, value);
+        }
+
+        answer.Write("]"u8);
+        return tag;
+    }
+
     // As the database compares ids; some that .NET takes for equal are two documents.
-    private static string LowerId(string id)
+    public static string LowerId(string id)
     {
         Span<byte> lower = stackalloc byte[DocumentId.MaxBytes];
         byte[] bytes = Encoding.UTF8.GetBytes(id);

@@ -55,7 +55,7 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
 
         foreach (string path in paths)
         {
-            Add(path);
+            AddPath(path);
         }
     }
 
@@ -109,6 +109,16 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
         }
     }
 
+    /// <summary>Adds the id of a result itself.</summary>
+    /// <exception cref="RefusedException">The ids need more memory than queries have: 400.</exception>
+    public void Include(ReadOnlySpan<byte> id)
+    {
+        if (!id.IsEmpty)
+        {
+            Add(Encoding.UTF8.GetString(id));
+        }
+    }
+
     /// <summary>Releases the memory of the ids.</summary>
     public void Dispose()
     {
@@ -117,7 +127,7 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
     }
 
     // "lines[].product" → "lines", "[]", "product"
-    private void Add(string path)
+    private void AddPath(string path)
     {
         if (path.Length == 0)
         {
@@ -279,6 +289,11 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
             return;
         }
 
+        Add(id);
+    }
+
+    private void Add(string id)
+    {
         string lower = id.ToLowerInvariant();
         if (_foundIds.Contains(lower))
         {

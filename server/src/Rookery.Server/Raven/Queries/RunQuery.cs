@@ -5,6 +5,7 @@ using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
 using Rookery.Queries.Planning;
 using Rookery.Server.Raven.CompareExchange;
+using Rookery.Server.Raven.Counters;
 using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.Indexes;
 
@@ -147,6 +148,11 @@ internal sealed class RunQuery(ServerContext context)
             context.QueryMemory,
             slices.CheckCancelled
         );
+        using var includedCounters = new QueryCounterIncludes(
+            answer.Plan.IncludedCounters,
+            context.QueryMemory,
+            slices.CheckCancelled
+        );
         QueryEnvelope.Begin(output.Buffer);
         bool isFirst = true;
         while (await results.MoveNextAsync())
@@ -163,6 +169,8 @@ internal sealed class RunQuery(ServerContext context)
             {
                 results.Collect(includedValues);
             }
+
+            includedCounters.Collect(results);
 
             await SendWhenDueAsync(output, results, timings);
         }
@@ -197,6 +205,11 @@ internal sealed class RunQuery(ServerContext context)
         if (!includedValues.IsEmpty)
         {
             await CompareExchangeIncludes.WriteAsync(output, results, database, includedValues.Ids, slices);
+        }
+
+        if (!includedCounters.IsEmpty)
+        {
+            await includedCounters.WriteAsync(output, results, new EntityTag(database), slices);
         }
 
         timings.EndPart("Results");
