@@ -67,8 +67,8 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender sender, Action<Ac
     }
 
     /// <summary>
-    /// Queues a message. A message of another term, or one that starts again at an earlier index, replaces the queued
-    /// ones.
+    /// Queues a message. A message of another term, or one that begins at or before the first queued index, replaces
+    /// the queued messages.
     /// </summary>
     private void Enqueue(in Message message)
     {

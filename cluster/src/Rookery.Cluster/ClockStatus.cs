@@ -25,17 +25,17 @@ internal static class ClockStatus
 
         if (core.Role != Role.Leader)
         {
-            return "The cluster's time is in doubt: see what the leader says of it.";
+            return "The cluster's time is in doubt. Run `rookery status` on the leader to see why.";
         }
 
         return core.ClockVerdict switch
         {
             ClockVerdict.Doubted =>
-                $"The clocks jumped, and no majority of the voters' is synchronised: the cluster's time "
+                $"The clocks jumped, and no majority of the voters' clocks is synchronised: the cluster's time "
                     + $"is {Text(ticks)}. Connect the members to a source of time; or see that their clocks "
                     + $"are right, and run `rookery cluster clock confirm`. {Consequence}",
             ClockVerdict.Differ =>
-                $"No majority of the voters' clocks agrees on a time: the cluster's is {Text(ticks)}. "
+                $"No majority of the voters' clocks agrees on a time: the cluster's time is {Text(ticks)}. "
                     + $"Connect the members to a source of time, or set their clocks and run `rookery cluster "
                     + $"clock confirm`. {Consequence}",
             _ => "The clocks of a majority of the voters are not known yet.",

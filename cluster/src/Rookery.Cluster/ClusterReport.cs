@@ -52,7 +52,7 @@ internal sealed class ClusterReport(
         }
     }
 
-    /// <summary>Whether <see cref="View"/> is computed since the last change.</summary>
+    /// <summary>Whether <see cref="View"/> was computed after the last change.</summary>
     public bool IsViewCurrent => Volatile.Read(ref _view) is { } cached && cached.Stamp == Stamp;
 
     // Changes whenever the view must be computed again.

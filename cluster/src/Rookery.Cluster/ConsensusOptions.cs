@@ -51,7 +51,8 @@ public sealed record ConsensusOptions
     public long RetainedJournalBytes { get; init; } = 256 << 20;
 
     /// <summary>
-    /// Receives sentences that need the operator's attention: disks that lost entries, stalled disks, old copies.
+    /// Receives sentences that need the operator's attention: disks that lost entries, stalled disks, copies of an old
+    /// card.
     /// </summary>
     public Action<string>? TroubleFound { get; init; }
 

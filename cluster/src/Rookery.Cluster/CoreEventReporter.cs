@@ -9,7 +9,7 @@ namespace Rookery.Cluster;
 internal sealed class CoreEventReporter(RaftHost host, MemberRoster roster)
 {
     private const string Diverged =
-        "This node came to other results than a majority by applying the same writes, so it stopped taking "
+        "This node computed other results than a majority from the same writes, so it stopped taking "
         + "part. Keep its data for a report, and let another, empty card join in its place.";
 
     /// <summary>Reports the events of the last step. Under the lock.</summary>
@@ -28,14 +28,13 @@ internal sealed class CoreEventReporter(RaftHost host, MemberRoster roster)
                     CoreEvent.QuorumLost =>
                         "This node led and does not hear from a majority of the members any more, so it stepped down.",
                     CoreEvent.OldStart =>
-                        $"Messages of an earlier start of {roster.NameAndTagOf(node)} came in: when this goes on, "
+                        $"Messages of an earlier start of {roster.NameAndTagOf(node)} arrived. If more arrive, "
                             + $"an old card or a copy of it is running.",
                     CoreEvent.OutcomesDiffer =>
-                        $"{roster.NameAndTagOf(node)} and others came to different results by applying the same "
-                            + $"writes. Nothing is written until a majority agrees.",
+                        $"{roster.NameAndTagOf(node)} and other members computed different results from the "
+                            + $"same writes. Nothing is written until a majority agrees.",
                     CoreEvent.Diverged => Diverged,
-                    CoreEvent.DamageHealed =>
-                        "What this node's disk had lost of its journal was given back by the leader.",
+                    CoreEvent.DamageHealed => "The leader sent again what this node's disk had lost of its journal.",
                     CoreEvent.ClockDoubted => ClockStatus.ExplainDoubt(host.Core, host.Now) ?? string.Empty,
                     CoreEvent.ClockTrusted => "The cluster's time is not in doubt any more.",
                     _ => throw new System.Diagnostics.UnreachableException(),

@@ -83,7 +83,7 @@ internal sealed class EntrySender
                 _hasReportedUnreadable = true;
                 _host.Options.TroubleFound?.Invoke(
                     $"A part of this node's journal that another member misses cannot be read: "
-                        + $"{failure.Message} The member gets the state instead, or another member takes the lead. "
+                        + $"{failure.Message} The member gets the state instead, or another member becomes leader. "
                         + $"Look after this node's card."
                 );
             }

@@ -22,9 +22,9 @@ internal sealed class MemberDiagnosis(
     // Under load a few entries are always unapplied. More than this many mean that the node was away.
     private const int EntriesToCatchUp = 4096;
 
-    private const string NotToldYet =
-        "No leader is known here, because this node was not told yet who belongs to the cluster: it waits for "
-        + "a member to reach it.";
+    private const string MembersAreUnknown =
+        "No leader is known here, because this node does not know yet which nodes belong to the cluster: it "
+        + "waits until a member connects to it.";
 
     /// <summary>
     /// Explains why this node must not serve reads yet; null when it may. A voter may serve the data that it had at its
@@ -40,15 +40,15 @@ internal sealed class MemberDiagnosis(
 
         if (state.Configuration.Voters.IsEmpty)
         {
-            return installer.Trouble ?? NotToldYet;
+            return installer.Trouble ?? MembersAreUnknown;
         }
 
         if (!state.Configuration.IsVoter(host.Self) && !reads.HasEverCaughtUp)
         {
             return installer.Trouble
                 ?? (
-                    "This node has joined and catches up: since its start it has not come to all that is "
-                    + "committed. What it has can be read here, and may be old."
+                    "This node has joined and catches up: since its start it has not applied all "
+                    + "committed entries. Its data can be read here, and may be outdated."
                 );
         }
 
@@ -91,13 +91,13 @@ internal sealed class MemberDiagnosis(
             string verb = disowning.Length == 1 ? "says" : "say";
             string advice =
                 state.Configuration.Voters.Length > 2
-                    ? "most of the other voters would say it. Keep its data, and see that the other "
+                    ? "most of the other voters must say so. Keep its data, and see that the other "
                         + "voters run and can be reached."
-                    : "it may be an old card that says so. Keep the data of both, and look on both, with "
+                    : "the other member may run an old card. Keep the data of both, and look on both, with "
                         + "`rookery export`, for what was stored last before the card was changed: how much "
-                        + "each has proves nothing, if an old card served since.";
+                        + "each has proves nothing if an old card served since.";
             return $"No leader is known here, and {NameList.Of(disowning)} {verb} that this node is no member of the "
-                + $"cluster. That alone does not make it one that was removed: {advice}";
+                + $"cluster. That alone does not prove that it was removed: {advice}";
         }
 
         var refusing = answers
@@ -112,7 +112,7 @@ internal sealed class MemberDiagnosis(
 
         if (state.Configuration.Voters.IsEmpty)
         {
-            return installer.Trouble ?? NotToldYet;
+            return installer.Trouble ?? MembersAreUnknown;
         }
 
         if (state.Configuration.Voters.Length == 1)
@@ -150,15 +150,14 @@ internal sealed class MemberDiagnosis(
         string unreachedClause =
             unreached.Count == 0
                 ? "."
-                : $", but not {names}: after a crash the voters wait up to 20 s for a missing one, and if that one "
-                    + "leads, this node has to reach it.";
+                : $", but not {names}: after a crash the voters wait up to 20 s for a missing one, and if that "
+                    + "voter leads, this node must reach it.";
         string why =
             connected < configuration.Majority
-                ? $"No leader is known here: {needed} have to see each other to choose one, and this node does "
-                    + $"not reach {names}. Switch on what is off, or see to the network: writing goes on by itself "
-                    + $"then."
+                ? $"No leader is known here: {needed} must reach each other to elect one, and this node does "
+                    + $"not reach {names}. Start the nodes that are off, or repair the network: writes then continue."
                 : $"No leader is known here yet: {withItself}this "
-                    + $"node sees {connected} of {voters} voters, which is enough to choose "
+                    + $"node sees {connected} of {voters} voters, which is enough to elect "
                     + $"one{unreachedClause}";
         return $"{why} Documents can be read here meanwhile.{DescribeStrangers(unreached)}";
     }
@@ -176,10 +175,11 @@ internal sealed class MemberDiagnosis(
             .FirstOrDefault(static candidate => candidate.Attempt is not null);
         return stranger.Attempt is null
             ? string.Empty
-            : $" Where {roster.NameAndTagOf(stranger.Voter)} was, a node answers that is no member: "
+            : $" Where {roster.NameAndTagOf(stranger.Voter)} was, a node that is no member answers: "
                 + $"{stranger.Attempt.Why} If "
-                + $"the cluster was recovered without this node (`rookery cluster recover`), its data are those of "
-                + $"the old one: keep them until nothing is missing, and let it join anew, empty.";
+                + $"the cluster was recovered without this node (`rookery cluster recover`), this node's data are "
+                + $"those of the old cluster. Keep them until nothing is missing from the new one, and let this node "
+                + $"join anew with an empty data directory.";
     }
 
     /// <summary>Returns the other voters to which this node has no connection.</summary>
@@ -199,7 +199,7 @@ internal sealed class MemberDiagnosis(
     {
         var attempts = AttemptsAt(voter);
         return attempts.Count == 0
-            ? $"{roster.NameAndTagOf(voter)}: no attempt to reach it has ended yet, or it is not known where it may be."
+            ? $"{roster.NameAndTagOf(voter)}: no attempt to reach it has ended yet, or its address is not known."
             : $"{roster.NameAndTagOf(voter)} is looked for at {string.Join("; ", attempts.Select(DescribeAttempt))}.";
     }
 
@@ -218,8 +218,8 @@ internal sealed class MemberDiagnosis(
 
         if (voter == host.Self)
         {
-            return "No leader is known here yet: this node is the only voter, and leads as soon as it has looked "
-                + "through its journal.";
+            return "No leader is known here yet: this node is the only voter, and leads as soon as it has read "
+                + "its journal.";
         }
 
         return $"No leader is known here: only {roster.NameAndTagOf(voter)} votes, and this node does not hear from "
@@ -252,7 +252,7 @@ internal sealed class MemberDiagnosis(
 
         long lag = state.CommitIndex - state.AppliedIndex;
         return lag > EntriesToCatchUp
-            ? $"This node catches up: {lag} entries are to be applied."
+            ? $"This node catches up: {lag} entries remain to be applied."
             : WhyUnready(state) ?? installer.Trouble;
     }
 }

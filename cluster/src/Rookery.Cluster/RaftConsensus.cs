@@ -198,7 +198,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     private bool IsOnlyMember => _network is null && Host.Leadership.IsReady;
 
     /// <inheritdoc/>
-    public void EndWaitingReads() => _reads.EndPresentAndFuture();
+    public void EndWaitingReads() => _reads.RefuseWaitingAndLater();
 
     /// <inheritdoc/>
     public ClusterTime Time => _measures.Time.Now;
@@ -284,7 +284,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
             // Halt first: a caller that began to wait later would wait for ticks that no longer come.
             Host.Halt();
             Proposals.Forwarder?.WakeLeaderWaiters();
-            _reads.EndPresent();
+            _reads.RefuseWaiting();
         }
     }
 

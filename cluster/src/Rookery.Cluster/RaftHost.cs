@@ -23,18 +23,18 @@ namespace Rookery.Cluster;
 /// <item><term><see cref="EnterDiagnosisMode"/></term><description>Enters diagnosis mode.</description></item>
 /// <item><term><see cref="HaltInDiagnosisMode"/></term><description>Halts and enters diagnosis
 /// mode.</description></item>
-/// <item><term><see cref="HaltForGood"/></term><description>The same, also after every later
+/// <item><term><see cref="HaltForGood"/></term><description>Halts and enters diagnosis mode, also at every later
 /// start.</description></item>
 /// </list>
 /// </remarks>
 internal sealed class RaftHost
 {
     private const string OnlyCopy =
-        "This node holds acknowledged writes that the others lost: keep its card, and export from it with "
-        + "`rookery export`, before another joins in its place.";
+        "This node holds acknowledged writes that the other members lost: keep its card, and export from it with "
+        + "`rookery export`, before another node joins instead.";
 
-    // Does not say that other members have all of the data: their disks may have lost their last syncs.
-    private const string KeepForReport = "Keep its data for a report: others may not have all of it.";
+    // The message does not promise that other members have all of the data: their disks may have lost their last syncs.
+    private const string KeepForReport = "Keep its data for a report: other members may lack a part of it.";
 
     private readonly TimeProvider _time;
     private readonly long _startedAt;

@@ -31,8 +31,8 @@ internal sealed class ReadIndexService(RaftHost host)
     /// <summary>Whether this node has caught up in any term since its start.</summary>
     public bool HasEverCaughtUp => CaughtUpTerm != 0;
 
-    /// <summary>Ends all present and future waits with false, because the node is stopping.</summary>
-    public void EndPresentAndFuture()
+    /// <summary>Ends all present and later waits with false, because the node is stopping.</summary>
+    public void RefuseWaitingAndLater()
     {
         lock (host.Gate)
         {
@@ -203,7 +203,7 @@ internal sealed class ReadIndexService(RaftHost host)
     }
 
     /// <summary>Ends all present waits with false, because the node is halted or disposed.</summary>
-    public void EndPresent()
+    public void RefuseWaiting()
     {
         lock (host.Gate)
         {

@@ -26,7 +26,7 @@ internal sealed class StepHandler(
 
     /// <summary>
     /// Executes <see cref="RaftHost.Output"/>: caches entries, collects the records of the next journal write and wakes
-    /// its thread, sends messages. Under the lock, so without I/O.
+    /// the journal thread, and sends messages. Under the lock, so without I/O.
     /// </summary>
     public void Execute(CachedEntry? proposed, ReadOnlySpan<JournalFrame> received)
     {
@@ -64,7 +64,7 @@ internal sealed class StepHandler(
     /// </summary>
     public void RefuseAllWaiting()
     {
-        reads.EndPresent();
+        reads.RefuseWaiting();
         threads.WakeToRefuse();
     }
 

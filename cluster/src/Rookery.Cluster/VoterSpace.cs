@@ -81,7 +81,7 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
         voters.Sort();
         voters.Reverse(); // most spare bytes first
 
-        // The majority with the most free space limits the capacity by its fullest voter.
+        // Of the majority with the most free space, the fullest voter limits the capacity.
         int majority = configuration.Majority;
         var capacity =
             voters.Count < majority
@@ -106,7 +106,7 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
         return new ClusterCapacity(roster.TagOf(limiting.Node), limiting.SpareBytes, refusal);
     }
 
-    // Another member reports only how much it lacks.
+    // Another member reports only how many bytes it lacks, not where.
     private string DescribePlace(NodeId node) =>
         node == host.Self && store.Space.FullJournalDirectory is { } directory
             ? $"on the file system of its journal in {directory} "

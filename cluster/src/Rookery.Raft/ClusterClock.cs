@@ -11,7 +11,7 @@ namespace Rookery.Raft;
 /// </remarks>
 internal sealed class ClusterClock(SafetyRules rules)
 {
-    /// <summary>Clocks agree when they are within this distance of the voters' median.</summary>
+    /// <summary>A clock agrees when it is within this distance of the median of the voters' clocks.</summary>
     public const long AgreementTicks = TimeSpan.TicksPerMinute;
 
     /// <summary>A larger difference is a jump of the clock, not drift or a short pause.</summary>
@@ -130,7 +130,7 @@ internal sealed class ClusterClock(SafetyRules rules)
         }
         else
         {
-            // No majority claims another time, so IsSure stays unchanged.
+            // No majority of the clocks shows another time, so IsSure stays unchanged.
             Coverage.Count(RareBranch.ClocksDiffer);
             StartAtEarliestUnlessKnown(now);
             Verdict = ClockVerdict.Differ;

@@ -2,8 +2,8 @@ namespace Rookery.Raft;
 
 /// <summary>
 /// The members of the cluster. A configuration is in force as soon as its entry is appended, committed or not (thesis
-/// 4.1). A change adds or removes one voter at a time, so any majority of one configuration overlaps any majority of
-/// the next.
+/// 4.1). A change adds or removes at most one voter, so any majority of one configuration overlaps any majority of the
+/// next.
 /// </summary>
 public sealed class Configuration
 {

@@ -38,9 +38,9 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     public void MarkVoteChanged() => _voteIsPending = true;
 
     /// <summary>
-    /// Records that the log was truncated after <paramref name="index"/>. When an outstanding write completes, it then
-    /// makes entries durable only through that index, because later indexes get other entries. (A write with this
-    /// term's vote can be outstanding while a leader's first entries replace the log's end.)
+    /// Records that the log was truncated after <paramref name="index"/>. An outstanding write then makes entries
+    /// durable only through that index, because later indexes get other entries. (A write with this term's vote can be
+    /// outstanding while a leader's first entries replace the log's end.)
     /// </summary>
     public void TruncateAfter(long index)
     {

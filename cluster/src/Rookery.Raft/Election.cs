@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Elections with PreVote (thesis 9.6), CheckQuorum (6.2) and leader stickiness (4.2.3). Each of the three needs the
-/// other two. Counts votes; <see cref="Member"/> makes this node leader when <see cref="IsWon"/>.
+/// Elections with PreVote (thesis 9.6), CheckQuorum (6.2) and leader stickiness (4.2.3). Each of the three works only
+/// with the other two. Counts votes; <see cref="Member"/> makes this node leader when <see cref="IsWon"/>.
 /// </summary>
 internal sealed class Election(MemberState state, Outbox outbox, StartingPoint start)
 {
@@ -174,7 +174,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
 
     /// <summary>
     /// Answers a vote request. Learners and nodes outside the configuration vote too, because a voter may not have
-    /// received the configuration that makes it one. Only voters are counted.
+    /// received the configuration that makes it a voter. Only voters are counted.
     /// </summary>
     public void AnswerVote(in Message message)
     {

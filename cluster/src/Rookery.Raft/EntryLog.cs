@@ -35,7 +35,7 @@ public sealed class EntryLog
     public Configuration Configuration => _configurations[^1].Configuration;
 
     /// <summary>
-    /// The configuration before the newest one. If the log contains only one, the newest one. It is in force again when
+    /// The configuration before the newest one; the newest one if the log contains no other. It is in force again when
     /// the newest one is truncated.
     /// </summary>
     public Configuration PreviousConfiguration => _configurations[Math.Max(_configurations.Count - 2, 0)].Configuration;

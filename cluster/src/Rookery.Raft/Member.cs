@@ -5,8 +5,8 @@ namespace Rookery.Raft;
 /// handles it. Called by <see cref="RaftCore"/>.
 /// </summary>
 /// <remarks>
-/// No part of the core references this type. When a part finds that the role must change, it returns that to this type,
-/// which changes the role.
+/// No part of the core references this type. A part that finds that the role must change reports it by its return
+/// value, and this type changes the role.
 /// </remarks>
 internal sealed class Member
 {

@@ -1,7 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Membership changes (thesis 4.1 to 4.3): each adds or removes one voter, and is in force once it is appended.
+/// Membership changes (thesis 4.1 to 4.3): each changes the role of one member, and is in force once its entry is
+/// appended.
 /// </summary>
 internal sealed class MemberChanges(MemberState state, ProgressTracker tracker, Replication replication)
 {

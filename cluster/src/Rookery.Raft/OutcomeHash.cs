@@ -9,7 +9,7 @@ namespace Rookery.Raft;
 public readonly record struct OutcomeHash(long Index, long Hash);
 
 /// <summary>
-/// The outcome hashes at the newest 1,024 indexes (16 KiB). A peer that lags by more is compared later.
+/// The outcome hashes at the newest 1,024 indexes (16 KiB). A peer that lags by more entries is compared later.
 /// </summary>
 internal sealed class OutcomeHistory
 {

@@ -57,7 +57,7 @@ public enum ChangeAnswer
     /// <summary>A majority of the new configuration's voters was not heard within an election timeout.</summary>
     NoMajority,
 
-    /// <summary>The change would take the leader's own vote. Transfer leadership first.</summary>
+    /// <summary>The change would end the leader's own vote or membership. Transfer leadership first.</summary>
     LeaderItself,
 
     /// <summary>The new configuration would have more than <see cref="Configuration.MaxVoters"/> voters.</summary>
@@ -89,15 +89,15 @@ public enum CoreEvent
     DamageHealed,
 
     /// <summary>
-    /// Voters applied the same entries with different results, and no majority of them agrees. Until one does, nothing
-    /// is proposed.
+    /// Voters applied the same entries with different results, and no majority of them agrees. Until a majority agrees,
+    /// no entry is proposed.
     /// </summary>
     OutcomesDiffer,
 
     /// <summary>
     /// The voters' clocks agree on a time more than ten minutes from the cluster's, and no majority of them is
-    /// synchronised. Until a majority is synchronised or an operator confirms, nothing expires and no key is renewed
-    /// for its age.
+    /// synchronised. Until a majority is synchronised or an operator confirms, nothing expires and no idempotency key
+    /// ages.
     /// </summary>
     ClockDoubted,
 

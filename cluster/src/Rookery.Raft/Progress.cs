@@ -3,7 +3,8 @@ namespace Rookery.Raft;
 /// <summary>The mode in which a leader replicates to a peer.</summary>
 internal enum ProgressState
 {
-    /// <summary>The leader searches the last common entry, with one message without entries at a time.</summary>
+    /// <summary>The leader searches for the last common entry, with one message at a time, which carries no
+    /// entries.</summary>
     Probe,
 
     /// <summary>The last common entry is known: entries are pipelined.</summary>
@@ -75,8 +76,8 @@ internal sealed class Progress(NodeId node, long next, long now)
     public long HoldBackFrom { get; set; } = long.MaxValue;
 
     /// <summary>
-    /// The index of an entry that this leader cannot read and the peer gets from a snapshot. Entries are sent again
-    /// once the peer has that entry. 0 when the peer fetches for another reason.
+    /// The index of an entry that this leader cannot read, so the peer gets it from a snapshot. Later entries are sent
+    /// again once the peer has that entry. 0 when the peer fetches for another reason.
     /// </summary>
     public long FetchesThrough { get; set; }
 

@@ -81,9 +81,9 @@ public sealed class RaftCore
     public Configuration Configuration => _log.Configuration;
 
     /// <summary>
-    /// Whether the newest configuration removed this node. True only if the configuration before it contains this node,
-    /// because a joining node has not yet received the entry that adds it. False for a damaged log, which may end with
-    /// an old configuration.
+    /// Whether the newest configuration removed this node. A node that the configuration before it does not contain
+    /// either was not removed: it is joining, and has not yet received the entry that adds it. False for a damaged log,
+    /// which may end with an old configuration.
     /// </summary>
     public bool WasRemoved =>
         !IsDamaged && !_log.Entries.Configuration.IsMember(Self) && _log.Entries.PreviousConfiguration.IsMember(Self);
@@ -121,7 +121,8 @@ public sealed class RaftCore
     public ClockReading ReadClock(long nowMicroseconds) => _member.Clocks.Read(nowMicroseconds);
 
     /// <summary>
-    /// Returns the time for the next entry, never less than <paramref name="lastTicks"/>, even if clocks run back.
+    /// Returns the time for the next entry. It is always later than <paramref name="lastTicks"/>, even if clocks run
+    /// back.
     /// </summary>
     /// <param name="nowMicroseconds">The host's time, as inputs carry it.</param>
     /// <param name="lastTicks">The time of the last entry that carries one, in ticks.</param>

@@ -16,7 +16,7 @@ internal sealed class Replication(
 
     /// <summary>
     /// The last entry through which the local store is durable. The state there is offered to peers that miss compacted
-    /// entries. Such a peer waits until the host has reported a position at or after the compacted entries.
+    /// entries. The offer waits until the host has reported a position at or after the compacted entries.
     /// </summary>
     public LogPosition Manifest { get; set; }
 

@@ -97,7 +97,7 @@ internal class SafetyRules
     ) => isOverStall || leaderlessMicroseconds >= 4 * timeoutMicroseconds;
 
     /// <summary>
-    /// Whether a node may vote: always. A voter may not have received the configuration that makes it one (thesis
+    /// Whether a node may vote: always. A voter may not have received the configuration that makes it a voter (thesis
     /// 4.2.2).
     /// </summary>
     public virtual bool MayVote(bool isVoter) => true;

@@ -1,7 +1,7 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// A follower's side of InstallSnapshot (the paper, section 7): orders the host to fetch a snapshot when the entries
+/// A follower's side of InstallSnapshot (the paper, section 7): tells the host to fetch a snapshot when the entries
 /// that this node misses are compacted. One fetch runs at a time.
 /// </summary>
 internal sealed class SnapshotReceiver(MemberState state, Follower follower, Outbox outbox)

@@ -50,8 +50,8 @@ internal sealed class StoreWatch(
     }
 
     /// <summary>
-    /// Transfers leadership to a voter whose board has been better for some minutes, or at once when this node cannot
-    /// apply.
+    /// Transfers leadership to a better voter: after some minutes when its board is better, at once when this node
+    /// cannot apply.
     /// </summary>
     public void PreferBetterBoard()
     {

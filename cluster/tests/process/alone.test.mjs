@@ -28,7 +28,7 @@ test("A member that starts without the others accepts its users and shows what i
   assert.match((await alone.request("GET", "/readyz?verbose")).text, /have to see each other/)
   const { status, text } = await alone.request("GET", "/readyz")
   assert.equal(status, 200, "what it has is served")
-  assert.match(text, /^ok, but: No leader is known here: 2 of 3 voters have to see each other to choose one, and this node does not reach a \(A\) and b \(B\)\./)
+  assert.match(text, /^ok, but: No leader is known here: 2 of 3 voters must reach each other to elect one, and this node does not reach a \(A\) and b \(B\)\./)
   assert.equal((await alone.request("GET", "/metrics")).status, 200)
 
   await Promise.all([cluster.start(0), cluster.start(1)])

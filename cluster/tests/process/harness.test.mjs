@@ -71,7 +71,7 @@ for (const sentence of [
   "error: A rule of consensus was found broken, so this node stopped taking part: one leader in a term.",
   "Process terminated. The process ends, because the commit path found an inconsistent state.",
   "warning: duty failed: Rookery.Platform.InvariantViolationException: Invariant violated: a reference is given back once.",
-  "error: This node came to other results than a majority by applying the same writes, so it stopped taking part.",
+  "error: This node computed other results than a majority from the same writes, so it stopped taking part.",
 ]) {
   test(`No log may say: ${sentence.slice(0, 60)}`, async () => {
     const excusing = { ...quiet, excuses: ["failing", "rot"] }

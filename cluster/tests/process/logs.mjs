@@ -10,7 +10,7 @@ const never = [
 
 /** The messages that each effect on a card permits, in addition to those above. */
 const excused = [
-  { by: "failing", sentence: /The journal could not be written|A durable write could not be applied|could not be put in place|Diagnosis mode(?!: The cluster refused)/ },
+  { by: "failing", sentence: /The journal could not be written|A durable write could not be applied|could not be installed|Diagnosis mode(?!: The cluster refused)/ },
   { by: "copy", sentence: /Diagnosis mode: The cluster refused this node's data for good/ },
   { by: "rot", sentence: /has fewer entries than it once confirmed/ },
   { by: "card", sentence: /^ +at [A-Z][\w.]*\./ }, // an exception that nobody expected

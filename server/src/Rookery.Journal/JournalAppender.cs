@@ -145,8 +145,9 @@ internal sealed class JournalAppender(
     }
 
     /// <summary>
-    /// Records the newest segment, which is durable, and the last write in the note, unless the note names that segment
-    /// already. Called outside the commit path, on one thread at a time, not the writing thread.
+    /// Records the newest segment, which is durable, and the last write in the note (<see cref="NewestNote"/>), unless
+    /// the note names that segment already. Called outside the commit path, on one thread at a time, not the writing
+    /// thread.
     /// </summary>
     public void NoteNewest()
     {

@@ -18,7 +18,7 @@ internal sealed class JournalDirectory : IDisposable
         Note = note;
     }
 
-    /// <summary>The note of the newest segment.</summary>
+    /// <summary>The note that names the newest segment.</summary>
     public NewestNote Note { get; }
 
     /// <summary>Segments with a valid header, ordered by generation.</summary>

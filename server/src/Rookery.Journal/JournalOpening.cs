@@ -42,8 +42,8 @@ internal static class JournalOpening
             appender = CreateAppender(walk, directory, options, pool, io, newJournalStart);
             var recovery = walk.Report(directory.CleanUp(appender.Segments, walk.Dropped, pool));
 
-            // The note does not cover the Start frame, so recovery does not report lost writes if only that frame is
-            // damaged.
+            // The note (NewestNote) does not cover the Start frame, so recovery does not report lost writes if only
+            // that frame is damaged.
             long lastWrite = appender.LastWrite;
             ContinueLog(appender, walk);
             NoteEnd(appender, lastWrite);
@@ -79,7 +79,7 @@ internal static class JournalOpening
         }
         catch (DiskException)
         {
-            // The earlier note remains and protects what it names.
+            // The earlier note remains, and protects the segment and the write that it names.
         }
     }
 
@@ -124,8 +124,8 @@ internal static class JournalOpening
 
     /// <summary>
     /// Writes the last write again, because its sync may have failed or was never called. Then continues the log: with
-    /// a Start frame after a clean stop, otherwise in a new segment. So remains of an interrupted write never follow
-    /// the next write, and a segment contains frames of one version only.
+    /// a Start frame after a clean stop, otherwise in a new segment. So bytes that an interrupted write left never
+    /// follow the next write, and a segment contains frames of one version only.
     /// </summary>
     private static void ContinueLog(JournalAppender appender, RecoveryWalk walk)
     {

@@ -120,8 +120,8 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Total length of prepared segments, in bytes: space for the journal that the file system does not count as free.
-    /// Thread-safe.
+    /// Total length of prepared segments, in bytes: the journal can still write to them, although the file system does
+    /// not count them as free. Thread-safe.
     /// </summary>
     public long ReadyBytes => (long)_pool.Ready * _segmentBytes;
 
@@ -138,7 +138,7 @@ public sealed class NodeJournal : IDisposable
             long bytes = 0;
             for (int i = live.Count - 1; i >= 0; i--)
             {
-                // A segment ends where the header of the next one says.
+                // The header of the next segment contains the position at which this segment ends.
                 bool isNewest = i == live.Count - 1;
                 if (!isNewest && live[i + 1].Header!.Position.Index <= index)
                 {

@@ -96,7 +96,7 @@ public sealed class HealthRouteTests(NodeInDiagnosis inDiagnosis) : IClassFixtur
         var ready = await client.GetAsync("/readyz");
         Assert.Equal(HttpStatusCode.ServiceUnavailable, ready.StatusCode);
         Assert.Contains(
-            "was not told yet who belongs to the cluster",
+            "does not know yet which nodes belong to the cluster",
             await ready.Content.ReadAsStringAsync(),
             StringComparison.Ordinal
         );

@@ -160,7 +160,7 @@ test("A card too many says who founded the cluster without it, a short phrase is
     cards.start(name)
   }
 
-  await until(() => /The phrase to form a cluster by has 9 characters, and must have 16 at least/.test(cards.nodes.d.log))
+  await until(() => /The phrase to form a cluster with has 9 characters, and must have 16 at least/.test(cards.nodes.d.log))
   const isOut = name => /^out . has founded the cluster home without this node/.test(cards.note(name))
   await until(() => ["a", "b", "c"].some(isOut))
   const excluded = ["a", "b", "c"].find(isOut)
@@ -174,7 +174,7 @@ test("A card too many says who founded the cluster without it, a short phrase is
 
   assert.match((await cards.health(excluded)).Forming, /It can join with a token/)
   await until(() => /^Serving\. . has founded the cluster home without this node, .* It can join with a token/.test(cards.shown(excluded)))
-  await until(() => /The phrase to form a cluster by has 9 characters/.test(cards.shown("d")))
+  await until(() => /The phrase to form a cluster with has 9 characters/.test(cards.shown("d")))
   assert.deepEqual(await Promise.all([excluded, "d", "e"].map(name => cards.membersSeenBy(name))), [1, 1, 1])
   assert.equal(cards.note("e"), "")
 })

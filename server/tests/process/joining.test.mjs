@@ -64,7 +64,7 @@ test("nodes join by tokens, wrong joins are refused with advice, and the authori
   assert.equal(joined.code, 0, joined.stderr)
   assert.deepEqual([JSON.parse(joined.stdout).Tag, JSON.parse(joined.stdout).Members], ["B", ["pi-1"]])
   assert.match(joined.stderr, /A standby.* If its card dies, writes that pi-2 had not received are lost.*A mirror.* writes stop while either is off.*`rookery cluster node promote pi-2`/s)
-  await refused(1, /has let node .* in on .*, and each lets in one/, "join", ticket, "--data", at("c"), "--name", "pi-3")
+  await refused(1, /admitted node .* on .*, and each token admits one node/, "join", ticket, "--data", at("c"), "--name", "pi-3")
 
   let second = await NodeProcess.serveDuring(t, { data: at("b"), port: two })
   await until(async () => (await members(second)).length === 2)
@@ -189,7 +189,7 @@ test("A token ends by the cluster's time, and a node whose clock is in 1970 join
   await first.createDatabase("shop")
   const short = await token(first, "--minutes", "3")
   clocks.a.set("+5m")
-  await until(async () => /The token ended on/.test((await run("cluster", "join", short, "--data", at("c"), "--name", "pi-1")).stderr))
+  await until(async () => /The token expired on/.test((await run("cluster", "join", short, "--data", at("c"), "--name", "pi-1")).stderr))
 
   const within = ["env", ...Object.entries(clocks.b.environment).map(([name, value]) => `${name}=${value}`)]
   const joined = await runWithin(within, "cluster", "join", await token(first), "--data", at("b"), "--name", "pi-2", "--address", `127.0.0.1:${two + 1000}`)

@@ -115,7 +115,7 @@ internal sealed class ApplyPipeline(
     }
 
     /// <summary>
-    /// Message that applying is blocked; null when it is not. It omits the cause, which is only logged.
+    /// The message for callers while applying is blocked; null otherwise. It omits the cause, which is only logged.
     /// </summary>
     public string? BlockedReason =>
         !host.Progress.IsBlocked
@@ -136,7 +136,7 @@ internal sealed class ApplyPipeline(
     {
         if (failure is not (DamagedException or UnappliedDamageException))
         {
-            return "The node applies it when it is restarted and the cause is removed.";
+            return "Remove the cause and restart the node, which then applies the write.";
         }
 
         // A standby is a learner: it has the data, but does not vote, so it cannot become leader.

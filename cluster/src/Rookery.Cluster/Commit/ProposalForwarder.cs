@@ -131,8 +131,9 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
 
     /// <summary>
     /// Abandons forwards to silent leaders: after one election timeout of silence if another member leads, otherwise
-    /// after <see cref="SilenceInElectionTimeouts"/> of them. The connection to a hung or isolated leader breaks only
-    /// much later. A leader that transferred leadership still runs, and usually answers before that. Under the lock.
+    /// after <see cref="SilenceInElectionTimeouts"/> election timeouts. The connection to a hung or isolated leader
+    /// breaks only much later. A leader that transferred leadership still runs, and usually answers before that. Under
+    /// the lock.
     /// </summary>
     public void AbandonSilentForwards()
     {

@@ -26,8 +26,8 @@ internal sealed class ProposalIntake(
     // thread, so that bulk insert can go on reading.
     private const int MaxBytesCommittedByCaller = 64 << 10;
 
-    // For commands that another member forwarded, and for commands that waited for this node to become leader. They
-    // often arrive together, so they are left to the journal thread, which commits all that are queued with one sync.
+    // The value for commands that another member forwarded, and for commands that waited for this node to become
+    // leader. Such commands often arrive together, so the journal thread commits all queued ones with one sync.
     private const int NoBytesCommittedByCaller = 0;
 
     private int _forwardedInFlight;
@@ -140,7 +140,8 @@ internal sealed class ProposalIntake(
             : ProposeAfterAdmissionAsync(command, maxBytesToCommitHere, cancellationToken);
     }
 
-    // Whatever its kind: in the log a longer command would stop the replication of all that follow it.
+    // The limit applies to commands of every kind: a longer command in the log would stop the replication of all later
+    // entries.
     private static bool IsTooLong(CommandBuffer command) => command.Length > DocumentLimits.MaxCommandBytes;
 
     private static Rejection TooLong(CommandBuffer command)
@@ -219,7 +220,7 @@ internal sealed class ProposalIntake(
             return new CommandOutcome(
                 new Rejection(
                     RejectionKind.Canceled,
-                    "The request was given up before its write was queued. Nothing was stored."
+                    "The request was canceled before its write was queued. Nothing was stored."
                 )
             );
         }

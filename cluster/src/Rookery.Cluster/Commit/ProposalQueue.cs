@@ -88,7 +88,8 @@ internal sealed class ProposalQueue
         }
     }
 
-    /// <summary>Moves all proposals to <paramref name="target"/>, oldest first. By the holder of the turn.</summary>
+    /// <summary>Moves all proposals to <paramref name="target"/>, oldest first. Called by the holder of the
+    /// turn.</summary>
     public void MoveAllTo(Queue<Proposal> target) => MoveAll(target, replacement: null);
 
     /// <summary>

@@ -22,7 +22,8 @@ internal static class ProposalRejections
     public static Rejection NoLeader { get; } =
         new(
             RejectionKind.NoLeader,
-            "No member leads now, or none is known here. Nothing was stored; try again in a second, or another node."
+            "No member leads now, or none is known here. Nothing was stored; try again in a second, or use "
+                + "another node."
         );
 
     public static Rejection LeaderIsSilent { get; } =
@@ -35,8 +36,8 @@ internal static class ProposalRejections
     public static Rejection DurableButUnapplied { get; } =
         new(
             RejectionKind.OutcomeUnknown,
-            "The write is durable, but an error kept this node from applying it: it takes effect with what the "
-                + "other members have, or when the node is restarted."
+            "The write is durable, but an error kept this node from applying it: it takes effect when "
+                + "this node fetches another member's state, or when it is restarted."
         );
 
     public static Rejection Abandoned { get; } =

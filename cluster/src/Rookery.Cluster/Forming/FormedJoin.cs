@@ -37,7 +37,7 @@ public sealed record FormedJoin(JoinToken Token, string NodeName)
 
         new FormingNote(FormingStep.Out)
         {
-            Why = $"This node was let into a cluster that others formed, and did not join it. {reason}",
+            Why = $"A founder admitted this node to its new cluster, but the node did not join. {reason}",
         }.Write(disk, options.DataDirectory);
         return reason;
     }

@@ -148,8 +148,8 @@ internal sealed class FormingDuty : IAsyncDisposable
         }
     }
 
-    /// <summary>Announces this node, unless it takes no part.</summary>
-    /// <returns>Whether this node has caught up. If not, it announces nothing.</returns>
+    /// <summary>Announces this node, unless it forms no cluster.</summary>
+    /// <returns>Whether this node has caught up; if not, nothing is announced.</returns>
     private async Task<bool> BeginAsync()
     {
         // Only after catching up does this node know whether it was claimed.
@@ -249,7 +249,7 @@ internal sealed class FormingDuty : IAsyncDisposable
         if (answer is null)
         {
             _log.Report(
-                $"A node that forms a cluster too was not reached. "
+                $"Another node that forms a cluster was not reached. "
                     + $"{string.Join(' ', troubles.Order(StringComparer.Ordinal))}"
             );
         }

@@ -162,8 +162,8 @@ internal sealed class FormingNode(
                     _lastAnswers
                         .Where(answer => answer.Expect != self.Expect)
                         .Select(answer =>
-                            $" {answer.Name} expects {answer.Expect} nodes, and this one {self.Expect}: the "
-                            + $"same settings belong on each."
+                            $" {answer.Name} expects {answer.Expect} nodes, and this one {self.Expect}: use "
+                            + $"the same settings on each node."
                         )
                 )
                 + string.Concat(
@@ -187,13 +187,14 @@ internal sealed class FormingNode(
                         + $"{self.Expect - 1} promises.{others}",
                 FormingStep.Vowed =>
                     $"This node has promised to join {_note.FounderName} in {cluster}, which does not answer. It "
-                        + $"goes on when that is back. If its card is gone for good, stop this node, delete "
+                        + $"continues when that node answers again. If that node's card is gone for good, stop this "
+                        + $"node, delete "
                         + $"{FormingNote.PathIn(dataDirectory)}, and start it again.{others}",
                 FormingStep.Founded when notYetJoined.Count == 0 => $"This node has founded {cluster}.",
                 FormingStep.Founded =>
-                    $"This node has founded {cluster}. {Names(notYetJoined)} promised to join and did not yet: a "
-                        + $"card that is off joins when it is on; in place of one that is gone for good another "
-                        + $"joins with a token of `rookery cluster token create`.",
+                    $"This node has founded {cluster}. {Names(notYetJoined)} promised to join and did not yet. A "
+                        + $"node that is off joins when it is started. If a card is gone for good, let another node "
+                        + $"join instead, with a token of `rookery cluster token create`.",
                 FormingStep.Admitted => $"This node joins {cluster}.",
                 _ => _note.Why!,
             };
@@ -241,7 +242,7 @@ internal sealed class FormingNode(
             Write(
                 new FormingNote(FormingStep.Out)
                 {
-                    Why = "This node forms no cluster: it was claimed, held a database, or has let others in.",
+                    Why = "This node forms no cluster: it was claimed, held a database, or has admitted other nodes.",
                 }
             );
             _vows.Clear();
@@ -355,8 +356,8 @@ internal sealed class FormingNode(
                 : new FormingNote(FormingStep.Out)
                 {
                     Why =
-                        $"{founder.Name} has founded the cluster {self.ClusterName} without this node, of "
-                        + $"which {self.Expect} were expected and more were on. It can join with a token of "
+                        $"{founder.Name} has founded the cluster {self.ClusterName} without this node, "
+                        + $"which expected {self.Expect} nodes, while more were on. This node can join with a token of "
                         + $"`rookery cluster token create`, given there; or be claimed; or, when "
                         + $"{FormingNote.PathIn(dataDirectory)} is deleted while it is stopped, form another "
                         + $"cluster.",

@@ -37,9 +37,9 @@ public sealed class FormingPhrase
     public static string? WhyTooShort(string phrase) =>
         phrase.Trim().Length >= LeastCharacters
             ? null
-            : $"The phrase to form a cluster by has {phrase.Trim().Length} characters, and must have "
-                + $"{LeastCharacters} at least: whoever knows it becomes a member, and whoever is in the network "
-                + $"can try guesses. Take four words or more, drawn by chance.";
+            : $"The phrase to form a cluster with has {phrase.Trim().Length} characters, and must have "
+                + $"{LeastCharacters} at least: anyone who knows it becomes a member, and anyone in the network "
+                + $"can try guesses. Use four or more words that were drawn by chance.";
 
     /// <summary>Derives the key. Takes about a second on a small board.</summary>
     /// <param name="phrase">The phrase; surrounding blanks are ignored.</param>

@@ -305,7 +305,7 @@ public sealed class AuthorityRotation(
         );
 
     private static Rejection NoLeaderKnown =>
-        new(RejectionKind.NoLeader, "No node leads now. Nothing was changed; try again when one does.");
+        new(RejectionKind.NoLeader, "No node leads now. Nothing was changed; try again when a leader is elected.");
 
     private static Rejection Conflict(string sentence) => new(RejectionKind.ConcurrencyConflict, sentence);
 

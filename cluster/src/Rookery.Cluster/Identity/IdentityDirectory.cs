@@ -182,7 +182,7 @@ public static class IdentityDirectory
         }
         catch (DataFormatException unreadable)
         {
-            // With its own advice: the identity is in order.
+            // The identity is in order, so the message of the damaged file says what to do instead of the remedy.
             return $"the ids of the data beside it cannot be read: {unreadable.Message}";
         }
     }

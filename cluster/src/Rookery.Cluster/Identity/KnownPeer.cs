@@ -2,7 +2,7 @@ namespace Rookery.Cluster.Identity;
 
 /// <summary>Another member and its last known addresses.</summary>
 /// <param name="NodeId">The member's random id.</param>
-/// <param name="Addresses">The addresses of its peer port, <c>host:port</c>, most likely first.</param>
+/// <param name="Addresses">The addresses of its peer port, <c>host:port</c>, the likeliest to answer first.</param>
 public sealed record KnownPeer(string NodeId, IReadOnlyList<string> Addresses)
 {
     /// <inheritdoc/>

@@ -49,9 +49,9 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
         }
 
         return NodeIds.TryRead(disk, dataDirectory) is { } ids
-            ? $"{dataDirectory} holds the data of node {ids.NodeId}, and a node that joins takes over the "
-                + $"cluster's. Nothing was changed. Name an empty data directory; what is in this one can be "
-                + $"carried over with `rookery export`."
+            ? $"{dataDirectory} holds the data of node {ids.NodeId}, and a node that joins receives the "
+                + $"cluster's data instead. Nothing was changed. Name an empty data directory; `rookery export` "
+                + $"exports the documents of this one."
             : Node.WhyNotNew(disk, new NodeOptions { DataDirectory = dataDirectory });
     }
 
@@ -70,8 +70,8 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
 
         string remains = isPutAway ? $"everything in {dataDirectory}" : JoinAttempt.PathIn(dataDirectory);
         return $"A join of a cluster began in {dataDirectory} and has not ended, so the node is not served "
-            + $"alone: the cluster may count it as a member already. Order the same join again, with the same "
-            + $"token or another of that cluster. To begin a node alone here instead, delete {remains}; and "
+            + $"alone: the cluster may count it as a member already. Repeat that join, with the same token or "
+            + $"another one of that cluster. To begin a node alone here instead, delete {remains}; and "
             + $"if the cluster's `rookery cluster node ls` shows the node, remove it there.";
     }
 
@@ -165,10 +165,10 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             if (!wasReached || time.GetElapsedTime(startedAt) >= RetryPeriod)
             {
                 throw new JoinException(
-                    $"No member of the cluster let the node in. {string.Join(" ", round.Troubles)} Check "
+                    $"No member of the cluster admitted the node. {string.Join(" ", round.Troubles)} Check "
                         + $"that a member runs and can be reached from here on its port for members, and repeat the "
-                        + $"command: the node asks with the same id each time, so its token is valid even if it has "
-                        + $"let the node in already."
+                        + $"command: the node asks with the same id each time, so its token stays valid even if a "
+                        + $"member has admitted the node already."
                 );
             }
 
@@ -280,10 +280,10 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
         return pinned is not null
             ? X509CertificateLoader.LoadCertificate(pinned)
             : throw new JoinException(
-                $"Who answers at {address} is not of the cluster that the token is for: its authority is "
-                    + $"another one. The secret was not sent. Either that address has gone to another machine, the "
-                    + $"cluster's authority was rotated since, or somebody stands in between. Make another token "
-                    + $"with `rookery cluster token create`, on a member that you are sure of."
+                $"The node at {address} does not belong to the token's cluster: its authority is "
+                    + $"another one. The secret was not sent. Either that address now belongs to another machine, the "
+                    + $"cluster's authority was rotated since, or an attacker intercepts the connection. Make another "
+                    + $"token with `rookery cluster token create`, on a member that you trust."
             );
     }
 
@@ -309,7 +309,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             MaxResponseContentBufferSize = 1 << 20,
         };
 
-    /// <summary>Whether the failure proves that the request did not arrive.</summary>
+    /// <summary>Whether the failure proves that the request did not reach the member.</summary>
     private static bool WasRefused(Exception unreachable) =>
         unreachable
             is HttpRequestException

@@ -39,7 +39,7 @@ public sealed class JoinRoutes(Registrar registrar)
                 http,
                 new JoinRefusal(
                     JoinError.Malformed,
-                    "This is not what a node that joins sends: it may be of another version of Rookery."
+                    "The request to join is malformed: the node may run another version of Rookery."
                 )
             );
             return;

@@ -32,7 +32,7 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
         // This also ensures that a node that has just started knows the cluster's time.
         if (!await recordStore.CatchUpAsync(cancellationToken))
         {
-            return (null, default, "No node leads now. Nothing was made; try again when one does.");
+            return (null, default, "No node leads now. Nothing was made; try again when a leader is elected.");
         }
 
         var clusterTime = recordStore.Time;
@@ -122,16 +122,16 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
         {
             null => new JoinRefusal(
                 JoinError.TokenUnknown,
-                $"This cluster has given out no such token, or it ended long ago. {advice}"
+                $"This cluster issued no such token, or the token expired long ago. {advice}"
             ),
             { UsedBy: { } node } => new JoinRefusal(
                 JoinError.TokenUsed,
-                $"The token has let node {NameOf(node)} in on {FormatTime(token.Used!.Value)}, and each lets in "
-                    + $"one. {advice}"
+                $"The token admitted node {NameOf(node)} on {FormatTime(token.Used!.Value)}, and each token admits "
+                    + $"one node. {advice}"
             ),
             _ when recordStore.Time.IsPast(token.Expires) => new JoinRefusal(
                 JoinError.TokenExpired,
-                $"The token ended on {FormatTime(token.Expires)}. {advice}"
+                $"The token expired on {FormatTime(token.Expires)}. {advice}"
             ),
             _ => null,
         };

@@ -39,9 +39,9 @@ internal sealed class MemberAdmission(
         {
             return mustBeRecorded
                 ? new PeerRefusal(
-                    $"Node {hello.NodeId} is no member of this cluster (any more), as far as the member that "
-                        + $"says this knows. `rookery status` of that node says whether most members do, and what "
-                        + $"to do then.",
+                    $"Node {hello.NodeId} is no member of this cluster (any more), according to the records of "
+                        + $"the member that refuses it. `rookery status` on the refused node says whether most members "
+                        + $"refuse it, and what to do then.",
                     PeerRefusalKind.NoMember
                 )
                 : null;

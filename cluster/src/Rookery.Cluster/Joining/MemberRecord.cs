@@ -17,7 +17,7 @@ public sealed record MemberRecord
     public required string Name { get; init; }
 
     /// <summary>
-    /// The addresses at which it listens for members, <c>host:port</c>, most likely first. They are hints.
+    /// The addresses at which it listens for members, <c>host:port</c>, the likeliest to answer first. They are hints.
     /// </summary>
     public required IReadOnlyList<string> Addresses { get; init; }
 
@@ -25,7 +25,8 @@ public sealed record MemberRecord
     public required byte[] PublicKey { get; init; }
 
     /// <summary>
-    /// The URLs at which it listens for clients, with IP addresses, most likely first. Announced at each start.
+    /// The URLs at which it listens for clients, with IP addresses, the likeliest to answer first. Announced at each
+    /// start.
     /// </summary>
     public IReadOnlyList<string> ClientUrls { get; init; } = [];
 

@@ -61,8 +61,8 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
                 null,
                 new JoinRefusal(
                     JoinError.Malformed,
-                    "This is not what a node that joins sends, or it does not hold the key that it wants a "
-                        + "certificate for."
+                    "The request to join is malformed, or the node does not hold the private key for the "
+                        + "certificate that it requests."
                 )
             );
         }
@@ -73,7 +73,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
                 null,
                 new JoinRefusal(
                     JoinError.NameInvalid,
-                    $"\"{request.Name}\" cannot be a node's name. {MemberName.Rule} Say another one with --name."
+                    $"\"{request.Name}\" cannot be a node's name. {MemberName.Rule} Choose another name with --name."
                 )
             );
         }
@@ -283,8 +283,8 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
             ? new JoinRefusal(JoinError.NotLeader, "Another member leads; ask it.") { Leader = leader }
             : new JoinRefusal(
                 JoinError.Unavailable,
-                "No member leads now, so nobody can be let in: fewer than half of the voters see each other. "
-                    + "Try again with the same token when they do."
+                "No member leads now, so no node can join: no majority of the voters reach each other. "
+                    + "Try again with the same token when a leader is elected."
             );
 
     private static JoinRefusal RefuseAsBusy() =>

@@ -53,8 +53,8 @@ internal sealed class Seats
         {
             return new JoinRefusal(
                 JoinError.NameTaken,
-                $"There is a node named {request.Name} already (letter {named.Record.Tag}). Say another name "
-                    + $"with --name; if that node is gone for good, remove it first with `rookery cluster node rm "
+                $"There is a node named {request.Name} already (letter {named.Record.Tag}). Choose another "
+                    + $"name with --name; if that node is gone for good, remove it first with `rookery cluster node rm "
                     + $"{request.Name}`."
             );
         }

@@ -210,7 +210,7 @@ public static class UnclaimedNode
         var configured = members.Voters.ToArray().Concat(members.Learners.ToArray());
         if (hasRecordOfOthers || configured.Any(member => member != identity.Member))
         {
-            return "others were let in";
+            return "other nodes were admitted";
         }
 
         return null;

@@ -32,7 +32,7 @@ internal sealed class EntryCache
     /// <summary>Returns an empty entry.</summary>
     public CachedEntry Rent() => _free.TryPop(out var entry) ? entry : new CachedEntry();
 
-    /// <summary>Keeps an entry for reuse that has no references left.</summary>
+    /// <summary>Keeps an entry that has no references left, for reuse.</summary>
     public void Return(CachedEntry entry)
     {
         if (_free.Count < MaxFreeEntries)

@@ -157,7 +157,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     }
 
     /// <summary>
-    /// After a lost leadership, answers the callers of uncommitted entries that the outcome is unknown, once they have
+    /// After a lost leadership, tells the callers of uncommitted entries that the outcome is unknown, once they have
     /// waited long enough. Usually the next leader commits or replaces their entries earlier.
     /// </summary>
     public void RefuseUncommittedAfterTimeout()
@@ -176,8 +176,8 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
 
     /// <summary>
     /// Removes applied entries from the cache after 10 s without new entries. Called once a second. Until then
-    /// connected members have received them, and a returning member is served from the journal. (An idle leader kept 10
-    /// MiB for nothing.)
+    /// connected members have received them, and a returning member is served from the journal. Without this, an idle
+    /// leader kept 10 MiB.
     /// </summary>
     public void ReleaseIdle(long applied)
     {

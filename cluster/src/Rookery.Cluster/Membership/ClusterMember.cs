@@ -143,7 +143,8 @@ public sealed class ClusterMember : IAsyncDisposable
     /// stays in diagnosis mode.</exception>
     public IConsensusHost OpenConsensus(NodeStore store)
     {
-        // Check this before consensus starts: that counts the start, and makes a node without peers leader.
+        // Check this before consensus starts: opening consensus counts the start, and makes a node without peers
+        // leader.
         if (IdentityDirectory.ReadRetirement(_disk, _options.DataDirectory) is { } retired)
         {
             throw new IdentityException(retired.Explain(Identity, _options.DataDirectory));
@@ -403,7 +404,7 @@ public sealed class ClusterMember : IAsyncDisposable
         catch (DiskException refused)
         {
             _options.Log(
-                "This node takes no part any more, but the note of that could not be written, so it would take part "
+                "This node no longer takes part, but its retirement note could not be written, so it would take part "
                     + $"again after a restart: {refused.Message}"
             );
         }

@@ -15,20 +15,20 @@ public sealed record ClusterMemberOptions
     public required IPEndPoint Listen { get; init; }
 
     /// <summary>
-    /// Returns the addresses at which members may reach the node, <c>host:port</c>, most likely first. Called once a
-    /// minute.
+    /// Returns the addresses at which members may reach the node, <c>host:port</c>, the likeliest to answer first.
+    /// Called once a minute.
     /// </summary>
     public required Func<IReadOnlyList<string>> Addresses { get; init; }
 
     /// <summary>
-    /// Returns the URLs at which the node listens for clients, with IP addresses, most likely first. Called once a
-    /// minute.
+    /// Returns the URLs at which the node listens for clients, with IP addresses, the likeliest to answer first. Called
+    /// once a minute.
     /// </summary>
     public required Func<IReadOnlyList<string>> ClientUrls { get; init; }
 
     /// <summary>
     /// Additional addresses to dial for each other member, <c>host:port</c>, as configured by the operator.
-    /// Certificates tell which member answers.
+    /// The certificate shows which member answers at an address.
     /// </summary>
     public IReadOnlyList<string> ConfiguredPeers { get; init; } = [];
 

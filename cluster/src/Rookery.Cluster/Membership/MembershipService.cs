@@ -188,16 +188,16 @@ public sealed class MembershipService(
     {
         var configuration = consensus.ReadState().Configuration;
         int voters = configuration.Voters.Length;
-        bool bearsNoMoreLosses = voters is > 2 and < Configuration.MaxVoters && voters % 2 == 1;
-        return configuration.IsLearner(member.Member) && bearsNoMoreLosses
+        bool toleratesNoMoreFailures = voters is > 2 and < Configuration.MaxVoters && voters % 2 == 1;
+        return configuration.IsLearner(member.Member) && toleratesNoMoreFailures
             ? Refused(
                 string.Create(
                     CultureInfo.InvariantCulture,
-                    $"{voters + 1} voters bear no more losses than {voters}, and each write would wait for "
-                        + $"{(voters / 2) + 2} cards instead of {configuration.Majority}, so {member.Record.Name} "
-                        + $"stays a spare that has everything. "
-                        + $"Let one more node join, and both vote by themselves; or remove a voter, and "
-                        + $"{member.Record.Name} votes in its place."
+                    $"{voters + 1} voters tolerate no more failures than {voters}, and each write would wait for "
+                        + $"{(voters / 2) + 2} disks instead of {configuration.Majority}, so {member.Record.Name} "
+                        + $"stays a learner, which receives all data. "
+                        + $"Let one more node join, and both get a vote by themselves; or remove a voter, and "
+                        + $"{member.Record.Name} gets its vote."
                 )
             )
             : await ChangeAsync(
@@ -252,7 +252,7 @@ public sealed class MembershipService(
             <= VoterRule.VotersOf(configuration.Voters.Length + configuration.Learners.Length)
         )
         {
-            return "A cluster of so many members has at least as many voters as now: a demoted member would get its "
+            return "A cluster with this number of members needs all its present voters: a demoted member would get its "
                 + "vote back at once. Remove it instead.";
         }
 
@@ -341,7 +341,7 @@ public sealed class MembershipService(
         return rejection is null
             ? removed
             : Unavailable(
-                $"{member.Record.Name} has no part any more, but its record is still there: "
+                $"{member.Record.Name} is no member any more, but its record is still there: "
                     + $"{rejection.Message} Remove it again."
             );
     }
@@ -400,8 +400,8 @@ public sealed class MembershipService(
         }
 
         return Unavailable(
-            $"{member?.Record.Name ?? "No other voter"} did not take over in time; see with `rookery cluster "
-                + $"node ls` who is reachable and how far behind."
+            $"{member?.Record.Name ?? "No other voter"} did not take over in time; `rookery cluster node "
+                + $"ls` shows which members are reachable and how far they lag."
         );
     }
 
@@ -444,8 +444,8 @@ public sealed class MembershipService(
         }
 
         return Unavailable(
-            $"The change is on its way and not committed yet: a majority of the voters does not answer. "
-                + $"Look with `rookery cluster node ls`, and order it again."
+            $"The change is proposed and not committed yet: no majority of the voters answers. "
+                + $"See `rookery cluster node ls`, and order the change again."
         );
     }
 
@@ -459,7 +459,7 @@ public sealed class MembershipService(
         }
 
         string learners = string.Join(" or ", configuration.Learners.ToArray().Select(NameOf));
-        return $"{MemberListing.Tolerance(voters)} That is until {learners} has caught up, and votes by itself.";
+        return $"{MemberListing.Tolerance(voters)} This holds until {learners} has caught up and gets a vote.";
     }
 
     private async Task<bool> IsCommittedAsync(CancellationToken cancellationToken)
@@ -511,11 +511,11 @@ public sealed class MembershipService(
                     + $"`rookery cluster node transfer`."
             ),
             ChangeAnswer.TooManyVoters => Refused(
-                $"{Configuration.MaxVoters} members vote already, which is the most: more would only make "
-                    + $"each write wait for more cards. {name} stays a spare that has everything; when a voter is "
-                    + $"removed, it votes in its place."
+                $"{Configuration.MaxVoters} members vote already, which is the maximum: more would only make "
+                    + $"each write wait for more disks. {name} stays a learner, which receives all data; when a voter "
+                    + $"is removed, {name} gets its vote."
             ),
-            _ => Refused($"The part that {name} has in the cluster cannot be changed in this way."),
+            _ => Refused($"The role of {name} in the cluster cannot be changed in this way."),
         };
 
     private string ExplainNoMajority(string name)

@@ -69,7 +69,7 @@ internal sealed class MembershipUpkeep(
             _incomplete[entry.Member] = rounds;
             if (rounds > RoundsUntilCompleted && addLearner(entry.Member) == ChangeAnswer.Accepted)
             {
-                log($"Member {entry.Record.Name} was let in and not made a learner; it is one now.");
+                log($"Member {entry.Record.Name} was admitted but not made a learner; it is one now.");
                 return true;
             }
         }

@@ -68,18 +68,20 @@ public static class UpgradeEnd
             string runs = older.Length == 1 ? "runs a program" : "run programs";
             string ofOlder =
                 older.Length > 0
-                    ? $" {NameList.Of(older)} {runs} that cannot write at level {newest}: upgrade first."
+                    ? $" {NameList.Of(older)} {runs} that cannot write at level {newest}: upgrade "
+                        + $"{NameList.Of(older)} first."
                     : string.Empty;
-            var (has, it) = silent.Length == 1 ? ("has", "it") : ("have", "they");
+            var (has, it, them) = silent.Length == 1 ? ("has", "it", "it") : ("have", "they", "them");
             string ofSilent =
                 silent.Length > 0
-                    ? $" {NameList.Of(silent)} {has} not said yet what {it} can write: start first, or remove."
+                    ? $" {NameList.Of(silent)} {has} not announced yet which level {it} can write: start "
+                        + $"{NameList.Of(silent)} first, or remove {them}."
                     : string.Empty;
             return new MemberAnswer(
                 StatusCodes.Status409Conflict,
                 string.Create(
                     CultureInfo.InvariantCulture,
-                    $"Everything goes on to be written at level {agreed.Level}.{ofOlder}{ofSilent}"
+                    $"Everything is still written at level {agreed.Level}.{ofOlder}{ofSilent}"
                 )
             );
         }

@@ -35,7 +35,7 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool 
         }
         catch (OperationCanceledException)
         {
-            return PeerRefusals.Withdrawn;
+            return PeerRefusals.CanceledBeforeSent;
         }
 
         var forward = new PendingForward(_room, charge);

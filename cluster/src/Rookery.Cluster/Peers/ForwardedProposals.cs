@@ -114,7 +114,7 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
                 $"A write that node {context.NameOf(connection.Remote.Member) ?? connection.Remote.NodeId} "
                     + $"forwarded failed: {trouble.Message}"
             );
-            return PeerRefusals.Broken;
+            return PeerRefusals.LeaderFailed;
         }
     }
 }

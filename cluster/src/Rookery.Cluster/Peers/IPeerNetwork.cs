@@ -49,7 +49,8 @@ public interface IPeerNetwork
 
 /// <summary>The addresses at which a member may be reached.</summary>
 /// <param name="Node">The member. Its certificate must prove this identity.</param>
-/// <param name="Addresses"><c>host:port</c>, most likely first. They are hints and may change at any time.</param>
+/// <param name="Addresses"><c>host:port</c>, the likeliest to answer first. They are hints and may change at any
+/// time.</param>
 public sealed record PeerAddress(NodeId Node, IReadOnlyList<string> Addresses);
 
 /// <summary>A member's answer to the last attempt to connect to it.</summary>

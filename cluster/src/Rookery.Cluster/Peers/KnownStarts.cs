@@ -14,10 +14,11 @@ namespace Rookery.Cluster.Peers;
 /// <param name="time">The clock.</param>
 internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider time)
 {
-    /// <summary>The time within which a running process answers. A challenged start is pinged each second.</summary>
+    /// <summary>The time within which a running process answers a ping. A challenged start is pinged each
+    /// second.</summary>
     private static readonly TimeSpan CheckTimeout = TimeSpan.FromSeconds(4);
 
-    /// <summary>A member has one store, and another one each time it is formatted and joins again.</summary>
+    /// <summary>A member has one store, and gets a new one each time it is formatted and joins again.</summary>
     private const int MaxStoresPerNode = 8;
 
     private const int MaxCopies = 64;
@@ -166,8 +167,8 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         }
 
         return new PeerRefusal(
-            $"An earlier start of node {NameOf(hello)} is still connected. If it has ended, this one is let "
-                + $"in within {CheckTimeout.TotalSeconds:0} s."
+            $"An earlier start of node {NameOf(hello)} is still connected. If that start has ended, this one is "
+                + $"admitted within {CheckTimeout.TotalSeconds:0} s."
         );
     }
 

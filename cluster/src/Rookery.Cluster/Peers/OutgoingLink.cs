@@ -48,8 +48,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
     private static readonly TimeSpan StableAfter = TimeSpan.FromSeconds(2);
 
     /// <summary>
-    /// How long after the first attempt an unreachable member is expected and only noted, because it may still be
-    /// starting.
+    /// For this long after the first attempt, failures to reach a member are logged only as notes, because the member
+    /// may still be starting.
     /// </summary>
     private static readonly TimeSpan UsualAbsence = TimeSpan.FromMinutes(1);
 
@@ -71,8 +71,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
     private bool _wasRefused;
     private IReadOnlyList<FailedAttempt> _attempts = [];
 
-    // The failures logged since the last connection. Each is logged once, because a member may be off for months while
-    // its failures alternate ("no route", timeout).
+    // The failures logged since the last connection. Each distinct failure is logged once, because a member may be off
+    // for months while its failures alternate ("no route", timeout).
     private readonly HashSet<(string Address, string Why, bool IsUsual)> _loggedFailures = [];
 
     /// <summary>Starts dialling.</summary>

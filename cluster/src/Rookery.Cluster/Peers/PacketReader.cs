@@ -18,8 +18,8 @@ internal sealed class PacketReader(Stream stream, int maxPacketBytes, MemoryShar
     private int _start;
     private int _end;
 
-    // Whether a packet over IdleBytes was read since the buffer was last empty. A large buffer is then kept once more,
-    // because such packets often follow each other.
+    // Whether a packet over IdleBytes was read since the buffer was last empty. If so, a large buffer is kept for the
+    // next packet, because large packets often follow each other.
     private bool _sawLongPacket;
 
     /// <summary>The longest permitted packet, in bytes.</summary>

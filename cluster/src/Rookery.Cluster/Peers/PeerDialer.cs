@@ -117,7 +117,5 @@ internal sealed class PeerDialer(
     }
 
     private PeerProtocolException WrongNode(string proven, string? detail = null) =>
-        new(
-            $"Node {nameOf(Members.IdOf(proven)) ?? proven} answers there, and not the one that was looked for.{detail}"
-        );
+        new($"Node {nameOf(Members.IdOf(proven)) ?? proven} answers there instead of the expected one.{detail}");
 }

@@ -25,7 +25,8 @@ internal static class PeerHttp
     /// </summary>
     /// <param name="trust">This node's certificate, and the rule for members' certificates.</param>
     /// <param name="member">The member that must answer.</param>
-    /// <param name="addresses">The member's addresses, <c>host:port</c>, at least one, most likely first.</param>
+    /// <param name="addresses">The member's addresses, <c>host:port</c>, at least one, the likeliest to answer
+    /// first.</param>
     /// <param name="self">This node's hello; null for a recovery, which runs while the node is stopped.</param>
     public static HttpClient CreateClient(
         PeerTrust trust,

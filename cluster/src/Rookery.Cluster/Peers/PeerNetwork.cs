@@ -76,8 +76,8 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     public Action<string>? Excluded { get; set; }
 
     /// <summary>
-    /// Returns the addresses at which this node listens for members, <c>host:port</c>, most likely first. Called from
-    /// any thread.
+    /// Returns the addresses at which this node listens for members, <c>host:port</c>, the likeliest to answer first.
+    /// Called from any thread.
     /// </summary>
     public Func<IReadOnlyList<string>> OwnAddresses { get; set; } = static () => [];
 
@@ -201,7 +201,8 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
             ? PeerHttp.CreateClient(Trust(), member, addresses, _self)
             : null;
 
-    /// <summary>Returns a member's addresses, most likely first; empty when it is not among the peers.</summary>
+    /// <summary>Returns a member's addresses, the likeliest to answer first; empty when it is not among the
+    /// peers.</summary>
     internal string[] AddressesOf(NodeId node) => Find(node)?.Route.Candidates() ?? [];
 
     /// <summary>

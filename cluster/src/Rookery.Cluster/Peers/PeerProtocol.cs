@@ -41,7 +41,8 @@ internal static class PeerProtocol
 
     /// <summary>
     /// The maximum size of a packet with several frames. Consensus sends at most 1 MiB of payloads at once, or one
-    /// larger frame alone. With the smallest payloads, about 40 bytes, the headers take almost as much again.
+    /// larger frame alone. With the smallest payloads, of about 40 bytes, the headers take almost as many bytes as the
+    /// payloads.
     /// </summary>
     public const int MaxSharedPacketBytes = 4 << 20;
 

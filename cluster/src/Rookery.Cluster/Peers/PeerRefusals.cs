@@ -8,53 +8,49 @@ internal static class PeerRefusals
     public static CommandOutcome NeverSent { get; } =
         Refuse(
             RejectionKind.NoLeader,
-            "The node that leads cannot be reached from this one. Nothing was stored; try again, or another node."
+            "The leader cannot be reached from this node. Nothing was stored; try again, or use another node."
         );
 
     public static CommandOutcome OutcomeUnknown { get; } =
         Refuse(
             RejectionKind.OutcomeUnknown,
-            "The connection to the node that leads broke after the write was sent: it may or may not have been "
+            "The connection to the leader broke after the write was sent: it may or may not have been "
                 + "stored. Read before writing again, or send an Idempotency-Key."
         );
 
-    public static CommandOutcome GivenUpAfterSent { get; } =
+    public static CommandOutcome CanceledAfterSent { get; } =
         Refuse(
             RejectionKind.OutcomeUnknown,
-            "The request was given up after its write was sent to the node that leads: it may or may not have "
-                + "been stored."
+            "The request was canceled after its write was sent to the leader: the write may or may not have been "
+                + "stored."
         );
 
-    public static CommandOutcome Withdrawn { get; } =
+    public static CommandOutcome CanceledBeforeSent { get; } =
         Refuse(
             RejectionKind.Canceled,
-            "The request was given up before its write was sent to the node that leads. Nothing was stored."
+            "The request was canceled before its write was sent to the leader. Nothing was stored."
         );
 
     public static CommandOutcome Overloaded { get; } =
         Refuse(
             RejectionKind.Overloaded,
-            "Too many writes wait for the node that leads. Nothing of this one was stored; try again in a "
-                + "second, or at another node."
+            "Too many writes wait for the leader. Nothing was stored; try again in a second, or use another node."
         );
 
     public static CommandOutcome TooLarge { get; } =
-        Refuse(
-            RejectionKind.TooLarge,
-            "The write is longer than one that can be sent to the node that leads. Nothing was stored."
-        );
+        Refuse(RejectionKind.TooLarge, "The write is too long to be sent to the leader. Nothing was stored.");
 
     public static CommandOutcome AnswerTooLarge { get; } =
         Refuse(
             RejectionKind.OutcomeUnknown,
-            "The write was carried out, but its answer is too long to be sent from the node that leads. Read "
-                + "what is stored now."
+            "The write was carried out, but its answer is too long to be sent from the leader. Read what is stored "
+                + "now."
         );
 
-    public static CommandOutcome Broken { get; } =
+    public static CommandOutcome LeaderFailed { get; } =
         Refuse(
             RejectionKind.OutcomeUnknown,
-            "The node that leads failed at this write: it may or may not have been stored."
+            "The leader failed at this write: the write may or may not have been stored."
         );
 
     private static CommandOutcome Refuse(RejectionKind kind, string sentence) => new(new Rejection(kind, sentence));

@@ -3,8 +3,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The known addresses of one member: where it was last reached, where it dialled from, where it announced to listen,
-/// and those in the members' records. Thread-safe.
+/// The known addresses of one member: where this node last reached it, where it dialled from, where it says that it
+/// listens, and those in the members' records. Thread-safe.
 /// </summary>
 internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
 {
@@ -18,7 +18,7 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     /// <summary>The member.</summary>
     public NodeId Node => node;
 
-    /// <summary>Returns the addresses to try, most likely first.</summary>
+    /// <summary>Returns the addresses to try, the likeliest to answer first.</summary>
     public string[] Candidates()
     {
         lock (_gate)

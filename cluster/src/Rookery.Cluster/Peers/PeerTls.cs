@@ -101,7 +101,7 @@ internal static class PeerTls
             await stream.AuthenticateAsClientAsync(options, cancellationToken);
             return stream.NegotiatedApplicationProtocol == protocol
                 ? stream
-                : throw new PeerProtocolException("What listens there does not speak the protocol between members.");
+                : throw new PeerProtocolException("The server there does not speak the protocol between members.");
         }
         catch
         {

@@ -20,7 +20,7 @@ internal sealed class PendingForward(Admission room, long charge)
         // All commands sent to a silent leader are abandoned at the same time, and an exception for each would be
         // costly.
         using var ending = cancellationToken.UnsafeRegister(
-            static forward => ((PendingForward)forward!)._outcome.TrySetResult(PeerRefusals.GivenUpAfterSent),
+            static forward => ((PendingForward)forward!)._outcome.TrySetResult(PeerRefusals.CanceledAfterSent),
             this
         );
         return await _outcome.Task;

@@ -25,14 +25,14 @@ internal ref struct WireReader(ReadOnlySpan<byte> body)
     public int TakeInt32()
     {
         int value = BinaryPrimitives.ReadInt32LittleEndian(Take(sizeof(int)));
-        return value >= 0 ? value : throw new PeerProtocolException("A number is negative where none may be.");
+        return value >= 0 ? value : throw new PeerProtocolException("A number that must not be negative is negative.");
     }
 
     /// <summary>Reads a non-negative number.</summary>
     public long TakeInt64()
     {
         long value = BinaryPrimitives.ReadInt64LittleEndian(Take(sizeof(long)));
-        return value >= 0 ? value : throw new PeerProtocolException("A number is negative where none may be.");
+        return value >= 0 ? value : throw new PeerProtocolException("A number that must not be negative is negative.");
     }
 
     /// <summary>Reads a number of any sign.</summary>
@@ -68,7 +68,7 @@ internal ref struct WireReader(ReadOnlySpan<byte> body)
     {
         if (Remaining > 0)
         {
-            throw new PeerProtocolException("A packet is longer than what it holds.");
+            throw new PeerProtocolException("A packet has bytes after its last value.");
         }
     }
 }

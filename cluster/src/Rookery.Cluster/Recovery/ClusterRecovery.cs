@@ -114,24 +114,24 @@ public sealed class ClusterRecovery : IDisposable
         CancellationToken cancellationToken
     )
     {
-        var cards = new List<Card> { CardOf(_store, Identity.NodeName, _options.DataDirectory) };
+        var memberStores = new List<MemberStore> { MemberStoreOf(_store, Identity.NodeName, _options.DataDirectory) };
         foreach (string directory in directories)
         {
-            cards.Add(ReadCard(directory));
+            memberStores.Add(ReadMemberStore(directory));
         }
 
-        var own = MarkOldCopy(cards[0], cards);
-        var configuration = cards[0].Configuration;
+        var own = MarkOldCopy(memberStores[0], memberStores);
+        var configuration = memberStores[0].Configuration;
         var accessible = new HashSet<NodeId> { Identity.Member };
         var others = new List<SurveyedStore>();
         List<StoppedVoter> stopped = [.. VoterOf(own, Identity.Member, configuration)];
-        foreach (var card in cards.Skip(1))
+        foreach (var memberStore in memberStores.Skip(1))
         {
-            var store = MarkOldCopy(card, cards);
+            var store = MarkOldCopy(memberStore, memberStores);
             others.Add(store);
-            if (store.OldCopy is null && accessible.Add(card.Member))
+            if (store.OldCopy is null && accessible.Add(memberStore.Member))
             {
-                stopped.AddRange(VoterOf(store, card.Member, card.Configuration));
+                stopped.AddRange(VoterOf(store, memberStore.Member, memberStore.Configuration));
             }
         }
 
@@ -193,7 +193,7 @@ public sealed class ClusterRecovery : IDisposable
         _store.Dispose();
     }
 
-    private Card CardOf(StoppedStore store, string name, string place) =>
+    private MemberStore MemberStoreOf(StoppedStore store, string name, string place) =>
         new(
             new SurveyedStore(name, place, store.Last, store.LastWritten, store.Damage, IsRunning: false)
             {
@@ -216,24 +216,25 @@ public sealed class ClusterRecovery : IDisposable
 
     /// <summary>
     /// Marks a store as an old copy if any accessible store recorded a later start of it. <see cref="MemberAdmission"/>
-    /// would refuse such a store. Equal numbers are allowed, because the node's next start increments its number.
+    /// would refuse such a store. Equal numbers are allowed, because the node's next start raises the number of the
+    /// accessible store.
     /// </summary>
-    private static SurveyedStore MarkOldCopy(Card card, List<Card> cards)
+    private static SurveyedStore MarkOldCopy(MemberStore memberStore, List<MemberStore> memberStores)
     {
-        var (recorded, by) = cards
-            .Select(other => (Starts: other.RecordedStarts.GetValueOrDefault(card.Member), By: other.Store.Name))
+        var (recorded, by) = memberStores
+            .Select(other => (Starts: other.RecordedStarts.GetValueOrDefault(memberStore.Member), By: other.Store.Name))
             .MaxBy(static other => other.Starts);
 
-        // A damaged or missing journal does not tell the number of starts, and such a store may hold the only copy of
+        // A damaged or missing journal does not show the number of starts, and such a store may hold the only copy of
         // the data.
-        return card.Starts == 0 || card.Store.Damage is not null || recorded <= card.Starts
-            ? card.Store
-            : card.Store with
+        return memberStore.Starts == 0 || memberStore.Store.Damage is not null || recorded <= memberStore.Starts
+            ? memberStore.Store
+            : memberStore.Store with
             {
                 OldCopy = string.Create(
                     CultureInfo.InvariantCulture,
-                    $"{card.Store.Place} is an old copy of {card.Store.Name}: it was started {card.Starts} "
-                        + $"times, but {by} has already seen start {recorded}. Members refuse it, so it counts for "
+                    $"{memberStore.Store.Place} is an old copy of {memberStore.Store.Name}: it was started "
+                        + $"{memberStore.Starts} times, but {by} has already seen start {recorded}. Members refuse it, so it counts for "
                         + $"nobody, and what was acknowledged after it was made is not on it."
                 ),
             };
@@ -323,11 +324,11 @@ public sealed class ClusterRecovery : IDisposable
     private string? WhyImpossible(SurveyedStore own) =>
         _store.RecoveryDamage is not { } damage
             ? null
-            : $"{own.Name} cannot be recovered, because the new cluster would need them: {damage} Recover "
-                + $"another card, if there is one; or take the documents that can be read with `rookery export "
-                + $"--data {own.Place}`, and import them into a new node.";
+            : $"{own.Name} cannot be recovered, because the new cluster would need rows that cannot be read: "
+                + $"{damage} Recover another member, if one is left; or export the readable documents with `rookery "
+                + $"export --data {own.Place}`, and import them into a new node.";
 
-    private Card ReadCard(string directory)
+    private MemberStore ReadMemberStore(string directory)
     {
         using var store = StoppedStore.Open(
             _options with
@@ -348,7 +349,7 @@ public sealed class ClusterRecovery : IDisposable
             );
         }
 
-        return CardOf(store, NameOf(store.Ids.NodeId), directory);
+        return MemberStoreOf(store, NameOf(store.Ids.NodeId), directory);
     }
 
     private SurveyedStore? SurveyRunning(string listing, KnownPeer peer)
@@ -372,7 +373,7 @@ public sealed class ClusterRecovery : IDisposable
         }
         catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)
         {
-            // An older version, whose listing lacks the last entry.
+            // The member runs an older version, whose listing lacks the last entry.
             return null;
         }
     }
@@ -426,7 +427,7 @@ public sealed class ClusterRecovery : IDisposable
     /// <param name="Configuration">The newest configuration in its journal.</param>
     /// <param name="Starts">The number of its starts; 0 when its journal cannot be read.</param>
     /// <param name="RecordedStarts">For each member, the number of its starts that this store last recorded.</param>
-    private sealed record Card(
+    private sealed record MemberStore(
         SurveyedStore Store,
         NodeId Member,
         Configuration Configuration,

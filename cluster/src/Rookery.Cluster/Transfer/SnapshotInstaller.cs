@@ -40,7 +40,7 @@ internal sealed class SnapshotInstaller(
     private long _fetchedThrough;
 
     /// <summary>
-    /// Why the last fetch failed, in sentences; null when no fetch failed since the last success, and once the leader
+    /// Why the last fetch failed, in sentences. Null when no fetch failed since the last success, or when the leader
     /// has sent the missing entries after all.
     /// </summary>
     public string? Trouble =>
@@ -61,7 +61,7 @@ internal sealed class SnapshotInstaller(
         else
         {
             host.Options.TroubleFound?.Invoke(
-                "This node misses entries that the leader does not have any more, and has no way to fetch its state."
+                "This node misses entries that the leader no longer has, and it cannot fetch the leader's state."
             );
         }
     }
@@ -164,7 +164,7 @@ internal sealed class SnapshotInstaller(
             before = Trouble;
             Volatile.Write(
                 ref _trouble,
-                $"The state of {member} could not be taken, and is asked for again: the log says why."
+                $"The state of {member} could not be fetched, and is requested again: the log says why."
             );
         }
 
@@ -172,14 +172,14 @@ internal sealed class SnapshotInstaller(
         {
             _troubleLoggedAt = _time.GetTimestamp();
             host.Options.TroubleFound?.Invoke(
-                $"The state of {member} could not be taken: {reason} It is asked for again."
+                $"The state of {member} could not be fetched: {reason} It is requested again."
             );
         }
     }
 
     /// <summary>
     /// Waits until this node has applied its own journal, or applying makes no progress. Entries in the journal need
-    /// not be fetched. (After a start on a slow SD card, 140 MiB were fetched instead of 32 MiB.)
+    /// not be fetched. Without this wait, 140 MiB instead of 32 MiB were fetched after a start on a slow SD card.
     /// </summary>
     private async Task ApplyOwnAsync()
     {
@@ -266,7 +266,7 @@ internal sealed class SnapshotInstaller(
             // After ReceivedStateException and DiskException nothing has changed, and the fetch is tried again. After
             // other exceptions, tables and journal may be inconsistent until a restart.
             host.HaltInDiagnosisMode(
-                $"A state that was fetched from another member could not be put in place: {failure.Message} "
+                $"A state that was fetched from another member could not be installed: {failure.Message} "
                     + $"Restart the node."
             );
             return false;
@@ -280,7 +280,7 @@ internal sealed class SnapshotInstaller(
         if (wasBlocked)
         {
             host.Options.TroubleFound?.Invoke(
-                "The state of another member has taken the place of what could not be read here. Look after "
+                "The state of another member replaced this node's state, of which a part could not be read. Check "
                     + "this node's card."
             );
         }

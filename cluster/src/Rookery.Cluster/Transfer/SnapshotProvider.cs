@@ -21,8 +21,8 @@ internal sealed class SnapshotProvider(RaftHost host, NodeStore store)
         if (host.Progress.IsBlocked || (store.DurablePosition.Index < through && host.Leadership.Leader != host.Self))
         {
             throw new StateTransferException(
-                "This node does not offer its state, because it cannot apply what is committed, or does not "
-                    + "lead and is not as far. Ask the member that leads."
+                "This node does not offer its state, because it cannot apply committed entries, or is no leader "
+                    + "and lags behind the member that asks. Ask the leader."
             );
         }
 

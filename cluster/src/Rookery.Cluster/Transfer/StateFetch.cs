@@ -53,8 +53,8 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     internal TimeSpan RestPerBreak { get; init; } = TimeSpan.FromMilliseconds(250);
 
     /// <summary>
-    /// The maximum time that the other member may take to write an offer. After it this fetch fails, so that the delay
-    /// is reported, but the other member goes on writing.
+    /// The maximum time that the other member may take to write an offer. Afterwards this fetch fails, so that the
+    /// delay is reported; the other member continues to write the offer.
     /// </summary>
     private static readonly TimeSpan OfferWriteTimeout = TimeSpan.FromMinutes(10);
 
@@ -78,7 +78,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
                 if (attempt == MaxAttempts)
                 {
                     throw new StateTransferException(
-                        $"{member.BaseAddress} gave up its offer of its state {attempt} times before it was fetched."
+                        $"{member.BaseAddress} dropped its offer of its state {attempt} times before it was fetched."
                     );
                 }
 
@@ -111,8 +111,8 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
                 if (time.GetElapsedTime(startedAt) > OfferWriteTimeout)
                 {
                     throw new StateTransferException(
-                        $"{member.BaseAddress} has not come to entry {through} with its tables, or not "
-                            + $"written what changed, for {OfferWriteTimeout.TotalMinutes:0} minutes: its log says why."
+                        $"{member.BaseAddress} has not applied entry {through}, or not written its "
+                            + $"changes, within {OfferWriteTimeout.TotalMinutes:0} minutes: its log says why."
                     );
                 }
 
@@ -127,7 +127,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
                 // An older version ignores the requested index.
                 throw new StateTransferException(
                     $"{member.BaseAddress} offers its state through entry {offer.Index}, and this node has "
-                        + $"applied {through}: it has not flushed as far yet."
+                        + $"applied {through}: that member has not flushed the later entries yet."
                 );
             }
         }
@@ -155,9 +155,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
 
             if (answer.Content.Headers.ContentLength > MaxOfferBytes)
             {
-                throw new StateTransferException(
-                    $"{member.BaseAddress} sent an offer of its state that is too long to be one."
-                );
+                throw new StateTransferException($"{member.BaseAddress} sent an offer of its state that is too long.");
             }
 
             byte[] body = await ResponseTimeout.RunAsync(

@@ -105,7 +105,7 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
             if (time.GetElapsedTime(startedAt) > Timeout)
             {
                 throw new StateTransferException(
-                    $"The rows for a repair are of index {index}, and this node has come to {store.AppliedIndex} only."
+                    $"The rows for a repair are of index {index}, and this node has applied only {store.AppliedIndex}."
                 );
             }
 

@@ -115,7 +115,7 @@ public sealed class StateRoutes(
             await RefuseAsync(
                 http,
                 StatusCodes.Status410Gone,
-                "This offer was given up, or never had such a file. Ask /state/offer for another."
+                "This offer was dropped, or never had such a file. Request another from /state/offer."
             );
             return;
         }
@@ -127,7 +127,7 @@ public sealed class StateRoutes(
             await RefuseAsync(
                 http,
                 StatusCodes.Status416RangeNotSatisfiable,
-                "A range is one number of bytes from which on the file is wanted, below its length."
+                "The range must be `bytes=N-`, with N below the length of the file."
             );
             return;
         }

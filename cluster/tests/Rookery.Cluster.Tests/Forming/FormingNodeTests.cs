@@ -40,8 +40,8 @@ public sealed class FormingNodeTests
         );
         b.Conclude([]);
         Assert.Contains(
-            "which does not answer. It goes on when that is back. If its card is gone for good, stop this "
-                + "node, delete /data/forming, and start it again.",
+            "which does not answer. It continues when that node answers again. If that node's card is gone for "
+                + "good, stop this node, delete /data/forming, and start it again.",
             b.Describe([]),
             StringComparison.Ordinal
         );
@@ -75,7 +75,7 @@ public sealed class FormingNodeTests
         RunRound(c, a, b);
         Assert.Equal((FormingStep.Open, FormingStep.Open), (a.Note.Step, c.Note.Step));
         Assert.EndsWith(
-            "pi-c expects 4 nodes, and this one 3: the same settings belong on each.",
+            "pi-c expects 4 nodes, and this one 3: use the same settings on each node.",
             a.Describe([]),
             StringComparison.Ordinal
         );
@@ -143,7 +143,7 @@ public sealed class FormingNodeTests
         // The node that was off returns.
         RunRound(b, a);
         Assert.StartsWith(
-            "pi-a has founded the cluster home without this node, of which 3 were expected and more were on.",
+            "pi-a has founded the cluster home without this node, which expected 3 nodes, while more were on.",
             b.Describe([]),
             StringComparison.Ordinal
         );

@@ -234,7 +234,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
             FormingPhrase
                 .WhyTooShort(phrase)
                 ?.StartsWith(
-                    "The phrase to form a cluster by has 15 characters, and must have 16 at least",
+                    "The phrase to form a cluster with has 15 characters, and must have 16 at least",
                     StringComparison.Ordinal
                 )
                 ?? false

@@ -103,7 +103,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         var foreign = (await other.CreateTokenAsync()) with { Addresses = [_address] };
         var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(foreign));
         Assert.StartsWith(
-            $"Who answers at {_address} is not of the cluster that the token is for: its authority is "
+            $"The node at {_address} does not belong to the token's cluster: its authority is "
                 + $"another one. The secret was not sent.",
             refused.Message,
             StringComparison.Ordinal
@@ -134,7 +134,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         var token = await CreateTokenAsync();
         _cluster.Time.Advance(TimeSpan.FromHours(1));
         var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token));
-        Assert.StartsWith("The token ended on", refused.Message, StringComparison.Ordinal);
+        Assert.StartsWith("The token expired on", refused.Message, StringComparison.Ordinal);
         Assert.False(IdentityDirectory.ExistsIn(_disk, "/data"));
     }
 
@@ -144,11 +144,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         Assert.Null(JoinClient.WhyUnfinished(_disk, "/data"));
         var token = await CreateTokenAsync();
         await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token with { Addresses = ["127.0.0.1:1"] }));
-        Assert.Contains(
-            "Order the same join again",
-            JoinClient.WhyUnfinished(_disk, "/data"),
-            StringComparison.Ordinal
-        );
+        Assert.Contains("Repeat that join", JoinClient.WhyUnfinished(_disk, "/data"), StringComparison.Ordinal);
         Assert.Contains("delete /data/joining;", JoinClient.WhyUnfinished(_disk, "/data"), StringComparison.Ordinal);
         Assert.Null(JoinClient.WhyNot(_disk, "/data", token));
         await JoinAsync(token);
@@ -180,7 +176,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         var token = (await CreateTokenAsync()) with { Addresses = ["127.0.0.1:1"] };
         var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token));
         Assert.StartsWith(
-            "No member of the cluster let the node in. 127.0.0.1:1: Connection refused",
+            "No member of the cluster admitted the node. 127.0.0.1:1: Connection refused",
             refused.Message,
             StringComparison.Ordinal
         );
@@ -250,7 +246,8 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         var single = new SimulatedDisk("/data");
         TestFormat.Write(single, "/data", new NodeIds("node", "cluster"));
         Assert.StartsWith(
-            "/data holds the data of node node, and a node that joins takes over the cluster's. Nothing was changed.",
+            "/data holds the data of node node, and a node that joins receives the cluster's data instead. "
+                + "Nothing was changed.",
             JoinClient.WhyNot(single, "/data", token),
             StringComparison.Ordinal
         );

@@ -41,8 +41,9 @@ public sealed class MemberAdmissionTests
     [Fact]
     public void A_node_that_was_removed_is_refused() =>
         Assert.Equal(
-            "Node gone is no member of this cluster (any more), as far as the member that says this knows. "
-                + "`rookery status` of that node says whether most members do, and what to do then.",
+            "Node gone is no member of this cluster (any more), according to the records of the "
+                + "member that refuses it. `rookery status` on the refused node says whether most members refuse it, "
+                + "and what to do then.",
             Judge(HelloOf("gone", startNumber: 1))
         );
 

@@ -166,7 +166,7 @@ public sealed class RegistrarTests : IDisposable
         var refusal = await _cluster.RefuseAsync(TestCluster.Request(stranger));
         Assert.Equal(JoinError.TokenUnknown, refusal.Error);
         Assert.Equal(
-            "This cluster has given out no such token, or it ended long ago. Make another one with `rookery "
+            "This cluster issued no such token, or the token expired long ago. Make another one with `rookery "
                 + "cluster token create` on a member.",
             refusal.Message
         );
@@ -186,7 +186,7 @@ public sealed class RegistrarTests : IDisposable
         var refusal = await _cluster.RefuseAsync(TestCluster.Request(token));
         Assert.Equal(JoinError.TokenExpired, refusal.Error);
         Assert.Equal(
-            "The token ended on 2026-11-21 13:00 UTC. Make another one with `rookery cluster token create` on "
+            "The token expired on 2026-11-21 13:00 UTC. Make another one with `rookery cluster token create` on "
                 + "a member.",
             refusal.Message
         );
@@ -201,7 +201,7 @@ public sealed class RegistrarTests : IDisposable
         var refusal = await _cluster.RefuseAsync(TestCluster.Request(token, "pi-3"));
         Assert.Equal(JoinError.TokenUsed, refusal.Error);
         Assert.StartsWith(
-            $"The token has let node {first.Name} (B) in on 2026-11-21 12:00 UTC, and each lets in one.",
+            $"The token admitted node {first.Name} (B) on 2026-11-21 12:00 UTC, and each token admits one node.",
             refusal.Message,
             StringComparison.Ordinal
         );
@@ -237,7 +237,7 @@ public sealed class RegistrarTests : IDisposable
     {
         var refusal = await _cluster.RefuseAsync(TestCluster.Request(await _cluster.CreateTokenAsync(), name));
         Assert.Equal(JoinError.NameInvalid, refusal.Error);
-        Assert.EndsWith("Say another one with --name.", refusal.Message, StringComparison.Ordinal);
+        Assert.EndsWith("Choose another name with --name.", refusal.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -246,7 +246,7 @@ public sealed class RegistrarTests : IDisposable
         var refusal = await _cluster.RefuseAsync(TestCluster.Request(await _cluster.CreateTokenAsync(), "pi-1"));
         Assert.Equal(JoinError.NameTaken, refusal.Error);
         Assert.Contains(
-            "Say another name with --name; if that node is gone for good, remove it first with `rookery "
+            "Choose another name with --name; if that node is gone for good, remove it first with `rookery "
                 + "cluster node rm pi-1`.",
             refusal.Message,
             StringComparison.Ordinal

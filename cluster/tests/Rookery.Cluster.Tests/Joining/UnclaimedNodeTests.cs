@@ -44,11 +44,7 @@ public sealed class UnclaimedNodeTests
         }
 
         Assert.Null(MoveAside(_disk));
-        Assert.Contains(
-            "Order the same join again",
-            JoinClient.WhyUnfinished(_disk, Directory),
-            StringComparison.Ordinal
-        );
+        Assert.Contains("Repeat that join", JoinClient.WhyUnfinished(_disk, Directory), StringComparison.Ordinal);
         Assert.Contains(
             "delete everything in /data;",
             JoinClient.WhyUnfinished(_disk, Directory),
@@ -67,8 +63,8 @@ public sealed class UnclaimedNodeTests
             { ClusterRecordPrefix.Access + "owner", "it was claimed" },
             { ClusterRecordPrefix.Access + "hash", "it was claimed" },
             { ClusterRecordPrefix.ClientCertificate + "thumbprint", "it was claimed" },
-            { ClusterRecordPrefix.JoinToken + "hash", "others were let in" },
-            { MemberRecord.KeyOf("anothernodeanothernode"), "others were let in" },
+            { ClusterRecordPrefix.JoinToken + "hash", "other nodes were admitted" },
+            { MemberRecord.KeyOf("anothernodeanothernode"), "other nodes were admitted" },
         };
 
     [Theory]
@@ -150,7 +146,7 @@ public sealed class UnclaimedNodeTests
     {
         FoundCluster();
         Serve(static _ => { }, isFlushed: false, learner: "anothernodeanothernode");
-        AssertKept("others were let in");
+        AssertKept("other nodes were admitted");
     }
 
     [Fact]

@@ -60,9 +60,9 @@ public sealed class MemberStatisticsTests
         cluster.Wire.Isolate(cluster.C);
         cluster.RunFor(milliseconds: 8_000);
         Assert.Equal(
-            "No leader is known here: 2 of 3 voters have to see each other to choose one, and this node does "
-                + "not reach a (A) and b (B). Switch on what is off, or see to the network: writing goes on by "
-                + "itself then. Documents can be read here meanwhile.",
+            "No leader is known here: 2 of 3 voters must reach each other to elect one, and this node does "
+                + "not reach a (A) and b (B). Start the nodes that are off, or repair the network: writes then "
+                + "continue. Documents can be read here meanwhile.",
             cluster.C.Consensus!.ReadCluster().Trouble
         );
         cluster.C.Peers!.Answers =
@@ -77,9 +77,9 @@ public sealed class MemberStatisticsTests
         ];
         var statistics = cluster.C.Consensus.ReadCluster();
         Assert.Equal(
-            "No leader is known here yet: with itself this node sees 2 of 3 voters, which is enough to choose "
+            "No leader is known here yet: with itself this node sees 2 of 3 voters, which is enough to elect "
                 + "one, but not b (B): after a crash the voters wait up to 20 s for a missing one, and if that "
-                + "one leads, this node has to reach it. Documents can be read here meanwhile.",
+                + "voter leads, this node must reach it. Documents can be read here meanwhile.",
             statistics.Trouble
         );
         Assert.Equal(
@@ -101,7 +101,7 @@ public sealed class MemberStatisticsTests
         cluster.A.Kill();
         cluster.RunFor(milliseconds: 8_000);
         Assert.StartsWith(
-            "No leader is known here: both voters have to see each other to choose one, and this node does not "
+            "No leader is known here: both voters must reach each other to elect one, and this node does not "
                 + "reach a (A).",
             cluster.B.Consensus!.ReadCluster().Trouble,
             StringComparison.Ordinal
@@ -126,7 +126,7 @@ public sealed class MemberStatisticsTests
             ),
         ];
         Assert.Contains(
-            "Where a (A) was, a node answers that is no member: The certificate of CN=a was not signed by this "
+            "Where a (A) was, a node that is no member answers: The certificate of CN=a was not signed by this "
                 + "cluster's authority",
             cluster.C.Consensus!.ReadCluster().Trouble,
             StringComparison.Ordinal

@@ -88,10 +88,10 @@ public sealed class MembershipServiceTests
         Assert.Equal(
             (
                 (int)HttpStatusCode.Conflict,
-                "4 voters bear no more losses than 3, and each write would wait for 3 cards instead of 2, so d "
-                    + "stays a spare that has everything. "
-                    + "Let one more node join, and both vote by themselves; or remove a voter, and d votes in "
-                    + "its place."
+                "4 voters tolerate no more failures than 3, and each write would wait for 3 disks instead of 2, so d "
+                    + "stays a learner, which receives all data. "
+                    + "Let one more node join, and both get a vote by themselves; or remove a voter, and d gets "
+                    + "its vote."
             ),
             (Ask(cluster, cluster.A, MemberOrder.Promote, "d") is var answer ? answer.Status : 0, answer.Text)
         );
@@ -280,8 +280,9 @@ public sealed class MembershipServiceTests
         Assert.Equal(
             (
                 (int)HttpStatusCode.Conflict,
-                "Everything goes on to be written at level 1. b (B) runs a program that cannot write at level "
-                    + "2: upgrade first. c (C) has not said yet what it can write: start first, or remove."
+                "Everything is still written at level 1. b (B) runs a program that cannot write at level 2: upgrade "
+                    + "b (B) first. c (C) has not announced yet which level it can write: start c (C) first, or "
+                    + "remove it."
             ),
             (refused.Status, refused.Text)
         );

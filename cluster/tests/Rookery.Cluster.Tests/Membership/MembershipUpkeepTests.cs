@@ -66,7 +66,7 @@ public sealed class MembershipUpkeepTests
         Assert.True(cluster.A.Consensus.ReadState().Configuration.IsLearner(cluster.C.Id));
         Assert.False(cluster.A.Consensus.ReadState().Configuration.IsMember(cluster.B.Id));
         Assert.StartsWith(
-            "Member pi-c was let in and not made a learner",
+            "Member pi-c was admitted but not made a learner",
             Assert.Single(_log),
             StringComparison.Ordinal
         );

@@ -64,7 +64,7 @@ public sealed class PeerRefusalTests : IDisposable
         await using var c = await StartAsync("C3");
         a.Network.SetPeers([new PeerAddress(Members.IdOf("B2"), c.Address.Addresses)]);
         await Eventually.HoldsAsync(
-            () => a.HasLogged("Node C3 answers there, and not the one that was looked for"),
+            () => a.HasLogged("Node C3 answers there instead of the expected one"),
             "A says who is there"
         );
         Assert.False(a.IsConnectedToAll);
@@ -79,10 +79,7 @@ public sealed class PeerRefusalTests : IDisposable
         c.Admission.Refused["A1"] = "Not now.";
         a.Network.SetPeers([new PeerAddress(Members.IdOf("B2"), c.Address.Addresses)]);
         await Eventually.HoldsAsync(
-            () =>
-                a.HasLogged(
-                    "Node C3 answers there, and not the one that was looked for. It refused this node: Not now."
-                ),
+            () => a.HasLogged("Node C3 answers there instead of the expected one. It refused this node: Not now."),
             "A says who is there"
         );
         Assert.Null(Assert.Single(a.Network.Answers).Refusal);
@@ -103,7 +100,7 @@ public sealed class PeerRefusalTests : IDisposable
         a.Network.SetPeers([c.Address, new PeerAddress(Members.IdOf("B2"), c.Address.Addresses)]);
         await Eventually.HoldsAsync(() => a.Network.AttemptsAt(Members.IdOf("B2")).Count == 1, "A looked for B there");
         await Eventually.HoldsAsync(
-            () => a.HasLogged("Node C3 answers there, and not the one that was looked for"),
+            () => a.HasLogged("Node C3 answers there instead of the expected one"),
             "A says who is there"
         );
         Assert.Equal(before, a.Network.Status().Single(peer => peer.Node == c.Node));
@@ -145,7 +142,7 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.Equal(sought.Addresses, attempts.Select(static attempt => attempt.Address));
         Assert.Equal([false, false, true], attempts.Select(static attempt => attempt.IsStranger));
         Assert.Equal(
-            ("Connection refused", "Node pi-3 (C) answers there, and not the one that was looked for."),
+            ("Connection refused", "Node pi-3 (C) answers there instead of the expected one."),
             (attempts[0].Why, attempts[1].Why)
         );
     }

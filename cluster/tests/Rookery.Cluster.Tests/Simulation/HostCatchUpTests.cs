@@ -87,7 +87,7 @@ public sealed class HostCatchUpTests
             () =>
                 cluster.C.Consensus!.ReadCluster().Trouble is { } trouble
                 && trouble.EndsWith(
-                    "could not be taken, and is asked for again: the log says why.",
+                    "could not be fetched, and is requested again: the log says why.",
                     StringComparison.Ordinal
                 ),
             "C reports what keeps it back"

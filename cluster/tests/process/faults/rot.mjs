@@ -22,7 +22,7 @@ function rotWritten(member, before, chance) {
   return `${nameOf(file)} at ${offsets.join(", ")} (of ${from} to ${end})`
 }
 
-const journalRepaired = member => () => /What this node's disk had lost of its journal was given back by the leader/.test(member.node.log)
+const journalRepaired = member => () => /The leader sent again what this node's disk had lost of its journal/.test(member.node.log)
 const runRepaired = (cluster, member) => async () => await cluster.metric(member, 'rookery_state_received_bytes_total{kind="repairs"}') > 0
 
 const inRun = {

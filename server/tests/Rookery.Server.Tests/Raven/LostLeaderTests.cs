@@ -9,7 +9,7 @@ namespace Rookery.Server.Tests.Raven;
 public sealed class LostLeaderTests : IAsyncLifetime
 {
     private const string Lost =
-        "The connection to the node that leads broke after the write was sent: it may or may not have been stored.";
+        "The connection to the leader broke after the write was sent: it may or may not have been stored.";
     private const string WithId = """{"@metadata":{"@id":"{0}"}}""";
 
     private readonly RunningServer _server;
