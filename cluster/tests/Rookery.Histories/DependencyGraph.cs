@@ -61,8 +61,8 @@ internal sealed class DependencyGraph
     }
 
     /// <summary>
-    /// Adds real-time order through a chain of moments: an ended transaction comes before the next moment, and each
-    /// moment before the transactions that began later.
+    /// Adds real-time order through a chain of auxiliary nodes, one for each time: an ended transaction comes before
+    /// the next node, and each node before the transactions that began later.
     /// </summary>
     private void AddRealTime()
     {

@@ -48,6 +48,6 @@ public sealed class JournalFormatException : IOException
 /// <param name="file">A segment of the other store.</param>
 public sealed class ForeignJournalException(string file)
     : IOException(
-        $"{file} is the journal of another data directory. Nothing was changed. Name the directory in which "
-            + $"this data directory's own journal lies, or for new data an empty one."
+        $"{file} is the journal of another data directory. Nothing was changed. Name the directory of "
+            + $"this data directory's own journal or, for new data, an empty directory."
     );

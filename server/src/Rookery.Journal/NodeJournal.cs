@@ -420,8 +420,8 @@ public sealed class NodeJournal : IDisposable
         if (_latch is not null)
         {
             throw new JournalLatchedException(
-                $"The journal in {_directory} takes no more writes ({_latch}). What was acknowledged is "
-                    + $"safe; put the cause right and start the node again.",
+                $"The journal in {_directory} accepts no more writes ({_latch}). Acknowledged writes are "
+                    + $"safe; remove the cause and start the node again.",
                 _latchCause
             );
         }

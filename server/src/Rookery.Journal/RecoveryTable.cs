@@ -33,8 +33,8 @@ internal static class RecoveryTable
 
     /// <summary>
     /// Returns whether the whole log must be discarded (case I): the manifest contains an installed snapshot with a
-    /// mark that differs from the newest segment's. A power cut came after the manifest was written and before the
-    /// journal was reset.
+    /// mark that differs from the newest segment's. That happens when power fails after the manifest was written and
+    /// before the journal was reset.
     /// </summary>
     /// <param name="installedMark">The manifest's mark; 0 without an installed snapshot.</param>
     /// <param name="journalMark">The mark in the newest segment's header.</param>

@@ -118,7 +118,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         {
             if (Live[i].Header!.Position != Map.Position)
             {
-                // The previous segment ended where this header says, but at another log position.
+                // The previous segment ended at the offset in this header, but at another log position.
                 ThrowDamaged(Live[i].File.Path, offset: 0, Live[^1].Header!.Position.Index);
             }
 
@@ -228,12 +228,12 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
 
                 long gapWrite = isWhole ? walker.Write : walker.ExpectedWrite;
                 var after = FrameScan.FindFramesAfter(segment, isWhole ? walker.Offset : offset, end, gapWrite);
-                bool isSetBack = isLast && IsSetBack(after);
-                bool wasDurable = isWhole || !isLast || isSetBack || WasDurable(segment, after);
+                bool hasLostEnd = isLast && HasLostEnd(after);
+                bool wasDurable = isWhole || !isLast || hasLostEnd || WasDurable(segment, after);
                 var survey = wasDurable
                     ? DamageSurvey.SurveyToEnd(Map!, _knowledge.ManifestIndex, Live[i..], offset, gapWrite)
                     : null;
-                var decided = Judge(i, after, survey, isSetBack);
+                var decided = Judge(i, after, survey, hasLostEnd);
                 if (decided == TailVerdict.SkipAppliedGap)
                 {
                     SkipGap(segment, offset, after, gapWrite);
@@ -244,7 +244,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
 
                 _highestWrite = Math.Max(Math.Max(after.HighestWrite, _lastWrite), survey?.HighestWrite ?? 0);
                 segment.End = offset;
-                EndLog(segment, offset, decided, survey, isSetBack);
+                EndLog(segment, offset, decided, survey, hasLostEnd);
                 return isLast;
             }
         }
@@ -311,10 +311,11 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         || (EndsBeforeManifest && ManifestEnd.IsLaterThan(Map!.Lost));
 
     /// <summary>
-    /// Returns whether the note proves the loss of a later write than any that was found. A member may have voted in
-    /// it; a lone node lost something only if neither log nor manifest reaches the noted index.
+    /// Returns whether the note proves that the journal's end is lost: it names a later write than any that was found.
+    /// A member may have voted in that write. A node without peers lost something only if neither log nor manifest
+    /// reaches the noted index.
     /// </summary>
-    private bool IsSetBack(in FramesAfterGap after) =>
+    private bool HasLostEnd(in FramesAfterGap after) =>
         LacksNotedWrite(after)
         && (_knowledge.HasPeers || directory.Note.End.Index > Math.Max(Map!.Position.Index, _knowledge.ManifestIndex));
 
@@ -325,7 +326,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
 
     private EntryPosition ManifestEnd => new(_knowledge.ManifestTerm, _knowledge.ManifestIndex);
 
-    private TailVerdict Judge(int i, in FramesAfterGap after, DamageSurvey? survey, bool isSetBack)
+    private TailVerdict Judge(int i, in FramesAfterGap after, DamageSurvey? survey, bool hasLostEnd)
     {
         bool manifestCoversGap =
             i == 0
@@ -334,7 +335,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             && (!_knowledge.HasPeers || MayContinueAfterGap(survey!));
 
         // A missing newest segment, one without a header, or a lost end may have contained a vote.
-        bool mayHaveLostVote = directory.OrphanHoldsLaterWrite || directory.IsNewestMissing || isSetBack;
+        bool mayHaveLostVote = directory.OrphanHoldsLaterWrite || directory.IsNewestMissing || hasLostEnd;
         return RecoveryTable.JudgeFirstInvalidFrame(
             wasDurable: survey is not null,
             stoppedCleanly: _lastFrame == FrameType.CleanStop && !LacksNotedWrite(after),
@@ -369,7 +370,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         _lastFrame = default;
     }
 
-    private void EndLog(Segment segment, long offset, TailVerdict decided, DamageSurvey? survey, bool isSetBack)
+    private void EndLog(Segment segment, long offset, TailVerdict decided, DamageSurvey? survey, bool hasLostEnd)
     {
         string place = $"{segment.File.Path} ends at offset {offset}, index {Map!.Position.Index}";
         switch (decided)
@@ -384,7 +385,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                     options.Directory,
                     offset: 0
                 );
-            case TailVerdict.StopAndExplain when isSetBack:
+            case TailVerdict.StopAndExplain when hasLostEnd:
                 throw new JournalDamagedException(
                     $"{segment.File.Path}, the journal's newest segment, is an older copy or has lost its end, as "
                         + $"{NewestNote.PathIn(options.Directory)} shows: what was acknowledged after index "
@@ -399,7 +400,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                 break;
             case TailVerdict.RepairFromPeers:
                 KeepAside(segment);
-                EndBeforeDamage(survey!, isSetBack);
+                EndBeforeDamage(survey!, hasLostEnd);
                 SetVerdict(
                     decided,
                     $"{place}; the durable entries after it are damaged, through index "
@@ -422,11 +423,11 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     /// Ends the log before damaged entries that may have been acknowledged, and keeps the vote found after them. A log
     /// that ends before the manifest's index is reset to that index, if the configuration there is known.
     /// </summary>
-    private void EndBeforeDamage(DamageSurvey survey, bool isSetBack)
+    private void EndBeforeDamage(DamageSurvey survey, bool hasLostEnd)
     {
         // If the newest segment is missing, at least one more entry existed.
         var end = directory.IsNewestMissing ? survey.End with { Index = survey.End.Index + 1 } : survey.End;
-        if (isSetBack)
+        if (hasLostEnd)
         {
             end = end with { Index = Math.Max(end.Index, directory.Note.End.Index) };
         }

@@ -64,8 +64,8 @@ public sealed class StoppedJournal : IDisposable
         new(disk, options, knowledge, io);
 
     /// <summary>
-    /// Returns a reader that starts at <paramref name="fromIndex"/> or the lowest available index above it; it has no
-    /// entries if there are none.
+    /// Returns a reader that starts at <paramref name="fromIndex"/> or the lowest available index above it; the reader
+    /// is empty if no such entry exists.
     /// </summary>
     public JournalReader Read(long fromIndex)
     {

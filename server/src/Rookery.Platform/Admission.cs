@@ -17,7 +17,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
     /// </summary>
     public static readonly TimeSpan WaitTimeout = TimeSpan.FromSeconds(5);
 
-    // Interval at which waiters are tried again: other shares release memory without a notice.
+    // Interval at which waiting requests are tried again, because other shares release memory without a notification.
     private static readonly TimeSpan RetryInterval = TimeSpan.FromMilliseconds(100);
 
     private readonly Lock _gate = new();
@@ -208,7 +208,8 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
                 break;
             }
 
-            // Charged before it is admitted: others never see bytes of a request that is refused.
+            // The share is charged first, so that other threads never see admitted bytes of a request that is then
+            // refused.
             if (!isCharged && !TryCharge(bytes, isAlone))
             {
                 return false;

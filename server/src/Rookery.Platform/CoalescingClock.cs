@@ -67,12 +67,13 @@ public sealed class CoalescingClock : TimeProvider
         return timer;
     }
 
-    /// <summary>The common instant at which a timer fires that is due at a time; both count from the start.</summary>
+    /// <summary>Returns the common instant at which a timer fires that is due at <paramref name="due"/>; both count
+    /// from the start.</summary>
     internal TimeSpan InstantOf(TimeSpan due) => new((due.Ticks + Step.Ticks - 1) / Step.Ticks * Step.Ticks);
 
     /// <summary>
-    /// A wait in whole milliseconds, which does not end just before the instant, and at most as long as the runtime can
-    /// wait. The rest of a longer one is another wait.
+    /// Rounds a wait up to whole milliseconds, so that it does not end just before the instant, and limits it to the
+    /// longest wait of the runtime. The caller then waits again.
     /// </summary>
     internal static int MillisecondsOf(TimeSpan wait) =>
         (int)Math.Min(Math.Ceiling(wait.TotalMilliseconds), int.MaxValue);
@@ -143,7 +144,7 @@ public sealed class CoalescingClock : TimeProvider
         }
     }
 
-    /// <summary>Has another thread wait for the next instant.</summary>
+    /// <summary>Makes another thread wait for the next instant.</summary>
     private void PassTurn()
     {
         lock (_access)

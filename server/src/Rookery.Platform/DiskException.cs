@@ -24,7 +24,8 @@ public sealed class DiskException : IOException
     public Errno Error { get; }
 
     /// <summary>
-    /// Whether the system lacks files or memory for the operation. This says nothing about the file.
+    /// Whether the system lacks files or memory for the operation. Such an error does not mean that the file is
+    /// damaged.
     /// </summary>
     public bool IsOfShortage => Error is Errno.TooManyFiles or Errno.TooManyFilesOfAll or Errno.NoMemory;
 

@@ -13,8 +13,8 @@ internal sealed class EventRing(int capacity)
 
     /// <summary>
     /// The latest end of a dropped event, in microseconds since 1970 UTC; <see cref="long.MinValue"/> while none is
-    /// dropped. The ring has all events that ended later. After the clock was set back, the ring has all of these
-    /// events that were added since.
+    /// dropped. The ring has all events that ended later. After the clock was set back, this holds only for the events
+    /// that were added since then.
     /// </summary>
     internal long ForgottenUntil { get; private set; } = long.MinValue;
 

@@ -5,7 +5,8 @@ namespace Rookery.Platform;
 
 /// <summary>
 /// Decompresses gzip (RFC 1952) of one or more members and refuses bytes after the last member.
-/// <see cref="GZipStream"/> ends silently there, and also where the header of a further member is cut off.
+/// In contrast, <see cref="GZipStream"/> ends silently after the last member, and also where the header of a further
+/// member is cut off.
 /// </summary>
 /// <remarks>
 /// <see cref="DeflateStream"/> does not report where its data ends within the last bytes that it read. This stream

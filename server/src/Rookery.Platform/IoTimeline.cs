@@ -125,7 +125,7 @@ public sealed class IoTimeline : IIoRecorder
             long now = UnixMicroseconds();
             long until = Math.Min(untilUnixMicroseconds, now - 1);
 
-            // A clock that was set back before the creation has counted all operations since then.
+            // If the clock was set back to a time before the creation, all operations since that time are recorded.
             _createdUnixMicroseconds = Math.Min(_createdUnixMicroseconds, now);
             long from = Math.Max(sinceUnixMicroseconds, Math.Max(_createdUnixMicroseconds - 1, _raw.ForgottenUntil));
             return new IoEventPage(Collect(_raw, sinceUnixMicroseconds, until), from, until);

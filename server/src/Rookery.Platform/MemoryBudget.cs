@@ -39,8 +39,8 @@ public sealed class MemoryBudget
 
     /// <summary>
     /// The bound of the shares whose memory is on the managed heap, together, in bytes: half of what the heap may
-    /// commit. Without it a sort, an index build and the index cache filled the heap beside the connections, and the
-    /// process ended.
+    /// commit. Without this bound, a sort, an index build, the index cache and the connections together filled the
+    /// heap, and the process ended.
     /// </summary>
     public long ManagedLimitBytes { get; }
 
@@ -292,7 +292,7 @@ public sealed class MemoryShare
         }
     }
 
-    /// <summary>Lets the share yield memory that others need. Both functions are called on any thread.</summary>
+    /// <summary>Lets the share yield memory that other holders need. Both functions are called on any thread.</summary>
     /// <param name="yieldableBytes">Returns the bytes that the holder can do without.</param>
     /// <param name="yield">Releases about so many bytes, but no more than the holder can do without.</param>
     public void AllowYielding(Func<long> yieldableBytes, Action<long> yield) =>

@@ -1,10 +1,10 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// The threads on which .NET waits for socket events. In this process they also run what waits for the event
-/// (<see cref="CompleteInline"/>): a request that is answered from memory needs no other thread. With 64 connections
-/// that gave 1.33 times as many answers a second, with 0.75 times the processor time for each. Work that may block must
-/// first move to the thread pool, because all other connections of the thread wait meanwhile.
+/// The threads on which .NET waits for socket events. In this process they also run the code that waits for an event
+/// (<see cref="CompleteInline"/>), so a request that is answered from memory needs no other thread. With 64
+/// connections, the node sent 1.33 times as many answers a second, with 0.75 times the processor time for each answer.
+/// Work that may block must first move to the thread pool, because all other connections of the thread wait meanwhile.
 /// </summary>
 public static class SocketThreads
 {
@@ -37,8 +37,8 @@ public static class SocketThreads
     }
 
     /// <summary>
-    /// The number of disk operations that ran on such a thread. Each is a fault: its code must move to the thread pool
-    /// first.
+    /// The number of disk operations that ran on a thread that waits for socket events. Each such operation is a fault:
+    /// its code must first move to the thread pool.
     /// </summary>
     public static long BlockingCalls => Volatile.Read(ref _blockingCalls);
 
@@ -49,8 +49,8 @@ public static class SocketThreads
     public static void CompleteInline() => Environment.SetEnvironmentVariable(RuntimeSwitch, "1");
 
     /// <summary>
-    /// Starts asynchronous work on another thread, of the pool. Its awaits continue on the pool too, whichever thread
-    /// completes them.
+    /// Starts asynchronous work on another thread, which belongs to the thread pool. Its awaits continue on the pool
+    /// too, whichever thread completes them.
     /// </summary>
     /// <param name="work">The work; every exception is in the returned task.</param>
     /// <param name="state">Passed to <paramref name="work"/>.</param>

@@ -9,8 +9,8 @@ public static class SpecialFile
     private const int RegularType = 0x8000;
 
     /// <summary>
-    /// Returns whether a path, or the target of its symbolic link, is a device, a pipe or a socket. Reading one may
-    /// wait for ever or never end, and renaming a file over one would delete it. False if nothing is there.
+    /// Returns whether a path, or the target of its symbolic link, is a device, a pipe or a socket. Reading such a file
+    /// may wait for ever or never end, and renaming a file over it would delete it. False if the path does not exist.
     /// </summary>
     public static unsafe bool Is(string path)
     {

@@ -69,9 +69,9 @@ public sealed class FaultTests
         _disk.CapacityBytes = _disk.UsedBytes + 4096;
         var failure = Assert.Throws<JournalLatchedException>(() => Append(journal, 20));
         Assert.Equal(
-            $"The journal in {Folder} takes no more writes (Could not reserve space for {Folder}"
-                + $"/journal-00000002.segment.part: no space is left on the device). What was acknowledged is "
-                + $"safe; put the cause right and start the node again.",
+            $"The journal in {Folder} accepts no more writes (Could not reserve space for {Folder}"
+                + $"/journal-00000002.segment.part: no space is left on the device). Acknowledged writes are "
+                + $"safe; remove the cause and start the node again.",
             failure.Message
         );
         Assert.Equal(7, journal.LastIndex); // what the first segment has room for

@@ -234,8 +234,8 @@ public sealed class ClusterRecovery : IDisposable
                 OldCopy = string.Create(
                     CultureInfo.InvariantCulture,
                     $"{memberStore.Store.Place} is an old copy of {memberStore.Store.Name}: it was started "
-                        + $"{memberStore.Starts} times, but {by} has already seen start {recorded}. Members refuse it, so it counts for "
-                        + $"nobody, and what was acknowledged after it was made is not on it."
+                        + $"{memberStore.Starts} times, but {by} has already seen start {recorded}. Members refuse it, "
+                        + $"so it is no voter, and what was acknowledged after it was made is not on it."
                 ),
             };
     }

@@ -29,7 +29,7 @@ public sealed class ProposalQueueTests
     }
 
     [Fact]
-    public void Proposals_that_a_caller_leaves_wake_the_thread()
+    public void Proposals_that_a_caller_does_not_write_wake_the_journal_thread()
     {
         bool hasOtherWork = false;
         var queue = new ProposalQueue { HasOtherWork = () => hasOtherWork };
@@ -55,7 +55,7 @@ public sealed class ProposalQueueTests
     }
 
     [Fact]
-    public void Waiting_for_callers_ends_with_the_last_of_them()
+    public void The_wait_for_callers_ends_with_the_last_expected_proposal()
     {
         var queue = new ProposalQueue { HasOtherWork = static () => false };
         int countAtWake = 0;

@@ -99,7 +99,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
             StringComparison.Ordinal
         );
         Assert.Null(FormedJoin.Find(disk, Directory));
-        Assert.Contains("did not join it", FormingNote.Read(disk, Directory).Why, StringComparison.Ordinal);
+        Assert.Contains("the node did not join", FormingNote.Read(disk, Directory).Why, StringComparison.Ordinal);
         Assert.True(IdentityDirectory.ExistsIn(disk, Directory));
     }
 

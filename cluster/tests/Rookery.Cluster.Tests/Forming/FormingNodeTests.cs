@@ -87,7 +87,7 @@ public sealed class FormingNodeTests
     }
 
     [Fact]
-    public void The_vow_of_a_second_node_of_the_same_name_is_not_counted_and_both_are_told()
+    public void The_vow_of_a_second_node_of_the_same_name_is_not_counted_and_the_node_reports_why()
     {
         var (a, b, c) = (CreateNode("a"), CreateNode("b", name: "pi"), CreateNode("c", name: "pi"));
         RunRound(a, b, c);
@@ -157,7 +157,7 @@ public sealed class FormingNodeTests
         RunRound(c, b, d);
         Assert.Equal("pi-b", c.Note.FounderName);
 
-        // Of two candidates, the one with the higher id withdraws.
+        // Of two candidates, the one with the higher id gives up its candidacy.
         RunRound(a, d, CreateNode("e"));
         RunRound(b, a);
         Assert.Equal(FormingStep.Open, b.Note.Step);

@@ -31,7 +31,8 @@ internal sealed class FormingRun
     private const int FaultyRounds = 40;
     private const int SoundRounds = 40;
 
-    // A node whose journal is replayed does not know for fewer rounds than these whether it was claimed.
+    // After a restart a node replays its journal, for fewer rounds than this. Until then it does not know whether it
+    // was claimed.
     private const int ReplayRounds = 3;
     private const string Directory = "/data";
 
@@ -156,7 +157,7 @@ internal sealed class FormingRun
             return;
         }
 
-        // Like the duty: the first decision uses only the node's own state.
+        // As in FormingDuty, the first decision uses only the node's own state.
         if (!card.HasBegun && !(card.HasBegun = Try(card, () => card.Node!.Conclude([]))))
         {
             return;
@@ -167,7 +168,7 @@ internal sealed class FormingRun
             return;
         }
 
-        // Like the duty: a new vow is sent immediately.
+        // As in FormingDuty, a new vow is sent immediately.
         for (int part = 0; part < 2; part++)
         {
             List<FormingAnswer> answers = [];
@@ -208,7 +209,8 @@ internal sealed class FormingRun
         }
     }
 
-    /// <summary>Like the route: adds a token for a recorded member. Null when there was no answer.</summary>
+    /// <summary>Asks a node, and adds a token for a recorded member, as FormingRoute does. Null when there was no
+    /// answer.</summary>
     private FormingAnswer? Ask(SimulatedCard card, FormingCall call)
     {
         var node = card.Node!;

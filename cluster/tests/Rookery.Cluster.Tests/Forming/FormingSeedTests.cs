@@ -11,7 +11,7 @@ public sealed class FormingSeedTests
 {
     private const int Seeds = 300;
 
-    // At most so many runs are needed to find a planted mistake.
+    // A planted mistake must be found within this many runs.
     private const int SeedsForMistake = 2_000;
 
     [Theory]

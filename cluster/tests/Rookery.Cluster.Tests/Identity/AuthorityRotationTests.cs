@@ -68,7 +68,7 @@ public sealed class AuthorityRotationTests : IDisposable
     }
 
     [Fact]
-    public async Task A_member_that_joins_meanwhile_takes_part()
+    public async Task A_member_that_joins_during_a_rotation_takes_part_in_it()
     {
         var a = await AddAsync("a");
         Assert.Null(await a.Rotation.BeginAsync(CancellationToken.None));
@@ -86,9 +86,9 @@ public sealed class AuthorityRotationTests : IDisposable
         Assert.Equal(a.Identity.Authorities[0].RawData, signing.Certificate.RawData);
     }
 
-    /// <summary>Such a leader has no key of the next authority to seal.</summary>
+    /// <summary>A leader that joined during the rotation has no key of the next authority to seal.</summary>
     [Fact]
-    public async Task A_member_that_joins_meanwhile_may_lead_and_another_seals_the_key_for_it()
+    public async Task A_member_that_joins_during_a_rotation_may_lead_and_another_seals_the_key_for_it()
     {
         var a = await AddAsync("a");
         Assert.Null(await a.Rotation.BeginAsync(CancellationToken.None));

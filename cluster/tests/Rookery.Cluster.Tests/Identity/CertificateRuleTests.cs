@@ -8,7 +8,7 @@ using static Rookery.Cluster.Tests.Identity.TestAuthority;
 
 namespace Rookery.Cluster.Tests.Identity;
 
-/// <summary>Which certificates members accept from other members and from clients.</summary>
+/// <summary>The certificates that members accept from other members and from clients.</summary>
 public sealed class CertificateRuleTests
 {
     [Fact]

@@ -3,7 +3,7 @@ using Rookery.Cluster.Peers;
 
 namespace Rookery.Cluster.Tests.Joining;
 
-/// <summary>Which nodes a member lets connect, by their records.</summary>
+/// <summary>A member decides by the members' records which nodes may connect.</summary>
 public sealed class MemberAdmissionTests
 {
     private static readonly Guid Store = new("6f9619ff-8b86-d011-b42d-00c04fc964ff");

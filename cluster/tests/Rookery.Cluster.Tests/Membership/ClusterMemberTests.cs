@@ -150,7 +150,7 @@ public sealed class ClusterMemberTests : IDisposable
             _log,
             static sentence =>
                 sentence.StartsWith(
-                    "This node takes no part any more, but the note of that could not be written",
+                    "This node no longer takes part, but its retirement note could not be written",
                     StringComparison.Ordinal
                 )
         );

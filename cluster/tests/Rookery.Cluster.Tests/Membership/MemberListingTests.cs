@@ -23,7 +23,7 @@ public sealed class MemberListingTests
     }
 
     [Fact]
-    public void Spares_do_not_add_to_the_failure_tolerance() =>
+    public void Learners_do_not_add_to_the_failure_tolerance() =>
         Assert.Equal(
             "3 members vote: with 1 of them off, writes go on.",
             NoteOn(

@@ -8,7 +8,7 @@ namespace Rookery.Cluster.Tests.Membership;
 public sealed class MemberStatisticsTests
 {
     [Fact]
-    public void A_member_without_a_leader_does_not_know_what_it_lacks()
+    public void A_member_without_a_leader_does_not_know_how_far_it_lags()
     {
         using var cluster = MembershipServiceTests.Form(members: 3);
         cluster.AwaitEqual();
@@ -93,7 +93,7 @@ public sealed class MemberStatisticsTests
     }
 
     [Fact]
-    public void The_remaining_half_of_a_mirror_names_the_other()
+    public void The_remaining_voter_of_a_mirror_names_the_other_voter()
     {
         using var cluster = MembershipServiceTests.Form(members: 2);
         cluster.Change(Rookery.Raft.MemberChange.Voter, cluster.B);
@@ -110,7 +110,7 @@ public sealed class MemberStatisticsTests
 
     /// <summary>A disk from before a recovery finds the new cluster at the old one's addresses.</summary>
     [Fact]
-    public void A_member_that_finds_another_cluster_at_its_peers_addresses_says_so()
+    public void A_member_that_finds_another_cluster_at_its_peers_addresses_reports_that()
     {
         using var cluster = MembershipServiceTests.Form(members: 3);
         cluster.AwaitEqual();

@@ -82,7 +82,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void A_fourth_does_not_get_a_vote_before_there_is_a_fifth()
+    public void A_fourth_member_gets_no_vote_before_a_fifth_joins()
     {
         using var cluster = Form(members: 4);
         Assert.Equal(
@@ -106,7 +106,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void A_member_that_is_behind_or_away_does_not_get_a_vote()
+    public void A_member_that_lags_or_is_off_gets_no_vote()
     {
         using var cluster = Form(members: 2);
         cluster.B.Kill();
@@ -117,7 +117,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void A_dead_voter_is_removed_with_the_tolerance_told_and_another_takes_its_place()
+    public void Removing_a_dead_voter_reports_the_failure_tolerance_and_another_member_gets_its_vote()
     {
         using var cluster = Form(members: 3);
         cluster.C.Kill();
@@ -134,7 +134,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void A_half_of_a_mirror_that_the_majority_needs_is_not_removed()
+    public void A_voter_that_the_majority_needs_is_not_removed()
     {
         using var cluster = Form(members: 3);
         cluster.B.Kill();
@@ -168,7 +168,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void A_leader_that_cannot_be_spared_keeps_leading()
+    public void A_leader_that_the_majority_needs_is_not_removed()
     {
         using var cluster = Form(members: 3);
         cluster.C.Kill();
@@ -236,7 +236,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void An_order_that_changes_nothing_is_answered_so()
+    public void The_answer_says_that_an_order_changed_nothing()
     {
         using var cluster = Form(members: 4);
         Assert.Equal(
@@ -251,7 +251,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void A_standby_without_its_voter_names_it()
+    public void A_standby_reports_which_voter_it_does_not_reach()
     {
         using var cluster = Form(members: 2);
         cluster.A.Kill();
@@ -334,7 +334,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void An_upgrade_is_not_finalized_over_a_concurrent_downgrade()
+    public void An_upgrade_is_not_finalized_if_a_member_changes_its_record_meanwhile()
     {
         using var cluster = Form(members: 1);
         Install(cluster, cluster.A, newest: 2);
@@ -369,7 +369,8 @@ public sealed class MembershipServiceTests
         return cluster;
     }
 
-    /// <summary>Adds a member, like the registrar and then the leader's maintenance.</summary>
+    /// <summary>Adds a member as the program does: the registrar adds the learner, then the leader's maintenance
+    /// promotes it.</summary>
     private static void Join(SteppedCluster cluster, int? number = null, bool isMirror = false)
     {
         var member = new SteppedMember(cluster, number ?? cluster.Members.Count, mayBegin: false);
@@ -380,7 +381,7 @@ public sealed class MembershipServiceTests
         PromoteForTenSeconds(cluster);
     }
 
-    /// <summary>Restarts a member with a version that supports format levels up to one.</summary>
+    /// <summary>Restarts a member with a version that supports format levels up to <paramref name="newest"/>.</summary>
     private static void Install(SteppedCluster cluster, SteppedMember member, int newest)
     {
         member.StopCleanly();
@@ -393,7 +394,8 @@ public sealed class MembershipServiceTests
         );
     }
 
-    /// <summary>Records the newest format levels of members, like the maintenance of each after its start.</summary>
+    /// <summary>Records the newest format levels of members, as each member's maintenance does after its
+    /// start.</summary>
     private static void AnnounceLevels(SteppedCluster cluster, params SteppedMember[] members)
     {
         foreach (var member in members)
@@ -404,7 +406,7 @@ public sealed class MembershipServiceTests
                 NewestFormatLevel = member.NewestFormatLevel,
             };
             writer.Set(MemberRecord.KeyOf(member.NodeId), record.ToJson());
-            writer.Set(Seats.Key, []);
+            writer.Set(Seats.Key, []); // as each announcement does, so that concurrent changes of members are noticed
             Assert.Null(cluster.Do(cluster.AwaitLeader(), writer.Complete()).Rejection);
         }
     }
@@ -520,8 +522,8 @@ public sealed class MembershipServiceTests
             return answered.Task;
         }
 
-        // HttpClient leaves the simulation's context and would continue on the thread pool while simulated time passes.
-        // Continue here, where there is no context to leave.
+        // HttpClient ignores the simulation's context, so its continuation would run on the thread pool while simulated
+        // time passes. Without a context, the thread that completes the answer runs the continuation itself.
         private async Task AnswerAsync(HttpRequestMessage request, TaskCompletionSource<HttpResponseMessage> answered)
         {
             var http = new Microsoft.AspNetCore.Http.DefaultHttpContext();

@@ -5,7 +5,7 @@ using Rookery.Cluster.Peers;
 
 namespace Rookery.Cluster.Tests.Peers;
 
-/// <summary>Which announced addresses are accepted.</summary>
+/// <summary>The announced addresses that a member accepts.</summary>
 public sealed class AnnouncedAddressesTests
 {
     [Fact]

@@ -220,7 +220,7 @@ public sealed class ForwardTests : IDisposable
     }
 
     [Fact]
-    public async Task A_command_of_32_MiB_goes_alone()
+    public async Task A_command_of_32_MiB_is_sent_alone()
     {
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];

@@ -231,7 +231,7 @@ public sealed class MessageCodecTests
     /// Any bytes lead to a message that could have been sent or to one kind of exception, with bounded memory.
     /// </summary>
     [Fact]
-    public void Changed_cut_and_random_bytes_are_refused_or_read_and_nothing_else()
+    public void Changed_truncated_and_random_bytes_are_either_read_or_refused()
     {
         int refused = 0;
         for (int seed = 0; seed < 20_000; seed++)

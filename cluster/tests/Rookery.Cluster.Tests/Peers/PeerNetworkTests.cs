@@ -50,7 +50,7 @@ public sealed class PeerNetworkTests : IDisposable
     }
 
     [Fact]
-    public async Task A_member_that_is_not_up_yet_is_a_note_at_first_and_trouble_later()
+    public async Task A_member_that_has_not_started_yet_is_logged_as_a_note_first_and_as_trouble_later()
     {
         var time = new SimulatedTimeProvider();
         var (log, notes) = (new ConcurrentQueue<string>(), new ConcurrentQueue<string>());
@@ -286,7 +286,7 @@ public sealed class PeerNetworkTests : IDisposable
 
     /// <summary>A peer that stops reading frames costs no more than the limit, and still receives heartbeats.</summary>
     [Fact]
-    public async Task Blocked_frames_hold_up_no_heartbeat_and_no_more_than_their_bound()
+    public async Task Blocked_frames_delay_no_heartbeat_and_queue_no_more_bytes_than_their_bound()
     {
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
@@ -362,7 +362,7 @@ public sealed class PeerNetworkTests : IDisposable
 
     /// <summary>A member that moved dials the others, and is dialled at its source address.</summary>
     [Fact]
-    public async Task A_member_that_moved_is_found_because_it_calls()
+    public async Task A_member_that_moved_is_found_because_it_dials_the_others()
     {
         int port = TestMember.FreePort();
         await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"));
@@ -384,7 +384,7 @@ public sealed class PeerNetworkTests : IDisposable
     }
 
     [Fact]
-    public async Task Peers_that_are_no_longer_named_are_not_connected_to()
+    public async Task Members_that_are_no_longer_peers_are_disconnected()
     {
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];

@@ -159,7 +159,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     [InlineData(7, 8)]
     public async Task An_old_copy_is_not_counted_and_is_named(long startsOfThree, long startsOfOne)
     {
-        // Of each two stores, one was started less often than the other has met it.
+        // One of the two stores was started less often than the other store has recorded.
         _members.Write("/data/one", 1, entries: 5, starts: startsOfOne, metAs: (3, 7));
         _members.Write("/data/three", 3, entries: 3, starts: startsOfThree, metAs: (1, 9));
         using var recovery = Open("/data/one");
@@ -177,7 +177,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     }
 
     [Fact]
-    public async Task A_card_that_was_started_as_often_as_others_have_met_it_is_no_old_copy()
+    public async Task A_card_whose_starts_equal_the_recorded_number_is_no_old_copy()
     {
         _members.Write("/data/one", 1, entries: 5, starts: 9, metAs: (3, 7));
         _members.Write("/data/three", 3, entries: 3, starts: 7, metAs: (1, 9));

@@ -28,7 +28,7 @@ public sealed class HostCatchUpTests
     }
 
     [Fact]
-    public void Frames_that_are_applied_from_the_journal_are_counted_once_they_are_newer_than_the_start()
+    public void Frames_applied_from_the_journal_are_counted_if_they_were_written_after_the_start()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/0", 0, padding: 900);
@@ -99,7 +99,7 @@ public sealed class HostCatchUpTests
     }
 
     [Fact]
-    public void A_founded_member_keeps_entries_once_another_may_miss_them()
+    public void A_founder_retains_entries_once_another_member_may_need_them()
     {
         using var cluster = new SteppedCluster(seed: 1) { RetainedJournalBytes = 1 << 30 }.Form(members: 1);
         PutMany(from: 0);
@@ -125,7 +125,7 @@ public sealed class HostCatchUpTests
     }
 
     [Fact]
-    public void A_member_that_misses_little_of_much_gets_what_changed()
+    public void A_member_that_misses_few_changes_of_a_large_state_fetches_only_the_changes()
     {
         using var cluster = new SteppedCluster(seed: 1) { RetainedJournalBytes = 0 }.Form(members: 3);
         for (int i = 0; i < 600; i++)
@@ -153,7 +153,7 @@ public sealed class HostCatchUpTests
     /// written and flushed (docs/explanation/consensus.md, manifest-treadmill).
     /// </summary>
     [Fact]
-    public void A_member_that_fetches_a_state_is_not_overtaken_by_what_is_written_meanwhile()
+    public void A_member_that_fetches_a_state_catches_up_while_writes_continue()
     {
         using var cluster = new SteppedCluster(seed: 1) { RetainedJournalBytes = 0 }.Form(members: 3);
         cluster.C.Kill();
@@ -195,7 +195,7 @@ public sealed class HostCatchUpTests
     }
 
     [Fact]
-    public void A_member_that_fetches_what_changed_has_applied_its_own_journal_before()
+    public void A_member_applies_its_own_journal_before_it_fetches_changes()
     {
         using var cluster = new SteppedCluster(seed: 1) { RetainedJournalBytes = 0 }.Form(members: 3);
         for (int i = 0; i < 600; i++)
@@ -227,7 +227,7 @@ public sealed class HostCatchUpTests
 
     /// <summary>The next leader's message arrives between fetch and install, which waits for a journal write.</summary>
     [Fact]
-    public void A_member_that_has_fetched_a_state_does_not_fetch_another_because_its_journal_writes()
+    public void A_state_is_not_fetched_again_because_a_journal_write_delays_its_installation()
     {
         using var cluster = new SteppedCluster(seed: 1)
         {
@@ -261,7 +261,7 @@ public sealed class HostCatchUpTests
     }
 
     [Fact]
-    public void A_member_that_is_caught_up_while_writes_go_on_does_not_stay_behind()
+    public void A_lagging_member_catches_up_while_writes_continue()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.C.Kill();

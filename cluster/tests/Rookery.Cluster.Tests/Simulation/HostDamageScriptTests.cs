@@ -15,7 +15,7 @@ public sealed class HostDamageScriptTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void A_member_whose_runs_hold_more_than_what_is_left_of_its_journal_is_given_the_rest(
+    public void A_member_whose_runs_contain_more_than_its_damaged_journal_receives_the_missing_entries(
         bool entriesAreReleased
     )
     {
@@ -58,7 +58,7 @@ public sealed class HostDamageScriptTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void A_member_gets_past_what_the_leader_cannot_read(bool isFlushed)
+    public void A_member_catches_up_although_the_leader_cannot_read_the_entries(bool isFlushed)
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.C.Kill();
@@ -91,7 +91,7 @@ public sealed class HostDamageScriptTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void What_a_damaged_journal_had_acknowledged_is_not_outvoted_after_restarts_either(bool stopsCleanly)
+    public void Acknowledged_entries_of_a_damaged_journal_are_not_outvoted_even_after_restarts(bool stopsCleanly)
     {
         using var cluster = new SteppedCluster(seed: 1) { CautionMicroseconds = 0 }.Form(members: 3);
         cluster.Put(cluster.A, "users/early", 1);
@@ -141,7 +141,7 @@ public sealed class HostDamageScriptTests
     /// that lacks the entry too.
     /// </summary>
     [Fact]
-    public void A_member_whose_last_entry_rots_after_it_stopped_in_order_knows_what_it_had_acknowledged()
+    public void A_member_whose_last_entry_is_damaged_after_a_clean_stop_knows_what_it_had_acknowledged()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/early", 1);
@@ -163,7 +163,7 @@ public sealed class HostDamageScriptTests
     /// The standby does not vote. Only a leader could send the lost entries again, so the voter would wait for ever.
     /// </summary>
     [Fact]
-    public void An_only_voter_that_lost_what_it_had_acknowledged_says_that_only_recovery_goes_on()
+    public void An_only_voter_that_lost_acknowledged_entries_reports_that_only_a_recovery_helps()
     {
         using var cluster = SteppedCluster.Of(members: 1);
         cluster.Members.Add(new SteppedMember(cluster, number: 1, mayBegin: false));
@@ -192,7 +192,7 @@ public sealed class HostDamageScriptTests
     [Theory]
     [InlineData(-1, 0, 'D')]
     [InlineData(-1, 3, 'B')]
-    public void A_journal_that_rots_below_what_the_tables_hold_keeps_no_member_from_opening(
+    public void A_damaged_journal_prevents_no_start_if_tables_or_other_members_have_its_entries(
         int from,
         int through,
         char label
@@ -231,7 +231,7 @@ public sealed class HostDamageScriptTests
 
     /// <summary>
     /// A row is damaged that an entry after the manifest needs. Alone, the member serves local reads and does not retry
-    /// the entry, because an earlier write of the same frame is in the outcome chain already. When the cluster
+    /// the entry, because the outcome hash already contains an earlier write of the same frame. When the cluster
     /// continues, it takes the leader's state.
     /// </summary>
     [Fact]
@@ -462,7 +462,7 @@ public sealed class HostDamageScriptTests
     /// not ask the operator to discard its data.
     /// </summary>
     [Fact]
-    public void A_member_that_alone_holds_acknowledged_writes_says_so_when_it_halts()
+    public void A_member_that_alone_holds_acknowledged_writes_reports_that_when_it_halts()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/1", 1);
@@ -485,8 +485,8 @@ public sealed class HostDamageScriptTests
         cluster.RunUntil(() => cluster.C.Consensus!.Refusal is { Kind: RejectionKind.Diagnosis }, "a halt");
         Assert.Equal(
             "A rule of consensus was found broken, so this node stopped taking part: committed entries are "
-                + "never replaced. This node holds acknowledged writes that the others lost: "
-                + "keep its card, and export from it with `rookery export`, before another joins in its place.",
+                + "never replaced. This node holds acknowledged writes that the other members lost: "
+                + "keep its card, and export from it with `rookery export`, before another node joins instead.",
             cluster.C.Consensus!.Refusal!.Message
         );
         Assert.Equal(4, cluster.C.Peek("users/4").Value);

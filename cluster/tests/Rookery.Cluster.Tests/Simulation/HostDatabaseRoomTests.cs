@@ -12,7 +12,7 @@ public sealed class HostDatabaseRoomTests
     private const int MaxDatabases = 341;
 
     [Fact]
-    public void Members_of_different_memory_answer_alike()
+    public void Members_with_different_memory_allow_the_same_number_of_databases()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.B.Kill();

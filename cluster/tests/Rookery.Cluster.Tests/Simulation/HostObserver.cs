@@ -237,8 +237,8 @@ internal sealed class HostObserver(SteppedCluster cluster)
         return watched;
     }
 
-    // Notes a broken promise. ObserveStep reports it after the step: within the step the host would handle an exception
-    // as its own.
+    // Records a broken promise. ObserveStep reports it after the step: within the step the host would handle an
+    // exception as its own.
     private void Holds(bool condition, Func<string> sentence) => _broken ??= condition ? null : sentence();
 
     // The host's reports do not contain the terms of entries.

@@ -3,11 +3,11 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>When a member with the real consensus and store reports that it is ready.</summary>
+/// <summary>A member with the real consensus and store reports whether it is ready.</summary>
 public sealed class HostReadinessTests
 {
     [Fact]
-    public void A_member_that_joined_is_ready_when_it_has_caught_up_and_stays_so()
+    public void A_member_that_joined_is_ready_when_it_has_caught_up_and_remains_ready()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         var learner = new SteppedMember(cluster, number: 3, mayBegin: false);
@@ -16,7 +16,7 @@ public sealed class HostReadinessTests
         learner.Open();
         cluster.Change(MemberChange.Learner, learner);
         cluster.RunFor(milliseconds: 3_000);
-        Assert.Contains("was not told yet", learner.Consensus!.ReadCluster().Unready, StringComparison.Ordinal);
+        Assert.Contains("does not know yet", learner.Consensus!.ReadCluster().Unready, StringComparison.Ordinal);
 
         // It receives the members' records before it has caught up.
         cluster.Wire.Heal();
@@ -40,7 +40,7 @@ public sealed class HostReadinessTests
     /// that the node was removed.
     /// </summary>
     [Fact]
-    public void A_member_that_receives_the_log_from_its_beginning_is_at_no_time_told_that_it_was_removed()
+    public void A_member_that_receives_the_log_from_its_beginning_never_reports_that_it_was_removed()
     {
         using var cluster = new SteppedCluster(seed: 1)
         {
@@ -77,7 +77,7 @@ public sealed class HostReadinessTests
     [Theory]
     [InlineData(MemberChange.Learner)]
     [InlineData(MemberChange.Voter)]
-    public void A_member_that_the_only_other_voter_calls_a_stranger_is_not_told_to_give_its_data_away(MemberChange role)
+    public void A_member_that_the_only_other_voter_refuses_as_unknown_is_told_to_keep_its_data(MemberChange role)
     {
         using var cluster = SteppedCluster.Of(members: 1);
         cluster.Members.Add(new SteppedMember(cluster, number: 1, mayBegin: false));
@@ -98,7 +98,7 @@ public sealed class HostReadinessTests
     }
 
     [Fact]
-    public void A_member_that_was_removed_says_so()
+    public void A_removed_member_reports_its_removal()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.Change(MemberChange.Removed, cluster.C);
@@ -111,7 +111,7 @@ public sealed class HostReadinessTests
     }
 
     [Fact]
-    public void A_member_that_was_removed_while_it_was_off_says_so_when_it_was_told()
+    public void A_member_that_was_removed_while_it_was_off_reports_that_once_a_majority_refuses_it()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.Wire.Isolate(cluster.C);
@@ -159,7 +159,7 @@ public sealed class HostReadinessTests
     /// complete copy.
     /// </summary>
     [Fact]
-    public void A_member_that_one_of_two_others_calls_a_stranger_is_not_told_to_give_its_data_away()
+    public void A_member_that_one_of_two_others_refuses_as_unknown_is_told_to_keep_its_data()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.Wire.Isolate(cluster.C);

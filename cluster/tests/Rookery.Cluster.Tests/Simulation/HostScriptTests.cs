@@ -11,7 +11,7 @@ namespace Rookery.Cluster.Tests.Simulation;
 public sealed class HostScriptTests
 {
     [Fact]
-    public void A_write_through_any_member_is_on_all()
+    public void A_write_through_any_member_reaches_all_members()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         foreach (var member in cluster.Members)
@@ -28,7 +28,7 @@ public sealed class HostScriptTests
     /// Each write records the commit index before it, so a member without a majority can serve all writes but the last.
     /// </summary>
     [Fact]
-    public void A_member_that_starts_without_a_majority_shows_what_it_knew_to_be_committed()
+    public void A_member_that_starts_without_a_majority_serves_what_it_knew_to_be_committed()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         for (int i = 1; i <= 10; i++)
@@ -101,7 +101,7 @@ public sealed class HostScriptTests
     }
 
     [Fact]
-    public void A_read_that_comes_when_a_member_has_stopped_ends()
+    public void A_read_on_a_stopped_member_ends()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         foreach (var member in new[] { cluster.A, cluster.C })
@@ -166,7 +166,7 @@ public sealed class HostScriptTests
     }
 
     [Fact]
-    public void A_leader_that_was_cut_off_answers_unknown_and_drops_its_tail()
+    public void An_isolated_leader_answers_with_unknown_outcomes_and_truncates_its_log()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/1", 1);
@@ -233,7 +233,7 @@ public sealed class HostScriptTests
     }
 
     [Fact]
-    public void No_member_reads_what_was_before_an_acknowledged_write()
+    public void No_member_reads_a_version_from_before_an_acknowledged_write()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         for (int value = 1; value <= 20; value++)
@@ -258,7 +258,7 @@ public sealed class HostScriptTests
     }
 
     [Fact]
-    public void One_member_of_two_refuses_in_time()
+    public void One_of_two_voters_refuses_in_time_without_the_other()
     {
         using var cluster = SteppedCluster.Of(members: 2);
         cluster.Put(cluster.B, "users/1", 1);
@@ -276,7 +276,7 @@ public sealed class HostScriptTests
     }
 
     [Fact]
-    public void All_come_back_from_a_power_cut_of_the_house()
+    public void A_cluster_recovers_after_all_members_lose_power()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         for (int round = 0; round < 4; round++)
@@ -295,7 +295,7 @@ public sealed class HostScriptTests
     }
 
     [Fact]
-    public void All_come_back_from_a_clean_stop()
+    public void A_cluster_recovers_after_all_members_stop_cleanly()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.B, "users/1", 1);
@@ -306,7 +306,7 @@ public sealed class HostScriptTests
     }
 
     [Fact]
-    public void Leadership_is_handed_over_under_writes_without_a_failed_request()
+    public void Leadership_is_transferred_during_writes_without_a_failed_request()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         var writes = new List<Task<CommandOutcome>>();
@@ -329,7 +329,7 @@ public sealed class HostScriptTests
     [Theory]
     [InlineData(1970)]
     [InlineData(2080)]
-    public void A_leader_whose_clock_is_wrong_goes_by_the_others_and_so_does_the_next(int year)
+    public void A_leader_with_a_wrong_clock_follows_the_other_clocks_and_so_does_the_next_leader(int year)
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.RunFor(milliseconds: 2_000);
@@ -354,7 +354,7 @@ public sealed class HostScriptTests
     }
 
     [Fact]
-    public void A_member_that_comes_to_other_results_halts_and_the_others_go_on()
+    public void A_member_that_computes_other_results_halts_and_the_others_continue()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/1", 1);
@@ -382,7 +382,7 @@ public sealed class HostScriptTests
     }
 
     [Fact]
-    public void A_member_whose_journal_fails_answers_and_another_leads()
+    public void A_member_whose_journal_fails_answers_its_callers_and_another_member_leads()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.LongestApplyMilliseconds = 40;

@@ -73,7 +73,7 @@ public sealed class HostSeedTests(ITestOutputHelper report)
     ];
 
     [Fact]
-    public void What_was_acknowledged_is_on_all_members_and_in_one_order()
+    public void Acknowledged_writes_are_on_all_members_in_one_order()
     {
         int first = ReadNumber("SIMULATE_FIRST") ?? 0;
         int count = ReadNumber("SIMULATE_SEEDS") ?? FreshSeeds;
@@ -106,7 +106,7 @@ public sealed class HostSeedTests(ITestOutputHelper report)
     }
 
     [Fact]
-    public void A_run_is_the_same_each_time()
+    public void The_same_seed_repeats_a_run_exactly()
     {
         Assert.Equal(CountEvents(seed: 7, PlantedMistake.None), CountEvents(seed: 7, PlantedMistake.None));
         Assert.NotEqual(CountEvents(seed: 7, PlantedMistake.None), CountEvents(seed: 8, PlantedMistake.None));

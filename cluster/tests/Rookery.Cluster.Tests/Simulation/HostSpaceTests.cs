@@ -89,7 +89,7 @@ public sealed class HostSpaceTests
     }
 
     [Fact]
-    public void A_full_leader_does_not_wait_for_one_that_lags_however_much_room_that_has()
+    public void A_full_leader_does_not_wait_for_a_lagging_member_however_much_room_that_member_has()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.C.Kill();
@@ -114,7 +114,7 @@ public sealed class HostSpaceTests
     }
 
     [Fact]
-    public void All_of_two_voters_need_room_and_a_single_one_too()
+    public void Both_of_two_voters_need_room_and_so_does_a_single_voter()
     {
         using var twoMembers = SteppedCluster.Of(members: 2);
         SetSpareBytes(twoMembers, a: Plenty, b: TooLittle);

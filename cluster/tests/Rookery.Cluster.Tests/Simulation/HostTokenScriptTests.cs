@@ -38,7 +38,7 @@ public sealed class HostTokenScriptTests : IDisposable
         var leader = cluster.AwaitLeader();
         cluster.Members[wrongClock].Time.SetToYear(year);
         cluster.RunFor(milliseconds: 3000);
-        // The second must not remove the first, as one that ended long ago.
+        // Issuing the second token must not delete the first one as if it had expired long ago.
         string earlier = IssueToken(cluster, cluster.Members[issuer]);
         string token = IssueToken(cluster, cluster.Members[issuer]);
         Assert.All(

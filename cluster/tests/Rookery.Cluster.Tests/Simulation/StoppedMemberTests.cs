@@ -7,7 +7,7 @@ namespace Rookery.Cluster.Tests.Simulation;
 public sealed class StoppedMemberTests
 {
     [Fact]
-    public void A_stopped_member_is_read_with_all_of_its_journal_and_says_that_it_does_not_know_what_is_committed()
+    public void A_stopped_member_is_read_with_its_whole_journal_and_does_not_serve_without_knowing_what_is_committed()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/1", 7);

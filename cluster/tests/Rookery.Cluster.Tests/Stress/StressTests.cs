@@ -12,7 +12,7 @@ public sealed class StressTests(ITestOutputHelper report)
     private const int SecondsOfRun = 8;
 
     [Fact]
-    public async Task Members_on_real_threads_end_equal_with_all_that_was_acknowledged()
+    public async Task Members_on_real_threads_end_equal_with_all_acknowledged_writes()
     {
         int seconds = Setting("STRESS_SECONDS") ?? SecondsOfRun;
         int seed = Setting("STRESS_SEED") ?? Random.Shared.Next(1, 1_000_000);

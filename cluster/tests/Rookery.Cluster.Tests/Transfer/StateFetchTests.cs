@@ -19,7 +19,7 @@ public sealed class StateFetchTests : IDisposable
     public StateFetchTests() => _sender.Fill(Documents);
 
     [Fact]
-    public async Task A_fetch_goes_on_at_the_byte_where_the_connection_broke()
+    public async Task A_fetch_continues_at_the_byte_where_the_connection_broke()
     {
         await using var server = await StateServer.StartAsync(
             _sender.Routes,
@@ -113,7 +113,7 @@ public sealed class StateFetchTests : IDisposable
     }
 
     [Fact]
-    public async Task A_member_that_always_breaks_off_is_abandoned_and_received_bytes_stay()
+    public async Task A_fetch_from_a_member_that_always_breaks_off_ends_and_keeps_the_received_bytes()
     {
         await using (
             var brokenSender = await StateServer.StartAsync(

@@ -3,7 +3,7 @@ using Microsoft.AspNetCore.Http.Features;
 
 namespace Rookery.Cluster.Tests.Transfer;
 
-/// <summary>How a node's sending of its state ends when the node stops.</summary>
+/// <summary>A node that stops ends the sending of its state.</summary>
 public sealed class StateStopTests : IDisposable
 {
     // Ends a test that would otherwise hang; a passing test does not wait for it.
