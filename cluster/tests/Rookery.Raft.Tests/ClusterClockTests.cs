@@ -1,6 +1,6 @@
 namespace Rookery.Raft.Tests;
 
-/// <summary>How the cluster's time follows from the voters' clocks.</summary>
+/// <summary>The cluster's time follows from the voters' clocks.</summary>
 public sealed class ClusterClockTests
 {
     // In ticks of clocks.
@@ -12,7 +12,7 @@ public sealed class ClusterClockTests
     private readonly ClusterClock _clock = new(SafetyRules.Sound);
 
     [Fact]
-    public void A_synchronised_majority_is_believed_whatever_it_says()
+    public void The_time_of_a_synchronised_majority_is_adopted_whatever_it_is()
     {
         _clock.StartAtLogTime(now: 0, Noon);
         Judge(now: 0, (Noon + (100 * TimeSpan.TicksPerDay), IsSure: true));
@@ -44,7 +44,7 @@ public sealed class ClusterClockTests
     }
 
     [Fact]
-    public void A_leader_goes_by_its_own_clock_while_that_is_synchronised_and_within_a_minute_of_the_median()
+    public void A_leader_follows_its_own_clock_while_it_is_synchronised_and_within_a_minute_of_the_median()
     {
         Judge(now: 0, (Noon + Minute, IsSure: true), (Noon, IsSure: true), (Noon, IsSure: true));
         Assert.Equal(Noon + Minute, _clock.At(0).UtcTicks);

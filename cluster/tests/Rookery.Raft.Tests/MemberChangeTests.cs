@@ -2,7 +2,7 @@ using Rookery.Raft.Tests.Simulation;
 
 namespace Rookery.Raft.Tests;
 
-/// <summary>Which membership changes a leader accepts.</summary>
+/// <summary>The membership changes that a leader accepts.</summary>
 public sealed class MemberChangeTests
 {
     /// <summary>

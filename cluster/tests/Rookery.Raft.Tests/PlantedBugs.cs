@@ -189,7 +189,7 @@ internal static class PlantedBugs
             ["a leader uses its own clock"] = ["log time is ahead of every correct clock"],
             ["a time jump is accepted because the clocks agree"] = ["log time is ahead of every correct clock"],
             ["records age by a jump of the time"] = ["an entry seems older than it is"],
-            ["a repeated command is applied again"] = ["clients were told what has no order"],
+            ["a repeated command is applied again"] = ["the clients' answers fit no order of the operations"],
         };
 
     private const string NotOnDisk = "have on disk";

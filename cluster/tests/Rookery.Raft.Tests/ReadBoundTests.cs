@@ -6,7 +6,7 @@ namespace Rookery.Raft.Tests;
 public sealed class ReadBoundTests
 {
     [Fact]
-    public void Reads_beyond_a_number_are_refused_while_there_is_no_leader()
+    public void Reads_beyond_the_maximum_number_are_refused_while_there_is_no_leader()
     {
         var (self, other) = (new NodeId(1), new NodeId(2));
         var core = new RaftCore(

@@ -73,7 +73,7 @@ public sealed class SimulationTests(ITestOutputHelper report)
     [Theory]
     [InlineData("storm", 989317799)]
     [InlineData("storm", 5000)]
-    public void A_seed_that_once_failed_does_not_again(string profile, int seed) =>
+    public void A_seed_that_once_failed_does_not_fail_again(string profile, int seed) =>
         new SimulationRun(profile).Play([seed]);
 
     [Fact]

@@ -21,7 +21,7 @@ internal sealed class StockMember : IAsyncDisposable
 
     /// <summary>Opens the log in a directory, applies its entries and joins the cluster.</summary>
     /// <param name="directory">The directory of the log; created if it is missing.</param>
-    /// <param name="port">The port of 127.0.0.1 where this member listens for the others.</param>
+    /// <param name="port">The port of 127.0.0.1 where this member listens for other members.</param>
     /// <param name="ports">The ports of all members, this one included.</param>
     /// <param name="token">Ends the start.</param>
     public static async Task<StockMember> StartAsync(

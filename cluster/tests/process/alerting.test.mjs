@@ -54,7 +54,7 @@ test("An alert is sent once for the cluster across a change of leader, and by th
   await until(() => slotAlerts().length > 0)
   assert.deepEqual(slotAlerts(), [["firing", tags[follower], "chaos"]])
 
-  // The next leader takes the alert for sent once it has known of it for half a minute.
+  // The next leader counts the alert as sent if it has known of the alert for half a minute.
   const since = performance.now()
   await until(() => performance.now() - since > 50_000)
   await cluster.transfer(first)

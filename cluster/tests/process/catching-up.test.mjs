@@ -1,4 +1,5 @@
-// A member that was off for longer than the journals reach back fetches the changes, or everything when it has nothing.
+// A member that was off so long that the other members' journals have released entries it needs. It fetches the changed
+// rows instead of whole files.
 import assert from "node:assert/strict"
 import { randomBytes } from "node:crypto"
 import { test } from "node:test"
@@ -8,8 +9,8 @@ import { ThreeNodes } from "./three-nodes.mjs"
 const database = "away"
 const mebibyte = 1 << 20
 
-// Members retain 256 MiB of journal for each other. While one is off, 8 documents of 4 MiB are overwritten 12 times, and
-// 40 others stay as they are.
+// Members retain 256 MiB of journal for each other. While one is off, 8 documents of 4 MiB are overwritten 12 times,
+// one of 40 other documents is deleted, and 39 do not change.
 const overwritten = 8
 const rounds = 12
 const untouched = 40
@@ -48,12 +49,14 @@ test("A member that missed more than the journals hold fetches only the changes"
   }
 
   await cluster.nodes[0].expect(204, "DELETE", `/databases/${database}/docs?id=untouched/0`)
-  // Overwritten rows count as changed until they are merged, and above half of everything all is fetched.
+  // Overwritten rows count as changed until they are merged. If the changes exceed half of all data, the member fetches
+  // all data instead.
   for (const node of cluster.nodes.slice(0, 2)) {
     await until(async () => await metric(node, "rookery_pending_compaction_bytes") === 0)
   }
 
   await cluster.start(2)
+  // cluster.settled has stored the document "settled".
   await until(async () => (await cluster.nodes[2].request("GET", `/databases/${database}/docs?id=settled`)).status === 200)
   for (const [n, body] of newest) {
     const { text } = await cluster.nodes[2].request("GET", `/databases/${database}/docs?id=overwritten/${n}`)
@@ -62,7 +65,7 @@ test("A member that missed more than the journals hold fetches only the changes"
 
   assert.equal((await cluster.nodes[2].request("GET", `/databases/${database}/docs?id=untouched/0`)).status, 404)
   const [changes, files] = await Promise.all(["changes", "files"].map(kind => metric(cluster.nodes[2], "rookery_state_received_bytes_total", kind)))
-  t.diagnostic(`received ${changes} bytes of what changed, ${files} of files`)
-  assert.equal(files, 0, "it had nearly everything, so no files")
-  assert.ok(changes >= overwritten * 3 * mebibyte && changes < 2 * overwritten * 5 * mebibyte, `${changes} bytes of what changed`)
+  t.diagnostic(`received ${changes} bytes of changes and ${files} bytes of files`)
+  assert.equal(files, 0, "it had nearly all data, so it fetches no files")
+  assert.ok(changes >= overwritten * 3 * mebibyte && changes < 2 * overwritten * 5 * mebibyte, `${changes} bytes of changes`)
 })

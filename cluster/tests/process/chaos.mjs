@@ -52,7 +52,7 @@ export class Chaos {
         const clusterFault = this.nextClusterFault
         await this.#playBriefly(clusterFault)
         excuses.push(...clusterFault.excuses ?? [])
-        duringClusterFault = `, amid it ${clusterFault.name}`
+        duringClusterFault = `, during it ${clusterFault.name}`
       }
 
       await pause(this.#longer(fault))
@@ -72,11 +72,11 @@ export class Chaos {
     this.faults++
     this.clusterFaultsPlayed += this.#clusterFaults.includes(fault) ? 1 : 0
     const failures = requests.failedWithin(begunAt, settledAt)
-    this.#report(`${fault.name} ${what}${duringClusterFault}: ${seconds(endedAt - begunAt)} s, all well ${seconds(settledAt - endedAt)} s after; ${failures.length} requests failed${isSeen === false ? "; not seen to take hold" : ""}`)
+    this.#report(`${fault.name} ${what}${duringClusterFault}: ${seconds(endedAt - begunAt)} s, all nodes well ${seconds(settledAt - endedAt)} s later; ${failures.length} requests failed${isSeen === false ? "; no effect seen" : ""}`)
     assert.deepEqual(requests.wrong.slice(0, 5), [], "answers that no fault excuses")
     assert.deepEqual(this.#logs.search(excuses).slice(0, 5), [], "logs that no fault excuses")
     if (fault.isQuiet && duringClusterFault === "") {
-      assert.deepEqual(failures.filter(failure => !mayFail(failure)).slice(0, 5), [], "failed, and should not have been noticed")
+      assert.deepEqual(failures.filter(failure => !mayFail(failure)).slice(0, 5), [], "requests failed that clients should not notice")
     }
   }
 

@@ -35,7 +35,7 @@ for (const { name, why } of faults.filter(fault => !skip && fault.why?.())) {
   test(`Fault: ${name}`, { skip: why() })
 }
 
-/** Plays each fault once, in a random order; in long runs with one that hits all nodes after each of the others, until the time is over. */
+/** Plays each fault once, in a random order. Long runs play a fault of all nodes after each of them, and end when the time is over. */
 async function playAll({ chaos, chance, end }, load) {
   for (const fault of chance.shuffle(faults.filter(({ why }) => !why?.()))) {
     for (const next of minutes > 0 && !clusterFaults.includes(fault) ? [fault, chaos.nextClusterFault] : [fault]) {
@@ -54,8 +54,8 @@ async function playAll({ chaos, chance, end }, load) {
 async function judge(cluster, load, acknowledged) {
   load.acknowledged.forEach((version, id) => acknowledged.set(id, version))
   for (const { name, node } of cluster.members) {
-    assert.deepEqual(await lost(node, database, acknowledged), [], `acknowledged, and not there at ${name}`)
-    await cluster.waitUntil(`${name} has all that it lost`, async () => {
+    assert.deepEqual(await lost(node, database, acknowledged), [], `acknowledged, and missing at ${name}`)
+    await cluster.waitUntil(`${name} has its lost data again`, async () => {
       // Damage of a cached block is found, and then repaired, when the block is read from the disk again.
       const wrongIds = await wrongBase(node, database).catch(refused => {
         assert.match(refused.message, /is damaged at byte/)
@@ -83,10 +83,10 @@ async function contentsOf(node) {
   return { hash: createHash("sha256").update(lines.join("\n")).digest("hex"), count: lines.length }
 }
 
-/** The same, once everything can be read: undetected damage breaks the answer off, and is then repaired. */
+/** The same, but retries while undetected damage breaks the answer off: the member then repairs it. */
 async function wholeContentsOf(cluster, { name, node }) {
   let contents
-  await cluster.waitUntil(`${name} gives all that it holds`, async () => {
+  await cluster.waitUntil(`${name} returns all its documents`, async () => {
     contents = await contentsOf(node).catch(failure => {
       assert.ok(failure.code === "ECONNRESET" && node.log.includes("is damaged at byte"), failure)
       return undefined
@@ -117,7 +117,7 @@ test("Three nodes under load and faults lose nothing, stay linearizable and end 
     }
 
     report(`${chaos.faults} faults; the whole cluster was killed ${chaos.clusterFaultsPlayed} times; ${chaos.evidence}`)
-    assert.deepEqual(chaos.evidence.missing, [], "played again and again, and never seen to take hold: to be survived proves nothing")
+    assert.deepEqual(chaos.evidence.missing, [], "faults that were played often and never had an effect: surviving them proves nothing")
   } catch (failure) {
     const logs = cluster.everStarted.map(({ name, node }) => `${name}:\n${node.log}`).join("\n\n")
     const path = join(mkdtempSync(join(tmpdir(), "rookery-chaos-")), "logs")

@@ -15,7 +15,7 @@ const database = "damaged"
 const documents = 1_200
 const document = () => JSON.stringify({ text: randomBytes(15 << 10).toString("base64") })
 
-test("A member with damaged rows takes the leader's state while writes go on", { timeout: 120_000 }, async t => {
+test("A member with damaged rows installs the leader's snapshot while clients continue to write", { timeout: 120_000 }, async t => {
   const cluster = await ThreeNodes.form(t)
   await cluster.nodes[0].createDatabase(database)
   await cluster.settled(database)

@@ -37,7 +37,7 @@ test("The doctor distinguishes an answering router, a dropped peer, a firewall a
   assert.match(await examine(shut, dropped), /^error: None of the other nodes accepts a connection \(2 are known\), although 1 of their machines are on: .* → A firewall/)
   assert.match(await examine(open, shut, dropped), /^notice: Other nodes that answer: 1 of 3; 1 more are on/)
 
-  // It answered a while ago, so its address is in the kernel's table.
+  // A router that answered a while ago: its address is in the kernel's table.
   ip("route", "replace", "default", "via", nobody)
   ip("neighbour", "replace", nobody, "lladdr", "02:00:00:00:00:02", "nud", "stale", "dev", "eth0")
   assert.match(await examine(dropped), new RegExp(`^error: Neither the router ${nobody.replaceAll(".", "\\.")} nor any of the other nodes answers \\(1 are known\\)\\.`))

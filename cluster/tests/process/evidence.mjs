@@ -1,4 +1,4 @@
-// Whether faults had an effect: surviving one that never has proves nothing.
+// Whether faults had an effect: surviving a fault that never has one proves nothing.
 
 const enough = 4
 

@@ -18,7 +18,7 @@ function standIn(answers = {}, logs = {}) {
 }
 
 const answersWith = (status, text = "{}", headers = {}) => async () => ({ status, headers, text })
-const neverAnswers = (method, path, body, { timeout }) => new Promise((_, failed) => setTimeout(() => failed(new Error(`nothing came for ${timeout} ms`)), timeout))
+const neverAnswers = (method, path, body, { timeout }) => new Promise((_, failed) => setTimeout(() => failed(new Error(`no answer came for ${timeout} ms`)), timeout))
 const put = (requests, index) => requests.ask(index, [201], "PUT", "docs?id=one", { body: "{}" })
 
 const quiet = { name: "quiet", isQuiet: true, begin: async () => ({ what: "fault" }) }
@@ -32,29 +32,29 @@ async function play(fault, cluster) {
   await chaos.play(fault, requests)
 }
 
-test("A hanging request is reported in a fault that clients must not notice", async () => {
+test("A hanging request is reported during a fault that clients must not notice", async () => {
   await play(quiet, standIn())
-  await assert.rejects(play(quiet, standIn({ a: neverAnswers })), /failed, and should not have been noticed/)
+  await assert.rejects(play(quiet, standIn({ a: neverAnswers })), /requests failed that clients should not notice/)
   await play({ ...quiet, isQuiet: false }, standIn({ a: neverAnswers }))
 })
 
-test("A request that never ends is reported in any fault", async () => {
+test("A request that never ends is reported during any fault", async () => {
   await assert.rejects(play({ ...quiet, isQuiet: false }, standIn({ a: () => new Promise(() => {}) })), /neither end nor are given up/)
 })
 
 test("While one member is down, requests to the others are answered", async () => {
   const refuses = answersWith(503, "No member leads now")
   await play(quietForA, standIn({ a: refuses }))
-  await assert.rejects(play(quietForA, standIn({ b: refuses })), /failed, and should not have been noticed/)
+  await assert.rejects(play(quietForA, standIn({ b: refuses })), /requests failed that clients should not notice/)
 })
 
 for (const [what, answer] of Object.entries({
-  "there is no such document to a write": answersWith(404),
-  "there was a conflict to a write that expected nothing": answersWith(409),
-  "there is no such database": answersWith(503, "{}", { "database-missing": "chaos" }),
-  "the request was wrong": answersWith(400),
-  "who asks is not known": answersWith(401),
-  "it has a fault of its own": answersWith(500, "The node could not answer because of a fault of its own; its log has the details."),
+  "reports a missing document to a write": answersWith(404),
+  "reports a conflict to a write without an expected version": answersWith(409),
+  "reports a missing database": answersWith(503, "{}", { "database-missing": "chaos" }),
+  "calls a correct request wrong": answersWith(400),
+  "does not know the client": answersWith(401),
+  "reports a fault of the node's own": answersWith(500, "The node could not answer because of a fault of its own; its log has the details."),
 })) {
   test(`No fault excuses an answer that ${what}`, async () => {
     await assert.rejects(play({ ...quiet, isQuiet: false }, standIn({ b: answer })), /answers that no fault excuses/)
@@ -62,7 +62,7 @@ for (const [what, answer] of Object.entries({
 }
 
 for (const status of [0, 429, 500, 503, 504, 507]) {
-  test(`A fault may be answered with ${status}`, async () => {
+  test(`During a fault a request may be answered with ${status}`, async () => {
     await play({ ...quiet, isQuiet: false }, standIn({ b: answersWith(status, "It may or may not have been stored.") }))
   })
 }
@@ -79,13 +79,13 @@ for (const sentence of [
   })
 }
 
-test("Only a broken card excuses the messages of a broken card", async () => {
+test("Messages about a broken card are excused only when the card is broken", async () => {
   const logs = { a: "error: The journal could not be written, so nothing more is acknowledged: no space is left\n   at Rookery.Platform.PosixFile.Write()\n" }
   await play({ ...quiet, excuses: ["failing"] }, standIn({}, logs))
   await assert.rejects(play(quiet, standIn({}, logs)), /logs that no fault excuses/)
 })
 
-test("Only a copied card excuses a refusal for good", async () => {
+test("A permanent refusal is excused only when the card was copied", async () => {
   const logs = { b: "error: Diagnosis mode: The cluster refused this node's data for good: There are two copies of node b.\n" }
   await play({ ...quiet, excuses: ["copy"] }, standIn({}, logs))
   await assert.rejects(play({ ...quiet, excuses: ["failing", "rot"] }, standIn({}, logs)), /logs that no fault excuses/)
@@ -130,7 +130,7 @@ test("A refused compare-and-set that found the expected value is reported", asyn
     found = actual
     const load = new RecordedLoad(standIn({ a: request, b: request, c: request }), "chaos", 1, 1).start()
     await load.stop()
-    assert.equal(load.requests.wrong.some(wrong => /refused what was as expected/.test(wrong)), isWrong, found)
+    assert.equal(load.requests.wrong.some(wrong => /refused an update of an unchanged document/.test(wrong)), isWrong, found)
   }
 })
 
@@ -139,7 +139,7 @@ test("An unanswered last read is reported", async () => {
   await assert.rejects(load.stop(), /the last read of register\/1\/0\/0 was not answered/)
 })
 
-test("A document with a too long or too uncertain history is replaced by another", () => {
+test("A document whose history has too many operations or unknown outcomes is replaced by another", () => {
   const documents = new ContendedDocuments("register", 1, 3)
   const first = documents.key(0)
   documents.count(first, "Done")
@@ -154,7 +154,7 @@ test("A document with a too long or too uncertain history is replaced by another
   assert.deepEqual(documents.keys, [first, second, documents.key(0)])
 })
 
-test("A fault that never has an effect is named after many tries", () => {
+test("A fault that never has an effect is reported after many tries", () => {
   const evidence = new Evidence()
   for (let n = 0; n < 4; n++) {
     evidence.add({ name: "never" }, false)

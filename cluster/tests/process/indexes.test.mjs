@@ -74,7 +74,7 @@ test("Members index by themselves and continue after kill -9", { timeout: 240_00
   }
 
   for (const n of [0, 1, 2]) {
-    assert.deepEqual(readdirSync(join(cluster.dataOf(n), "indexes", "1")), ["1"], "each has one folder of its own")
+    assert.deepEqual(readdirSync(join(cluster.dataOf(n), "indexes", "1")), ["1"], "each member has one folder for the index")
     assert.match((await cluster.nodes[n].request("GET", "/metrics")).text, /^rookery_indexes{state="normal"} 1$/m)
   }
 })

@@ -17,7 +17,7 @@ async function isFree(port) {
   return free
 }
 
-/** The first of three ports in a row that are free, and so are those for members, 1000 higher. */
+/** Returns the first of three consecutive free ports whose ports for members, 1000 higher, are free too. */
 async function threePorts() {
   for (;;) {
     const first = await portForMember()

@@ -4,11 +4,11 @@ const never = [
   /Invariant violated/,
   /A rule of consensus was found broken/,
   /came to (other|different) results/,
-  /The node ends, because/, // of Environment.FailFast
+  /The node ends, because/, // logged before a fatal failure ends the process
   /Process terminated|Unhandled exception/,
 ]
 
-/** The messages that each effect on a card permits, in addition to those above. */
+/** Messages that are permitted only during the fault `by`; "card" stands for "failing" and "rot". */
 const excused = [
   { by: "failing", sentence: /The journal could not be written|A durable write could not be applied|could not be installed|Diagnosis mode(?!: The cluster refused)/ },
   { by: "copy", sentence: /Diagnosis mode: The cluster refused this node's data for good/ },

@@ -94,7 +94,7 @@ export class Network {
     await execute("tc", ["-n", seat.namespace, "qdisc", "replace", "dev", "eth0", ...rate])
   }
 
-  /** Returns how often a packet had to wait because of that. */
+  /** Returns how often a packet had to wait because of the limit. */
   async waited(seat) {
     const { stdout } = await execute("tc", ["-s", "qdisc", "show", "dev", seat.outside])
     return Number(/overlimits (\d+)/.exec(stdout)?.[1])

@@ -44,7 +44,7 @@ test("The oracle finds writes that the stock log of DotNext acknowledges and los
     }
   }
 
-  assert.fail("forty kills under load lost nothing, so this test shows nothing of the oracle")
+  assert.fail("forty kills under load lost nothing, so this test proves nothing about the oracle")
 })
 
 test("The same kill loses no write of Rookery", { timeout: 180_000 }, async t => {

@@ -38,7 +38,7 @@ class Page {
   }
 }
 
-test("A killed member turns down, and the survivors show its last hours even without a majority", { timeout: 240_000 }, async t => {
+test("A killed member is shown as down, and the survivors show its last hours even without a majority", { timeout: 240_000 }, async t => {
   const cluster = await ThreeNodes.form(t)
   await cluster.nodes[0].createDatabase("watched")
   await cluster.settled("watched")

@@ -173,7 +173,7 @@ export class RecordedLoad {
   #sawConflict(answer, documents) {
     const conflicting = documents.find(({ key }) => answer.text.includes(`Document ${key} `))
     if (conflicting === undefined || conflicting.changeVector === foundVector(answer)) {
-      this.requests.wrong.push(`${answer.name} refused what was as expected, ${JSON.stringify(documents).slice(0, 300)}: ${answer.text.slice(0, 300)}`)
+      this.requests.wrong.push(`${answer.name} refused an update of an unchanged document, ${JSON.stringify(documents).slice(0, 300)}: ${answer.text.slice(0, 300)}`)
     }
   }
 }

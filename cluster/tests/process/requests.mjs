@@ -66,7 +66,7 @@ function noAnswer(broken) {
   return { status: 0, wasSent, headers: {}, text: `${broken.message}` }
 }
 
-/** Whether a member may answer a correct request so while something is broken. It may never report a fault of its own or a missing database. */
+/** Whether this answer to a correct request is permitted while something is broken. It may never report a fault of its own or a missing database. */
 function isExcusable({ status, headers, text }) {
   return status === 500 ? !text.includes("a fault of its own")
     : status === 503 ? headers["database-missing"] === undefined

@@ -9,7 +9,7 @@ import { ThreeNodes } from "./three-nodes.mjs"
 
 const refused = /The cluster refused this node's data for good/
 
-test("The founder's card from when it was alone is refused within seconds, and takes no write after that", { timeout: 120_000 }, async t => {
+test("The founder's old disk, from when it was the only member, is refused within seconds and acknowledges no write after that", { timeout: 120_000 }, async t => {
   const cluster = await ThreeNodes.form(t, { keepsFirstCard: true })
   const write = (index, id) => cluster.nodes[index].request("PUT", `/databases/alone/docs?id=${id}`, "{}")
   await until(async () => (await write(1, "together")).status === 201)
@@ -22,7 +22,7 @@ test("The founder's card from when it was alone is refused within seconds, and t
   t.diagnostic(`refused after ${Math.round(milliseconds)} ms`)
   assert.ok(milliseconds < 30_000, `refused after ${milliseconds} ms`)
   for (let n = 0; n < 10; n++) {
-    assert.equal((await write(0, `late/${n}`)).status, 503, "it may not acknowledge what the others do not have")
+    assert.equal((await write(0, `late/${n}`)).status, 503, "it must not acknowledge writes that the other members do not have")
   }
 
   for (const index of [1, 2]) {
@@ -32,7 +32,7 @@ test("The founder's card from when it was alone is refused within seconds, and t
   }
 })
 
-test("A leader that is killed behind a slow link and restarted at once is no copy and votes again", { skip: whyNoNamespaces(), timeout: 180_000 }, async t => {
+test("A leader that is killed behind a slow link and restarted at once is not taken for a copy, and votes again", { skip: whyNoNamespaces(), timeout: 180_000 }, async t => {
   const cluster = await NamespacedCluster.form(t)
   await cluster.nodes[0].createDatabase("chaos")
   await cluster.settled()

@@ -6,7 +6,7 @@ import { pause } from "./namespaced-cluster.mjs"
 import { ThreeNodes } from "./three-nodes.mjs"
 
 const rounds = 2
-const name = "What a stopped leader was sent never comes when it wakes, and nothing acknowledged is lost"
+const name = "A write that failed during the leader's pause is not stored later, and no acknowledged write is lost"
 
 test(name, { timeout: 180_000 }, async t => {
   const cluster = await ThreeNodes.form(t)
@@ -58,7 +58,7 @@ test(name, { timeout: 180_000 }, async t => {
     await cluster.settled("chaos")
     await pause(2_000)
     for (const id of missing) {
-      assert.equal(await isStored(id), false, `${id} came after its sender was told`)
+      assert.equal(await isStored(id), false, `${id} was stored after its sender was answered`)
     }
   }
 })

@@ -8,8 +8,9 @@ export class ThreeNodes {
   #isSecure
 
   /**
-   * Forms a cluster and waits until all three vote. They end with the test. With `secure` they use TLS, and `credentials` and `token` then permit everything.
-   * `keepsFirstCard` copies the first node's card, while it is stopped and alone; `putOldCardBack` puts it back.
+   * Forms a cluster and waits until all three vote. The nodes end with the test. With `secure` they use TLS, and
+   * `credentials` and `token` then permit everything. `keepsFirstCard` copies the first node's card, while it is
+   * stopped and alone; `putOldCardBack` puts it back.
    */
   static async form(test, { secure = false, keepsFirstCard = false } = {}) {
     const cluster = new ThreeNodes()

@@ -20,7 +20,7 @@ test("All nodes report the same leader and missing members, under growing etags"
       const all = await Promise.all(indexes.map(index => cluster.nodes[index].expect(200, "GET", "/topology?name=topology")))
       for (const { Etag, Nodes } of all) {
         const roles = Nodes.map(({ ClusterTag, ServerRole }) => `${ClusterTag} ${ServerRole}`).join()
-        assert.equal(rolesByEtag.get(Etag) ?? roles, roles, "nodes with the same etag say the same")
+        assert.equal(rolesByEtag.get(Etag) ?? roles, roles, "nodes with the same etag report the same roles")
         rolesByEtag.set(Etag, roles)
       }
 

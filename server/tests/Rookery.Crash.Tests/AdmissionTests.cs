@@ -35,7 +35,7 @@ public sealed class AdmissionTests
     }
 
     [Fact]
-    public async Task A_command_without_room_in_time_is_refused_and_takes_none()
+    public async Task A_command_that_gets_no_memory_in_time_is_refused()
     {
         var admission = CreateAdmissionOf100BytesWith(100);
         var late = admission.EnterAsync(bytes: 1, CancellationToken.None);
@@ -47,7 +47,7 @@ public sealed class AdmissionTests
     }
 
     [Fact]
-    public async Task A_cancelled_wait_takes_no_room()
+    public async Task A_cancelled_wait_takes_no_memory()
     {
         var admission = CreateAdmissionOf100BytesWith(100);
         using var cancellation = new CancellationTokenSource();
@@ -75,7 +75,7 @@ public sealed class AdmissionTests
     }
 
     [Fact]
-    public async Task The_only_holder_gets_more_however_much_it_needs()
+    public async Task The_only_admitted_command_gets_more_memory_however_much_it_needs()
     {
         var admission = CreateAdmissionOf100BytesWith(90);
         var more = admission.EnterAsync(bytes: 1000, heldBytes: 40, Admission.WaitTimeout, CancellationToken.None);
@@ -86,7 +86,7 @@ public sealed class AdmissionTests
     }
 
     [Fact]
-    public void A_request_beside_others_is_not_admitted_while_the_budget_is_full()
+    public void A_request_besides_others_is_not_admitted_while_the_budget_is_full()
     {
         var budget = new MemoryBudget(100);
         var memtable = budget.AddShare("memtable", limitBytes: 100);
@@ -125,7 +125,7 @@ public sealed class AdmissionTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task Caches_yield_to_a_request_alone_that_exceeds_the_limit_of_its_share(bool isWaiting)
+    public async Task Caches_release_memory_for_a_single_request_above_the_limit_of_its_share(bool isWaiting)
     {
         var budget = new MemoryBudget(100);
         var cache = budget.AddShare("block cache", limitBytes: 100);
@@ -141,7 +141,7 @@ public sealed class AdmissionTests
     }
 
     [Fact]
-    public async Task Requests_queue_while_a_cache_yields()
+    public async Task Requests_queue_while_a_cache_releases_memory()
     {
         var budget = new MemoryBudget(100);
         var cache = budget.AddShare("block cache", limitBytes: 100);

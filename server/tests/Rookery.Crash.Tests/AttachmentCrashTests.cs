@@ -18,7 +18,7 @@ public sealed class AttachmentCrashTests
     private const int Points = 600;
 
     [Fact]
-    public void Acknowledged_attachments_survive_power_cuts_whole_and_no_other_file_stays()
+    public void Acknowledged_attachments_survive_power_cuts_and_no_unreferenced_file_stays()
     {
         var search = new CrashSearch { Points = Points, Runs = 12 };
         search.Verify(static seed => Work(seed), Check);
@@ -29,15 +29,15 @@ public sealed class AttachmentCrashTests
     }
 
     [Fact]
-    public void The_search_catches_contents_that_are_not_synced() =>
+    public void The_search_catches_attachments_that_are_not_synced() =>
         Assert.NotNull(Find(static path => path.EndsWith(".part", StringComparison.Ordinal)));
 
     [Fact]
-    public void The_search_catches_contents_whose_directory_is_not_synced() =>
+    public void The_search_catches_attachments_whose_directory_is_not_synced() =>
         Assert.NotNull(Find(static path => path.Contains("/attachments/1/", StringComparison.Ordinal)));
 
     [Fact]
-    public void A_content_survives_a_power_cut_after_an_earlier_upload_was_killed_at_any_step()
+    public void An_attachment_survives_a_power_cut_after_an_earlier_upload_was_killed_at_any_step()
     {
         int steps = 0;
         for (bool failed = true; failed; steps++)

@@ -26,7 +26,7 @@ public sealed class ConsensusTests : IDisposable
     public void Dispose() => _node.Dispose();
 
     [Fact]
-    public async Task What_queued_together_is_one_write_and_one_sync_and_answered_only_then()
+    public async Task Commands_queued_together_share_one_write_and_one_sync_and_are_answered_after_it()
     {
         Task<CommandOutcome>[] outcomes = [.. Enumerable.Range(0, 20).Select(i => _node.Propose(Put($"users/{i}")))];
         long syncs = _disk.CallCount(DiskCalls.Sync);
@@ -42,7 +42,7 @@ public sealed class ConsensusTests : IDisposable
     }
 
     [Fact]
-    public async Task A_node_that_stops_commits_what_is_queued_and_refuses_what_comes()
+    public async Task A_stopping_node_commits_queued_commands_and_refuses_new_ones()
     {
         var queued = _node.Propose(Put("users/1"));
         _node.Consensus.Host.BeginShutdown();
@@ -53,7 +53,7 @@ public sealed class ConsensusTests : IDisposable
     }
 
     [Fact]
-    public async Task What_nobody_will_commit_is_answered()
+    public async Task Queued_commands_that_will_not_be_committed_are_answered()
     {
         var queued = _node.Propose(Put("users/1"));
         long writes = _disk.CallCount(DiskCalls.Write);

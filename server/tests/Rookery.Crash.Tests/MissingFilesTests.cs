@@ -17,7 +17,7 @@ public sealed class MissingFilesTests
     [InlineData(2, false)]
     [InlineData(25, true)]
     [InlineData(25, false)]
-    public void Whichever_files_are_gone_no_node_starts_with_less_than_it_held(int rounds, bool stopsCleanly)
+    public void With_any_files_missing_a_node_has_all_data_or_refuses_to_start(int rounds, bool stopsCleanly)
     {
         var (disk, run) = NodeWorkload.RunWithFault(Seed, rounds, fault: null);
         Stop(disk, run, stopsCleanly);
@@ -41,7 +41,7 @@ public sealed class MissingFilesTests
                 PutBack(image, missing, bytes);
                 if (IsKnownPair(missing))
                 {
-                    AssertWholeOrRefused(run, image, $"{context}, which were put back");
+                    AssertCompleteOrRefused(run, image, $"{context}, which were put back");
                 }
                 else
                 {
@@ -50,7 +50,7 @@ public sealed class MissingFilesTests
             }
             else
             {
-                AssertWholeOrRefused(run, image, context);
+                AssertCompleteOrRefused(run, image, context);
             }
         }
 
@@ -69,7 +69,7 @@ public sealed class MissingFilesTests
     [InlineData(25, false, false)]
     [InlineData(25, true, true)]
     [InlineData(25, true, false)]
-    public void Whichever_two_files_are_empty_or_garbage_no_node_starts_with_less_than_it_held(
+    public void With_any_two_files_empty_or_garbage_a_node_has_all_data_or_refuses_to_start(
         int rounds,
         bool empty,
         bool stopsCleanly
@@ -85,7 +85,7 @@ public sealed class MissingFilesTests
                 var image = disk.AfterPowerLoss(first);
                 string[] damaged = [.. parts[first], .. second == first ? [] : parts[second]];
                 Array.ForEach(damaged, path => Damage(image, path, empty));
-                AssertWholeOrRefused(run, image, $"{(empty ? "empty" : "garbage")}: {string.Join(", ", damaged)}");
+                AssertCompleteOrRefused(run, image, $"{(empty ? "empty" : "garbage")}: {string.Join(", ", damaged)}");
             }
         }
     }
@@ -175,7 +175,7 @@ public sealed class MissingFilesTests
     /// Fails unless the node has everything, or an error names a path of the node. Damage may be found at the start or
     /// later.
     /// </summary>
-    private static void AssertWholeOrRefused(NodeWorkload run, SimulatedDisk image, string context)
+    private static void AssertCompleteOrRefused(NodeWorkload run, SimulatedDisk image, string context)
     {
         try
         {

@@ -13,7 +13,7 @@ public sealed class ModelTests
             : Enumerable.Range(0, count);
 
     [Fact]
-    public void Random_commands_come_to_what_a_model_says_also_after_restarts()
+    public void Random_commands_have_the_results_of_a_model_also_after_restarts()
     {
         foreach (int seed in Seeds(12))
         {
@@ -53,7 +53,7 @@ public sealed class ModelTests
     }
 
     [Fact]
-    public void The_same_commands_make_the_same_rows_on_two_nodes_however_they_were_flushed_before_they_were_restarted()
+    public void The_same_commands_make_the_same_rows_on_two_nodes_with_different_flushes()
     {
         foreach (int seed in Seeds(3))
         {

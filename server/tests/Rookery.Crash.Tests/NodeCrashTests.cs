@@ -4,7 +4,7 @@ namespace Rookery.Crash.Tests;
 
 /// <summary>
 /// Power cuts of a whole node. Together with <see cref="JournalDeviceCrashTests"/>, each run of the tests makes ten
-/// thousand.
+/// thousand cuts.
 /// </summary>
 [Trait("Effort", "Whole")]
 public sealed class NodeCrashTests
@@ -12,7 +12,7 @@ public sealed class NodeCrashTests
     internal const int Points = 6000;
 
     [Fact]
-    public void Acknowledged_commands_survive_two_power_cuts_and_nothing_is_half_there()
+    public void Acknowledged_commands_survive_two_power_cuts_and_no_command_is_partly_applied()
     {
         var search = new CrashSearch { Points = Points, Runs = 60 };
         var done = default(WorkDone);
@@ -36,7 +36,7 @@ public sealed class NodeCrashTests
     }
 
     [Fact]
-    public void Values_counters_and_cluster_transactions_survive_power_cuts_whole()
+    public void Values_counters_and_cluster_transactions_survive_power_cuts_completely()
     {
         const int ValuePoints = 1500;
         var search = new CrashSearch { Points = ValuePoints, Runs = 15 };

@@ -10,14 +10,15 @@ public sealed class NodeFaultTests
     private const int Seed = 3;
     private const int Rounds = 25;
 
-    /// <summary>In each run another disk call of the work fails: only that call, or all from it on.</summary>
+    /// <summary>In each run another disk call of the work fails: only that call, or all from it on. A latched node
+    /// refuses all writes.</summary>
     [Theory]
     [InlineData(Errno.InputOutput, DiskCalls.All, 0, false)]
     [InlineData(Errno.InputOutput, DiskCalls.Write, 700, false)]
     [InlineData(Errno.NoSpace, DiskCalls.Write, 5000, false)]
     [InlineData(Errno.NoSpace, DiskCalls.Changing, 0, true)]
     [InlineData(Errno.ReadOnly, DiskCalls.Changing, 0, true)]
-    public void Whatever_call_fails_acknowledged_commands_survive_and_a_latched_node_reads_on(
+    public void After_any_failed_disk_call_acknowledged_commands_survive_and_a_latched_node_answers_reads(
         Errno error,
         DiskCalls calls,
         int shortWriteBytes,
@@ -58,7 +59,7 @@ public sealed class NodeFaultTests
 
     /// <summary>A disk call that fails during recovery may fail this start, and must not harm the next one.</summary>
     [Fact]
-    public void Whatever_call_fails_in_a_recovery_the_next_one_finds_everything()
+    public void After_any_failed_disk_call_of_a_recovery_the_next_recovery_finds_all_data()
     {
         var (disk, run) = NodeWorkload.Run(Seed);
         int refused = 0;

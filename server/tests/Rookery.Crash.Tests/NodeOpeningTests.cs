@@ -8,7 +8,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
 
-/// <summary>Which directories and journals a node opens, and what it says about those that it refuses.</summary>
+/// <summary>The directories and journals that a node opens, and its messages about those that it refuses.</summary>
 public sealed class NodeOpeningTests
 {
     /// <summary>If a directory's name is not durable, a power cut loses all files that were synced in it.</summary>
@@ -29,7 +29,7 @@ public sealed class NodeOpeningTests
     }
 
     [Fact]
-    public void A_directory_that_another_node_uses_is_refused_by_name_and_left_alone()
+    public void A_directory_that_another_node_uses_is_refused_by_name_and_not_changed()
     {
         var disk = new SimulatedDisk("/data");
         using var first = Open(disk, SteppedNode.Directory, "/data/journal");
@@ -48,7 +48,7 @@ public sealed class NodeOpeningTests
     }
 
     [Fact]
-    public async Task A_node_whose_journal_has_gone_stays_up_says_so_and_refuses_everything()
+    public async Task A_node_whose_journal_is_missing_runs_reports_it_and_refuses_all_requests()
     {
         var disk = new SimulatedDisk("/data");
         Open(disk, SteppedNode.Directory, "/data/journal").Dispose();
@@ -64,7 +64,7 @@ public sealed class NodeOpeningTests
     }
 
     [Fact]
-    public void The_journal_of_another_stopped_node_is_refused_and_left_as_it_is()
+    public void The_journal_of_another_stopped_node_is_refused_and_not_changed()
     {
         var disk = new SimulatedDisk("/data");
         foreach (string name in (string[])["one", "two"])
@@ -114,7 +114,7 @@ public sealed class NodeOpeningTests
     }
 
     [Fact]
-    public void A_missing_format_file_is_named_with_what_to_do()
+    public void A_missing_format_file_is_reported_with_what_to_do()
     {
         var disk = new SimulatedDisk("/data");
         Open(disk, SteppedNode.Directory, null).Dispose();
@@ -130,7 +130,7 @@ public sealed class NodeOpeningTests
     }
 
     [Fact]
-    public void Empty_manifests_are_named_each_with_its_state()
+    public void Unusable_manifests_are_reported_each_with_its_state()
     {
         var disk = new SimulatedDisk("/data");
         Open(disk, SteppedNode.Directory, null).Dispose();
@@ -147,7 +147,7 @@ public sealed class NodeOpeningTests
 
     /// <summary>A node with its real threads restarts with every write that it acknowledged.</summary>
     [Fact]
-    public async Task A_node_commits_by_its_threads_and_has_everything_again()
+    public async Task A_node_with_its_threads_has_all_acknowledged_writes_after_a_restart()
     {
         var disk = new SimulatedDisk("/data");
         Task<CommandOutcome>[] creations;

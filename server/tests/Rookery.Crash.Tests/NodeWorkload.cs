@@ -25,8 +25,8 @@ internal sealed class NodeWorkload
     // each start writes entries too.
     private readonly Dictionary<long, Model> _models;
 
-    // For each frame that was begun or acknowledged: the number of disk operations at that moment, and the number of
-    // operations in all commands through the frame.
+    // For each frame that was begun or acknowledged: the number of disk operations so far, and the number of operations
+    // in all commands through the frame.
     private readonly List<(int Operation, long Operations)> _begun;
     private readonly List<(int Operation, long Operations)> _acknowledged;
     private SteppedNode _node = null!;
@@ -137,7 +137,8 @@ internal sealed class NodeWorkload
         long operations = node.Core.Journal.OperationsBeforeNext;
         Assert.True(
             operations >= acknowledged && operations <= written,
-            $"operations to {acknowledged} were acknowledged, to {written} written; found to {operations}. "
+            $"operations through {acknowledged} were acknowledged, through {written} written, "
+                + $"but the image has those through {operations}. "
                 + $"{node.Core.Journal.Recovery.Sentence}"
         );
         Assert.Null(node.Core.Storage.Problem);
@@ -205,8 +206,8 @@ internal sealed class NodeWorkload
             var proposed = _node.Propose(step.Command);
             if (proposed is { IsCompleted: true, Result.Rejection: { Kind: RejectionKind.Damaged } damaged })
             {
-                // The command could not read what it looks up. The model contains the command, but no frame does, so
-                // nothing of this round is written.
+                // The command could not read the rows that it needs. The model contains the command, but no frame does,
+                // so nothing of this round is written.
                 Failure = damaged.Message;
                 return;
             }
@@ -239,7 +240,7 @@ internal sealed class NodeWorkload
         }
     }
 
-    /// <summary>Notes that commands were acknowledged, and the state after them.</summary>
+    /// <summary>Records that commands were acknowledged, and the state after them.</summary>
     private void Acknowledge(int commands)
     {
         var after = Model.Empty;
@@ -253,7 +254,7 @@ internal sealed class NodeWorkload
         _acknowledged.Add((_disk.OperationCount, operations));
     }
 
-    /// <summary>Continues after errors of the disk, but no others, like the maintenance thread.</summary>
+    /// <summary>Continues after disk errors and fails on all others, like the maintenance thread.</summary>
     private void DoBackgroundWork(int steps)
     {
         try

@@ -8,7 +8,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
 
-/// <summary>Makes commands at random, from a seed, and says what each should come to.</summary>
+/// <summary>Makes random commands from a seed, each with its expected outcome.</summary>
 internal sealed class RandomCommands
 {
     private static readonly string[] Names = ["db", "Other", "third"];
@@ -32,8 +32,8 @@ internal sealed class RandomCommands
     public Model Model { get; private set; }
 
     /// <summary>
-    /// Whether compare-exchange values and cluster-wide transactions are among the commands. Without them, the work of
-    /// a seed is that of earlier versions.
+    /// Whether compare-exchange values and cluster-wide transactions are among the commands. Without them, a seed gives
+    /// the same work as in earlier versions of the tests.
     /// </summary>
     public bool WithValues { get; set; }
 
@@ -108,7 +108,7 @@ internal sealed class RandomCommands
         );
     }
 
-    /// <summary>Some cluster records, stored and deleted all or none; what one expects may be wrong.</summary>
+    /// <summary>Stores and deletes some cluster records, all or none. An expected version may be wrong.</summary>
     private Step Records()
     {
         using var writer = new ClusterRecordWriter();
@@ -212,7 +212,7 @@ internal sealed class RandomCommands
                 .Select(pair => pair.Value.Name)
         );
 
-    /// <summary>Some operations on counters of one document, which may not exist.</summary>
+    /// <summary>Adds some operations on counters of one document, which may not exist.</summary>
     private ModelDatabase Counters(
         BatchWriter writer,
         ModelDatabase database,
@@ -435,7 +435,7 @@ internal sealed class RandomCommands
     }
 
     /// <summary>
-    /// A batch under a new key, the same one again, whose answer comes back, or another one under a key that was used,
+    /// Returns a batch with a new key, a repeated batch, which gets the first answer, or another batch with a used key,
     /// which is refused.
     /// </summary>
     private Step WithKey(ModelDatabase database)

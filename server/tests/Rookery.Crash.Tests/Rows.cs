@@ -11,7 +11,7 @@ namespace Rookery.Crash.Tests;
 /// </summary>
 internal static class Rows
 {
-    // Released values and chunks.
+    // Tables from this number on belong to the engine: released values and chunks.
     private const byte FirstTableOfTheEngine = 254;
 
     public static string Text(StorageEngine storage)

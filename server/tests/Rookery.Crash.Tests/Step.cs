@@ -10,7 +10,7 @@ namespace Rookery.Crash.Tests;
 /// <param name="Answer">The expected outcome, as <see cref="Describe"/> writes it.</param>
 internal sealed record Step(CommandBuffer Command, Model After, string Answer)
 {
-    /// <summary>Describes an outcome in words, to compare it. Omits log times.</summary>
+    /// <summary>Describes an outcome in words, for comparisons. Omits log times.</summary>
     public static string Describe(in CommandOutcome outcome)
     {
         if (outcome.Rejection is { } rejection)

@@ -233,14 +233,15 @@ public sealed class IndexedNode : IDisposable
     }
 
     /// <summary>
-    /// Sets the last etag that the database knows of: after an entry is applied, readers see it before it counts here.
+    /// Sets the database's last etag. In a real node it lags behind: readers see an applied entry before this etag
+    /// includes it.
     /// </summary>
     public void SetLastEtag(long etag) => (Database().LastEtag, Database().LastEtagForIndexes) = (etag, etag);
 
     /// <summary>Does one step of the index thread.</summary>
     public bool Step() => Host.Step();
 
-    /// <summary>Follows the definitions in the log, without reading documents.</summary>
+    /// <summary>Applies new definitions from the log, without reading documents.</summary>
     public bool Follow() => Host.Follow();
 
     /// <summary>Steps until there is no more work now.</summary>
@@ -302,7 +303,7 @@ public sealed class IndexedNode : IDisposable
         {
             Assert.True(
                 terms.SequenceEqual(actual[id], StringComparer.Ordinal),
-                $"{context} {name} {id}: {string.Join(' ', terms)} was expected, and there is "
+                $"{context} {name} {id}: {string.Join(' ', terms)} was expected, but the index has "
                     + $"{string.Join(' ', actual[id])}"
             );
         }

@@ -18,7 +18,7 @@ public sealed class FaultTests
     [InlineData(Errno.NoSpace, 0, true)]
     [InlineData(Errno.NoSpace, 5000, false)]
     [InlineData(Errno.ReadOnly, 0, true)]
-    public void Whichever_call_fails_acknowledged_frames_survive_and_a_latched_journal_writes_nothing(
+    public void After_any_failed_disk_call_acknowledged_frames_survive_and_a_latched_journal_writes_nothing(
         Errno error,
         int shortWriteBytes,
         bool sticky
@@ -117,7 +117,7 @@ public sealed class FaultTests
     }
 
     [Fact]
-    public void An_unreadable_sector_is_reported_and_nothing_is_skipped()
+    public void An_unreadable_sector_is_reported_and_no_entry_is_skipped()
     {
         using (var journal = Open(_disk))
         {

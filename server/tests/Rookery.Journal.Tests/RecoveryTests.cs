@@ -10,7 +10,8 @@ namespace Rookery.Journal.Tests;
 /// </summary>
 public sealed class RecoveryTests
 {
-    // The file that names the newest segment, so that its loss is detected. Its two blocks are written in turn.
+    // The file that names the newest segment, so that its loss is detected. These tests call it the note. Its two
+    // blocks are written in turn.
     private const string Note = Folder + "/newest";
 
     // The offset of the generation of the newest segment in a block of that file, in bytes.

@@ -4,15 +4,16 @@ using static Rookery.Journal.Tests.TestJournal;
 namespace Rookery.Journal.Tests;
 
 /// <summary>
-/// Truncations, and what the journal repeats or writes twice: votes, configurations and commit notes.
+/// Truncations, votes, configurations and commit frames. The journal writes a vote twice, and repeats votes and
+/// configurations in the headers of segments.
 /// </summary>
 public sealed class TruncationAndVoteTests
 {
     private readonly SimulatedDisk _disk = new("/data");
 
     /// <summary>
-    /// Index 4 is written, truncated, and written again with the same term. However the journal is read, only the last
-    /// one counts.
+    /// Index 4 is written, truncated, and written again with the same term. However the journal is read, it returns
+    /// only the last one.
     /// </summary>
     [Fact]
     public void A_truncated_suffix_is_never_read_again()
@@ -75,7 +76,7 @@ public sealed class TruncationAndVoteTests
     }
 
     [Fact]
-    public void A_commit_note_is_read_back_and_never_exceeds_the_log()
+    public void A_commit_frame_is_read_back_and_its_index_never_exceeds_the_log()
     {
         var journal = Open(_disk);
         Assert.Equal(0, journal.CommittedIndex);
@@ -87,7 +88,7 @@ public sealed class TruncationAndVoteTests
         {
             for (int seed = 0; seed < 4; seed++)
             {
-                // A torn write may keep its entry and lose its commit note.
+                // A torn write may keep its entry and lose its commit frame.
                 using var again = Open(_disk.CrashAt(operation, seed));
                 long[] known = again.LastIndex switch
                 {
@@ -101,7 +102,7 @@ public sealed class TruncationAndVoteTests
     }
 
     [Fact]
-    public void A_commit_note_is_written_only_into_the_padding_of_a_block()
+    public void A_commit_frame_is_written_only_into_the_padding_of_a_block()
     {
         Assert.False(NodeJournal.HasRoomForCommitFrame([]));
         Assert.False(
@@ -117,14 +118,14 @@ public sealed class TruncationAndVoteTests
             ])
         );
         var journal = Open(_disk);
-        const int HeaderBytes = 64; // of the entry's frame, and of the note's
+        const int HeaderBytes = 64; // of the entry's frame, and of the commit frame
         int encodingBytes = Next(journal, 1000).Payload.Length - 1000;
         int largest = BlockBytes - (2 * HeaderBytes) - encodingBytes;
         Assert.True(NodeJournal.HasRoomForCommitFrame([Next(journal, largest)]));
         Assert.False(NodeJournal.HasRoomForCommitFrame([Next(journal, largest + 1)]));
         Assert.False(NodeJournal.HasRoomForCommitFrame([Next(journal, largest + HeaderBytes)]));
 
-        // The entry takes a further block, in which the note has room.
+        // The entry takes a further block, in which the commit frame has room.
         Assert.True(NodeJournal.HasRoomForCommitFrame([Next(journal, largest + HeaderBytes + 1)]));
     }
 

@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 
 namespace Rookery.Platform.Tests;
 
-/// <summary>The clock that lets timers fire together, with real time.</summary>
+/// <summary>The clock that lets timers fire together, tested in real time.</summary>
 public sealed class CoalescingClockTests
 {
     /// <summary>The clock fires at multiples of this.</summary>
@@ -23,7 +23,7 @@ public sealed class CoalescingClockTests
 
     /// <summary>Timers that fire at the same instant wake the process once.</summary>
     [Fact]
-    public void Times_within_one_step_have_the_same_instant()
+    public void Times_within_one_step_fire_at_the_same_instant()
     {
         Assert.Equal(2 * Step, _clock.InstantOf(1.2 * Step));
         Assert.Equal(2 * Step, _clock.InstantOf(1.7 * Step));
@@ -75,7 +75,7 @@ public sealed class CoalescingClockTests
     }
 
     [Fact]
-    public async Task A_single_firing_that_is_due_while_the_callback_runs_follows_it()
+    public async Task A_single_firing_that_is_due_while_the_callback_runs_comes_after_it()
     {
         var firings = new BlockingCollection<int>();
         ITimer? timer = null;
@@ -101,7 +101,7 @@ public sealed class CoalescingClockTests
                 {
                     Assert.True(timer!.Change(TimeSpan.Zero, Timeout.InfiniteTimeSpan));
 
-                    // The clock meets the firing while this runs.
+                    // The firing becomes due while this runs.
                     for (int i = 0; i < 5; i++)
                     {
                         steps.Wait();
@@ -157,7 +157,7 @@ public sealed class CoalescingClockTests
     }
 
     [Fact]
-    public async Task Disposal_completes_when_the_callback_has_ended()
+    public async Task Disposal_of_a_timer_completes_when_its_callback_has_ended()
     {
         using var begun = new ManualResetEventSlim();
         using var release = new ManualResetEventSlim();

@@ -83,7 +83,7 @@ public abstract class DiskContractTests(IDisk disk, string directory)
     }
 
     [Fact]
-    public void A_directory_is_not_made_where_a_file_stands()
+    public void A_directory_is_not_made_at_the_path_of_a_file()
     {
         disk.Open(PathOf("a"), DiskOpen.CreateNew).Dispose();
         Assert.Equal(Errno.Exists, Assert.Throws<DiskException>(() => disk.CreateDirectory(PathOf("a"))).Error);
@@ -92,7 +92,7 @@ public abstract class DiskContractTests(IDisk disk, string directory)
     }
 
     [Fact]
-    public void Renaming_replaces_and_linked_bytes_live_until_their_last_name_goes()
+    public void Renaming_replaces_a_file_and_linked_bytes_stay_until_their_last_name_is_deleted()
     {
         Write("old", "old");
         Write("new", "new");

@@ -1,6 +1,6 @@
 namespace Rookery.Platform.Tests;
 
-/// <summary>What errors of the disk tell the operator.</summary>
+/// <summary>Messages of disk errors for the operator.</summary>
 public sealed class DiskExceptionTests
 {
     private const int HighestErrorOfLinux = 133;
@@ -31,7 +31,7 @@ public sealed class DiskExceptionTests
     }
 
     [Fact]
-    public void An_unknown_error_number_is_shown_as_it_is()
+    public void An_unknown_error_number_is_part_of_the_message()
     {
         Assert.Contains("4321", DiskException.Describe((Errno)4321), StringComparison.Ordinal);
     }

@@ -25,7 +25,7 @@ public sealed class GzipInputStreamTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task Bytes_after_the_last_member_are_refused_with_their_place(bool isAsync)
+    public async Task Bytes_after_the_last_member_are_refused_with_their_offset(bool isAsync)
     {
         var random = new Random(2);
         for (int round = 0; round < 60; round++)
@@ -42,7 +42,7 @@ public sealed class GzipInputStreamTests
     }
 
     [Fact]
-    public async Task No_input_that_is_cut_off_or_has_a_wrong_byte_in_a_trailer_is_read_to_its_end()
+    public async Task Input_that_is_cut_off_or_has_a_wrong_byte_in_a_trailer_is_refused()
     {
         var random = new Random(3);
         byte[] first = Pack("one"u8.ToArray(), random, hasOptionalFields: true);

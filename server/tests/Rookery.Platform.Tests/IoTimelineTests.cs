@@ -36,7 +36,7 @@ public sealed class IoTimelineTests
     }
 
     [Fact]
-    public void The_newest_events_are_kept_and_older_ones_go()
+    public void The_newest_events_are_kept_and_older_ones_are_dropped()
     {
         for (int i = 0; i < 20_000; i++)
         {
@@ -103,7 +103,7 @@ public sealed class IoTimelineTests
     }
 
     [Fact]
-    public void Both_devices_are_the_same_unless_given()
+    public void Journal_and_data_have_the_same_device_unless_two_are_given()
     {
         Assert.Equal(("mmcblk0p2", "mmcblk0p2"), (_timeline.JournalDevice, _timeline.DataDevice));
         Assert.Equal("sda1", new IoTimeline(_clock, "mmcblk0p2", "sda1").DataDevice);
@@ -159,7 +159,7 @@ public sealed class IoTimelineTests
     }
 
     [Fact]
-    public void A_busy_day_fits_its_memory_and_an_idle_one_takes_none()
+    public void Roll_ups_of_a_busy_day_fit_their_memory_and_those_of_an_idle_day_take_none()
     {
         var history = new RollUpHistory(5 * 1024 * 1024);
         Assert.Equal(0, history.TakenBytes);
@@ -226,7 +226,7 @@ public sealed class IoTimelineTests
     }
 
     [Fact]
-    public void A_clock_that_is_set_back_loses_nothing()
+    public void A_clock_that_is_set_back_loses_no_events()
     {
         var wall = _clock.GetUtcNow();
         RecordOperation(IoKind.Read, microseconds: 10, bytes: 1);
@@ -240,7 +240,7 @@ public sealed class IoTimelineTests
     [Theory]
     [InlineData(0)]
     [InlineData(Capacity + 100)]
-    public void Events_after_the_clock_was_set_back_are_known_at_once(int eventsBefore)
+    public void Events_after_the_clock_was_set_back_are_returned_at_once(int eventsBefore)
     {
         var wall = _clock.GetUtcNow();
         _clock.SetUtcNow(wall.AddHours(3));
@@ -275,7 +275,7 @@ public sealed class IoTimelineTests
     }
 
     [Fact]
-    public void Events_slower_than_999_of_1000_are_kept_by_kind_though_raw_ones_are_gone()
+    public void Events_slower_than_999_of_1000_of_their_kind_are_kept_after_other_events_were_dropped()
     {
         var random = new Random(9);
         for (int i = 0; i < 100_000; i++)
@@ -302,7 +302,7 @@ public sealed class IoTimelineTests
     }
 
     [Fact]
-    public void Percentiles_are_at_most_an_eighth_too_high_and_follow_the_present()
+    public void Percentiles_are_at_most_an_eighth_too_high_and_adapt_to_new_durations()
     {
         for (int i = 1; i <= 1000; i++)
         {
@@ -322,7 +322,7 @@ public sealed class IoTimelineTests
     }
 
     [Fact]
-    public void A_histogram_bounds_every_duration_from_above_by_an_eighth()
+    public void A_histogram_returns_at_most_an_eighth_more_than_the_duration()
     {
         for (long microseconds = 0; microseconds < 1L << 35; microseconds += 1 + (microseconds / 37))
         {
@@ -363,7 +363,7 @@ public sealed class IoTimelineTests
     }
 
     [Fact]
-    public void Threads_may_record_and_ask_at_once()
+    public void Threads_may_record_and_read_events_concurrently()
     {
         Parallel.For(
             0,

@@ -1,6 +1,6 @@
 namespace Rookery.Platform.Tests;
 
-/// <summary>How the node's memory is divided among shares, each with a limit.</summary>
+/// <summary>The node's memory is divided among shares, each with a limit.</summary>
 public sealed class MemoryBudgetTests
 {
     [Fact]
@@ -24,7 +24,7 @@ public sealed class MemoryBudgetTests
     }
 
     [Fact]
-    public void A_share_grants_its_assured_bytes_whatever_others_hold()
+    public void A_share_grants_its_assured_bytes_however_much_other_shares_use()
     {
         var budget = new MemoryBudget(100);
         var cache = budget.AddShare("block cache", limitBytes: 100);
@@ -46,7 +46,11 @@ public sealed class MemoryBudgetTests
     [InlineData(10, 40, true)]
     [InlineData(11, 1, false)]
     [InlineData(10, 41, false)]
-    public void A_refusal_is_the_fault_of_others_only_within_what_is_assured(long own, long bytes, bool isOthers) =>
+    public void A_refusal_is_due_to_other_shares_only_within_the_limit_and_the_assured_bytes(
+        long own,
+        long bytes,
+        bool isOthers
+    ) =>
         Assert.Equal(
             isOthers,
             new MemoryBudget(100).AddShare("queries", limitBytes: 50, assuredBytes: 10).IsTakenByOthers(own, bytes)
@@ -114,7 +118,7 @@ public sealed class MemoryBudgetTests
     }
 
     [Fact]
-    public void Caches_yield_what_another_share_needs()
+    public void Caches_release_the_memory_that_another_share_needs()
     {
         var budget = new MemoryBudget(160);
         var cache = budget.AddShare("block cache", limitBytes: 160);
@@ -135,13 +139,13 @@ public sealed class MemoryBudgetTests
         Assert.True(budget.AddShare("large requests", limitBytes: 40).TryReserveFromCaches(40));
         Assert.Equal(160, budget.UsedBytes);
 
-        // What exceeds the share's own bound makes nobody yield.
+        // A reservation above the share's own bound makes no cache yield.
         Assert.False(queries.TryReserveFromCaches(31));
         Assert.Equal(160, budget.UsedBytes);
     }
 
     [Fact]
-    public void Caches_of_budgets_within_a_share_yield_too()
+    public void Caches_of_budgets_within_a_share_release_memory_too()
     {
         var node = new MemoryBudget(100);
         var rows = node.AddShare("index rows", limitBytes: 100);
@@ -167,7 +171,12 @@ public sealed class MemoryBudgetTests
     [InlineData(50, 50, false, true)]
     [InlineData(51, 100, false, false)]
     [InlineData(20, 100, true, false)]
-    public void Caches_yield_nothing_if_it_is_too_little(long needed, long bytesAfter, bool isManaged, bool isEnough)
+    public void Caches_release_nothing_if_they_cannot_release_enough(
+        long needed,
+        long bytesAfter,
+        bool isManaged,
+        bool isEnough
+    )
     {
         var budget = new MemoryBudget(160);
         var cache = budget.AddShare("block cache", limitBytes: 160);
@@ -192,7 +201,7 @@ public sealed class MemoryBudgetTests
     }
 
     [Fact]
-    public void Threads_never_hold_more_than_the_total_together()
+    public void Threads_together_never_reserve_more_than_the_total()
     {
         var budget = new MemoryBudget(1000);
         var share = budget.AddShare("buffers", limitBytes: 1000);
@@ -221,7 +230,7 @@ public sealed class MemoryBudgetTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void Refused_large_reservations_make_no_small_one_fail(bool isNested)
+    public void Refused_large_reservations_do_not_make_small_ones_fail(bool isNested)
     {
         var outer = new MemoryBudget(160);
         outer.AddShare("memtable", limitBytes: 160).Reserve(120);

@@ -1,6 +1,6 @@
 namespace Rookery.Platform.Tests;
 
-/// <summary>Buffers that grow, and from a size on lie outside the managed heap.</summary>
+/// <summary>Buffers that grow, and that are outside the managed heap if they are large.</summary>
 public sealed class PooledMemoryTests
 {
     [Theory]
@@ -9,7 +9,7 @@ public sealed class PooledMemoryTests
     [InlineData(300_000, 1_500_000)]
     [InlineData(1_500_000, 5_000_000)]
     [InlineData(5_000_000, 40_000_000)]
-    public void Written_bytes_stay_when_the_buffer_grows(int bytes, int grownBytes)
+    public void Written_bytes_are_kept_when_the_buffer_grows(int bytes, int grownBytes)
     {
         var memory = PooledMemory.Rent(bytes);
         new Random(bytes).NextBytes(memory.Span[..bytes]);
@@ -35,7 +35,7 @@ public sealed class PooledMemoryTests
     }
 
     [Fact]
-    public void Buffers_of_ordinary_frames_are_used_again_and_larger_ones_go_at_once()
+    public void Buffers_of_ordinary_frames_are_reused_and_larger_ones_are_freed_at_once()
     {
         LargeBuffers.Trim();
         var ordinary = PooledMemory.Rent(2 << 20);

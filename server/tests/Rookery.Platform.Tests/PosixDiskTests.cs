@@ -2,7 +2,7 @@ using System.Runtime.Versioning;
 
 namespace Rookery.Platform.Tests;
 
-/// <summary>The contract of every disk, and what only the machine's file system does.</summary>
+/// <summary>The contract of every disk, and behaviour that only the machine's file system has.</summary>
 public sealed class PosixDiskTests : DiskContractTests, IDisposable
 {
     private readonly PosixDisk _disk;
@@ -31,9 +31,9 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
         Assert.Equal("unknown", _disk.DeviceOf("/proc/self"));
     }
 
-    /// <summary>In a directory of another user, such as that of a backup, a name may denote anything.</summary>
+    /// <summary>In a directory of another user, such as that of a backup, a name may also belong to a pipe.</summary>
     [Fact]
-    public void A_pipe_where_a_file_is_read_is_refused_and_not_waited_for()
+    public void Opening_a_pipe_to_read_is_refused_and_does_not_wait()
     {
         using (var mkfifo = System.Diagnostics.Process.Start("mkfifo", [_directory["pipe"]]))
         {
@@ -45,7 +45,7 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
     }
 
     [Fact]
-    public void A_directory_where_a_file_is_read_has_no_length()
+    public void A_directory_cannot_be_opened_as_a_file_to_read_its_length()
     {
         _disk.CreateDirectory(_directory["directory"]);
         Assert.Throws<DiskException>(() =>

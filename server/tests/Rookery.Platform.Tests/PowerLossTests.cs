@@ -54,7 +54,7 @@ public sealed class PowerLossTests
     }
 
     [Fact]
-    public void Bytes_cut_off_do_not_come_back_when_the_file_grows_again()
+    public void Truncated_bytes_do_not_come_back_when_the_file_grows_again()
     {
         using var file = CreateSynced("/data/a", "abc");
         file.SetLength(512);
@@ -95,7 +95,7 @@ public sealed class PowerLossTests
     }
 
     [Fact]
-    public void A_failed_sync_is_not_made_good_by_the_next_one()
+    public void The_next_sync_does_not_make_durable_what_a_failed_sync_lost()
     {
         using var file = CreateSynced("/data/a", "ab");
         file.Write(Sectors("x"), 0);
@@ -110,7 +110,7 @@ public sealed class PowerLossTests
     }
 
     [Fact]
-    public void Names_of_an_unsynced_directory_happened_up_to_some_point_in_order()
+    public void Of_an_unsynced_directory_the_first_changes_survive_in_order()
     {
         _disk.WriteNew("/data/a", []);
         _disk.WriteNew("/data/b", []);
@@ -132,7 +132,7 @@ public sealed class PowerLossTests
     }
 
     [Fact]
-    public void A_new_directory_is_lost_with_all_that_is_in_it_until_its_parent_is_synced()
+    public void A_new_directory_is_lost_with_its_content_until_its_parent_is_synced()
     {
         _disk.CreateDirectory("/data/d");
         _disk.WriteNew("/data/d/f", []);
@@ -146,7 +146,7 @@ public sealed class PowerLossTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void A_file_that_moves_between_directories_is_never_in_neither(bool sourceSynced)
+    public void A_file_that_moves_between_directories_is_always_in_at_least_one_of_them(bool sourceSynced)
     {
         CreateSynced("/data/a", "a").Dispose();
         _disk.Rename("/data/a", "/other/b");
@@ -166,7 +166,7 @@ public sealed class PowerLossTests
     }
 
     [Fact]
-    public void Linked_names_share_what_survived()
+    public void Linked_names_have_the_same_surviving_content()
     {
         using var file = CreateSynced("/data/a", "ab");
         _disk.Link("/data/a", "/data/b");
@@ -185,7 +185,7 @@ public sealed class PowerLossTests
     }
 
     [Fact]
-    public void An_image_of_a_past_operation_does_not_depend_on_what_came_later()
+    public void An_image_of_a_past_operation_does_not_depend_on_later_operations()
     {
         using var file = CreateSynced("/data/a", "abcd");
         var early = new List<string>();
@@ -241,7 +241,7 @@ public sealed class PowerLossTests
     }
 
     [Fact]
-    public void A_deleted_file_comes_back_whole_while_its_directory_is_unsynced()
+    public void A_deleted_file_may_come_back_complete_while_its_directory_is_unsynced()
     {
         CreateSynced("/data/a", "ab").Dispose();
         _disk.Delete("/data/a");
@@ -249,7 +249,7 @@ public sealed class PowerLossTests
     }
 
     [Fact]
-    public void Random_workloads_leave_only_what_a_plain_list_of_writes_allows()
+    public void After_random_workloads_only_contents_that_a_list_of_writes_allows_survive()
     {
         for (int seed = 0; seed < 50; seed++)
         {

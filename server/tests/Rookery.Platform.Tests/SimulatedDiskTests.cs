@@ -4,7 +4,7 @@ using Rookery.Simulation;
 namespace Rookery.Platform.Tests;
 
 /// <summary>
-/// The contract of every disk at the simulated one, the same calls at it and at a real one, and its planted faults.
+/// The contract of every disk for the simulated one, a comparison with a real disk, and planted faults.
 /// </summary>
 public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("/data"), "/data")
 {
@@ -36,7 +36,7 @@ public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("
     }
 
     [Fact]
-    public void No_name_leads_from_one_device_to_the_other()
+    public void No_file_is_renamed_or_linked_from_one_device_to_the_other()
     {
         var disk = SimulatedDisk.WithSecondDevice("/data", "/journal");
         disk.WriteNew("/data/a", "0123"u8);

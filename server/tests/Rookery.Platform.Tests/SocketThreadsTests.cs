@@ -4,7 +4,7 @@ namespace Rookery.Platform.Tests;
 public sealed class SocketThreadsTests
 {
     [Fact]
-    public async Task Work_on_the_pool_continues_there_when_another_thread_completes_what_it_awaits()
+    public async Task Work_on_the_pool_continues_there_when_another_thread_completes_the_awaited_task()
     {
         var awaited = new TaskCompletionSource();
         bool wasOnPool = false;
@@ -20,7 +20,7 @@ public sealed class SocketThreadsTests
 
     /// <summary>The completing thread may hold a lock.</summary>
     [Fact]
-    public async Task Work_on_the_pool_does_not_continue_within_the_completion_of_what_it_awaits()
+    public async Task Work_on_the_pool_does_not_continue_within_the_completion_of_the_awaited_task()
     {
         var awaited = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         int completingThread = 0;
@@ -41,7 +41,7 @@ public sealed class SocketThreadsTests
     }
 
     [Fact]
-    public async Task Work_on_the_pool_yields()
+    public async Task Work_on_the_pool_continues_on_another_thread_after_a_yield()
     {
         int startingThread = 0;
         bool wasWithin = false;

@@ -12,7 +12,7 @@ public sealed class SpaceReserveTests
     [Theory]
     [InlineData(1L << 30, 256L << 20)]
     [InlineData(100L << 30, 5L << 30)]
-    public void The_larger_of_256_MiB_and_five_percent_is_kept(long totalBytes, long reserve) =>
+    public void The_reserve_is_the_larger_of_256_MiB_and_five_percent(long totalBytes, long reserve) =>
         Assert.Equal(reserve, ReserveRule.Default.BytesOf(totalBytes));
 
     [Fact]
@@ -69,7 +69,7 @@ public sealed class SpaceReserveTests
     }
 
     [Fact]
-    public void The_last_state_is_kept_while_the_file_system_does_not_answer()
+    public void The_last_state_is_kept_while_the_file_system_cannot_be_queried()
     {
         using var directory = new TemporaryDirectory();
         string inner = directory["inner"];

@@ -1,6 +1,6 @@
 namespace Rookery.Platform.Tests;
 
-/// <summary>Which paths lead to special files, such as devices.</summary>
+/// <summary>Paths that lead to special files, such as devices.</summary>
 public sealed class SpecialFileTests : IDisposable
 {
     private readonly TemporaryDirectory _directory = new();
@@ -8,7 +8,7 @@ public sealed class SpecialFileTests : IDisposable
     public void Dispose() => _directory.Dispose();
 
     [Fact]
-    public void Devices_are_special_also_through_links_and_files_are_not()
+    public void Devices_are_special_files_also_through_links_and_ordinary_files_are_not()
     {
         string file = Path.Combine(_directory.Path, "file");
         string link = Path.Combine(_directory.Path, "link");

@@ -38,7 +38,7 @@ internal sealed class ToyLog
     {
         int promised = Acknowledged.Count(acknowledgement => acknowledgement <= operation);
         int count = Recover(image);
-        Assert.True(count >= promised, $"{promised} records were acknowledged, {count} are there");
+        Assert.True(count >= promised, $"{promised} records were acknowledged, but {count} were found");
     }
 
     private void Write(Random random)
@@ -109,7 +109,7 @@ internal sealed class ToyLog
                     break;
                 }
 
-                Assert.True(isWhole, $"record {count} is not what was written");
+                Assert.True(isWhole, $"record {count} differs from the written one");
                 count++;
             }
         }

@@ -5,8 +5,8 @@ namespace Rookery.Simulation;
 
 /// <summary>
 /// Looks for a power cut that breaks a promise: runs a workload for several seeds, cuts each run at random operations,
-/// and lets a check judge every image. The same call always tries the same points; the environment variable
-/// ROOKERY_CRASH_POINTS tries more, ROOKERY_CRASH=run:operation:image only one.
+/// and lets a check judge every image. The same call always tries the same points; with the environment variable
+/// ROOKERY_CRASH_POINTS it tries more, with ROOKERY_CRASH=run:operation:image only one.
 /// </summary>
 public sealed class CrashSearch
 {
@@ -25,10 +25,10 @@ public sealed class CrashSearch
     private static string ReplayedPoint => Environment.GetEnvironmentVariable("ROOKERY_CRASH") ?? string.Empty;
 
     /// <summary>Fails with the first point whose check throws, and says how to replay it.</summary>
-    /// <param name="workload">Runs the work of a seed on a disk of its own and returns both, with what it was promised
-    /// and when (<see cref="SimulatedDisk.OperationCount"/>).</param>
-    /// <param name="check">Opens the image and throws unless it keeps everything promised up to the operation at which
-    /// power went.</param>
+    /// <param name="workload">Runs the work of a seed on a disk of its own. Returns the disk and the run, which knows
+    /// what was promised and when (<see cref="SimulatedDisk.OperationCount"/>).</param>
+    /// <param name="check">Opens the image. Throws unless everything is there that was promised up to the operation of
+    /// the power cut.</param>
     /// <param name="testFile">Given by the compiler.</param>
     /// <param name="test">Given by the compiler.</param>
     /// <exception cref="CrashFoundException">A check threw.</exception>

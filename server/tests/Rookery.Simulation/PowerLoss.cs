@@ -1,7 +1,7 @@
 namespace Rookery.Simulation;
 
 /// <summary>
-/// Chooses by a seed what a power cut leaves of unsynced data. A seed selects one pattern for sectors, one for lengths
+/// Chooses by a seed which unsynced data survive a power cut. A seed selects one pattern for sectors, one for lengths
 /// of files and one for names (<see cref="Pattern"/>).
 /// </summary>
 internal sealed class PowerLoss

@@ -6,8 +6,9 @@ namespace Rookery.Simulation;
 public static class RandomCases
 {
     /// <summary>
-    /// Checks cases until one fails, of which CsCheck then finds a smaller one. The exception has that case and its
-    /// seed, and the environment variable CsCheck_Seed starts with it. Sample alone would fix only its first case.
+    /// Checks cases until one fails. CsCheck then looks for a smaller failing case, and the exception has that case
+    /// with its seed; the environment variable CsCheck_Seed replays it. All cases come from a fixed seed, whereas
+    /// CsCheck's Sample would fix only the first one.
     /// </summary>
     public static void CheckEach<T>(this Gen<T> cases, int count, Action<T> check)
     {

@@ -19,8 +19,8 @@ internal sealed class NameChange(int operation, string? removed, string? added, 
     internal SimulatedNode? Node { get; } = node;
 
     /// <summary>
-    /// For the removal of a moved file: the addition in the other directory. A power cut that leaves the removal leaves
-    /// the addition too, so the file is never lost. Null for other changes.
+    /// For the removal of a moved file: the addition in the other directory. If the removal survives a power cut, the
+    /// addition survives too, so the file is never lost. Null for other changes.
     /// </summary>
     internal (SimulatedDirectory Directory, NameChange Change)? Needs { get; init; }
 
@@ -82,7 +82,7 @@ internal sealed class SimulatedDirectory(int id) : SimulatedNode(id)
     internal void Sync(int operation) => _syncs.Add(operation);
 
     /// <summary>
-    /// Returns how many of the changes, in their order, a power cut leaves, without regard to
+    /// Returns how many of the changes, in their order, survive a power cut, without regard to
     /// <see cref="NameChange.Needs"/>.
     /// </summary>
     internal int ChangesAfter(PowerLoss loss)

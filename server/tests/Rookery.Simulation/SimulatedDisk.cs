@@ -9,10 +9,10 @@ namespace Rookery.Simulation;
 /// fail planned calls, fill up and have damaged bytes.
 /// </summary>
 /// <remarks>
-/// Stricter than ext4 in what ext4 does not promise: syncing a file does not make its name durable, unsynced writes
-/// persist in any order by sector of 512 bytes (a sector itself is never torn), a failed sync is never made good by the
-/// next one. As on ext4, changes within one directory become durable in order, and so do the lengths of one file, and a
-/// file reads as zeros where its length survived and its bytes did not.
+/// Stricter than ext4 where ext4 promises nothing: syncing a file does not make its name durable, unsynced writes
+/// persist in any order by sector of 512 bytes (a sector itself is never torn), the next sync does not make durable
+/// what a failed one lost. As on ext4, changes within one directory become durable in order, and so do the lengths of
+/// one file, and a file reads as zeros where its length survived and its bytes did not.
 /// </remarks>
 public sealed class SimulatedDisk : IDisk
 {

@@ -2,11 +2,12 @@ namespace Rookery.Simulation;
 
 /// <summary>A version of a sector: its content after one operation.</summary>
 /// <param name="Operation">The operation that gave it this content.</param>
-/// <param name="Bytes">The array that holds it, shared with the write it came in; null for zeros.</param>
+/// <param name="Bytes">The array that contains it, shared with other sectors of the same write; null for zeros.</param>
 /// <param name="Start">Its offset in the array.</param>
 /// <param name="PartOfWrite">The position of the sector in its write, from 0 to 1. A torn write keeps the sectors
 /// before some position.</param>
-/// <param name="IsCut">Whether a truncation made it. It then survives exactly if the file's new length does.</param>
+/// <param name="IsCut">Whether a truncation made this version. It then survives exactly if the file's new length
+/// survives.</param>
 /// <param name="IsRot">Whether it is damage of the medium, which is durable at once.</param>
 internal readonly record struct SectorVersion(
     int Operation,
@@ -246,8 +247,8 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
                 continue;
             }
 
-            // A truncation and the length it set are one change: with the length nothing older survives, without it
-            // nothing newer.
+            // A truncation and its length are one change. If the length survives, no older content does; if not, no
+            // newer content does.
             if (versions[i].Operation > lengthOperation)
             {
                 versions = versions[..i];
@@ -281,7 +282,7 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
         return kept == 0 ? (_originalLength, 0) : (_lengths[kept - 1].Length, _lengths[kept - 1].Operation);
     }
 
-    /// <summary>Whether the first sync after <paramref name="operation"/> succeeded, and before power went.</summary>
+    /// <summary>Whether the first sync after <paramref name="operation"/> succeeded, before the power cut.</summary>
     private bool IsDurable(int operation, int crashOperation)
     {
         int low = 0;

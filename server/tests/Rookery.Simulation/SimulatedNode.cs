@@ -1,8 +1,8 @@
 namespace Rookery.Simulation;
 
-/// <summary>What a name in a simulated directory stands for.</summary>
+/// <summary>A file or directory that names in a simulated directory refer to, like an inode.</summary>
 internal abstract class SimulatedNode(int id)
 {
-    /// <summary>Its number on its disk; part of the seed of what survives of it.</summary>
+    /// <summary>Its number on its disk, which is part of the seed that chooses its surviving data.</summary>
     internal int Id { get; } = id;
 }

@@ -1,8 +1,7 @@
 namespace Rookery.Simulation;
 
 /// <summary>
-/// A clock that moves only when it is told to; timers that fall due fire during <see cref="Advance"/>, in order, on the
-/// caller's thread.
+/// A clock that moves only by <see cref="Advance"/>, which fires the due timers in order, on the caller's thread.
 /// </summary>
 public sealed class SimulatedTimeProvider : TimeProvider
 {
@@ -11,7 +10,7 @@ public sealed class SimulatedTimeProvider : TimeProvider
     private DateTimeOffset _origin;
     private TimeSpan _elapsed;
 
-    /// <summary>A clock that stands at <paramref name="start"/>, or at the beginning of 2026, UTC.</summary>
+    /// <summary>A clock that starts at <paramref name="start"/>, or at the beginning of 2026, UTC.</summary>
     public SimulatedTimeProvider(DateTimeOffset? start = null) =>
         _origin = (start ?? new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero)).ToUniversalTime();
 
@@ -59,7 +58,7 @@ public sealed class SimulatedTimeProvider : TimeProvider
     }
 
     /// <summary>
-    /// Moves time on by <paramref name="step"/> and fires what falls due, each timer at its own time.
+    /// Moves time on by <paramref name="step"/> and fires the timers that become due, each at its own time.
     /// </summary>
     public void Advance(TimeSpan step)
     {
@@ -77,7 +76,7 @@ public sealed class SimulatedTimeProvider : TimeProvider
     }
 
     /// <summary>
-    /// Sets the wall clock, forwards or backwards, as NTP does at boot. Timers and timestamps do not notice.
+    /// Sets the wall clock, forwards or backwards, as NTP does at boot. Timers and timestamps do not change.
     /// </summary>
     public void SetUtcNow(DateTimeOffset time)
     {

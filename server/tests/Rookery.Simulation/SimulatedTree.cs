@@ -2,7 +2,7 @@ using Rookery.Platform;
 
 namespace Rookery.Simulation;
 
-/// <summary>Finds what paths stand for on a simulated disk.</summary>
+/// <summary>The files and directories of a simulated disk, found by their paths.</summary>
 internal sealed class SimulatedTree
 {
     private readonly List<SimulatedDirectory> _directories = [];
@@ -13,7 +13,7 @@ internal sealed class SimulatedTree
         : this(new SimulatedDirectory(1), 1) { }
 
     /// <summary>
-    /// The tree below <paramref name="root"/>, whose nodes have numbers up to <paramref name="lastId"/>.
+    /// Creates the tree below <paramref name="root"/>, whose nodes have numbers up to <paramref name="lastId"/>.
     /// </summary>
     internal SimulatedTree(SimulatedDirectory root, int lastId)
     {
@@ -27,7 +27,7 @@ internal sealed class SimulatedTree
     /// <summary>The directory in the root that is a device of its own, or null.</summary>
     internal string? SecondDevice { get; init; }
 
-    /// <summary>All directories that ever were, deleted ones too: they may come back.</summary>
+    /// <summary>All directories, including deleted ones: after a power cut these may come back.</summary>
     internal IReadOnlyList<SimulatedDirectory> Directories => _directories;
 
     internal int NextId() => ++_lastId;

@@ -8,28 +8,28 @@ internal static class ClockScenarios
     [
         new(
             "leader-in-2080",
-            "a leader in 2080 stamps what the others' clocks say",
+            "a leader whose clock shows 2080 uses the time of the other clocks",
             "a leader uses its own clock",
             "log time is ahead of every correct clock",
             LeaderIn2080
         ),
         new(
             "cards-without-clocks",
-            "three clocks that agree on 2080 are not believed before an operator says so",
+            "three clocks that agree on 2080 are not adopted before an operator confirms them",
             "a time jump is accepted because the clocks agree",
             "log time is ahead of every correct clock",
             CardsWithoutClocks
         ),
         new(
             "one-source-of-time",
-            "one synchronised clock and two in 2080 make no time",
+            "one synchronised clock and two in 2080 give no time",
             "each clock counts as synchronised",
             "log time is ahead of every correct clock",
             OneSourceOfTime
         ),
         new(
             "time-comes-late",
-            "what is written before the time is known does not age when it is",
+            "records written before the time was known do not age when it becomes known",
             "records age by a jump of the time",
             "an entry seems older than it is",
             TimeComesLate
@@ -50,14 +50,14 @@ internal static class ClockScenarios
         world.AdvanceTimeOfAll(seconds: 1);
         Assert.True(
             world[1].Core!.ReadClock(world.Now).IsSure && world.ErrorOf(1) < TimeSpan.FromMinutes(1),
-            "nor does it fall"
+            "1's own clock in 1970 does not set the cluster's time back"
         );
         world.TimeOutNow(leader: 1, voter: 2);
         world.SetClock(1970, isSure: false, 2, 3);
         world.AdvanceTimeOfAll(seconds: 1);
         world.Propose(2, payload: 8);
         Assert.Equal(ClockVerdict.Doubted, world[2].Core!.ClockVerdict);
-        Assert.True(world.ErrorOf(2) < TimeSpan.FromMinutes(1), "the next leader goes on from what the last one knew");
+        Assert.True(world.ErrorOf(2) < TimeSpan.FromMinutes(1), "the next leader continues the last leader's time");
     }
 
     private static void CardsWithoutClocks(ScriptedWorld world)
@@ -73,14 +73,14 @@ internal static class ClockScenarios
         Assert.Equal(ClockAnswer.ClocksDiffer, world[1].ConfirmClock());
         world.SetClockToTrueTime(isSure: false, 1, 2, 3);
         world.AdvanceTimeOfAll(seconds: 1);
-        Assert.False(world[1].Core!.ReadClock(world.Now).IsSure, "nobody has confirmed it");
+        Assert.False(world[1].Core!.ReadClock(world.Now).IsSure, "no operator has confirmed the time");
         Assert.Equal(ClockAnswer.NotLeader, world[2].ConfirmClock());
         Assert.Equal(ClockAnswer.Confirmed, world[1].ConfirmClock());
         world.Propose(1, payload: 8);
         world.AdvanceTimeOfAll(seconds: 1);
         Assert.True(
             world[1].Core!.ReadClock(world.Now).IsSure && world.ErrorOf(1) < TimeSpan.FromMinutes(1),
-            "from now on it is known"
+            "after the confirmation the time is known"
         );
     }
 
@@ -91,11 +91,11 @@ internal static class ClockScenarios
         world.SetClock(2080, isSure: false, 2, 3);
         world.AdvanceTimeOfAll(seconds: 1);
         world.Propose(1, payload: 7);
-        Assert.False(world[1].Core!.ReadClock(world.Now).IsSure, "a majority says another time");
-        Assert.True(world.ErrorOf(1) < TimeSpan.FromMinutes(1), "the time goes on as it was");
+        Assert.False(world[1].Core!.ReadClock(world.Now).IsSure, "the clocks of a majority show another time");
+        Assert.True(world.ErrorOf(1) < TimeSpan.FromMinutes(1), "the cluster's time continues as before");
         world.SetClockToTrueTime(isSure: false, 3);
         world.AdvanceTimeOfAll(seconds: 1);
-        Assert.True(world[1].Core!.ReadClock(world.Now).IsSure, "two agree, and it is no jump");
+        Assert.True(world[1].Core!.ReadClock(world.Now).IsSure, "two clocks agree, and their time is no jump");
     }
 
     private static void TimeComesLate(ScriptedWorld world)
@@ -111,7 +111,7 @@ internal static class ClockScenarios
         Assert.True(
             world[1].Core!.TimeAfter(world.Now, lastTicks: 0) is { IsSteady: false }
                 && world[1].Core!.TimeAfter(world.Now, world.TrueTicks) is { IsSteady: true },
-            "since the jump time goes as it goes"
+            "after the jump the time is steady"
         );
     }
 }

@@ -8,28 +8,28 @@ internal static class DamageScenarios
     [
         new(
             "old-card-returns",
-            "an answer of an earlier start of a card counts for nothing",
+            "a reply from an earlier start of a store is ignored",
             "replies from an earlier start count",
             "have on disk",
             OldCardReturns
         ),
         new(
             "crash-in-install",
-            "a manifest and the journal's beginning change together",
+            "manifest and journal change together",
             "a snapshot is installed in two steps",
             "the commit index is within the log",
             CrashInInstall
         ),
         new(
             "manifest-of-later-term",
-            "a manifest of a later term than the node has heard of waits",
+            "a snapshot of a later term than the node's is not installed yet",
             "a snapshot of any term is installed",
             "no entry has a later term than the node",
             ManifestOfLaterTerm
         ),
         new(
             "manifest-committed-later",
-            "a manifest waits for the term that it was committed in, however old its last entry is",
+            "a snapshot is not installed before the node knows the term in which it was committed",
             "a snapshot is judged by the term of its last entry",
             "a follower verifies no more than the leader has",
             ManifestCommittedLater
@@ -39,56 +39,56 @@ internal static class DamageScenarios
         },
         new(
             "commit-before-own-vote",
-            "what was committed in a term is in no manifest whose disk does not know of the term",
+            "no manifest contains entries committed in a term that the node's disk does not know",
             "a follower commits before its vote record is durable",
             "2 waits for its disk",
             CommitBeforeOwnVote
         ),
         new(
             "tables-before-own-vote",
-            "tables that cannot be applied to are not replaced in a term that the disk does not know of",
+            "damaged tables are not replaced in a term that the node's disk does not know",
             "a follower commits before its vote record is durable",
             "2 waits for its disk",
             TablesBeforeOwnVote
         ),
         new(
             "manifest-overtaken",
-            "a manifest whose entries have come meanwhile leaves the log alone",
+            "a snapshot whose entries have arrived meanwhile does not change the log",
             "a snapshot replaces any log",
             "3 keeps its log",
             ManifestOvertaken
         ),
         new(
             "rot-then-elected",
-            "what a damaged store acknowledged is not outvoted by it",
+            "a damaged member does not help to outvote entries that it acknowledged",
             "a damaged member votes by the rest of its log",
             "another",
             RotThenElected
         ),
         new(
             "rot-then-restarted",
-            "what a damaged store acknowledged it knows at its later starts too",
+            "a damaged member knows its lost entries after further restarts",
             "a damaged member forgets its loss at the second start",
             "another",
             RotThenRestarted
         ),
         new(
             "rot-on-two-heals",
-            "two damaged stores elect the whole one, and heal",
+            "two damaged members elect the undamaged one, and are repaired",
             "a damaged member never votes",
             "3 leads",
             RotOnTwoHeals
         ),
         new(
             "rot-at-the-leader",
-            "who misses what its leader cannot read gets the manifest, or another leader",
+            "a member that needs entries which its leader cannot read gets a snapshot, or another leader",
             "unreadable entries that a peer needs are not reported",
-            "3 gets past it",
+            "3 has applied all entries",
             RotAtTheLeader
         ),
         new(
             "state-gone-astray",
-            "who came to another state than a majority halts",
+            "a member whose state differs from a majority's halts",
             "a member with a diverged state goes on",
             "3 has halted",
             StateGoneAstray
@@ -341,7 +341,7 @@ internal static class DamageScenarios
         world.IsDelivered = message =>
             message.To != three || message.Kind != MessageKind.Append || message.LastIndex == message.Position.Index;
         world.CannotRead(leader: 1, peer: 3, index: 2);
-        Assert.True(world[3].Applied == 3, "3 gets past it");
+        Assert.True(world[3].Applied == 3, "3 has applied all entries");
 
         world.Propose(1, payload: 9);
         world.CannotRead(leader: 1, peer: 3, index: 4);

@@ -8,7 +8,7 @@ internal static class MembershipScenarios
     [
         new(
             "two-changes-two-terms",
-            "two changes in two terms have majorities that meet",
+            "two membership changes in two terms have overlapping majorities",
             "two membership changes run at once",
             "another",
             TwoChangesInTwoTerms
@@ -19,7 +19,7 @@ internal static class MembershipScenarios
         },
         new(
             "config-not-rolled-back",
-            "with a change that is replaced, the members before are in force again",
+            "when a membership change is replaced, the previous configuration applies again",
             "a replaced membership change stays in force",
             "4 is a learner again",
             ConfigNotRolledBack
@@ -29,7 +29,7 @@ internal static class MembershipScenarios
         },
         new(
             "manifest-over-config",
-            "a manifest's members are in force with it",
+            "after a snapshot is installed, its configuration applies",
             "the configuration of a snapshot is ignored",
             "3 knows of the promotion",
             ManifestOverConfig
@@ -39,7 +39,7 @@ internal static class MembershipScenarios
         },
         new(
             "promoted-unaware",
-            "a voter that does not know it is one votes",
+            "a voter that does not know of its promotion votes",
             "only members that know of their promotion vote",
             "2 leads",
             PromotedUnaware
@@ -49,14 +49,14 @@ internal static class MembershipScenarios
         },
         new(
             "removal-known-only-to-removed",
-            "who loses its vote hears of it last",
+            "a removed voter receives the removal last",
             "a removed voter receives the removal first",
             "2 leads",
             RemovalKnownOnlyToRemoved
         ),
         new(
             "dies-at-two-voters",
-            "one of two decides nothing alone",
+            "one of two voters decides nothing alone",
             "half of the voters make a majority",
             "have on disk",
             DiesAtTwoVoters
@@ -66,7 +66,7 @@ internal static class MembershipScenarios
         },
         new(
             "wiped-card-votes",
-            "an empty card has no vote in place of a lost one",
+            "an empty disk does not vote for the member whose disk it replaces",
             "an empty disk takes an old id",
             "another",
             WipedCardVotes
@@ -119,7 +119,7 @@ internal static class MembershipScenarios
         world.Flush(1);
         world.Connect(1, 2, 3, 4);
         world.AdvanceTimeOfAll(seconds: 3);
-        Assert.True(world[3].Store.Base.Position.Index > 1, "3 fetched a manifest");
+        Assert.True(world[3].Store.Base.Position.Index > 1, "3 fetched a snapshot");
         Assert.True(world[3].Core!.Configuration.IsVoter(new NodeId(4)), "3 knows of the promotion");
     }
 
@@ -158,7 +158,7 @@ internal static class MembershipScenarios
         world.AdvanceTimeOfAll(seconds: 0.5);
         Assert.True(
             world[1].Core!.Last.Index > change && world[3].Core!.Last.Index < change,
-            "3 does not hear of it before it is committed"
+            "3 does not receive its removal before this is committed"
         );
     }
 

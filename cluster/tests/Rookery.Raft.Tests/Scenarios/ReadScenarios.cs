@@ -8,21 +8,21 @@ internal static class ReadScenarios
     [
         new(
             "pause-then-stale-read",
-            "a leader that was deposed unawares answers no read",
+            "a leader that was replaced without its knowledge answers no read",
             "reads are served without a heartbeat round",
             "had been acknowledged before it began",
             PauseThenStaleRead
         ),
         new(
             "read-id-reused",
-            "the answer to a question of an earlier start answers nothing",
+            "a reply to a read request of an earlier start is ignored",
             "the starts of a member are not counted",
             "had been acknowledged before it began",
             ReadIdReused
         ),
         new(
             "read-before-no-op",
-            "a new leader answers no read before it knows what is committed",
+            "a new leader answers no read before it knows the commit index",
             "reads are served before an entry of the term is committed",
             "had been acknowledged before it began",
             ReadBeforeNoOp

@@ -22,28 +22,28 @@ internal static class ReplicationScenarios
         },
         new(
             "commit-before-own-sync",
-            "a leader counts itself when its own disk has answered",
+            "a leader counts itself only after its own sync",
             "a leader counts itself before its sync",
             "have on disk",
             CommitBeforeOwnSync
         ),
         new(
             "ack-unverified-tail",
-            "a follower acknowledges what this leader's messages verified",
+            "a follower acknowledges only entries that this leader's messages verified",
             "a follower acknowledges entries that no message verified",
             "a follower verifies no more than the leader has",
             AckUnverifiedTail
         ),
         new(
             "late-append-shortens",
-            "a late duplicate shortens nothing",
+            "a late duplicate does not shorten the log",
             "a late append shortens the log",
             "committed entries are never replaced",
             LateAppendShortens
         ),
         new(
             "late-append-below-base",
-            "a late duplicate of entries that are only in the tables changes nothing",
+            "a late duplicate of entries up to the manifest changes nothing",
             "a late append shortens the log",
             "committed entries are never replaced",
             LateAppendBelowBase

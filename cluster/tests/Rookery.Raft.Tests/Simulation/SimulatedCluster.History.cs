@@ -29,7 +29,7 @@ internal sealed partial class SimulatedCluster
 
         Operations = history.Count;
         string? violation = EtagOrder.FindViolation(history) ?? ListAppends.FindViolation(history);
-        Assert.True(violation is null, $"clients were told what has no order: {violation}");
+        Assert.True(violation is null, $"the clients' answers fit no order of the operations: {violation}");
         if (_searchesHistory)
         {
             SearchDocuments(history);

@@ -22,7 +22,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     private Action<CommandResult>? _proposer;
     private long _seenCommit;
 
-    // The term in which the core was last told the log time; 0 for none.
+    // The term in which the core last received the log time; 0 for none.
     private long _logTimeReportedIn;
 
     public NodeId Id { get; } = id;
@@ -39,13 +39,13 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     /// <summary>The last applied index.</summary>
     public long Applied => _applied;
 
-    /// <summary>Until when its process does nothing.</summary>
+    /// <summary>The time until which its process does nothing.</summary>
     public long PausedUntil { get; set; }
 
-    /// <summary>Until when its disk completes no write.</summary>
+    /// <summary>The time until which its disk completes no write.</summary>
     public long StalledUntil { get; set; }
 
-    /// <summary>Its board's penalty.</summary>
+    /// <summary>How unsuitable its board is to lead; 0 for a suitable one.</summary>
     public int BoardPenalty { get; set; }
 
     /// <summary>The error of its clock, and whether its host reports it as synchronised.</summary>
@@ -339,7 +339,8 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         return new StoredManifest(new LogPosition(term, index), configuration, configurationIndex, _state.Copy());
     }
 
-    // Follows the core's log: drops replaced entries, and adds what was proposed, made by the core, or received.
+    // Follows the core's log: drops replaced entries, and adds entries that were proposed, made by the core, or
+    // received.
     private void KeepEntries(RaftCore core, StoredEntry[]? received, long payload)
     {
         if (_output.DroppedAfter >= 0 && _output.DroppedAfter < _mirrorBase.Position.Index + _mirror.Count)
@@ -386,7 +387,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
         Assert.True(
             _mirrorBase.Position.Index + _mirror.Count == core.Last.Index,
-            "the host holds what the core knows"
+            "the host has the entries of the core's log"
         );
     }
 

@@ -54,7 +54,7 @@ internal sealed class SimulatedState
     /// <param name="index">The entry's index, the etag of what it writes.</param>
     /// <param name="payload">The entry's payload.</param>
     /// <param name="command">The client's command; null for none.</param>
-    /// <param name="onlyOnce">Whether a repeated command is recognised, as it must be.</param>
+    /// <param name="onlyOnce">Whether a repeated command is recognised. False plants a bug.</param>
     public CommandResult? Apply(long index, long payload, ClientCommand? command, bool onlyOnce)
     {
         var result = command is null ? null : ApplyOnce(index, command, onlyOnce);

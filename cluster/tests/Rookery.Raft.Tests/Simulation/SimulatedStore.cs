@@ -23,7 +23,7 @@ internal sealed class SimulatedStore(Configuration configuration)
     private readonly Dictionary<long, long> _lostTerms = [];
     private (JournalWrite Write, StoredEntry[] Entries)? _outstanding;
     private bool _damageIsReported;
-    private long _notedCommit;
+    private long _recordedCommit;
 
     public VoteRecord Vote { get; private set; }
 
@@ -41,7 +41,7 @@ internal sealed class SimulatedStore(Configuration configuration)
     public LogPosition MayHaveAcknowledged { get; private set; }
 
     /// <summary>The highest index known to be committed, from the manifest or a record of the journal.</summary>
-    public long KnownCommitted => Math.Max(Manifest.Position.Index, Math.Min(_notedCommit, Last.Index));
+    public long KnownCommitted => Math.Max(Manifest.Position.Index, Math.Min(_recordedCommit, Last.Index));
 
     public bool WasUnclean { get; private set; }
 
@@ -52,8 +52,8 @@ internal sealed class SimulatedStore(Configuration configuration)
     public IReadOnlyList<StoredEntry> Entries => _entries;
 
     /// <summary>
-    /// Whether a voter may lose entries, according to this log: the other voters must be a majority without it. So of
-    /// two voters neither may.
+    /// Whether a voter may lose entries, according to this log: the other voters must be a majority without it. So
+    /// neither of two voters may.
     /// </summary>
     public bool ToleratesLoss =>
         _entries
@@ -113,8 +113,8 @@ internal sealed class SimulatedStore(Configuration configuration)
         _entries.RemoveRange((int)(lastKept - Base.Position.Index), (int)(Last.Index - lastKept));
 
     /// <summary>
-    /// Makes a part of the journal unreadable. Recovery works as in the program: nothing that the manifest contains is
-    /// lost; otherwise the log ends there, or where the manifest does.
+    /// Makes a part of the journal unreadable. As in the program, recovery loses no entry that the manifest contains.
+    /// Without the unreadable part the log ends before it, or at the manifest's end if that is later.
     /// </summary>
     public void Rot(Random random)
     {
@@ -245,7 +245,7 @@ internal sealed class SimulatedStore(Configuration configuration)
 
         if (count == written.Length)
         {
-            _notedCommit = Math.Max(_notedCommit, write.Committed);
+            _recordedCommit = Math.Max(_recordedCommit, write.Committed);
         }
 
         Heal();

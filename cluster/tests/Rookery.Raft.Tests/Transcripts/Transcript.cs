@@ -93,7 +93,8 @@ internal sealed class Transcript
 
         string command = actual.Take(line + 1).LastOrDefault(text => text.StartsWith('>')) ?? "the first line";
         return $"{Path}:{line + 1}, after '{command}': expected '{expected.ElementAtOrDefault(line)}', "
-            + $"found '{actual.ElementAtOrDefault(line)}'. When that is right, {RewriteVariable}=1 writes it.";
+            + $"found '{actual.ElementAtOrDefault(line)}'. If that is right, "
+            + $"run the tests with {RewriteVariable}=1 to write it.";
     }
 
     public void Write(string played) => File.WriteAllText(Path, played);

@@ -15,7 +15,7 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
     /// <summary>The commands without immediate effects, for which "nothing" is not printed.</summary>
     private static readonly string[] Quiet = ["partition", "heal", "hold-disk", "drop"];
 
-    // What was last written of each member: its state, its process and the last applied index, and its configuration.
+    // The last descriptions of each member: its state, its process with the last applied index, and its configuration.
     private readonly Dictionary<int, string> _states = [];
     private readonly Dictionary<int, (int Process, long Index)> _applied = [];
     private readonly Dictionary<int, string> _members = [];
@@ -290,7 +290,7 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
 
         if (words[0].Split("->") is not [var from, var to])
         {
-            throw new InvalidDataException($"'{words[0]}' is no way of a message: write 1->2.");
+            throw new InvalidDataException($"'{words[0]}' names no sender and receiver. Write for example 1->2.");
         }
 
         return flight =>

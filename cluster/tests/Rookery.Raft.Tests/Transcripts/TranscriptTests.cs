@@ -60,7 +60,7 @@ public sealed class TranscriptTests
 
     [Theory]
     [MemberData(nameof(Names))]
-    public void A_transcript_fits_a_screen_and_tells_its_story_first(string name)
+    public void A_transcript_fits_a_screen_and_begins_with_its_description(string name)
     {
         var lines = Transcript.Read(name).Lines;
         Assert.True(lines.Count <= MaxLines, $"{name} has {lines.Count} lines, more than {MaxLines}");

@@ -5,7 +5,7 @@ import { electionSeen } from "../sightings.mjs"
 import { aFollower } from "./processes.mjs"
 
 const transfer = {
-  name: "hand-over of leadership",
+  name: "leadership transfer",
   isQuiet: true,
   async begin(cluster, chance) {
     const member = await aFollower(cluster, chance)
@@ -56,7 +56,8 @@ const replacement = {
 }
 
 /**
- * Copies the card of a running member and starts the copy elsewhere, several times, so that it has a higher start number than the original. The copy must be refused for good, and the original go on.
+ * Copies the card of a running member and starts the copy elsewhere, several times, so that it has a higher start
+ * number than the original. The cluster must refuse the copy for good, and the original must go on.
  */
 const copiedCard = {
   name: "copied card",
@@ -76,9 +77,9 @@ const copiedCard = {
   },
 }
 
-/** Clients trust the old authority until it is retired, and both afterwards: members drop it one after the other, within seconds. */
+/** Clients trust the old authority until it is retired, and then both, because members drop the old one one after the other, within seconds. */
 const rotation = {
-  name: "another authority",
+  name: "change of the authority",
   isQuiet: true,
   async begin(cluster) {
     await cluster.command("cluster", "ca", "rotate")

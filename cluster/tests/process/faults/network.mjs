@@ -19,7 +19,7 @@ const cut = (name, choose, lost) => ({
   }),
 })
 
-/** The same, where another sign than an election or a missing member shows its effect. */
+/** The same fault, but `takesHold` tells whether it has an effect. */
 const seenBy = (fault, takesHold) => ({
   ...fault,
   async begin(cluster, chance) {

@@ -19,7 +19,7 @@ export const allKilled = {
   },
 }
 
-/** Cuts the power of all: all cards lose what was not synced, and all nodes end. */
+/** Cuts the power of all machines: all cards lose unsynced data, and all nodes end. */
 export const powerStrip = {
   name: "power strip",
   lastsMilliseconds: 0,

@@ -60,7 +60,7 @@ const inJournal = {
   },
 }
 
-/** With one member off, only the leader and one other member have the acknowledged entries. The other member's journal is damaged, the leader is stopped and the first member returns: neither of the two may become leader without the old one. */
+/** With one member off, only the leader and one other member have the acknowledged entries. The other member's journal is damaged, the leader is stopped and the first member returns: neither running member may become leader before the old leader returns. */
 const thenElected = {
   name: "rot while the others change",
   excuses,
@@ -91,7 +91,7 @@ async function startAndRead(cluster, member) {
 
 /** Waits until everything in the node's runs can be read, and checks the content. */
 function readAll(cluster, member) {
-  return cluster.waitUntil(`${member.name} has all that it lost`, async () => {
+  return cluster.waitUntil(`${member.name} has its lost data again`, async () => {
     const wrongIds = await wrongBase(member.node, "chaos").catch(() => null)
     if (wrongIds?.length > 0) {
       throw new Error(`${member.name} answers with wrong documents: ${wrongIds.slice(0, 5).join(", ")}`)

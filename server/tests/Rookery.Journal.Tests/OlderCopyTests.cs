@@ -8,7 +8,7 @@ namespace Rookery.Journal.Tests;
 /// A newest segment that is replaced by an older copy of it. Each frame of the copy is undamaged and in its place, so
 /// only files outside the segment show that writes are missing.
 /// </summary>
-public sealed class SetBackTests
+public sealed class OlderCopyTests
 {
     private readonly SimulatedDisk _disk = new("/data", Folder);
 
