@@ -71,5 +71,5 @@ test("An alert is sent once for the cluster across a change of leader, and by th
   await until(() => ownAlerts().length > 0 || performance.now() - killed > 55_000)
   await until(() => ownAlerts().length > 0)
   assert.equal(ownAlerts()[0].State, "firing")
-  assert.match(ownAlerts()[0].Sentence, /^This node accepts no writes: No leader is known here: 2 of 3 voters have to see each other/)
+  assert.match(ownAlerts()[0].Sentence, /^This node accepts no writes: No leader is known here: 2 of 3 voters must reach each other/)
 })

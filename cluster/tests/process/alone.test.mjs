@@ -25,7 +25,7 @@ test("A member that starts without the others accepts its users and shows what i
   }
 
   assert.equal((await alone.request("GET", `/databases/${database}/docs?id=writes/1`)).status, 503, "it cannot know whether its state is the newest")
-  assert.match((await alone.request("GET", "/readyz?verbose")).text, /have to see each other/)
+  assert.match((await alone.request("GET", "/readyz?verbose")).text, /must reach each other/)
   const { status, text } = await alone.request("GET", "/readyz")
   assert.equal(status, 200, "it serves its own documents")
   assert.match(text, /^ok, but: No leader is known here: 2 of 3 voters must reach each other to elect one, and this node does not reach a \(A\) and b \(B\)\./)

@@ -172,8 +172,8 @@ test("A card too many says who founded the cluster without it, a short phrase is
     await until(() => existsSync(cards.at(`${name}/claim-code`)) && readFileSync(cards.at(`${name}/claim-code`), "utf8").trim() === shown)
   }
 
-  assert.match((await cards.health(excluded)).Forming, /It can join with a token/)
-  await until(() => /^Serving\. . has founded the cluster home without this node, .* It can join with a token/.test(cards.shown(excluded)))
+  assert.match((await cards.health(excluded)).Forming, /This node can join with a token/)
+  await until(() => /^Serving\. . has founded the cluster home without this node, .* This node can join with a token/.test(cards.shown(excluded)))
   await until(() => /The phrase to form a cluster with has 9 characters/.test(cards.shown("d")))
   assert.deepEqual(await Promise.all([excluded, "d", "e"].map(name => cards.membersSeenBy(name))), [1, 1, 1])
   assert.equal(cards.note("e"), "")
