@@ -143,8 +143,7 @@ public sealed class ClusterMember : IAsyncDisposable
     /// stays in diagnosis mode.</exception>
     public IConsensusHost OpenConsensus(NodeStore store)
     {
-        // Check this before consensus starts: opening consensus counts the start, and makes a node without peers
-        // leader.
+        // Check this before consensus starts: its opening counts the start, and makes a node without peers leader.
         if (IdentityDirectory.ReadRetirement(_disk, _options.DataDirectory) is { } retired)
         {
             throw new IdentityException(retired.Explain(Identity, _options.DataDirectory));

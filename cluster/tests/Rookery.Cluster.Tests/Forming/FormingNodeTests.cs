@@ -54,7 +54,7 @@ public sealed class FormingNodeTests
             a.Note.Members.Select(static member => member.Name).Order(StringComparer.Ordinal)
         );
         Assert.StartsWith(
-            "This node has founded the cluster home of 3. pi-c promised to join and did not yet. A node that is off joins",
+            "This node has founded the cluster home of 3. pi-c promised to join and did not yet. A node that",
             a.Describe(["pi-c"]),
             StringComparison.Ordinal
         );

@@ -89,9 +89,8 @@ public sealed class MembershipServiceTests
             (
                 (int)HttpStatusCode.Conflict,
                 "4 voters tolerate no more failures than 3, and each write would wait for 3 disks instead of 2, so d "
-                    + "stays a learner, which receives all data. "
-                    + "Let one more node join, and both get a vote by themselves; or remove a voter, and d gets "
-                    + "its vote."
+                    + "stays a learner, which receives all data. Let one more node join, and both get a vote by "
+                    + "themselves; or remove a voter, and d gets its vote."
             ),
             (Ask(cluster, cluster.A, MemberOrder.Promote, "d") is var answer ? answer.Status : 0, answer.Text)
         );
@@ -236,7 +235,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void The_answer_says_that_an_order_changed_nothing()
+    public void The_answer_says_that_a_change_had_no_effect()
     {
         using var cluster = Form(members: 4);
         Assert.Equal(
@@ -369,8 +368,7 @@ public sealed class MembershipServiceTests
         return cluster;
     }
 
-    /// <summary>Adds a member as the program does: the registrar adds the learner, then the leader's maintenance
-    /// promotes it.</summary>
+    /// <summary>Adds a member like the registrar, and promotes it like the leader's maintenance.</summary>
     private static void Join(SteppedCluster cluster, int? number = null, bool isMirror = false)
     {
         var member = new SteppedMember(cluster, number ?? cluster.Members.Count, mayBegin: false);
@@ -394,8 +392,7 @@ public sealed class MembershipServiceTests
         );
     }
 
-    /// <summary>Records the newest format levels of members, as each member's maintenance does after its
-    /// start.</summary>
+    /// <summary>Records the newest format levels of members, like their maintenance after a start.</summary>
     private static void AnnounceLevels(SteppedCluster cluster, params SteppedMember[] members)
     {
         foreach (var member in members)
