@@ -46,8 +46,8 @@ internal sealed class LargeAnswers
                 http,
                 StatusCodes.Status429TooManyRequests,
                 ErrorResponse.RavenException,
-                $"{MaxConcurrent} answers with histories or disk work are being sent by this node already, which is "
-                    + $"the most. Try again in a second."
+                $"{MaxConcurrent} answers with histories or disk work are being sent by this node already, the "
+                    + $"maximum. Try again in a second."
             );
             return;
         }

@@ -22,7 +22,7 @@ internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
     private readonly Lock _gate = new();
     private readonly long _startedAt = time.GetTimestamp();
 
-    // Lines that have passed, and those that were left unused beyond a burst.
+    // Lines that have passed, and lines that may no longer pass, because at most a burst of unused lines accumulates.
     private long _passed;
     private long _dropped;
     private long _reported; // the dropped lines that a logged line has reported

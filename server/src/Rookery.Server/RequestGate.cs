@@ -84,8 +84,8 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     {
         try
         {
-            // Before all other refusals: those keep the connection and read the next request after the body, whose end
-            // is unknown with another coding.
+            // Before all other refusals: they keep the connection and read the next request after the body, and with
+            // another coding the body's end is unknown.
             CheckTransferCoding(http);
             if (_guard.Problem(http.Request, endpoint?.Metadata.GetMetadata<RouteScope>()) is { } problem)
             {
@@ -162,7 +162,8 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         }
     }
 
-    // The scope of a route tells reads from writes. The method does not: POST queries reads, GET hilo/next writes.
+    // The scope of a route distinguishes reads from writes. The method does not: POST queries reads, GET hilo/next
+    // writes.
     private static bool IsRead(HttpContext http)
     {
         var scope = http.GetEndpoint()?.Metadata.GetMetadata<RouteScope>();

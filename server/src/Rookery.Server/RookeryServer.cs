@@ -185,7 +185,7 @@ public static class RookeryServer
         }
     }
 
-    // Null for routes whose duration depends on their client, because it is no measure of this node.
+    // Returns null for routes whose duration depends on their client: it does not measure this node.
     private static RouteMetrics? TotalOf(RouteScope scope, string pattern, bool hasLongBody, RequestMetrics metrics)
     {
         if (hasLongBody || UncountedPatterns.Any(part => pattern.Contains(part, StringComparison.Ordinal)))
@@ -243,7 +243,7 @@ public static class RookeryServer
                     endpoint.UseHttps(new SecureEndpoint(options.Identity ?? (static () => null)).ToOptions());
                 }
 
-                // After TLS, so that it sees requests.
+                // After TLS, so that the fast path sees decrypted requests.
                 var handlers = new FastPathHandlers(context);
                 endpoint.Use(next =>
                     connection =>

@@ -22,7 +22,7 @@ export function answerManual(request, url, send, sendDashboard) {
   const path = decodeURIComponent(url.pathname).replace(/^\/help\/?/, "") || "README.md"
   if (path === "manual.txt") return send(200, packedManual(), { "Content-Type": "text/plain; charset=utf-8" })
   const file = [join(docs, path), join(docs, `${path}.md`)].find((name) => name.startsWith(docs) && existsSync(name))
-  if (!file) return send(404, "The manual has no such page; /help lists those it has.\n", { "Content-Type": "text/plain; charset=utf-8" })
+  if (!file) return send(404, "The manual has no such page; /help lists its pages.\n", { "Content-Type": "text/plain; charset=utf-8" })
   if (file.endsWith(".md") && request.headers.accept?.includes("text/html") && !url.searchParams.has("plain")) return sendDashboard()
   return send(200, readFileSync(file), { "Content-Type": file.endsWith(".webp") ? "image/webp" : "text/plain; charset=utf-8" })
 }

@@ -11,8 +11,8 @@ namespace Rookery.Server.Access;
 /// <summary>Why a request is not allowed.</summary>
 /// <param name="Status">HTTP status.</param>
 /// <param name="Sentence">The reason, and what to do.</param>
-/// <param name="MayBeStale">Whether the refusal may come from lagging records: the credential or the owner is unknown
-/// here. The caller checks again after a read barrier.</param>
+/// <param name="MayBeStale">Whether this node may refuse only because its records lag: it does not know the credential,
+/// or that the cluster has an owner. The caller then checks again after a read barrier.</param>
 internal readonly record struct AccessRefusal(int Status, string Sentence, bool MayBeStale = false);
 
 /// <summary>How a request authenticates.</summary>
@@ -38,7 +38,7 @@ internal enum CredentialKind
 /// </summary>
 internal sealed class AccessGate(ServerContext context)
 {
-    // Keys of the items of a connection.
+    // Keys under which a connection's items cache its caller.
     private static readonly object OfCertificate = new();
     private static readonly object OfToken = new();
 
@@ -100,7 +100,7 @@ internal sealed class AccessGate(ServerContext context)
     public AccessRefusal? WhyNoSession(string token, Span<byte> hash) =>
         AccessToken.TryHash(token.AsSpan().Trim(), hash)
             ? IdentifyByToken(hash, out _, out _)
-            : Unauthenticated("That is no token of Rookery, which looks like 'rookery_…'.");
+            : Unauthenticated("That is no token of Rookery: a token looks like 'rookery_…'.");
 
     /// <summary>
     /// Whether the request has all rights without a credential: on plain HTTP. If it carries a credential of Rookery
@@ -192,8 +192,8 @@ internal sealed class AccessGate(ServerContext context)
     }
 
     /// <summary>
-    /// Identifies the caller by the token of a header. The connection caches the result with the records that it was
-    /// found in, so that a token revoked meanwhile does not count.
+    /// Identifies the caller by the token of a header. The connection caches the result together with its access table.
+    /// A later table invalidates the cached result, so a revoked token stops working.
     /// </summary>
     private AccessRefusal? IdentifyByHeader(HttpContext http, string authorization, out Principal? principal)
     {
@@ -210,7 +210,7 @@ internal sealed class AccessGate(ServerContext context)
         if (!AccessToken.TryHashHeader(authorization, hash))
         {
             return Unauthenticated(
-                "The Authorization header holds no token of Rookery, which looks like 'Bearer rookery_…'."
+                "The Authorization header holds no token of Rookery: it must look like 'Bearer rookery_…'."
             );
         }
 
@@ -258,7 +258,7 @@ internal sealed class AccessGate(ServerContext context)
 
         if (HasExpired(node, expires))
         {
-            return Unauthenticated($"The token '{found.Name}' ended at {expires.UtcDateTime:u}.");
+            return Unauthenticated($"The token '{found.Name}' expired at {expires.UtcDateTime:u}.");
         }
 
         principal = found;
@@ -380,7 +380,7 @@ internal sealed class AccessGate(ServerContext context)
             $"Your credential cannot be checked now. {context.PublicText.Of(WhyUnavailable())}"
         );
 
-    // A node whose disk failed after opening still has its records, so that its owner can see the reason.
+    // A node whose disk failed after it opened can still check credentials, so its owner can sign in and see why.
     private Node? NodeWithRecords =>
         context.Readiness.Node is { } node && (node.Diagnosis is null || node.HasOpened) ? node : null;
 

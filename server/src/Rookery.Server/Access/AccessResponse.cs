@@ -76,8 +76,8 @@ internal static class AccessResponse
         return missing.Length == 0
             ? null
             : $"There is no database {string.Join(" and none ", missing.Select(static name => $"'{name}'"))} "
-                + $"yet: what is given there holds from when it is made. If the name is misspelt, revoke this "
-                + $"and make another.";
+                + $"yet: the rights there apply once it is created. If the name is misspelt, revoke this "
+                + $"credential and create another.";
     }
 
     /// <summary>Writes the warning of <see cref="DescribeMissingDatabases"/> as a member, if it is not null.</summary>

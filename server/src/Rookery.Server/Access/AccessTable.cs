@@ -40,8 +40,8 @@ internal sealed class AccessTable
     public long Revision { get; }
 
     /// <summary>
-    /// Whether the cluster has an owner. It has one from its first admin token or certificate on, even after that was
-    /// revoked.
+    /// Whether the cluster has an owner. It has one from its first admin token or certificate on, even after that
+    /// credential is revoked.
     /// </summary>
     public bool IsClaimed { get; }
 

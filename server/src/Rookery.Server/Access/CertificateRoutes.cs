@@ -68,7 +68,7 @@ internal sealed class CertificateRoutes(ServerContext context)
             ?? throw new RefusedException(
                 StatusCodes.Status409Conflict,
                 RavenType.RavenException,
-                "This node has no authority that could sign certificates. Form a cluster first, be it of one "
+                "This node has no authority that could sign certificates. Form a cluster first, even of one "
                     + "node: `rookery cluster init`."
             );
         var signingRequest = await ReadAsync(http);
@@ -150,7 +150,7 @@ internal sealed class CertificateRoutes(ServerContext context)
             throw new RefusedException(
                 StatusCodes.Status404NotFound,
                 RavenType.RavenException,
-                $"There is no certificate '{name}'; `rookery cert ls` names those there are."
+                $"There is no certificate '{name}'; `rookery cert ls` lists the certificates."
             );
         }
 
@@ -225,7 +225,7 @@ internal sealed class CertificateRoutes(ServerContext context)
 
         if (!signingRequest.IsAdmin && signingRequest.Databases.Count == 0)
         {
-            throw RefusedException.BadRequest("A certificate needs a database, as 'ro' or 'rw', or to be an admin's.");
+            throw RefusedException.BadRequest("A certificate needs 'ro' or 'rw' in some database, or 'Admin': true.");
         }
 
         return signingRequest;

@@ -35,14 +35,14 @@ public static class ClaimCode
 
         if (code.Length < Length)
         {
-            return $"must hold at least {Length} letters and digits, and holds {code.Length}: whoever reaches "
-                + $"the node may try codes until it is claimed";
+            return $"must hold at least {Length} letters and digits, and holds {code.Length}: anyone who reaches "
+                + $"the node can try codes until it is claimed";
         }
 
         if (code.Distinct().Count() < MinDifferentCharacters)
         {
-            return $"must hold at least {MinDifferentCharacters} different letters and digits: whoever reaches the "
-                + $"node may try codes until it is claimed";
+            return $"must hold at least {MinDifferentCharacters} different letters and digits: anyone who reaches "
+                + $"the node can try codes until it is claimed";
         }
 
         return null;

@@ -45,7 +45,8 @@ internal sealed class CredentialRoom(ServerContext context, SemaphoreSlim queue)
             {
                 await AccessResponse.ReadBarrierAsync(context);
 
-                // Read before the credentials are counted: a credential that is created after the count changes it.
+                // Read before the credentials are counted: a credential that is created after the count changes this
+                // version.
                 long version = context.Node.ClusterRecords.TryGet(Key, out var room)
                     ? room.Version
                     : ClusterRecord.Absent;
@@ -90,7 +91,7 @@ internal sealed class CredentialRoom(ServerContext context, SemaphoreSlim queue)
             throw new RefusedException(
                 StatusCodes.Status409Conflict,
                 RavenType.RavenException,
-                $"The tokens and certificates of this cluster take {Amount.Bytes(bytes)}, which is the most. Revoke "
+                $"The tokens and certificates of this cluster take {Amount.Bytes(bytes)}, the maximum. Revoke "
                     + "some with `rookery token rm` or `rookery cert rm`, or name fewer databases in each."
             );
         }

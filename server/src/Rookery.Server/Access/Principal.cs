@@ -56,7 +56,7 @@ internal sealed class Principal
     /// <summary>Whether the caller has all of the scopes.</summary>
     /// <param name="all">The scopes.</param>
     /// <param name="database">As in <see cref="HasScope"/>.</param>
-    public bool MayAll(AccessScopes all, string? database)
+    public bool HasAllScopes(AccessScopes all, string? database)
     {
         var held = ScopesIn(database);
         return (held & AccessScopes.Admin) != AccessScopes.None || (held & all) == all;

@@ -5,8 +5,9 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Access;
 
 /// <summary>
-/// Sentences of routes of the scope "open". They say to everyone why the node does not serve, but neither where its
-/// files are nor the names of other members: those need the scope "metrics" (docs/reference/access.md).
+/// Hides paths and members' names in the sentences that routes of the scope "open" send. Everyone may read why the node
+/// does not serve; only callers with the scope "metrics" read where its files are and how other members are named
+/// (docs/reference/access.md).
 /// </summary>
 internal sealed class PublicText(ServerContext context)
 {
@@ -22,7 +23,7 @@ internal sealed class PublicText(ServerContext context)
 
     /// <summary>
     /// Returns a sentence as everyone may read it: the directories of data and journal are called DATA and JOURNAL,
-    /// other paths are left out, and members have their letters.
+    /// other paths are left out, and members are called by their letters.
     /// </summary>
     public string? Of(string? sentence)
     {
@@ -31,7 +32,7 @@ internal sealed class PublicText(ServerContext context)
             return null;
         }
 
-        // The journal's directory may lie in the data's.
+        // The data directory first: a journal inside of it is then shown as DATA/….
         sentence = WithoutPaths(ReplaceDirectory(ReplaceDirectory(sentence, "data", "DATA"), "journal", "JOURNAL"));
         foreach (var member in context.Readiness.Node?.ReadStatistics()?.Consensus?.Members ?? [])
         {

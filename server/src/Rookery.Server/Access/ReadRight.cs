@@ -25,7 +25,7 @@ internal static class ReadRight
     /// reveal documents: an index can be defined to stop at a certain value.
     /// </summary>
     public static RefusedException MissingForWait(HttpContext http, Database database) =>
-        Missing(http, database, "that waits for indexes", "how far an index comes tells what the documents hold.");
+        Missing(http, database, "that waits for indexes", "an index's progress can reveal what the documents hold.");
 
     /// <summary>
     /// Returns the error for a batch that reads counters, of a caller without the scope <c>read</c>.

@@ -54,7 +54,7 @@ internal sealed class RouteScope
     /// <param name="principal">The caller.</param>
     /// <param name="database">Name of the database; null if the request names none.</param>
     public bool Admits(Principal principal, string? database) =>
-        NeedsAll ? principal.MayAll(Scopes, database) : principal.HasScope(Scopes, database);
+        NeedsAll ? principal.HasAllScopes(Scopes, database) : principal.HasScope(Scopes, database);
 }
 
 /// <summary>Attaches scopes to routes.</summary>

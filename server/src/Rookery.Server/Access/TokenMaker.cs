@@ -30,8 +30,8 @@ internal sealed record TokenRequest(
                 : null
         )
         ?? Databases?.Select(DatabaseName.Problem).FirstOrDefault(static problem => problem is not null)
-        ?? (Databases is { Count: 0 } ? "A token for no database opens none: name some, or leave the list away." : null)
-        ?? (Lifetime <= TimeSpan.Zero ? "A token must hold for some time." : null);
+        ?? (Databases is { Count: 0 } ? "'Databases' is empty: name some, or omit it for all databases." : null)
+        ?? (Lifetime <= TimeSpan.Zero ? "The lifetime of a token must be positive." : null);
 }
 
 /// <summary>A new token and its record. Only the answer to its request shows the token.</summary>
@@ -60,7 +60,7 @@ internal sealed class TokenMaker(ServerContext context)
             throw new RefusedException(
                 StatusCodes.Status503ServiceUnavailable,
                 RavenType.RavenException,
-                $"The token was not made. {ClusterTime.TimeInDoubtMessage} One that does not end can be made."
+                $"The token was not created. {ClusterTime.TimeInDoubtMessage} One without a lifetime can be created."
             );
         }
 

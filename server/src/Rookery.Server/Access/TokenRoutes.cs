@@ -112,7 +112,7 @@ internal sealed class TokenRoutes(ServerContext context)
             throw new RefusedException(
                 StatusCodes.Status404NotFound,
                 RavenType.RavenException,
-                $"There is no token '{name}'; `rookery token ls` names those there are."
+                $"There is no token '{name}'; `rookery token ls` lists the tokens."
             );
         }
 

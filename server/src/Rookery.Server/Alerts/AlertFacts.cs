@@ -6,8 +6,8 @@ using Rookery.Platform;
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// The state of this node at one moment, and of the cluster as this node knows it. Alerts are judged by it. A property
-/// that is null is unknown and raises no alert.
+/// The state of this node at one moment, and of the cluster as this node knows it. Alerts are evaluated from these
+/// facts. A property that is null is unknown and raises no alert.
 /// </summary>
 public sealed record AlertFacts
 {

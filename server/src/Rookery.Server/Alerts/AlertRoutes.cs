@@ -74,7 +74,7 @@ internal static class AlertRoutes
 
         await JsonResponse.SendAsync(
             http,
-            json => json.WriteString("Message"u8, $"A test message was taken by {sender.WebhookPlace}.")
+            json => json.WriteString("Message"u8, $"{sender.WebhookPlace} accepted a test message.")
         );
     }
 }

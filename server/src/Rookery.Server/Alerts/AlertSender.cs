@@ -233,7 +233,7 @@ public sealed class AlertSender : IAsyncDisposable
         {
             await foreach (var message in _waiting.Reader.ReadAllAsync(_stopping.Token))
             {
-                await SendUntilTakenAsync(message);
+                await SendUntilAcceptedAsync(message);
             }
         }
         catch (OperationCanceledException)
@@ -242,7 +242,7 @@ public sealed class AlertSender : IAsyncDisposable
         }
     }
 
-    private async Task SendUntilTakenAsync(AlertMessage message)
+    private async Task SendUntilAcceptedAsync(AlertMessage message)
     {
         for (var pause = FirstPause; ; pause = pause * 2 < MaxPause ? pause * 2 : MaxPause)
         {

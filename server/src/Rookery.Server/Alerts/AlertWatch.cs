@@ -76,7 +76,7 @@ public sealed class AlertWatch : IDisposable
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
             // An exception on the timer's thread would end the process, and a node without alerts is better than none.
-            // It is logged once.
+            // The exception is logged once.
             if (!_hasFailed)
             {
                 _hasFailed = true;
@@ -208,7 +208,7 @@ public sealed class AlertWatch : IDisposable
                     definition.Name,
                     AlertSeverity.Warning,
                     Since,
-                    $"It does not hold any more, and is over when it stays so for "
+                    $"The condition no longer holds. The alert ends if the condition stays absent for "
                         + $"{Amount.Time(definition.KeepFiring)}. It was: {Sentence}",
                     definition.Fix,
                     definition.Help,

@@ -35,7 +35,7 @@ public sealed record ServeConfiguration(
     /// <summary>Address and port of the welcome page; null if it is not served.</summary>
     public IPEndPoint? Welcome { get; private init; }
 
-    /// <summary>Addresses at which other members may be, as the user wrote them. They are not validated.</summary>
+    /// <summary>Addresses at which to look for other members, as the user wrote them. They are not validated.</summary>
     public IReadOnlyList<string> Peers { get; private init; } = [];
 
     /// <summary>The URL by which clients reach the node; null if none is configured.</summary>

@@ -21,7 +21,7 @@ public sealed record ServeSettings
     public string? Welcome { get; init; }
 
     /// <summary>
-    /// Where other members may be (<c>host:port,host:port</c>), besides the addresses where they were last seen.
+    /// Where to look for other members (<c>host:port,host:port</c>), besides the addresses where they were last seen.
     /// </summary>
     public string? Peers { get; init; }
 

@@ -45,8 +45,8 @@ public sealed record WebhookSettings(string Url, string? Form, string? TokenFile
         if (TokenFile is not null && url.Scheme is "http" && !url.IsLoopback)
         {
             throw new ConfigurationException(
-                "\"webhook.tokenFile\" needs a URL with https: whoever is on the way could read the token "
-                    + "otherwise."
+                "\"webhook.tokenFile\" needs a URL with https: over plain HTTP, anyone on the network path could "
+                    + "read the token."
             );
         }
 

@@ -17,7 +17,7 @@ internal sealed class DashboardFile
     private readonly string _contentType;
     private readonly string _tag;
 
-    /// <summary>Reads a resource of this assembly once, for its tag.</summary>
+    /// <summary>Reads a resource of this assembly once, to compute its ETag.</summary>
     /// <param name="resource">Name of the resource, which is compressed with Brotli.</param>
     /// <param name="contentType">The content type of the decompressed file.</param>
     public DashboardFile(string resource, string contentType)

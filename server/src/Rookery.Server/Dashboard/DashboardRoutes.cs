@@ -88,7 +88,7 @@ internal static class DashboardRoutes
             <p>This executable was built without the dashboard; after <code>make dashboard</code> a build has it.</p>
             <ul>
             <li><a href="/help">/help</a>: the manual
-            <li><a href="/readyz?verbose">/readyz?verbose</a>: how this node is
+            <li><a href="/readyz?verbose">/readyz?verbose</a>: the state of this node
             <li><a href="/metrics">/metrics</a>: its counters, for Prometheus
             <li><a href="/debug/io">/debug/io</a>: its disk operations
             </ul>

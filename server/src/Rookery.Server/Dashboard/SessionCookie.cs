@@ -15,7 +15,7 @@ internal static class SessionCookie
 
     /// <summary>Error message for a request without the header.</summary>
     public const string HeaderMissing =
-        $"A request with the cookie of a session that is not GET or HEAD must carry the header "
+        $"A request other than GET and HEAD with the cookie of a session must also carry the header "
         + $"'{RequestHeader}: dashboard', which a page of another site cannot set.";
 
     private const string HeaderValue = "dashboard";

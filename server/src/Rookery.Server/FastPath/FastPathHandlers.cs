@@ -8,7 +8,7 @@ using Rookery.Storage;
 
 namespace Rookery.Server.FastPath;
 
-/// <summary>Answers simple requests without Kestrel's pipeline. One for a server. Thread-safe.</summary>
+/// <summary>Answers simple requests without Kestrel's pipeline. A server has one instance. Thread-safe.</summary>
 internal sealed class FastPathHandlers
 {
     private readonly ServerContext _context;
@@ -84,7 +84,7 @@ internal sealed class FastPathHandlers
         return ValueTask.FromResult(length);
     }
 
-    // On the thread pool, because these requests read the disk, commit on their thread, or wait for other members.
+    // Runs on the thread pool, because these requests read the disk, commit on their thread, or wait for other members.
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
     private async ValueTask<int> WriteOnPoolAsync(
         SimpleRequest request,

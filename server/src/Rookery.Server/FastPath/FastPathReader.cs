@@ -21,20 +21,20 @@ namespace Rookery.Server.FastPath;
 /// </remarks>
 internal sealed class FastPathReader : PipeReader
 {
-    // Responses are sent when so many bytes are collected.
+    // Responses are sent when this many bytes are collected.
     private const int MaxCollectedBytes = 16 << 10;
 
-    // After so many responses without a wait, a thread of sockets serves its other connections. Otherwise a client that
-    // sends requests without a pause would keep it for itself.
+    // After this many responses without a wait, the thread pool continues. Otherwise a client that sends requests
+    // without a pause would occupy a socket thread, which other connections share.
     private const int MaxResponsesInTurn = 64;
 
-    // Kestrel demands that a client reads as fast, after as long a grace.
+    // Kestrel's own minimum rate at which a client must read, and its grace period.
     private const int MinBytesPerSecond = 240;
     private static readonly TimeSpan SendGrace = TimeSpan.FromSeconds(10);
 
     /// <summary>
     /// Kestrel closes a connection that sends it no request for its keep-alive timeout, and does not see the requests
-    /// that are answered here. So it gets one of them after this time.
+    /// that are answered here. So after this time Kestrel receives the next request even if it is simple.
     /// </summary>
     public static readonly TimeSpan MaxAwayFromKestrel = TimeSpan.FromMinutes(1);
 
@@ -233,8 +233,8 @@ internal sealed class FastPathReader : PipeReader
             : WaitForClientAsync(sending.AsTask(), bytes, isRead);
     }
 
-    // Waits for a client that does not read, within the bounds that the full pipeline has: of memory, of time, and, for
-    // responses to reads, of a stop.
+    // Waits for a client that does not read. The bounds of the full pipeline apply: memory, time, and, for responses to
+    // reads, the node's stop.
     private async ValueTask<bool> WaitForClientAsync(Task<FlushResult> sending, int bytes, bool isRead)
     {
         using var stop = isRead

@@ -16,7 +16,7 @@ namespace Rookery.Server.FastPath;
 /// </summary>
 internal sealed class GetHandler(ServerContext context, DateHeader date)
 {
-    // A longer answer takes room for which the full pipeline waits.
+    // A longer answer needs a lease of memory, for which only the full pipeline waits.
     private const int MaxDocumentBytes = LargeRequests.BytesWithoutLease;
 
     /// <summary>Writes the answer. If it returns 0, it has written nothing.</summary>
@@ -24,7 +24,7 @@ internal sealed class GetHandler(ServerContext context, DateHeader date)
     /// <param name="database">Its database.</param>
     /// <param name="output">Receives the answer; the caller flushes.</param>
     /// <param name="mayReadDisk">Whether the document may be read from disk.</param>
-    /// <param name="isOnDisk">Whether it must be, and was not.</param>
+    /// <param name="isOnDisk">Whether the document must be read from disk and was not.</param>
     /// <param name="status">Status of the response.</param>
     /// <returns>Length of the answer in bytes; 0 if the request needs the full pipeline.</returns>
     public int TryWrite(
@@ -70,7 +70,7 @@ internal sealed class GetHandler(ServerContext context, DateHeader date)
                         or OutOfMemoryException
             )
         {
-            // Nothing was written. The full pipeline meets the same failure, and answers it.
+            // Nothing was written. The full pipeline meets the same failure and reports it.
         }
 
         return length;

@@ -1,19 +1,19 @@
 namespace Rookery.Server.FastPath;
 
 /// <summary>
-/// Decides which queries the fast path tries, by what it tried within the last second: not a text that it had to leave
-/// to the full pipeline, and none while it leaves more queries than it answers. Thread-safe.
+/// Decides which queries the fast path tries, from its attempts of the last second. It does not try a text that it had
+/// to leave to the full pipeline, and it tries no query while it leaves more of them than it answers. Thread-safe.
 /// </summary>
 internal sealed class QueryAttempts(TimeProvider time)
 {
     private const int SlotCount = 256;
 
-    // So many attempts may fail each second, however few succeed.
+    // This many attempts may fail each second, however few succeed.
     private const int FreeFailures = 16;
 
     private static readonly TimeSpan WindowLength = TimeSpan.FromSeconds(1);
 
-    // Each slot keeps its newest text.
+    // Each slot holds the text that failed last; a text's hash determines its slot.
     private readonly FailedText?[] _slots = new FailedText?[SlotCount];
     private Window _window = new(time.GetTimestamp());
 

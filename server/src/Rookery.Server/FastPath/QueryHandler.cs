@@ -22,8 +22,8 @@ namespace Rookery.Server.FastPath;
 /// for an index, and the answer is short and quick. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Whether a query fits is known only when it was tried. One that does not fit is executed again by the full pipeline,
-/// which also reports the errors of queries. A failed attempt costs a read barrier and at most
+/// Whether a query fits is known only after an attempt. A query that does not fit is executed again by the full
+/// pipeline, which also reports the errors of queries. A failed attempt costs a read barrier and at most
 /// <see cref="MaxDuration"/>; <see cref="QueryAttempts"/> limits how often that happens.
 /// </remarks>
 internal sealed class QueryHandler(ServerContext context, DateHeader date)
@@ -70,12 +70,13 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         }
         catch (IndexDamagedException damaged)
         {
-            // Not left to the full pipeline, which would find the index under repair, and answer from what it has then.
+            // Answered here: the full pipeline would find the index under repair already, and answer from its content
+            // then.
             response = (WriteDamaged(request, damaged, output), StatusCodes.Status503ServiceUnavailable);
         }
-        catch (Exception failure) when (IsOfQuery(failure))
+        catch (Exception failure) when (IsReportedByPipeline(failure))
         {
-            // Nothing was written. The full pipeline meets the same failure, and answers it.
+            // Nothing was written. The full pipeline meets the same failure and reports it.
             response = default;
         }
         catch (Exception failure)
@@ -96,7 +97,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         return response.Length;
     }
 
-    private static bool IsOfQuery(Exception failure) =>
+    private static bool IsReportedByPipeline(Exception failure) =>
         failure
             is QueryException
                 or RefusedException
@@ -240,14 +241,14 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
 
     private ReadOnlySpan<byte> DateLine => date.Line(context.Time.GetTimestamp());
 
-    /// <summary>Collects one answer, and ends it when it becomes long.</summary>
+    /// <summary>Collects one answer, and stops its query when it becomes long or takes long.</summary>
     private sealed class ShortAnswer(ServerContext context, long started) : IAnswerSink, IDisposable
     {
         private static readonly CancellationToken LeftToPipeline = new(canceled: true);
 
         public ResponseBuffer Buffer { get; } = ResponseBuffer.Rent();
 
-        // Read at each check of the query's limits.
+        // The query reads this token at each check of its limits.
         public CancellationToken Disconnected => IsOver ? LeftToPipeline : CancellationToken.None;
 
         /// <summary>Whether the answer takes too long, or the node stops.</summary>
@@ -261,7 +262,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         public ValueTask<bool> TryReserveAsync(long bytes, Action stepBack) =>
             TryReserve(bytes) ? new ValueTask<bool>(true) : ValueTask.FromCanceled<bool>(LeftToPipeline);
 
-        // Called during waits, of which there are none.
+        // Only called during waits, and this sink never waits.
         public void AbortConnection() { }
 
         public void Dispose() => Buffer.Dispose();

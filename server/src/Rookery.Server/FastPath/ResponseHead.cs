@@ -5,8 +5,8 @@ using System.Text;
 namespace Rookery.Server.FastPath;
 
 /// <summary>
-/// Writes one response into the memory of a pipe. The pipe receives it as a whole in <see cref="End"/>: a failure
-/// before leaves nothing of it behind.
+/// Writes one response into the memory of a pipe. The pipe receives the whole response in <see cref="End"/>: after an
+/// earlier failure, the pipe is unchanged.
 /// </summary>
 internal ref struct ResponseHead
 {
@@ -60,7 +60,7 @@ internal ref struct ResponseHead
         Append("\r\n"u8);
     }
 
-    /// <summary>Adds what every response has, and the body, and gives the response to the pipe.</summary>
+    /// <summary>Adds the headers of every response and the body, and hands the response to the pipe.</summary>
     /// <param name="date">The Date header with its line break.</param>
     /// <param name="body">The body.</param>
     /// <returns>Length of the response in bytes.</returns>

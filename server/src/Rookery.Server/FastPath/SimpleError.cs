@@ -38,8 +38,8 @@ internal static class SimpleError
     }
 
     /// <summary>
-    /// Writes the response to a request for which no leader was found in time. Not left to the full pipeline, because
-    /// that would wait as long again.
+    /// Writes the response to a request for which no leader was found in time. The full pipeline does not answer it,
+    /// because it would wait for a leader once more.
     /// </summary>
     /// <param name="request">The request.</param>
     /// <param name="rejection">Why it is refused.</param>

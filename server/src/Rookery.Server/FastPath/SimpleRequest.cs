@@ -23,7 +23,8 @@ internal sealed class SimpleRequest
 
     private const int MaxHeaders = 32;
 
-    /// <summary>A longer body is not simple. Shorter ones take no room of large requests.</summary>
+    /// <summary>A longer body is not simple. Shorter bodies need no lease of memory
+    /// (<see cref="LargeRequests"/>).</summary>
     public const int MaxBodyBytes = 16 << 10;
 
     private const int MaxTargetBytes = 1 << 10;
@@ -141,7 +142,7 @@ internal sealed class SimpleRequest
         }
         catch (BadHttpRequestException)
         {
-            // Kestrel meets the same bytes and refuses them.
+            // Kestrel parses the same bytes and refuses them.
             return false;
         }
 
@@ -199,7 +200,7 @@ internal sealed class SimpleRequest
 
     private void ReadPostedRoute(ReadOnlySpan<byte> route)
     {
-        // RavenDB's clients of version 5 end it with a question mark.
+        // RavenDB's clients of version 5 end the path with a question mark.
         if (route.SequenceEqual("/bulk_docs"u8) || route.SequenceEqual("/bulk_docs?"u8))
         {
             Kind = SimpleRequestKind.Batch;
@@ -279,11 +280,11 @@ internal sealed class SimpleRequest
             }
         }
 
-        // For an id that ends so, a PUT makes up the rest.
+        // A PUT generates the rest of an id that ends with '/' or '|', so such an id is not simple.
         _isSimple &= DocumentId.TryValidate(Id, out _) && Id[^1] is not ((byte)'/' or (byte)'|');
     }
 
-    // Reads the escape of one printable character of ASCII. The escapes of others are not simple.
+    // Reads the escape of one printable ASCII character. An escape of another character is not simple.
     private void ReadEscape(ref ReadOnlySpan<byte> escaped)
     {
         const int EscapeLength = 3;
@@ -456,10 +457,10 @@ internal sealed class SimpleRequest
         TopologyEtag = (long)etag;
     }
 
-    /// <summary>What the parser calls. A structure, so that its calls are direct.</summary>
+    /// <summary>Receives the parser's calls. It is a structure, so that the calls are direct.</summary>
     private readonly struct Handler(SimpleRequest request) : IHttpRequestLineHandler, IHttpHeadersHandler
     {
-        // The target decides which POST it is.
+        // A POST counts as a query until its target names another route.
         public void OnStartLine(
             HttpVersionAndMethod versionAndMethod,
             TargetOffsetPathLength targetPath,

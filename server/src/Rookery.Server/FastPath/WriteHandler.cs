@@ -24,7 +24,7 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
 {
     private const int LeftToPipeline = 0;
 
-    // The results of more take a lease of memory, for which the full pipeline waits.
+    // The results of more operations need a lease of memory, for which only the full pipeline waits.
     private const int MaxBatchOperations = LargeRequests.BytesWithoutLease / DocumentLimits.BytesPerBatchCommand;
 
     private readonly RouteMetrics _putRoute = context.Metrics.ForRoute(RavenRoutes.DocumentsPattern);
@@ -75,7 +75,8 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
                         output
                     );
                 case { Kind: RejectionKind.Overloaded } overloaded:
-                    // Not left to the full pipeline, because the request has waited for admission already.
+                    // Answered here: the request has waited for admission already, and the full pipeline would wait
+                    // again.
                     status = StatusCodes.Status429TooManyRequests;
                     return WriteError(
                         request,
@@ -85,8 +86,8 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
                         output
                     );
                 case { Kind: RejectionKind.ConcurrencyConflict } conflict:
-                    // Not left to the full pipeline: a conflict is found when the command is applied, so a second
-                    // proposal would be journaled too.
+                    // Answered here: a conflict is found when the command is applied, so a second proposal would be
+                    // journaled too.
                     status = StatusCodes.Status409Conflict;
                     return WriteError(request, "409 Conflict"u8, RavenType.Concurrency, conflict.Message, output);
                 case { Kind: RejectionKind.NoLeader } noLeader:
@@ -125,7 +126,7 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
         }
     }
 
-    // Null if the full pipeline has to say why the body cannot be stored, or if it can do more than this.
+    // Returns null if the body cannot be stored, which the full pipeline explains, or if only that pipeline can.
     private EncodedWrite? TryEncode(SimpleRequest request, Database database, in ReadOnlySequence<byte> body)
     {
         try
@@ -141,7 +142,7 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
         }
         catch (OutOfMemoryException)
         {
-            return null; // the full pipeline meets it too, and answers it
+            return null; // the full pipeline meets it too, and reports it
         }
     }
 

@@ -6,7 +6,7 @@ namespace Rookery.Server.Observation;
 /// <summary>The cluster as one member sees it. Only the leader knows the state of other members.</summary>
 /// <param name="IsLeader">Whether this member is leader.</param>
 /// <param name="LeaderTag">Tag of the leader; null if none is known.</param>
-/// <param name="Term">Term in which this holds.</param>
+/// <param name="Term">Term of this view.</param>
 /// <param name="LimitedBy">Tag of the member that limits the cluster's capacity; null if it is not known.</param>
 /// <param name="SuccessorTag">Tag of the member that would become leader next; null if it is not known or there is
 /// none.</param>

@@ -96,7 +96,7 @@ internal static class Figures
     public static double Round(Figure figure, double value)
     {
         double step = StepOf(figure);
-        // For steps below one, divide by the whole inverse: a product with 0.001 has spurious digits.
+        // For steps below one, divide by the inverse, which is an integer: a product with 0.001 has spurious digits.
         return step >= 1 ? Math.Round(value / step) * step : Math.Round(value / step) / Math.Round(1 / step);
     }
 

@@ -35,7 +35,7 @@ internal sealed class FindRoute(ServerContext context)
         if (seconds is < 1 or > MaxSeconds)
         {
             throw RefusedException.BadRequest(
-                string.Create(CultureInfo.InvariantCulture, $"'seconds' is 1 to {MaxSeconds}.")
+                string.Create(CultureInfo.InvariantCulture, $"'seconds' must be 1 to {MaxSeconds}.")
             );
         }
 

@@ -214,7 +214,7 @@ internal sealed class ForwardedRequests(ServerContext context)
                 members.Count == 0
                     ? $"This node, {context.Options.NodeTag}, does not know the other members now: "
                         + $"{context.Readiness.Reason ?? "it takes no part in a cluster."}"
-                    : $"No member has the letter '{tag}'; there are {string.Join(", ", tags)}."
+                    : $"No member has the letter '{tag}'; the members are {string.Join(", ", tags)}."
             );
     }
 

@@ -109,7 +109,7 @@ internal static class HealthRule
     {
         if (cluster.IsAlone)
         {
-            return "This node is well. It is the only one: only its backups have its data too.";
+            return "This node is well. It is the only one: its data are nowhere else but in backups.";
         }
 
         string all =

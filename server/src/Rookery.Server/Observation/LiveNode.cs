@@ -74,7 +74,7 @@ internal sealed record LiveNode(string Tag, string Name, bool IsVoter, bool IsLe
         }
     }
 
-    // The same number as consensus uses to decide whether a member catches up.
+    // The same number as consensus uses to decide whether a member is still catching up.
     private const int EntriesInFlight = 4096;
 }
 

@@ -5,8 +5,8 @@ using Rookery.Platform;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Sends the state of the cluster to all listeners once a second. It is built and encoded once for all of them, and not
-/// at all without listeners. A slow listener gets the newest state and misses those in between.
+/// Sends the state of the cluster to all listeners once a second. The state is built and encoded once for all
+/// listeners, and not at all without listeners. A slow listener gets the newest state and misses those in between.
 /// </summary>
 internal sealed class LiveStream(ServerContext context)
 {
@@ -38,7 +38,7 @@ internal sealed class LiveStream(ServerContext context)
             if (_listeners == MaximumListeners)
             {
                 refusal =
-                    $"{MaximumListeners} pages follow this node already, which is the most. Close one, or open "
+                    $"{MaximumListeners} pages follow this node already, the maximum. Close one, or open "
                     + $"another node's page: each shows all nodes.";
                 return null;
             }
@@ -49,7 +49,7 @@ internal sealed class LiveStream(ServerContext context)
                 if (ofName == MaximumPerName)
                 {
                     refusal =
-                        $"{MaximumPerName} pages follow this node as '{name}' already, which is the most for one "
+                        $"{MaximumPerName} pages follow this node as '{name}' already, the maximum for one "
                         + $"name. Close one, or open another node's page: each shows all nodes.";
                     return null;
                 }

@@ -102,7 +102,8 @@ internal sealed class MemberRequests(ServerContext context)
     /// </summary>
     private IEnumerable<SlowEvent> SlowSince(long unixMicroseconds)
     {
-        // In microseconds, as events are: in milliseconds, events of the current millisecond would be left out.
+        // Compared in microseconds, like the events: in milliseconds, events of the current millisecond would be
+        // missing.
         long now = (context.Time.GetUtcNow() - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
         var happened =
             unixMicroseconds > now ? context.Io.SlowEventsSince(0, now) : context.Io.SlowEventsSince(unixMicroseconds);

@@ -75,8 +75,8 @@ internal sealed class MemberWatch(
             return;
         }
 
-        // If nobody watches, the member delays its answer until it has a sample. The pause is for a member that answers
-        // at once.
+        // If no browser has the page open, the member delays its answer until it has a sample. The pause is for a
+        // member that answers at once.
         await PauseAsync(WatchedInterval, startedAt, isWatched, stopping);
     }
 

@@ -10,7 +10,7 @@ namespace Rookery.Server.Observation;
 
 /// <summary>
 /// Samples of this node and of all other members, for the page. This node takes one every ten seconds and keeps them
-/// for a day. It also polls those of each other member, so that the last hours of a failed member are known. All
+/// for a day. It also polls the samples of every other member, so that the last hours of a failed member are known. All
 /// samples are in memory: an idle node writes nothing for them. While a browser has the page open, all members are
 /// polled every second.
 /// </summary>

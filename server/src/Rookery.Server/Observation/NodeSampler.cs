@@ -179,7 +179,8 @@ internal sealed class NodeSampler(ServerContext context)
         sample[Figure.LifeLeftDays] = devices.Min(device => CardLife.DaysLeftOf(device, context.Time.GetUtcNow()));
     }
 
-    // Over the same time in samples for the history and for display, so that a chart and the present value agree.
+    // Samples for the history and for display both cover the last ten seconds, so that a chart and the present value
+    // agree.
     private void FillDisk(NodeSample sample)
     {
         long now = (context.Time.GetUtcNow() - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
@@ -188,7 +189,7 @@ internal sealed class NodeSampler(ServerContext context)
         [
             .. context
                 .Io.EventsSince(since)
-                // After the clock was set back, there are events of later times.
+                // After the clock was set back, some events have times in the future.
                 .Where(ioEvent => ioEvent.Kind == IoKind.JournalSync && ioEvent.EndUnixMicroseconds <= now)
                 .Select(static ioEvent => ioEvent.DurationMicroseconds)
                 .Order(),

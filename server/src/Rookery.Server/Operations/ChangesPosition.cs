@@ -35,8 +35,8 @@ internal readonly record struct ChangesPosition(long Etag, string? HistoryId)
 
     /// <summary>
     /// Whether a database can report all changes after this position. It can if it has the same history, has reached
-    /// the etag, and has forgotten no later deletion. A database that was restored, or deleted and created again, has
-    /// another history, where the same etag means another change.
+    /// the etag, and still has the tombstones of all later deletions. A database that was restored, or deleted and
+    /// created again, has another history, where the same etag means another change.
     /// </summary>
     public bool CanContinueIn(Database database, in DatabaseStatistics statistics) =>
         (HistoryId is null || string.Equals(HistoryId, database.HistoryId, StringComparison.Ordinal))

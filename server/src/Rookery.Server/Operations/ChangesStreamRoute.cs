@@ -136,7 +136,7 @@ internal static class ChangesStreamRoute
 
     /// <summary>
     /// Writes the next changes. No snapshot is held while they are sent: the next part begins after the last etag that
-    /// was sent. If deletions after that etag were forgotten meanwhile, the client is told to begin again.
+    /// was sent. If tombstones after that etag were removed meanwhile, the client is told to begin again.
     /// </summary>
     /// <returns>Whether there are more.</returns>
     private static bool WritePart(
@@ -150,7 +150,7 @@ internal static class ChangesStreamRoute
         long horizon = reader.ReadStatistics().TombstoneHorizon;
         if (horizon > reached.Horizon)
         {
-            // Documents that the feed reported may have been deleted since, and those deletions are forgotten now.
+            // Documents that the feed reported may have been deleted since, and their tombstones may be removed by now.
             if (reached.Etag > 0 && reached.Etag < horizon)
             {
                 answer.Write(Reset);
@@ -281,7 +281,7 @@ internal static class ChangesStreamRoute
     {
         public long Etag { get; set; }
 
-        /// <summary>Deletions up to this etag were already forgotten when the feed began, or was last reset.</summary>
+        /// <summary>Tombstones up to this etag were already removed when the feed began or was last reset.</summary>
         public long Horizon { get; set; }
     }
 }

@@ -52,7 +52,7 @@ internal static class DebugIoRoute
                 http,
                 StatusCodes.Status400BadRequest,
                 ErrorResponse.BadRequest,
-                "'only' can be 'rollups'; without it everything is told."
+                "'only' can be 'rollups'; without it the answer contains everything."
             );
             return;
         }

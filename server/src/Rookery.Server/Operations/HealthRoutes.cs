@@ -43,7 +43,7 @@ internal static class HealthRoutes
         var body = new ArrayBufferWriter<byte>();
         await using (var json = new Utf8JsonWriter(body, new JsonWriterOptions { Indented = true }))
         {
-            // What the node waits for while it forms a cluster names other machines.
+            // The progress of forming a cluster names other machines, so only trusted callers receive it.
             WriteVerbose(json, context, reason, isTrusted ? context.Options.Forming?.Invoke() : null);
         }
 
@@ -74,7 +74,7 @@ internal static class HealthRoutes
         }
     }
 
-    // All texts, so that a sentence that is added later cannot be forgotten.
+    // Rewrites all texts, so that a sentence that is added later cannot be forgotten.
     private static ArrayBufferWriter<byte> RewriteForEveryone(ReadOnlyMemory<byte> answer, PublicText text)
     {
         var body = new ArrayBufferWriter<byte>();

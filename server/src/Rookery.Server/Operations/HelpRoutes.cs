@@ -91,9 +91,6 @@ internal static class HelpRoutes
     {
         http.Response.StatusCode = StatusCodes.Status404NotFound;
         http.Response.ContentType = PlainText;
-        return http.Response.WriteAsync(
-            "The manual has no such page; /help lists those it has.\n",
-            http.RequestAborted
-        );
+        return http.Response.WriteAsync("The manual has no such page; /help lists its pages.\n", http.RequestAborted);
     }
 }

@@ -23,13 +23,13 @@ public sealed class IdleMemory : IDisposable
     /// <summary>Starts a timer that checks for idleness.</summary>
     /// <param name="work">Returns a count that changes with work.</param>
     /// <param name="resident">Returns the resident bytes of the process.</param>
-    /// <param name="giveBack">Releases memory.</param>
+    /// <param name="release">Releases memory.</param>
     /// <param name="time">The clock.</param>
-    public IdleMemory(Func<long> work, Func<long> resident, Action giveBack, TimeProvider time)
+    public IdleMemory(Func<long> work, Func<long> resident, Action release, TimeProvider time)
     {
         _countWork = work;
         _measureResident = resident;
-        _release = giveBack;
+        _release = release;
         _timer = time.CreateTimer(static idle => ((IdleMemory)idle!).ReleaseIfIdle(), this, Period, Period);
     }
 

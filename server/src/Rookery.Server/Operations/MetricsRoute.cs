@@ -42,7 +42,7 @@ internal static class MetricsRoute
         {
             text.Counter(
                     "rookery_connections_refused_total",
-                    "Connections closed on arrival, because their address had as many as one may have."
+                    "Connections closed on arrival, because their address had the maximum number of connections."
                 )
                 .Sample(connections.Refused);
         }

@@ -9,12 +9,11 @@ namespace Rookery.Server.Raven;
 /// <summary>
 /// The ETag of an answer. Clients cache the body by URL and repeat the request with If-None-Match. The tag of one
 /// document is its change vector; the tag of several is a hash of their etags, in order, and of the database's history
-/// id.
+/// ID, which changes when the database is restored.
 /// </summary>
 internal struct EntityTag(Database database)
 {
-    // FNV-1a over 64-bit values instead of bytes. It need not resist attacks: a client can only collide with its own
-    // answer.
+    // A hash like FNV-1a. It need not resist attacks: a client compares a tag only with its own earlier answers.
     private const ulong Prime = 0x100000001b3;
     private ulong _hash = Seed(database.HistoryId);
 

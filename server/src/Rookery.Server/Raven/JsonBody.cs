@@ -162,7 +162,7 @@ internal static class JsonBody
             texts.Add(
                 ReadText(ref json, name)
                     ?? nullText
-                    ?? throw RefusedException.BadRequest($"'{name}' must be a list of texts; null is none.")
+                    ?? throw RefusedException.BadRequest($"'{name}' must be a list of texts; null is not a text.")
             );
         }
 

@@ -82,7 +82,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             RavenType.Timeout,
             $"The body of {http.Request.Method} {http.Request.Path} came too slowly: a large body must arrive "
                 + $"within {Deadline.TotalMinutes} minutes, and with {SlowBodies.BytesPerSecond >> 10} KiB a second "
-                + "when other requests wait for the memory that it holds."
+                + "while other requests wait for the memory that it holds."
         );
 
     /// <summary>Returns the error for a request for which no memory is free: 429.</summary>

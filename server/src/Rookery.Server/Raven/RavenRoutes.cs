@@ -174,7 +174,7 @@ public static class RavenRoutes
         Read(routes, context, "GET", "indexes/terms", status.TermsAsync).Taking(RavenParameters.IndexTerms);
         Read(routes, context, "GET", "indexes/errors", status.ErrorsAsync).Taking(RavenParameters.OfIndexes);
         Read(routes, context, "POST", "indexes/has-changed", defining.HasChangedAsync).Taking(RavenParameters.Read);
-        Write(routes, context, "DELETE", "indexes/errors", status.ForgetErrorsAsync)
+        Write(routes, context, "DELETE", "indexes/errors", status.DeleteErrorsAsync)
             .Taking(RavenParameters.IndexErrors);
         Write(routes, context, "POST", "indexes/set-lock", settings.SetLockAsync).Taking(RavenParameters.IndexWrite);
         Write(routes, context, "POST", "indexes/set-priority", settings.SetPriorityAsync)

@@ -19,11 +19,11 @@ internal sealed class ResponseBuffer : IResultBuffer, IDisposable
 
     private const int InitialBytes = 4 << 10;
 
-    // Length in bytes from which a part is sent while the memory of all responses is crowded.
-    private const int CrowdedPartBytes = 4 << 10;
+    // Length in bytes from which a part is sent while all responses together hold more memory than their limit.
+    private const int ShortPartBytes = 4 << 10;
 
-    // A buffer that a thread keeps for its next response, or that grows again after a wait for its client, has at most
-    // this capacity.
+    // Largest capacity of a buffer that a thread keeps for its next response, or that grows again after a wait for its
+    // client.
     private const int MaxKeptBytes = 2 * PartBytes;
 
     // A longer buffer is sent in slices of PartBytes.
@@ -32,7 +32,7 @@ internal sealed class ResponseBuffer : IResultBuffer, IDisposable
     // The capacity doubles up to this growth per step.
     private const int MaxGrowthBytes = 1 << 20;
 
-    // Time after which a client that has not taken a part counts as slow: the producer is then told to pause.
+    // A client that has not accepted a part after this time is slow: the producer is then told to pause.
     internal static readonly TimeSpan SlowClientTimeout = TimeSpan.FromSeconds(1);
 
     [ThreadStatic]
@@ -55,7 +55,7 @@ internal sealed class ResponseBuffer : IResultBuffer, IDisposable
     public int Length => _length;
 
     /// <summary>Whether the buffer is long enough to be sent as a part.</summary>
-    public bool IsPartDue => _length >= PartBytes || (_length >= CrowdedPartBytes && _allResponses.IsCrowded);
+    public bool IsPartDue => _length >= PartBytes || (_length >= ShortPartBytes && _allResponses.IsOverLimit);
 
     /// <summary>Bytes that are written but not yet sent; valid until the next write.</summary>
     public ReadOnlyMemory<byte> Written => _memory.Memory[.._length];
@@ -170,7 +170,7 @@ internal sealed class ResponseBuffer : IResultBuffer, IDisposable
 
         await SendInSlicesAsync(http, pause);
         _length = 0;
-        if (_allResponses.IsCrowded)
+        if (_allResponses.IsOverLimit)
         {
             Trim();
         }
@@ -212,8 +212,8 @@ internal sealed class ResponseBuffer : IResultBuffer, IDisposable
     }
 
     // The first allocation of an empty buffer: the capacity that it had before it waited for its client, or the initial
-    // size while memory is crowded.
-    private int FirstCapacity => _allResponses.IsCrowded ? InitialBytes : Math.Max(InitialBytes, _capacityBeforeWait);
+    // size while the responses hold too much memory.
+    private int FirstCapacity => _allResponses.IsOverLimit ? InitialBytes : Math.Max(InitialBytes, _capacityBeforeWait);
 
     // The connection copies the bytes that it is given. Writing slices keeps that copy to one slice instead of the
     // whole buffer.

@@ -8,7 +8,7 @@ namespace Rookery.Server.Raven;
 /// an option that is accepted but ignored gives a wrong answer unnoticed.
 /// </summary>
 /// <param name="obeyed">Names of the parameters that the route's handler obeys, or refuses itself. A star after a name
-/// allows several of it. At most 64 names.</param>
+/// allows it several times. At most 64 names.</param>
 internal sealed class RouteParameters(params string[] obeyed)
 {
     // Parameters that every client may send to every route, and why ignoring them is harmless.
@@ -155,7 +155,7 @@ internal sealed class RouteParameters(params string[] obeyed)
 
         if (!TakesKey)
         {
-            IdempotencyHeader.Refuse(http, http.Request.Path, "this route does not remember what was done under it");
+            IdempotencyHeader.Refuse(http, http.Request.Path, "this route does not recognise repetitions");
         }
     }
 

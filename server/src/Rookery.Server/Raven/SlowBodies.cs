@@ -3,9 +3,9 @@ using System.IO.Pipelines;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// The bodies that hold room (see <see cref="LargeRequests"/>) while their next bytes are awaited. When other requests
-/// wait for room, bodies that come slower than <see cref="BytesPerSecond"/> lose it, but none before
-/// <see cref="MaxDelay"/>. Thread-safe.
+/// The bodies that hold leased memory (see <see cref="LargeRequests"/>) while the node waits for their next bytes. When
+/// other requests wait for memory, bodies that arrive slower than <see cref="BytesPerSecond"/> lose their lease, but
+/// none before <see cref="MaxDelay"/>. Thread-safe.
 /// </summary>
 /// <param name="time">The clock.</param>
 internal sealed class SlowBodies(TimeProvider time)
@@ -13,7 +13,7 @@ internal sealed class SlowBodies(TimeProvider time)
     /// <summary>Rate at which the largest document arrives within <see cref="LargeRequests.Deadline"/>.</summary>
     public const int BytesPerSecond = 16 << 10;
 
-    /// <summary>How long a body may be late.</summary>
+    /// <summary>How far a body may fall behind that rate.</summary>
     public static readonly TimeSpan MaxDelay = TimeSpan.FromSeconds(10);
 
     private readonly Lock _gate = new();
@@ -40,7 +40,7 @@ internal sealed class SlowBodies(TimeProvider time)
             ];
         }
 
-        // Without the lock: the reads that this ends take it.
+        // Outside the lock, which the reads that end here take.
         foreach (var lease in slow)
         {
             lease.End();

@@ -2,9 +2,9 @@ namespace Rookery.Server.Transfer;
 
 /// <summary>Admits one backup of the node at a time.</summary>
 /// <remarks>
-/// A backup whose client was killed ends only when the server has noticed that, and, if it was still queued behind
-/// background work, when it has begun. Under load, 13 of 19 backups that were started at once after a killed one were
-/// refused. So the next backup waits for one whose client has left.
+/// A backup whose client was killed ends only after the server has noticed the disconnection. If the backup was still
+/// queued after background work, it ends only after it has begun. Under load, 13 of 19 backups that were started at
+/// once after a killed one were refused. So the next backup waits for one whose client has left.
 /// </remarks>
 /// <param name="time">The clock.</param>
 internal sealed class BackupSlot(TimeProvider time)

@@ -29,7 +29,7 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
         }
     }
 
-    public async Task MakeProgressAsync()
+    public async Task ReportProgressAsync()
     {
         if (time.GetElapsedTime(_progressAt) < ProgressPeriod)
         {

@@ -149,7 +149,7 @@ internal static class ImportRoute
         while (import.Rejection is null && import.ReadUntilDue(report.AddBadLine))
         {
             await import.FlushAsync(cancellation);
-            await report.MakeProgressAsync();
+            await report.ReportProgressAsync();
         }
     }
 }

@@ -13,7 +13,7 @@ public sealed class NdjsonExport : IDisposable
     private readonly DocumentCursor _cursor;
     private readonly byte[] _historyId;
 
-    /// <summary>Creates an export. It is before the first document.</summary>
+    /// <summary>Creates an export, positioned before the first document.</summary>
     /// <param name="reader">Snapshot of the database; it must stay open until the export is disposed.</param>
     /// <param name="damageSkipped">Called for data that cannot be read and are skipped, possibly more than once for the
     /// same damage; null to end the export at damage.</param>

@@ -27,7 +27,7 @@ internal sealed class NdjsonImport : IDisposable
     private readonly NdjsonReader _reader = new();
     private readonly ReplacedNames _replaced;
     private BatchWriter _writer;
-    private long _rewrittenBytes; // of names of counters, by the current command
+    private long _rewrittenBytes; // bytes of counter names that the current command rewrites
     private Task _inFlight = Task.CompletedTask;
 
     public NdjsonImport(Database database, IConsensus consensus, StreamedRoom room, TimeProvider time)

@@ -120,7 +120,7 @@ internal sealed class WelcomePage(ServerContext context, int port)
         <p>Whoever knows the one-time code of this machine becomes its owner. The code is where the fingerprint is, on the screen and in <code>rookery-first-boot.log</code>, unless you preset one. On another computer with <code>rookery</code>:</p>
         <pre><code>rookery claim --url {url} \
           --ca rookery-ca.pem --code CODE</code></pre>
-        <p>It prints a token, once, that may do everything: keep it. To let the machine join a cluster that is there already, do not claim it; give it a token of that cluster in <code>rookery.toml</code>, or run <code>rookery cluster join</code>.</p>
+        <p>It prints, once, a token with all rights: keep it. To let the machine join an existing cluster, do not claim it; give it a token of that cluster in <code>rookery.toml</code>, or run <code>rookery cluster join</code>.</p>
         """;
 
     /// <summary>

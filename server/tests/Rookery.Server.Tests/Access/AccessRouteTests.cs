@@ -72,7 +72,7 @@ public class AccessRouteTests : IAsyncLifetime
                 $$"""{"Name":"t{{count++}}","Scopes":["read"],"Databases":[{{databases}}]}"""
             );
         } while (created.Status == 201 && count < 100);
-        created.IsRefusal(409, "which is the most");
+        created.IsRefusal(409, "the maximum");
         // About 20 fit.
         Assert.InRange(count, 10, 30);
         await _server.SendAsync("DELETE", Tokens + "?name=t0", SecureServer.LocalKey);
@@ -238,7 +238,7 @@ public class AccessRouteTests : IAsyncLifetime
         );
         Assert.Equal(201, token.Status);
         Assert.StartsWith(
-            "There is no database 'Shpo' yet: what is given there holds from when it is made.",
+            "There is no database 'Shpo' yet: the rights there apply once it is created.",
             token.Json.GetProperty("Notice").GetString(),
             StringComparison.Ordinal
         );

@@ -134,7 +134,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
         await server.RevokeAsync(token);
         (await server.SendAsync(http, "GET", Docs, token)).IsRefusal(401, "revoked");
         server.Time.Advance(TimeSpan.FromHours(1));
-        (await server.SendAsync(http, "GET", Docs, ending)).IsRefusal(401, "ended at");
+        (await server.SendAsync(http, "GET", Docs, ending)).IsRefusal(401, "expired at");
     }
 
     /// <summary>

@@ -87,7 +87,7 @@ public sealed class FeedAccessTests : IAsyncLifetime
 
         string end = (await ending).TrimEnd().Split("\n\n")[^1];
         Assert.StartsWith("event: end\ndata: {\"Reason\":\"The token ", end, StringComparison.Ordinal);
-        Assert.Contains(isRevoked ? "was revoked" : "ended at", end, StringComparison.Ordinal);
+        Assert.Contains(isRevoked ? "was revoked" : "expired at", end, StringComparison.Ordinal);
     }
 
     // A token that expires does so while the test advances the clock.

@@ -271,10 +271,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
         await using var sender = CreateSender("/hook/T0001", WebhookSettings.Json, Token);
         _node.Context.AlertSender = sender;
         var answer = await _node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey);
-        Assert.Equal(
-            (200, $$"""{"Message":"A test message was taken by {{_hookUrl}}."}"""),
-            (answer.Status, answer.Body)
-        );
+        Assert.Equal((200, $$"""{"Message":"{{_hookUrl}} accepted a test message."}"""), (answer.Status, answer.Body));
         Assert.Equal("test", StateOf((await NextAsync()).Body));
         await _hook.StopAsync();
         (await _node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey)).IsRefusal(

@@ -169,7 +169,8 @@ public sealed class AlertWatchTests : IDisposable
         var lingering = Assert.Single(_watch.Active);
         Assert.Equal(AlertSeverity.Warning, lingering.Severity);
         Assert.Equal(
-            "It does not hold any more, and is over when it stays so for 5 min 0 s. It was: Nothing new can be "
+            "The condition no longer holds. The alert ends if the condition stays absent for 5 min 0 s. "
+                + "It was: Nothing new can be "
                 + "written: this node's card is full; it has 136 MiB free, less than its reserve of 256 MiB.",
             lingering.Sentence
         );

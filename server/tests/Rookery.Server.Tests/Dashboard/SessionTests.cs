@@ -56,7 +56,7 @@ public sealed class SessionTests : IAsyncLifetime
             await SignInAsync(await _server.GiveTokenAsync(["metrics"], expires: _server.Time.GetUtcNow().AddHours(1)))
         );
         _server.Time.Advance(TimeSpan.FromHours(2));
-        (await AskAsync("GET", "/metrics", cookie)).IsRefusal(401, "ended at");
+        (await AskAsync("GET", "/metrics", cookie)).IsRefusal(401, "expired at");
     }
 
     [Fact]

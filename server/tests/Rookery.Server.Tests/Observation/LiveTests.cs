@@ -37,7 +37,7 @@ public sealed class LiveTests : IAsyncLifetime
         );
         Assert.Equal(JsonValueKind.Null, state.GetProperty("Cluster").ValueKind);
         Assert.Equal(
-            "This node is well. It is the only one: only its backups have its data too.",
+            "This node is well. It is the only one: its data are nowhere else but in backups.",
             state.GetProperty("Health").GetProperty("Sentence").GetString()
         );
         var node = state.GetProperty("Nodes").EnumerateArray().Single();

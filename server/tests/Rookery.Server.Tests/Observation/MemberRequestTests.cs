@@ -347,7 +347,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
     {
         (await _members.A.SendAsync("GET", "/debug/io?node=X")).IsRefusal(
             400,
-            "No member has the letter 'X'; there are A, B."
+            "No member has the letter 'X'; the members are A, B."
         );
         (await _members.A.SendAsync("GET", "/dashboard/history?node=X")).IsRefusal(400, "This node knows no node 'X'");
         _members.IsCutOff = true;

@@ -34,7 +34,7 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
         );
         (await _server.SendAsync("PUT", "/admin/databases?name=more&replicationFactor=4", "{}")).IsRefusal(
             400,
-            "replicationFactor=4 is more than this cluster has nodes, which is 3"
+            "replicationFactor=4 is more than the number of nodes of this cluster, 3"
         );
     }
 

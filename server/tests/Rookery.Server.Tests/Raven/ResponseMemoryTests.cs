@@ -11,7 +11,7 @@ public sealed class ResponseMemoryTests
         // A part of 64 KiB is due in each buffer until all together exceed the limit; then one of 4 KiB.
         var memory = new ResponseMemory(400 << 10);
         var buffers = new List<ResponseBuffer>();
-        while (!memory.IsCrowded)
+        while (!memory.IsOverLimit)
         {
             var buffer = new ResponseBuffer(memory);
             buffers.Add(buffer);

@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Rookery.Server.Raven.Attachments;
 
-/// <summary>A part of a content that a client requests (RFC 9110, section 14).</summary>
+/// <summary>The part of an attachment's content that a client requests (RFC 9110, section 14).</summary>
 /// <param name="First">Offset of the first byte.</param>
 /// <param name="Length">Number of bytes.</param>
 internal readonly record struct ByteRange(long First, long Length)

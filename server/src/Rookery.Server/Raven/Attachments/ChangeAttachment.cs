@@ -37,7 +37,7 @@ internal sealed class ChangeAttachment(ServerContext context)
         var outcome = await _received.ProposeAsync(http, command, [content]);
         if (outcome.Rejection is { } rejection)
         {
-            // With a condition, a repetition would meet its own effect.
+            // A repetition with If-Match would fail because of the first attempt's effect.
             await RavenErrors.WriteAsync(http, rejection, clientMayRetry: http.Request.Headers.IfMatch.Count == 0);
             return;
         }
@@ -77,7 +77,7 @@ internal sealed class ChangeAttachment(ServerContext context)
         return await _received.ReceiveAsync(contents, database, http.Request.ContentLength ?? 0, body);
     }
 
-    // Early, because the command is encoded only after the whole body was received.
+    // Checks the header early, because the command is encoded only after the whole body was received.
     private static void CheckExpectation(HttpContext http)
     {
         Span<byte> buffer = stackalloc byte[ExpectedChangeVector.MaxBytes];

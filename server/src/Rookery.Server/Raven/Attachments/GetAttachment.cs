@@ -8,7 +8,7 @@ using Rookery.Platform;
 namespace Rookery.Server.Raven.Attachments;
 
 /// <summary>
-/// GET and HEAD of attachments. A content is sent in chunks, each of which is checked before it is sent.
+/// GET and HEAD of attachments. The content is sent in chunks, and each chunk is checked before it is sent.
 /// </summary>
 internal sealed class GetAttachment(ServerContext context)
 {
@@ -51,7 +51,7 @@ internal sealed class GetAttachment(ServerContext context)
             return;
         }
 
-        // Another version was found since: the conditions of the request hold for it, or do not.
+        // If Open found another version, the conditions of the request are checked again.
         if (found.Etag == judged || !IsAnswered(http, database, found))
         {
             await SendAsync(http, database, found, file);
@@ -74,8 +74,8 @@ internal sealed class GetAttachment(ServerContext context)
         return Task.CompletedTask;
     }
 
-    // The attachments of a node are on the origin of its studio: a stored file must not run there. Browsers name the
-    // use of a request, and scripts cannot change it.
+    // Attachments have the same origin as the dashboard, so a stored file must not run as a script. Browsers name the
+    // use of a request in Sec-Fetch-Dest, which scripts cannot change.
     private static void RefuseAsScript(HttpContext http)
     {
         if (
@@ -142,9 +142,9 @@ internal sealed class GetAttachment(ServerContext context)
         || expected.Split(',', StringSplitOptions.TrimEntries).Contains(tag, StringComparer.Ordinal)
         || string.Equals(expected, tag.Trim('"'), StringComparison.Ordinal); // as RavenDB's clients may send it
 
-    // A content without a file may have been deleted after the document was read, with its last attachment. Then the
-    // attachment is gone (null), or is another one already. Only a content that is missing while its attachment stays
-    // the same is damage.
+    // If the file is missing, the attachment may have been deleted or replaced after the document was read: a deleted
+    // one is answered with null, a replaced one is opened again. The missing file is damage only if the attachment is
+    // still the same.
     private ContentFile? Open(Database database, AttachmentParameters attachment, ref Found found)
     {
         var contents =
@@ -197,7 +197,7 @@ internal sealed class GetAttachment(ServerContext context)
         var buffer = PooledMemory.Rent(ContentFile.ChunkBytes);
         try
         {
-            // The first chunk is read before the headers are sent, so that its damage is an answer.
+            // The first chunk is read before the headers are sent, so that its damage can be answered with an error.
             int chunk = (int)(range.First / ContentFile.ChunkBytes);
             int length = range.Length == 0 ? 0 : file.ReadChunk(chunk, buffer.Span);
             SetHeaders(http, found);
@@ -253,7 +253,8 @@ internal sealed class GetAttachment(ServerContext context)
         }
     }
 
-    // If-Range names the version of which the client has other parts; for another version the answer is whole.
+    // If-Range names the version of which the client has other parts; for another version the answer is the whole
+    // content.
     private static string? RangeOf(HttpContext http)
     {
         string? condition = http.Request.Headers.IfRange;
@@ -267,11 +268,11 @@ internal sealed class GetAttachment(ServerContext context)
     private static void SetHeaders(HttpContext http, Found found)
     {
         var headers = http.Response.Headers;
-        // Whatever a client stored as content type: a header has visible ASCII only.
+        // A client can store any text as content type, but a header has visible ASCII only.
         bool isHeader = found.ContentType.Length > 0 && found.ContentType.All(static c => c is >= ' ' and <= '~');
         headers.ContentType = isHeader ? found.ContentType : AnyContentType;
         headers.XContentTypeOptions = "nosniff";
-        headers.ContentSecurityPolicy = "sandbox; default-src 'none'"; // also if a browser shows it
+        headers.ContentSecurityPolicy = "sandbox; default-src 'none'"; // for browsers that show it all the same
         headers["Cross-Origin-Resource-Policy"] = "same-origin";
         headers.ContentDisposition = "attachment; filename*=UTF-8''" + Uri.EscapeDataString(found.Name);
         headers.AcceptRanges = "bytes";

@@ -7,7 +7,8 @@ using Rookery.Documents.Ids;
 namespace Rookery.Server.Raven.Attachments;
 
 /// <summary>
-/// Finds attachments of documents that do not exist before their files are sent. Apply decides; this spares uploads.
+/// Finds attachments of documents that do not exist before their files are sent. Apply decides; this check only spares
+/// uploads.
 /// </summary>
 internal static class MissingDocument
 {

@@ -38,8 +38,8 @@ internal sealed class ReceivedContents(ServerContext context)
         }
     }
 
-    /// <summary>Returns the contents of a node that accepts attachments.</summary>
-    /// <exception cref="RefusedException">It does not: 501.</exception>
+    /// <summary>Returns the store of contents if this node accepts attachments.</summary>
+    /// <exception cref="RefusedException">This node does not accept attachments: 501.</exception>
     public AttachmentContents RequireSupport()
     {
         RequireLevel();
@@ -150,7 +150,8 @@ internal sealed class ReceivedContents(ServerContext context)
         new(StatusCodes.Status507InsufficientStorage, RavenType.RavenException, refused.Message);
 
     /// <summary>
-    /// Proposes a command that names contents. If its outcome is unknown, it may be applied later and needs them then.
+    /// Proposes a command that names contents. If its outcome is unknown, keeps the contents until a restart, because
+    /// the command may be applied later.
     /// </summary>
     public async ValueTask<CommandOutcome> ProposeAsync(
         HttpContext http,

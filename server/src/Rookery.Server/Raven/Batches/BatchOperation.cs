@@ -101,7 +101,7 @@ internal readonly record struct BatchOperation(
     /// <param name="result">The operation's result.</param>
     /// <param name="mayRead">Whether the caller may know the values.</param>
     /// <param name="isFirst">Whether the element has no detail of a counter yet.</param>
-    /// <returns>The same after this operation.</returns>
+    /// <returns>Whether the element still has no detail of a counter.</returns>
     public bool WriteCounterResult(
         ResponseBuffer answer,
         Database database,
@@ -128,8 +128,8 @@ internal readonly record struct BatchOperation(
         if (EndsGroup)
         {
             answer.Write("]},\"DocumentChangeVector\":"u8);
-            // Clients take this change vector for that of the version that they loaded. Told for a document that was
-            // not written, it would let them overwrite a version that they have not seen.
+            // Clients take this change vector for that of the version that they loaded. If the document was not
+            // written, this change vector would let them overwrite a version that they have not seen.
             answer.Write(
                 result.High != OperationResult.Rewritten
                     ? "null"u8

@@ -84,7 +84,7 @@ internal sealed class BulkDocs(ServerContext context)
         if (batch.Count == 0)
         {
             // An empty batch is answered without a proposal. A command without operations takes no etag, so its rows
-            // could not be told from those of the previous frame.
+            // could not be distinguished from those of the previous frame.
             batch.Command.Dispose();
             await JsonResponse.SendAsync(
                 http,
@@ -193,8 +193,9 @@ internal sealed class BulkDocs(ServerContext context)
     }
 
     /// <summary>
-    /// Checks the number of replicas that the client wants to wait for. A committed batch is on a majority, so that
-    /// many need no wait. A larger number is refused before the batch is stored, unless the client accepts a timeout.
+    /// Checks the number of replicas that the client wants to wait for. A committed batch is on a majority, so a wait
+    /// for that many replicas is over already. A larger number is refused before the batch is stored, unless the client
+    /// accepts a timeout.
     /// </summary>
     private void CheckReplicas(QueryParameters parameters)
     {
@@ -225,9 +226,9 @@ internal sealed class BulkDocs(ServerContext context)
             throw new RefusedException(
                 StatusCodes.Status400BadRequest,
                 RavenType.BatchTimeout,
-                $"numberOfReplicasToWaitFor={replicas} is not waited for: a write here is answered when a "
-                    + $"majority of the {voters} voters has it, "
-                    + $"which is {voters / 2} beside the first. Nothing was stored; wait for 'majority' instead."
+                $"numberOfReplicasToWaitFor={replicas} is too many: a write is answered when a majority of the "
+                    + $"{voters} voters has it, which is {voters / 2} beside the first. Nothing was stored; "
+                    + "wait for 'majority' instead."
             );
         }
     }

@@ -18,8 +18,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
     // The default of RavenDB's clients.
     private static readonly TimeSpan UsualTimeout = TimeSpan.FromSeconds(15);
 
-    private const string NodeStops =
-        "The batch is stored. Its indexes were not waited for any longer: the node is stopping.";
+    private const string NodeStops = "The batch is stored. The wait for its indexes ended early: the node is stopping.";
 
     private static readonly TimeSpan MaxTimeout = TimeSpan.FromHours(1);
 
@@ -102,8 +101,8 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
                     RavenType.BatchTimeout,
                     context.Stopping.IsCancellationRequested
                         ? NodeStops
-                        : "The batch is stored. Whether indexes follow it is not known: no leader could say how far "
-                            + "this node has come."
+                        : "The batch is stored. Whether the indexes include it is unknown: no leader confirmed that "
+                            + "this node is up to date."
                 );
             }
 

@@ -23,7 +23,7 @@ internal sealed class MultipartBatch : IDisposable
     // Each file is pinned, with its hash, until the batch is applied.
     private const int MaxFiles = 1024;
 
-    // Files that arrive beside large commands must not be slower than the largest body: 56 KB/s.
+    // While large commands hold memory, the files must arrive as fast as the largest body must: 56 KB/s.
     private const long BytesPerDeadline = 32L << 20;
 
     private readonly List<PinnedContent> _contents = [];
@@ -84,7 +84,7 @@ internal sealed class MultipartBatch : IDisposable
             lease.Shrink(batch._writer.Length);
             if (lease.Bytes <= LargeRequests.BytesWithoutLease)
             {
-                lease.ReleaseAll(); // and no deadline for the files
+                lease.ReleaseAll(); // so the files have no deadline
             }
 
             await batch.ReadFilesAsync(parts, received, contents, database);

@@ -59,7 +59,7 @@ internal static class PatchRoom
             }
 
             // The body is released, so only the command still counts. Two requests that each wait for the other's
-            // memory are refused after a moment.
+            // memory are refused after a timeout.
             lease.Shrink(batch.Command.Length);
             await lease.GrowAsync(extraBytes + ((long)batch.Command.Length * LargeRequests.CopiesOfWrite));
         }
@@ -75,7 +75,7 @@ internal static class PatchRoom
         // Shorter documents with counters are left out: to look for the counters of each would cost more.
         const int ShortDocumentBytes = 4096;
         long bytes = 0;
-        long bytesOfGroup = 0; // of the document whose counters change, until they are added
+        long bytesOfGroup = 0; // length of the current group's document, until it is added
         using var reader = database.OpenReader();
         var commands = new CommandReader(command.Written.Span);
         while (commands.TryReadOperation(out var operation))
@@ -111,7 +111,7 @@ internal static class PatchRoom
         return bytes;
     }
 
-    // Apply rewrites a document whose counters come or go, once for all operations of a group.
+    // Apply rewrites a document when counters are created or deleted, once for all operations of a group.
     private static bool ChangesNames(in DatabaseReader reader, in Operation operation) =>
         operation.Kind != OperationKind.CounterGet
         && reader.ReadCounter(operation.Id.Written, operation.Counter.Written, out _) is null

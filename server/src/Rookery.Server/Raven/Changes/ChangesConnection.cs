@@ -27,7 +27,7 @@ internal sealed class ChangesConnection(
     // Short, because a close reason has at most 123 bytes (RFC 6455, 5.5). A client that reconnects receives the full
     // sentence.
     private const string AccessEnded =
-        "The credential of this connection was revoked, has ended, or has lost its rights here.";
+        "The credential of this connection was revoked, has expired, or has lost its rights here.";
 
     private const string ChangesLost =
         "Changes were lost or the database is gone. Connect again and read what changed.";
@@ -135,8 +135,8 @@ internal sealed class ChangesConnection(
             var command = ChangesCommand.Read(message.Span, out id);
             problem = _watches.TryExecute(command.Name, command.Parameter, command.SecondParameter)
                 ? null
-                : $"The command '{command.Name}' is unknown, lacks its Param, or comes on top of "
-                    + $"{ChangeWatches.MaximumOfKind} others.";
+                : $"The command '{command.Name}' is unknown, lacks its Param, or exceeds the "
+                    + $"maximum of {ChangeWatches.MaximumOfKind} watches of its kind.";
         }
         catch (RefusedException refused)
         {

@@ -33,7 +33,7 @@ internal sealed class ChangesRoute(ServerContext context, OperationRegistry oper
                 throw new RefusedException(
                     StatusCodes.Status429TooManyRequests,
                     RavenType.RavenException,
-                    $"{_maxListeners} clients listen to changes on this node already, which is the most that its "
+                    $"{_maxListeners} clients listen to changes on this node already, the maximum that its "
                         + $"memory allows. Listen on another node, or share one connection."
                 );
             }

@@ -141,8 +141,8 @@ internal sealed class ChangeCompareExchange(ServerContext context)
     }
 
     /// <summary>
-    /// Answers a mismatch whose value is not in the outcome, because it is large, because there is none, or because the
-    /// request is a repetition: with the value of now and its index.
+    /// Answers a mismatch with the current value and its index. The outcome lacks the value if the value is large or
+    /// absent, or if the request is a repetition.
     /// </summary>
     private static void WriteCurrent(ResponseBuffer answer, Database database, byte[] key, long index)
     {

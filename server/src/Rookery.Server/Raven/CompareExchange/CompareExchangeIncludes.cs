@@ -48,7 +48,8 @@ internal static class CompareExchangeIncludes
         return tag;
     }
 
-    /// <summary>Writes the same member into the answer of a query, which has no tag of its values.</summary>
+    /// <summary>Writes the same member into the answer of a query. The values do not contribute to the answer's
+    /// ETag.</summary>
     public static async Task WriteAsync(
         DocumentResponse answer,
         IQueryResults results,

@@ -8,8 +8,8 @@ using Rookery.Queries.Answering;
 namespace Rookery.Server.Raven.CompareExchange;
 
 /// <summary>
-/// GET cmpxchg: compare-exchange values by key, or all whose key has a prefix. Missing values are left out, also a
-/// single one: clients make null of an empty list, and undefined of a 404.
+/// GET cmpxchg: compare-exchange values by key, or all whose key has a prefix. Missing values are left out, even a
+/// single one: clients return null for an empty list, but undefined for a 404.
 /// </summary>
 internal sealed class GetCompareExchange(ServerContext context)
 {

@@ -179,7 +179,7 @@ internal sealed class CounterBatch(ServerContext context)
             StatusCodes.Status403Forbidden,
             ErrorResponse.Forbidden,
             $"POST {http.Request.Path} with {(scope is "read" ? "Get" : "Increment or Delete")} needs the scope "
-                + $"{scope} in database '{database.Name}', which '{Principal.Of(http).Name}' has not. Nothing was "
-                + "stored."
+                + $"{scope} in database '{database.Name}', which '{Principal.Of(http).Name}' does not have. Nothing "
+                + "was stored."
         );
 }

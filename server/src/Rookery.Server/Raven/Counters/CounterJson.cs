@@ -56,7 +56,7 @@ internal static class CounterJson
     /// <param name="output">Receives the JSON.</param>
     /// <param name="operation">The operation.</param>
     /// <param name="result">Its result.</param>
-    /// <param name="isFirst">Whether no detail stands before it.</param>
+    /// <param name="isFirst">Whether no detail precedes it.</param>
     /// <param name="mayRead">Whether the caller may know the value; otherwise it is null.</param>
     /// <param name="changeVectorOf">If not null: the database that gives the change vector for CounterValues.</param>
     /// <returns>Whether a detail was written.</returns>

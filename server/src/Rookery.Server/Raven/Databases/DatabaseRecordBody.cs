@@ -15,8 +15,8 @@ internal static class DatabaseRecordBody
     // The node decides where data is stored, and it is always stored durably.
     private static readonly string[] HarmlessSettings = ["DataDir", "RunInMemory", "Core.RunInMemory"];
 
-    // Maps from names, whose clients' default is an empty one. An empty object of any other member is a configuration,
-    // whose presence switches a feature on: 'Sharding' and 'Expiration' are examples.
+    // Members that are maps by name; clients send an empty map by default. In any other member, such as 'Sharding' or
+    // 'Expiration', an empty object is a configuration whose presence switches a feature on.
     private static readonly string[] Maps =
     [
         "Analyzers",
@@ -200,8 +200,8 @@ internal static class DatabaseRecordBody
         foreach (string index in notSent.Keys)
         {
             throw RefusedException.NotSupported(
-                $"'{member}' in the record of a database lacks the index '{index}', and to delete it so is not "
-                    + $"supported by this version. Nothing was changed; send DELETE indexes?name="
+                $"'{member}' in the record of a database lacks the index '{index}', and deleting it this way is "
+                    + $"not supported by this version. Nothing was changed; send DELETE indexes?name="
                     + $"{Uri.EscapeDataString(index)}, or read the record again."
             );
         }

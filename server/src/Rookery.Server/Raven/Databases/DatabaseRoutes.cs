@@ -43,7 +43,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
         if (replicas > members)
         {
             throw RefusedException.BadRequest(
-                $"replicationFactor={replicas} is more than this cluster has nodes, which is {members}. The "
+                $"replicationFactor={replicas} is more than the number of nodes of this cluster, {members}. The "
                     + $"database was not created."
             );
         }
@@ -356,8 +356,8 @@ internal sealed class DatabaseRoutes(ServerContext context)
                             case "DatabaseNames":
                                 names = JsonBody.ReadTexts(ref value, member);
                                 break;
-                            // The Node client omits it by default; if it is set to false there, the user still expects
-                            // a deletion.
+                            // The Node client omits HardDelete by default, and still expects a deletion. An explicit
+                            // false asks to keep the files.
                             case "HardDelete" when value.TokenType == JsonTokenType.False:
                                 throw RefusedException.NotSupported(
                                     "\"HardDelete\":false is not supported by this version: a database is "

@@ -209,7 +209,7 @@ internal sealed class GetDocuments(ServerContext context)
         }
     }
 
-    /// <summary>Writes the documents and those that they include.</summary>
+    /// <summary>Writes the requested documents and the documents that they include.</summary>
     /// <returns>False if a single id was requested and no such document exists.</returns>
     private async Task<(bool IsFound, EntityTag Tag)> WriteAsync(
         HttpContext http,

@@ -110,7 +110,8 @@ internal sealed class PatchDocument(ServerContext context)
             else
             {
                 // "NotModified" would reveal to a caller without the scope "read" that the document already had these
-                // values. "Skipped" reveals no more than the conflict that a patch without skipping ends with.
+                // values. "Skipped" reveals no more than the conflict with which the patch would end if it did not
+                // skip.
                 json.WriteString(
                     "Status"u8,
                     PatchResult.StatusName(

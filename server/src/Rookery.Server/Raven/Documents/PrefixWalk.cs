@@ -51,7 +51,7 @@ internal sealed class PrefixWalk : IDisposable
     /// <summary>Length of the current document in bytes.</summary>
     public long Length => _cursor.Length;
 
-    /// <summary>Opens an enumeration. It is before the first document.</summary>
+    /// <summary>Opens an enumeration, positioned before the first document.</summary>
     /// <exception cref="RefusedException">A parameter is invalid: 400.</exception>
     public static PrefixWalk Open(
         HttpContext http,

@@ -62,7 +62,8 @@ internal sealed class DefineIndexes(ServerContext context)
     }
 
     /// <summary>
-    /// POST indexes/has-changed with a definition: whether it, or a setting that it names, differs from what is stored.
+    /// POST indexes/has-changed with a definition: whether the definition, or a setting in it, differs from the stored
+    /// one.
     /// </summary>
     public async Task HasChangedAsync(HttpContext http, Database database)
     {

@@ -16,7 +16,7 @@ internal static class IndexCommand
     // The same as the default wait of a query.
     private static readonly TimeSpan OpeningTimeout = TimeSpan.FromSeconds(15);
 
-    /// <summary>Proposes a change. With the same key a repetition has no further effect.</summary>
+    /// <summary>Proposes a change. A repetition with the same idempotency key has no further effect.</summary>
     /// <param name="context">The server.</param>
     /// <param name="http">The request.</param>
     /// <param name="database">The database of the indexes.</param>

@@ -77,7 +77,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         );
 
     /// <summary>DELETE indexes/errors[?name=…&amp;name=…]: deletes the errors on this node.</summary>
-    public Task ForgetErrorsAsync(HttpContext http, Database database)
+    public Task DeleteErrorsAsync(HttpContext http, Database database)
     {
         foreach (var index in Find(http, database, withReplacements: true))
         {
@@ -166,10 +166,10 @@ internal sealed class IndexStatusRoutes(ServerContext context)
                     json.WriteStringValue(
                         index.Status switch
                         {
-                            null => index.Trouble ?? "This node has not begun with the index.",
+                            null => index.Trouble ?? "This node has not begun to build the index.",
                             { IsResetRequested: true } => "The index is about to be built from the beginning.",
-                            var status => $"The index follows the documents through etag {status.VisibleEtag}, and the "
-                                + $"last one is {status.LastEtag}.",
+                            var status => $"The index includes the documents through etag {status.VisibleEtag}, "
+                                + $"and the last document has etag {status.LastEtag}.",
                         }
                     );
                 }

@@ -75,7 +75,7 @@ internal sealed record ShownIndex(
     /// <summary>Number of errors on this node, including those too old for <c>indexes/errors</c> to list.</summary>
     public long Errors => (Status?.ErrorCount ?? 0) + (WhyNotKept is null ? 0 : 1);
 
-    /// <summary>Whether it follows the documents, in RavenDB's terms.</summary>
+    /// <summary>Whether the index is being updated, in RavenDB's terms.</summary>
     public string RunningStatus =>
         Status?.State switch
         {
@@ -133,7 +133,7 @@ internal sealed record ShownIndex(
 
         if (stale.Count > 0)
         {
-            // Once for all: the thread looks at every index when it wakes.
+            // One call is enough: when the indexing thread wakes, it checks every index.
             host.Wake();
         }
     }

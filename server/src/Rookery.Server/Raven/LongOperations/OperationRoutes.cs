@@ -72,8 +72,8 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
         if (operation.IsForgotten)
         {
             throw RefusedException.BadRequest(
-                $"Operation {operation.Id} ended, and many others after it: its result is no longer kept. What it had "
-                    + "done until then stands."
+                $"Operation {operation.Id} ended, and many others after it: its result is no longer kept. Its "
+                    + "changes remain."
             );
         }
     }
@@ -92,8 +92,8 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
             ? operation
             : throw RefusedException.BadRequest(
                 $"Node {context.Node.Consensus.NodeTag} knows no operation {id} of this database: the node "
-                    + $"restarted since, or many other operations ended after it. What the operation did stays "
-                    + $"done."
+                    + $"restarted since, or many other operations ended after it. Its changes "
+                    + "remain."
             );
     }
 }

@@ -82,8 +82,8 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
     }
 
     /// <summary>
-    /// Returns the tag of the query at the database's last etag, without its plan. It identifies the answer, because
-    /// only answers that are not stale are sent with a tag.
+    /// Returns a tag computed from the query's text and the database's last etag, before planning. The same tag means
+    /// the same answer, because stale answers are sent without a tag.
     /// </summary>
     public static EntityTag TagOf(Database database, ReadOnlySpan<byte> query)
     {
@@ -95,8 +95,8 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
 
     /// <summary>
     /// Returns the tag of a planned query; null if the answer depends on more than the documents: it has a random
-    /// order, or reads compare-exchange values. These expire by the time of the log, which an entry of any database
-    /// moves on without changing this database's last etag.
+    /// order, or reads compare-exchange values. These expire by the log's time: an entry of another database advances
+    /// that time, and this database's last etag stays the same.
     /// </summary>
     public static string? TagOf(EntityTag query, QueryPlan plan)
     {

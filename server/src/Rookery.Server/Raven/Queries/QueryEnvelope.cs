@@ -30,7 +30,7 @@ internal static class QueryEnvelope
 
     public static void EndIncludes(ResponseBuffer output) => output.Write("}"u8);
 
-    /// <summary>Writes what follows everything that is included.</summary>
+    /// <summary>Writes the members after the included documents and values.</summary>
     /// <param name="output">Receives the response.</param>
     /// <param name="answer">The answer.</param>
     /// <param name="total">Total number of results, on this page or not.</param>

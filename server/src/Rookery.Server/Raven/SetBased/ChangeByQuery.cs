@@ -36,7 +36,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         );
         if (!GetCompareExchange.IsLocal(http))
         {
-            // The query may compare fields with values.
+            // The query may read compare-exchange values, so due ones must expire first.
             await CompareExchangeExpiry.EndDueValuesAsync(database, context.Node.Consensus);
         }
 

@@ -62,7 +62,7 @@ internal sealed class ChangeRequest : IDisposable
             {
                 throw new QueryException(
                     QueryFault.Invalid,
-                    "'update' belongs into a patch by query: PATCH queries.",
+                    "'update' belongs in a patch by query: PATCH queries.",
                     update.Position - 1
                 );
             }

@@ -14,7 +14,8 @@ internal sealed class SetOperation(uint database, long id, string query, MemoryS
 {
     private const int BytesPerDetail = 160;
 
-    // Details are kept after the end. With more of the memory they would stop other operations and queries.
+    // Details are kept after the operation ends. With more memory they would leave too little for other operations and
+    // queries.
     private readonly long _maxBytes = memory.LimitBytes / 4;
 
     private readonly List<(string Id, string ChangeVector, string Status)> _details = [];
