@@ -211,7 +211,7 @@ internal static class FormedMember
             if ((new FileInfo(path).UnixFileMode & AccessOfOthers) != UnixFileMode.None)
             {
                 throw new ConfigurationException(
-                    $"{path} holds the phrase and is not for its user alone: `chmod 600 {path}`."
+                    $"{path} holds the phrase, and other users can read it. Run `chmod 600 {path}`."
                 );
             }
 

@@ -14,7 +14,7 @@ namespace Rookery.Hosting;
 /// </remarks>
 internal sealed class StartInterruption : IDisposable
 {
-    /// <summary>How long a start may go on after the signal. A start that ends by then is stopped cleanly.</summary>
+    /// <summary>How long a start may continue after the signal. A start that ends by then is stopped cleanly.</summary>
     public static readonly TimeSpan Grace = TimeSpan.FromSeconds(1);
 
     private readonly ILogger _log;

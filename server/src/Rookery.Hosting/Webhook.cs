@@ -43,14 +43,14 @@ internal static class Webhook
         if ((new FileInfo(file).UnixFileMode & AccessOfOthers) != UnixFileMode.None)
         {
             throw new ConfigurationException(
-                $"{file} holds the webhook's token and is not for its user alone: `chmod 600 {file}`."
+                $"{file} holds the webhook's token, and other users can read it. Run `chmod 600 {file}`."
             );
         }
 
         if (token.Length == 0 || token.AsSpan().IndexOfAnyExceptInRange('!', '~') >= 0)
         {
             throw new ConfigurationException(
-                $"{file} holds no token for the webhook: one is a single line of letters, digits and signs."
+                $"{file} holds no token for the webhook: a token is a single line of letters, digits and signs."
             );
         }
 

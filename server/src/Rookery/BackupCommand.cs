@@ -147,7 +147,7 @@ internal static class BackupCommand
     private static string DescribeDirectory(BackupWriter writer) =>
         writer.IsComplete
             ? $"The backup in {writer.Directory} is complete and checked."
-            : $"{writer.Directory} is no complete backup. Delete it and run the command again.";
+            : $"{writer.Directory} is not a complete backup. Delete it and run the command again.";
 
     /// <summary>Writes a piece and reports the progress.</summary>
     /// <returns>Whether more pieces follow.</returns>

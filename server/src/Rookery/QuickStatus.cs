@@ -74,7 +74,7 @@ internal static class QuickStatus
 
     /// <summary>
     /// Returns the single address that the command uses, without its scheme, by the rules of <see cref="NodeAddress"/>.
-    /// Null if there are several addresses, a token is sent, or it is not plain HTTP.
+    /// Null if there are several addresses, if a token is sent, or if the address is not plain HTTP.
     /// </summary>
     private static string? AddressOf(string? url)
     {

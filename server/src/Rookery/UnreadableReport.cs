@@ -4,7 +4,8 @@ using Rookery.Platform;
 
 namespace Rookery;
 
-/// <summary>Tells of the contents of attachments that a backup lacks, so that it does not look whole.</summary>
+/// <summary>Reports the contents of attachments that a backup lacks, so that the backup does not look
+/// complete.</summary>
 internal static class UnreadableReport
 {
     /// <summary>Writes a sentence for each content and the total, if there are any.</summary>

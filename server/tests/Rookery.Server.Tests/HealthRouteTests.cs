@@ -43,7 +43,7 @@ public sealed class HealthRouteTests(NodeInDiagnosis inDiagnosis) : IClassFixtur
     }
 
     [Fact]
-    public async Task A_serving_node_is_well_as_text_and_as_JSON()
+    public async Task A_serving_node_reports_that_it_is_healthy_as_text_and_as_JSON()
     {
         var server = new RunningServer();
         await server.InitializeAsync();

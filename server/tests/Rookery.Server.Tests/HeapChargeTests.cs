@@ -24,7 +24,7 @@ public sealed class HeapChargeTests
     /// What a managed share has reserved is in the committed heap, so it is not charged again.
     /// </summary>
     [Fact]
-    public void The_charge_follows_the_heap_without_what_shares_hold_of_it()
+    public void The_charge_follows_the_heap_except_the_bytes_of_managed_shares()
     {
         Assert.Equal((36 + (256 / 8)) * MiB, _runtime.UsedBytes);
         _committedBytes = 100 * MiB;

@@ -4,8 +4,8 @@ using Rookery.Simulation;
 namespace Rookery.Server.Tests;
 
 /// <summary>
-/// The process looks every ten seconds whether it was idle. Then it releases memory once, and again when it has grown
-/// by 4 MiB and grows no more.
+/// Every ten seconds the process checks whether it was idle. If so, it releases memory once. It does so again after it
+/// has grown by 4 MiB and has stopped growing.
 /// </summary>
 public sealed class IdleMemoryTests
 {
@@ -32,7 +32,7 @@ public sealed class IdleMemoryTests
         Assert.Equal(2, CountReleasesAfter(seconds: 1_000));
     }
 
-    /// <summary>Memory of a running compilation is freed only after it.</summary>
+    /// <summary>Memory that a running compilation uses is freed only when it ends.</summary>
     [Fact]
     public void Nothing_is_released_while_the_process_grows()
     {
@@ -48,7 +48,7 @@ public sealed class IdleMemoryTests
     }
 
     [Fact]
-    public void Memory_that_cannot_be_released_is_not_retried()
+    public void A_release_that_frees_nothing_is_not_repeated()
     {
         using var idle = Watch(bytesAfterRelease: long.MaxValue);
         Assert.Equal(1, CountReleasesAfter(seconds: 20));

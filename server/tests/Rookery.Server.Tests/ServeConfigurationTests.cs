@@ -45,9 +45,9 @@ public sealed class ServeConfigurationTests
     [InlineData("http://example.org:80")]
     [InlineData("http://127.0.0.1:80/db")]
     [InlineData("8080")]
-    public void An_invalid_address_is_refused_by_its_text(string listen) =>
+    public void The_refusal_of_an_invalid_address_names_the_address(string listen) =>
         Assert.Contains(
-            // A name that is not an address is named without the rest.
+            // If the host is not an IP address, the message names only the host.
             listen.Replace("http://example.org:80", "example.org", StringComparison.Ordinal),
             ReadRefusal(Minimal with { Listen = listen }),
             StringComparison.Ordinal
@@ -184,7 +184,7 @@ public sealed class ServeConfigurationTests
         An_invalid_file_is_refused_with_name_and_line(text, expected);
 
     [Fact]
-    public void A_cluster_is_formed_by_two_to_nine_nodes_with_their_journals_in_their_data()
+    public void A_cluster_is_formed_by_two_to_nine_nodes_whose_journals_are_in_their_data_directories()
     {
         var read = ConfigurationFile.Parse(
             "f.json",

@@ -271,7 +271,7 @@ public sealed class StopTests : IAsyncLifetime
     [InlineData(true, 0)]
     [InlineData(false, 56)]
     [InlineData(true, 56)]
-    public async Task An_interrupted_import_is_told_after_which_line_to_continue(bool isCompressed, int laterMegabytes)
+    public async Task An_interrupted_import_reports_after_which_line_to_continue(bool isCompressed, int laterMegabytes)
     {
         using var client = new TcpClient();
         await client.ConnectAsync(_server.Address.Host, _server.Address.Port);

@@ -196,6 +196,6 @@ test("A node does not start with a webhook's token that other users can read", a
   writeFileSync(join(directory, "config.json"), JSON.stringify({ webhook: { url: "https://127.0.0.1:1/", tokenFile: join(directory, "token") } }))
   const refused = await run("serve", "--data", join(directory, "data"), "--listen", `http://127.0.0.1:${await freePort()}`, "--config", join(directory, "config.json"))
   assert.equal(refused.code, 78)
-  assert.match(refused.stderr, /holds the webhook's token and is not for its user alone: `chmod 600 /)
+  assert.match(refused.stderr, /holds the webhook's token, and other users can read it\. Run `chmod 600 /)
   assert.doesNotMatch(refused.stderr, /tk_/)
 })

@@ -147,7 +147,7 @@ public sealed partial class StandardStream : Stream
 
     /// <summary>
     /// Writes all bytes. Waits without a limit for a reader that has stopped reading, as every Unix command does: a
-    /// pipe to `less` may rest for hours. A node's log uses <see cref="WriteWithin"/>.
+    /// pipe to `less` can be idle for hours. A node's log uses <see cref="WriteWithin"/>.
     /// </summary>
     /// <exception cref="OutputClosedException">The reader has closed the output.</exception>
     /// <exception cref="OutputFailedException">The output cannot be written.</exception>

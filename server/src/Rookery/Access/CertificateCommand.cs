@@ -10,8 +10,8 @@ using Rookery.Platform;
 namespace Rookery.Access;
 
 /// <summary>
-/// `rookery cert`: manages client certificates. Their keys are generated here and never leave; the cluster's authority
-/// signs them.
+/// `rookery cert`: manages client certificates. Their keys are generated on this machine and never leave it; the
+/// cluster's authority signs the certificates.
 /// </summary>
 internal static class CertificateCommand
 {
@@ -91,7 +91,7 @@ internal static class CertificateCommand
                             address.IsJson(parsed)
                                 ? created.GetRawText()
                                 : $"Wrote {files.Pfx}, {files.Pem} and {files.Authority}; "
-                                    + $"the certificate ends at {expiry}."
+                                    + $"the certificate expires at {expiry}."
                         );
                         return ExitCode.Success;
                     }

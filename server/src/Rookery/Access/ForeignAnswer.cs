@@ -67,7 +67,7 @@ internal static class ForeignAnswer
         if (!answer.Headers.Contains(VersionHeader))
         {
             throw new AdminException(
-                $"What answers at {address} is no Rookery. Look whether the address is right.",
+                $"The server at {address} is not Rookery. Check whether the address is right.",
                 ExitCode.Failure
             );
         }

@@ -94,7 +94,7 @@ internal static class LoginCommand
         if (isMalformed)
         {
             return await Refusal.WriteAsync(
-                "That is no token: one is a single line of letters, digits and signs, as `rookery token "
+                "That is not a token: a token is a single line of letters, digits and signs, as `rookery token "
                     + "create` prints it.",
                 ExitCode.Configuration
             );
@@ -161,7 +161,7 @@ internal static class LoginCommand
         if (!answer.Headers.Contains(ForeignAnswer.VersionHeader))
         {
             throw new AdminException(
-                $"What answers at {node.Address} is no Rookery. Nothing was written down.",
+                $"The server at {node.Address} is not Rookery. Nothing was saved.",
                 ExitCode.Failure
             );
         }

@@ -180,7 +180,7 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
             return length <= MaxCharacters
                 ? new string(text, 0, length)
                 : throw new AdminException(
-                    $"The file {path} holds more than 1 MiB, so it is none that this command could mean.",
+                    $"The file {path} holds more than 1 MiB, which is too large for this option.",
                     ExitCode.Configuration
                 );
         }
@@ -315,7 +315,7 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
                 : $"The environment's {TokenVariable}";
             string source = tokenFile ?? defaultSource;
             throw new AdminException(
-                $"{source} holds no token: one is a single line of letters, digits and signs, as `rookery "
+                $"{source} holds no token: a token is a single line of letters, digits and signs, as `rookery "
                     + $"token create` prints it.",
                 ExitCode.Configuration
             );

@@ -194,7 +194,7 @@ internal sealed class NodeClient(
         return request;
     }
 
-    /// <summary>Reads the whole body of a response, which must go on to arrive.</summary>
+    /// <summary>Reads the whole body of a response. Fails if the body stops arriving.</summary>
     /// <exception cref="AdminException">The body is too long, or the node stopped sending.</exception>
     /// <exception cref="HttpRequestException">The connection broke.</exception>
     public Task<byte[]> ReadBodyAsync(HttpResponseMessage answer, CancellationToken cancellation = default) =>

@@ -122,7 +122,7 @@ internal static class BenchCommand
     /// <summary>
     /// Returns a warning with an upper bound of the bytes that the load writes. All connections share a sync, and each
     /// sync writes blocks of 4 KiB. The disk's sync time limits the number of syncs. For a disk that only claims to
-    /// sync, the time of a request through client and node limits it.
+    /// sync, the time of a request through client and node limits that number.
     /// </summary>
     internal static string Warning(BenchKind kind, WrittenBytes? before, int seconds, int connections)
     {

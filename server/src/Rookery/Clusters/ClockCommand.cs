@@ -8,7 +8,7 @@ using Rookery.Terminal;
 
 namespace Rookery.Clusters;
 
-/// <summary>`rookery cluster clock`: confirms the cluster's time by the operator.</summary>
+/// <summary>`rookery cluster clock`: lets the operator confirm the cluster's time.</summary>
 internal static class ClockCommand
 {
     // A larger difference means that the clock of one of the two machines is wrong. The user decides which.

@@ -172,8 +172,8 @@ internal static class JoinCommand
     }
 
     /// <summary>
-    /// Moves the identity of a node without an owner aside. Returns why another node is kept; null if the directory is
-    /// free now.
+    /// Moves aside the identity of an unclaimed node in the directory. Returns why the node in the directory is kept;
+    /// null if the directory is free now.
     /// </summary>
     private static string? TryMoveNodeAside(PosixDisk disk, string directory, JoinToken token)
     {

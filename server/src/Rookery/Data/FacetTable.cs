@@ -29,7 +29,7 @@ internal static class FacetTable
         : results.All(static result => HasMembers(result, SuggestionMembers, "Suggestions")) ? OfSuggestions(results)
         : null;
 
-    // Documents have metadata, which facets and suggestions have not.
+    // Documents have metadata; facets and suggestions have none.
     private static bool HasMembers(JsonElement result, string[] names, string list) =>
         result.ValueKind == JsonValueKind.Object
         && result.EnumerateObject().Select(static member => member.Name).SequenceEqual(names, StringComparer.Ordinal)

@@ -169,7 +169,7 @@ internal static class QueryCommand
     {
         long total = answer.GetProperty("TotalResults").GetInt64();
         string stale = answer.GetProperty("IsStale").GetBoolean()
-            ? " The index has not seen everything yet; --wait waits for it."
+            ? " The index does not include all documents yet; --wait waits for it."
             : string.Empty;
         string results =
             total > shown ? $"{Amount.Number(shown)} of {Amount.Of(total, "result")}" : Amount.Of(shown, "result");
@@ -250,7 +250,7 @@ internal static class QueryCommand
         }
         else if (line.StartsWith("{\"Stats\":"u8) && line.IndexOf("\"IsStale\":true"u8) >= 0)
         {
-            Console.Error.WriteLine("The index has not seen everything yet; --wait waits for it.");
+            Console.Error.WriteLine("The index does not include all documents yet; --wait waits for it.");
         }
     }
 }

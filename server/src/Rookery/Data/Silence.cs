@@ -80,7 +80,8 @@ internal static class Silence
         );
 
     /// <summary>
-    /// As <see cref="BoundLongWorkAsync"/>, with the question whether the node answers other requests.
+    /// As <see cref="BoundLongWorkAsync"/>; <paramref name="answersOthers"/> finds out whether the node answers other
+    /// requests.
     /// </summary>
     internal static async Task<T> BoundWhileAnsweringAsync<T>(
         Uri address,
@@ -101,11 +102,11 @@ internal static class Silence
             }
             catch (TimeoutException) when (!awaited.IsCompleted)
             {
-                // Asked below whether the node works at all.
+                // Checked below: whether the node answers other requests.
             }
             catch (OperationCanceledException) when (!awaited.IsCompleted)
             {
-                // The caller's token may end this wait before it ends the work, which would then go on alone.
+                // The caller's token may end this wait before it ends the work, which would then continue unattended.
                 await ends.CancelAsync();
                 throw;
             }

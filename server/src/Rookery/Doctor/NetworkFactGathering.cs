@@ -31,7 +31,7 @@ internal static class NetworkFactGathering
         Unknown,
 
         /// <summary>Its machine answers address resolution, but it accepts no connection.</summary>
-        Shut,
+        ResolvesOnly,
 
         /// <summary>It refuses the connection, so its machine is on.</summary>
         Refuses,
@@ -103,7 +103,7 @@ internal static class NetworkFactGathering
                 best.Count(static reach => reach >= Reach.Refuses)
             )
             {
-                PeersShut = best.Count(static reach => reach == Reach.Shut),
+                PeersShut = best.Count(static reach => reach == Reach.ResolvesOnly),
                 MembersServing = members.Count(member => BestOf(member.Addresses) == Reach.Accepts),
             }
         );
@@ -196,7 +196,7 @@ internal static class NetworkFactGathering
         return NetworkTables.NeighbourAt(neighbours, address) switch
         {
             Neighbour.Absent => Reach.Silent,
-            Neighbour.Present => Reach.Shut,
+            Neighbour.Present => Reach.ResolvesOnly,
             _ => Reach.Unknown,
         };
     }

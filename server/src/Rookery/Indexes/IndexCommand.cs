@@ -307,7 +307,7 @@ internal static class IndexCommand
     private static Command Disable() =>
         Change(
             "disable",
-            "Stop building an index on all members; it goes on answering with what it contains.",
+            "Stop building an index on all members; it still answers with what it contains.",
             HttpMethod.Post,
             "/admin/indexes/disable",
             "{0} is disabled, on all members."
@@ -373,7 +373,7 @@ internal static class IndexCommand
                                 index
                             )
                         );
-                        string state = route is "stop" ? "is paused" : "goes on";
+                        string state = route is "stop" ? "is paused" : "is resumed";
                         await Console.Error.WriteLineAsync(
                             $"{index ?? "Indexing"} {state} on the node at {client.Address}."
                         );

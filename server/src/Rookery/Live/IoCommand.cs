@@ -13,7 +13,7 @@ internal static class IoCommand
 {
     private const int Seconds = 60;
 
-    // A node's clock that is corrected by less is not set back.
+    // A correction of the node's clock by less than this does not count as set back.
     private const long ClockToleranceMicroseconds = 10_000_000;
 
     // A time that no operation has: the largest whole number that JSON programs keep exactly.
@@ -123,7 +123,7 @@ internal static class IoCommand
     }
 
     /// <summary>
-    /// Returns the node's time, in microseconds since 1970 UTC. The clock of this machine may be another.
+    /// Returns the node's time, in microseconds since 1970 UTC. The clock of this machine may differ.
     /// </summary>
     private static async Task<long> ReadClockAsync(NodeClient client, string path) =>
         ClockOf(await client.GetJsonAsync(HttpMethod.Get, $"{path}&since={AfterAllMicroseconds}"));

@@ -16,8 +16,8 @@ internal static class TopCommand
     private const int LinesPerPage = 10;
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
-    // A node waits up to 30 s for another member whose disk operations are asked for. Until then no other node's
-    // operations would be shown.
+    // A node waits up to 30 s for another member whose disk operations are asked for. Meanwhile this command could show
+    // no other node's operations.
     private static readonly TimeSpan IoTimeout = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan FirstAnswerTimeout = TimeSpan.FromSeconds(10);
 
@@ -154,7 +154,7 @@ internal static class TopCommand
             }
             catch (OperationCanceledException)
             {
-                // Asked to end.
+                // The user or a signal ended the view.
             }
 
             await end.CancelAsync();
@@ -180,7 +180,7 @@ internal static class TopCommand
             }
             catch (OperationCanceledException)
             {
-                // Asked to end.
+                // The user or a signal ended the view.
             }
             catch (AdminException refused)
             {
@@ -207,7 +207,7 @@ internal static class TopCommand
             }
             catch (OperationCanceledException)
             {
-                // Asked to end.
+                // The user or a signal ended the view.
             }
         }
     }

@@ -122,7 +122,7 @@ internal static class SnmpTable
         );
     }
 
-    /// <summary>Adds a column of the table of members; a member whose value is null has none in it.</summary>
+    /// <summary>Adds a column of the table of members; a member whose value is null gets no cell.</summary>
     private static void AddColumn(
         List<SnmpObject> objects,
         string[] tags,

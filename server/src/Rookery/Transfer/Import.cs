@@ -9,8 +9,8 @@ namespace Rookery.Transfer;
 /// <param name="start">The starting point: the beginning, or the end of an earlier import.</param>
 /// <param name="journalPath">The file that records how far the import has come; null for none.</param>
 /// <param name="progress">Shows the progress.</param>
-/// <param name="atPause">Called at each pause of the source: takes the identities that it contains. No part is being
-/// sent at that time.</param>
+/// <param name="atPause">Called at each pause of the source: takes the identities that the source contains. No part is
+/// being sent at that time.</param>
 internal sealed class Import(
     ImportUpload upload,
     ImportJournal start,

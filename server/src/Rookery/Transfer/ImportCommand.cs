@@ -62,11 +62,11 @@ internal static class ImportCommand
         return command;
     }
 
-    private static async Task<int> RunAsync(NodeClient client, Order order, bool isJson)
+    private static async Task<int> RunAsync(NodeClient client, ImportRequest request, bool isJson)
     {
         // Checked before the input is opened, because opening stdin waits for data.
-        string history = await ReadHistoryAsync(client, order.Database);
-        using var input = ImportInput.Open(order.File);
+        string history = await ReadHistoryAsync(client, request.Database);
+        using var input = ImportInput.Open(request.File);
         using var progress = new Progress("documents", TimeProvider.System);
         var journal = Begin(order, history, input, out string? journalPath);
         progress.TotalBytes = input.Version?.Bytes;
@@ -75,9 +75,9 @@ internal static class ImportCommand
         var import = new Import(upload, journal, journalPath, progress, TakeIdentitiesAsync);
         using var interruption = new Interruption(
             progress,
-            () => $"{DescribeStopped(import)}. {DescribeResume(order, import)}"
+            () => $"{DescribeStopped(import)}. {DescribeResume(request, import)}"
         );
-        var source = Open(order, input);
+        var source = Open(request, input);
         var dump = source as DumpSource;
         StoredRest stored;
         try
@@ -95,7 +95,7 @@ internal static class ImportCommand
         {
             progress.Clear();
             var refusal = Refuse(stopped);
-            string advice = stopped is BadInputException ? DescribeRestart(order) : DescribeResume(order, import);
+            string advice = stopped is BadInputException ? DescribeRestart(request) : DescribeResume(request, import);
             throw new AdminException(
                 $"{refusal.Message} {DescribeStopped(import)} before that. {advice}",
                 refusal.Code
@@ -104,12 +104,12 @@ internal static class ImportCommand
 
         interruption.Dispose();
         progress.Clear();
-        if (!string.Equals(history, await ReadHistoryAsync(client, order.Database), StringComparison.Ordinal))
+        if (!string.Equals(history, await ReadHistoryAsync(client, request.Database), StringComparison.Ordinal))
         {
             throw new AdminException(
-                $"{order.Database} was deleted and created again during the import, so the documents stored before "
+                $"{request.Database} was deleted and created again during the import, so the documents stored before "
                     + $"that are gone."
-                    + (order.File is "-" ? " Send them again." : " Import them again with --restart."),
+                    + (request.File is "-" ? " Send them again." : " Import them again with --restart."),
                 ExitCode.Failure
             );
         }
@@ -170,9 +170,9 @@ internal static class ImportCommand
         import.IsUnanswered ? $"At least {DescribeResult(import.Result)}" : DescribeResult(import.Result);
 
     /// <summary>Returns the command that continues the interrupted import.</summary>
-    private static string DescribeResume(Order order, Import import)
+    private static string DescribeResume(ImportRequest request, Import import)
     {
-        if (order.File is "-")
+        if (request.File is "-")
         {
             return StoredTwice;
         }
@@ -192,16 +192,16 @@ internal static class ImportCommand
     }
 
     /// <summary>Returns what to do after input that cannot be read further. --resume accepts no other file.</summary>
-    private static string DescribeRestart(Order order) =>
-        order.File is "-"
+    private static string DescribeRestart(ImportRequest request) =>
+        request.File is "-"
             ? StoredTwice
             : "Get the whole file or correct it, and import it with --restart: documents with ids are overwritten and "
                 + "those without are stored twice.";
 
-    private static IRecordSource Open(Order order, ImportInput input) =>
-        order.Format switch
+    private static IRecordSource Open(ImportRequest request, ImportInput input) =>
+        request.Format switch
         {
-            Rows => new CsvSource(CsvSource.TextOf(input.Stream), order.Csv!),
+            Rows => new CsvSource(CsvSource.TextOf(input.Stream), request.Csv!),
             Dump => new DumpSource(input.Bytes),
             Lines when !JsonSource.Recognizes(input.Bytes) => new NdjsonSource(input.Bytes),
             _ => new JsonSource(input.Bytes),
@@ -214,7 +214,7 @@ internal static class ImportCommand
         string seed = Convert.ToHexStringLower(RandomNumberGenerator.GetBytes(16));
         if (input.Version is not { } version)
         {
-            return order.Resumes
+            return request.Resumes
                 ? throw new AdminException(
                     "--resume needs a file, because an import from a pipe cannot be resumed.",
                     ExitCode.Configuration
@@ -222,7 +222,7 @@ internal static class ImportCommand
                 : NewJournal(bytes: 0, ticks: 0);
         }
 
-        path = Path.GetFullPath(order.File) + ImportJournal.Suffix;
+        path = Path.GetFullPath(request.File) + ImportJournal.Suffix;
         if (!ImportJournal.CanBeWritten(path))
         {
             Console.Error.WriteLine(
@@ -234,19 +234,20 @@ internal static class ImportCommand
         var newJournal = NewJournal(version.Bytes, version.Modified.Ticks);
         if (!File.Exists(path) || order.Restarts)
         {
-            return order.Resumes
+            return request.Resumes
                 ? throw new AdminException(
-                    $"There is no import of {order.File} to resume: {order.File}{ImportJournal.Suffix} does not exist.",
+                    $"There is no import of {request.File} to resume: "
+                        + $"{request.File}{ImportJournal.Suffix} does not exist.",
                     ExitCode.Configuration
                 )
                 : newJournal;
         }
 
         var earlier = ImportJournal.Read(path);
-        if (!order.Resumes)
+        if (!request.Resumes)
         {
             throw new AdminException(
-                $"An import of {order.File} into {earlier.Database} stopped after "
+                $"An import of {request.File} into {earlier.Database} stopped after "
                     + $"{Amount.Of(earlier.Records, "record")}. Continue it with --resume, or start over with "
                     + $"--restart.",
                 ExitCode.Configuration
@@ -254,13 +255,14 @@ internal static class ImportCommand
         }
 
         if (
-            string.Equals(earlier.Database, order.Database, StringComparison.Ordinal)
+            string.Equals(earlier.Database, request.Database, StringComparison.Ordinal)
             && earlier.History is not null
             && !string.Equals(earlier.History, history, StringComparison.Ordinal)
         )
         {
             throw new AdminException(
-                $"{order.Database} was deleted and created again since that import stopped. Start over with --restart.",
+                $"{request.Database} was deleted and created again since that import stopped. "
+                    + "Start over with --restart.",
                 ExitCode.Configuration
             );
         }
@@ -285,12 +287,12 @@ internal static class ImportCommand
         ImportJournal NewJournal(long bytes, long ticks) =>
             new()
             {
-                Database = order.Database,
+                Database = request.Database,
                 History = history,
                 InputBytes = bytes,
                 InputTicks = ticks,
                 Seed = seed,
-                Reading = order.Reading,
+                Reading = request.Reading,
             };
     }
 
@@ -363,7 +365,7 @@ internal static class ImportCommand
     /// <param name="Csv">How rows become documents; null for other formats.</param>
     /// <param name="Resumes">Whether to continue an interrupted import.</param>
     /// <param name="Restarts">Whether to start over despite an interrupted import.</param>
-    private sealed record Order(
+    private sealed record ImportRequest(
         string Database,
         string File,
         string Format,
@@ -432,7 +434,7 @@ internal static class ImportCommand
         public Option<bool> Restarts { get; } =
             new("--restart") { Description = "Start over instead of continuing an interrupted import." };
 
-        public Order Read(ParseResult parsed)
+        public ImportRequest Read(ParseResult parsed)
         {
             string file = parsed.GetValue(File)!;
             string whole = Path.GetFileName(file);
@@ -487,7 +489,7 @@ internal static class ImportCommand
                 );
             }
 
-            return new Order(
+            return new ImportRequest(
                 Address.DatabaseOf(parsed.GetValue(Database)!),
                 file,
                 format,

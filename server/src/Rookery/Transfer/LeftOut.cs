@@ -16,7 +16,7 @@ internal readonly record struct LeftOut(long Counters, long Attachments)
     public static LeftOut operator +(LeftOut left, LeftOut right) =>
         new(left.Counters + right.Counters, left.Attachments + right.Attachments);
 
-    /// <summary>Returns the beginning of a sentence that names it; null if nothing is left out.</summary>
+    /// <summary>Returns the beginning of a sentence that names what is left out; null if nothing is.</summary>
     public string? Describe()
     {
         string[] parts =

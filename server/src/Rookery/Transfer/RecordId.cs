@@ -22,7 +22,7 @@ internal sealed class RecordId(string seed)
 
     /// <summary>
     /// Returns the document with an id. Returns it unchanged if it has one. Also returns input that is no document
-    /// unchanged, because the node reports that better.
+    /// unchanged, because the node's error says more.
     /// </summary>
     /// <param name="json">The document.</param>
     /// <param name="number">The number of the record in the input, from 1.</param>

@@ -91,9 +91,10 @@ public class AccessRouteTests : IAsyncLifetime
         Assert.Empty(_server.Node.ClusterRecords.List(ClusterRecordPrefix.Access));
     }
 
-    /// <summary>Formerly, requests at the same time each saw room for one more, and all were stored.</summary>
+    /// <summary>Formerly, each of several concurrent requests saw room for one more credential, and all were
+    /// stored.</summary>
     [Fact]
-    public async Task Credentials_created_at_the_same_time_do_not_exceed_their_room()
+    public async Task Credentials_created_at_the_same_time_do_not_exceed_the_maximum()
     {
         // A token takes about 58 KB, and all credentials together may take 1 MiB.
         string databases = string.Join(',', Enumerable.Range(0, 550).Select(i => $"\"{new string('d', 100)}{i}\""));

@@ -56,7 +56,7 @@ public sealed class CredentialRoomTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_member_whose_proposals_always_come_after_anothers_creates_nothing_and_says_so()
+    public async Task A_member_whose_proposals_always_come_second_creates_nothing_and_reports_it()
     {
         Consensus.BeforeWrite = async others =>
         {

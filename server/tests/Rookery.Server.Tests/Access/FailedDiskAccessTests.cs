@@ -93,7 +93,7 @@ public sealed class FailedDiskAccessTests : IAsyncLifetime
     [InlineData("Cannot read /mnt/ssd/j/segment-1.", "Cannot read JOURNAL/segment-1.")]
     [InlineData("See \"/etc/rookery/phrase\", or /root/x; /a.", "See \"(a path)\", or (a path); (a path).")]
     [InlineData("Ask http://10.0.0.1:8080/x with a/b, and/or 1/2.", "Ask http://10.0.0.1:8080/x with a/b, and/or 1/2.")]
-    public async Task A_sentence_for_everyone_names_no_place(string sentence, string shown)
+    public async Task A_sentence_for_callers_without_a_credential_shows_no_path(string sentence, string shown)
     {
         var server = new SecureServer
         {

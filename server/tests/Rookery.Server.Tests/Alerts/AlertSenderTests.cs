@@ -330,7 +330,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     }
 
     [Fact]
-    public void Alerts_about_two_members_are_told_apart_and_are_not_repeated_by_another_leader()
+    public void Alerts_about_two_members_are_distinguished_and_are_not_repeated_by_another_leader()
     {
         var outbox = new AlertOutbox();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);

@@ -63,7 +63,7 @@ public sealed class CommandLineTests
     [InlineData("db ls --url http://127.0.0.1:1", "Check the address of --url, and whether the node runs.")]
     [InlineData("export x", "Name its address with --url.")]
     [InlineData("export x --url http://127.0.0.1:1", "Check the address of --url, and whether the node runs.")]
-    public void The_advice_after_silence_names_no_option_that_was_given(string line, string advice)
+    public void The_advice_if_no_node_answers_names_no_option_that_was_given(string line, string advice)
     {
         string[] words = line.Split(' ');
         var address = new NodeAddress(hasDataAndJson: words[0] is not "export");
@@ -75,7 +75,7 @@ public sealed class CommandLineTests
     }
 
     [Fact]
-    public void A_refused_token_is_not_answered_with_how_to_name_one()
+    public void The_refusal_of_a_sent_token_does_not_advise_to_name_a_token_file()
     {
         var node = new NodeConnection(new Uri("https://127.0.0.1:1"), "rookery_x", Authorities: null);
         Assert.Equal(
@@ -142,7 +142,11 @@ public sealed class CommandLineTests
     [InlineData("a=", "a", "\"\"")]
     [InlineData("a=say \"hi\"", "a", "\"say \\u0022hi\\u0022\"")]
     [InlineData("a=null", "a", "null")]
-    public void A_parameter_is_JSON_where_it_is_and_text_otherwise(string option, string name, string json)
+    public void A_parameter_value_that_parses_as_JSON_is_JSON_and_any_other_is_text(
+        string option,
+        string name,
+        string json
+    )
     {
         var (read, value) = AskedQuery.ReadParameter(option);
         Assert.Equal(name, read);
@@ -168,7 +172,7 @@ public sealed class CommandLineTests
     [InlineData("""[1]""", false)]
     [InlineData("""{"n":""", false)]
     [InlineData("""{"@metadata":7}""", false)]
-    public void A_document_without_an_id_gets_the_same_one_each_time(string document, bool getsOne)
+    public void A_document_without_an_id_gets_the_same_id_each_time(string document, bool getsOne)
     {
         var json = Encoding.UTF8.GetBytes(document);
         string once = Encoding.UTF8.GetString(new RecordId("seed").Complete(json, number: 7).Span);
@@ -200,7 +204,7 @@ public sealed class CommandLineTests
     [InlineData("It is wrong ($.n, line 12, byte 7). Do so.", "It is wrong ($.n, byte 7). Do so.")]
     [InlineData("It is wrong ($.n, line 12). Do so.", "It is wrong ($.n). Do so.")]
     [InlineData("A line is wrong.", "A line is wrong.")]
-    public void A_reason_is_shown_without_the_line_within_its_part(string reason, string expected) =>
+    public void A_reason_is_shown_without_the_line_number_of_its_upload_part(string reason, string expected) =>
         Assert.Equal(expected, Import.WithoutLine(reason));
 
     [Fact]

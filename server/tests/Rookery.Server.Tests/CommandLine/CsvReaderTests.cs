@@ -36,7 +36,7 @@ public sealed class CsvReaderTests
     [InlineData("\"", 'x')]
     [InlineData("", 'x')]
     [InlineData("", ',')]
-    public void A_record_is_bounded_and_its_line_is_named(string begin, char next)
+    public void A_record_above_the_length_limit_is_refused_with_its_line(string begin, char next)
     {
         using var endless = new EndlessText("a,b\n\n" + begin, next);
         var reader = new CsvReader(endless, ',');
@@ -44,7 +44,7 @@ public sealed class CsvReaderTests
         Assert.True(reader.TryRead(fields));
         var refused = Assert.Throws<BadInputException>(() => reader.TryRead(fields));
         Assert.Contains("line 3", refused.Message, StringComparison.Ordinal);
-        // A record may have some MiB, and no more is read.
+        // The reader refuses a record after a few MiB and reads no further.
         Assert.InRange(endless.Count, 1 << 20, 64 << 20);
     }
 

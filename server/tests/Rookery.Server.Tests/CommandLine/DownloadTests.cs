@@ -85,7 +85,10 @@ public sealed class DownloadTests
     [Theory]
     [InlineData(false, " exists already.")]
     [InlineData(true, " is a directory. ")]
-    public async Task An_export_whose_file_name_was_taken_meanwhile_names_its_place(bool replaces, string printed)
+    public async Task An_export_whose_target_appeared_meanwhile_reports_where_the_partial_file_is(
+        bool replaces,
+        string printed
+    )
     {
         string directory = Directory.CreateTempSubdirectory("rookery-export-").FullName;
         string path = Path.Join(directory, "out.ndjson");
@@ -191,7 +194,7 @@ public sealed class DownloadTests
             await Task.Delay(2);
         }
 
-        Assert.False(sending.IsCompleted, "it gave up");
+        Assert.False(sending.IsCompleted, "the import gave up");
         using var answering = await accepting;
         const string Result = "{\"Result\":{\"Stored\":1,\"Bad\":0}}\n";
         await answering
@@ -225,7 +228,7 @@ public sealed class DownloadTests
     [Theory]
     [InlineData("Takes-No-Part: true\r\n", true)]
     [InlineData("", false)]
-    public async Task An_import_ends_at_a_removed_node(string header, bool isFinal)
+    public async Task An_import_ends_when_its_node_was_removed_from_the_cluster(string header, bool isFinal)
     {
         var time = new SimulatedTimeProvider();
         using var listener = new TcpListener(IPAddress.Loopback, 0);
@@ -404,7 +407,7 @@ public sealed class DownloadTests
 
         for (int tries = 0; !asking.IsCompleted; tries++)
         {
-            Assert.True(tries < 3000, "it waits for ever");
+            Assert.True(tries < 3000, "the command still waits");
             time.Advance(TimeSpan.FromSeconds(1));
             await Task.Delay(5);
         }
@@ -482,7 +485,7 @@ public sealed class DownloadTests
 
             for (int tries = 0; !exporting.IsCompleted; tries++)
             {
-                Assert.True(tries < 3000, "it waits for ever");
+                Assert.True(tries < 3000, "the command still waits");
                 time.Advance(TimeSpan.FromSeconds(1));
                 await Task.Delay(5);
             }

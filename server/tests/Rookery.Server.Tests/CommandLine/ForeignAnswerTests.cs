@@ -8,7 +8,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.CommandLine;
 
-/// <summary>Commands whose address leads to something that is no node.</summary>
+/// <summary>Commands whose address belongs to another program instead of a node.</summary>
 public sealed class ForeignAnswerTests
 {
     private const string Headers = "Content-Type: application/json\r\nConnection: close\r\n";
@@ -26,7 +26,8 @@ public sealed class ForeignAnswerTests
         "<html>",
     ];
 
-    /// <summary>Blanks separate arguments; a bracket is a blank within an argument, or ends it.</summary>
+    /// <summary>Arguments are separated by blanks. "[" stands for a blank inside an argument, and "]" at the end is
+    /// ignored.</summary>
     public static TheoryData<string> Commands =>
         [
             "status",
@@ -65,14 +66,15 @@ public sealed class ForeignAnswerTests
     }
 
     /// <summary>
-    /// Before, the page of a router counted as documents or as no result, and a break of a connection as the end.
+    /// Formerly, the page of a router was taken for documents or for an empty result, and a broken connection for the
+    /// end.
     /// </summary>
     [Theory]
     [InlineData("get x --prefix a")]
     [InlineData("query x from[X]")]
     [InlineData("export x")]
     [InlineData("debug-package --to [")]
-    public async Task A_copied_answer_is_refused_unless_it_comes_whole_from_a_node(string command)
+    public async Task A_copied_answer_is_refused_unless_it_is_complete_and_from_a_node(string command)
     {
         // Neither header suffices: the first answer has its length but does not come from a node; the second comes from
         // a node and breaks off. A bracket alone stands for the file.
@@ -93,7 +95,7 @@ public sealed class ForeignAnswerTests
         File.Delete(file);
     }
 
-    /// <summary>Before, the process ended with SIGABRT.</summary>
+    /// <summary>Formerly, the process ended with SIGABRT.</summary>
     [Fact]
     public async Task A_load_counts_answers_that_break_off_as_failures()
     {

@@ -46,8 +46,7 @@ public sealed class LocalAccessTests
     }
 
     /// <summary>
-    /// The file with the address is from the time before the change, because the start after it failed before it wrote
-    /// anything.
+    /// The start after the change failed before it wrote the file, so the file still has the old address.
     /// </summary>
     [Fact]
     public void A_node_reconfigured_to_https_is_not_contacted_by_plain_HTTP()

@@ -59,7 +59,7 @@ public sealed class SilenceTests : IDisposable
         );
         await caller.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => working);
-        Assert.True(ofWork.IsCancellationRequested, "the work goes on alone");
+        Assert.True(ofWork.IsCancellationRequested, "the work continues without its caller");
     }
 
     [Fact]

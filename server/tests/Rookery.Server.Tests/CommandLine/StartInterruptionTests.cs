@@ -25,7 +25,7 @@ public sealed class StartInterruptionTests
     }
 
     [Fact]
-    public void A_start_that_ended_is_left_alone()
+    public void A_signal_after_the_start_ended_does_not_end_the_process()
     {
         var ended = new StartInterruption(_signal.Task, _log, _time, _exits.Add);
         _signal.SetResult(PosixSignal.SIGTERM);

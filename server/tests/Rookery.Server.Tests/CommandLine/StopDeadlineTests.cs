@@ -28,7 +28,7 @@ public sealed class StopDeadlineTests
     }
 
     [Fact]
-    public void A_stop_that_ended_is_left_alone()
+    public void A_stop_that_ended_in_time_is_not_reported()
     {
         new StopDeadline(_log, _time, _exitCodes.Add).Dispose();
         _time.Advance(2 * StopDeadline.StopTimeout);

@@ -2,7 +2,8 @@ using Rookery.Server.Tests.Access;
 
 namespace Rookery.Server.Tests.FastPath;
 
-/// <summary>The fast path recalls a credential only as the full pipeline checked it on the same connection.</summary>
+/// <summary>The fast path accepts a credential only if the full pipeline has checked it on the same
+/// connection.</summary>
 public sealed class FastPathAccessTests : IAsyncLifetime
 {
     private const string Document = "/databases/Shop/docs?id=a";
@@ -45,7 +46,7 @@ public sealed class FastPathAccessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_recalled_token_opens_only_what_it_names()
+    public async Task A_recalled_token_gives_only_its_scopes_and_databases()
     {
         string token = await _server.GiveTokenAsync(["read"], ["Shop"]);
         using var http = _server.NewClient();
@@ -56,7 +57,7 @@ public sealed class FastPathAccessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_recalled_token_opens_queries_and_batches_by_their_scopes()
+    public async Task A_recalled_token_admits_queries_and_batches_by_its_scopes()
     {
         const string Queries = "/databases/Shop/queries";
         const string Batches = "/databases/Shop/bulk_docs";

@@ -55,7 +55,7 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
     [Theory]
     [InlineData("7", true)]
     [InlineData("6", false)]
-    public async Task A_client_with_an_outdated_topology_is_told_by_the_full_pipeline(string etag, bool isFast)
+    public async Task A_request_with_an_outdated_topology_etag_is_left_to_the_full_pipeline(string etag, bool isFast)
     {
         long before = FastPathAnswers;
         using var connection = await RawConnection.OpenAsync(_server);

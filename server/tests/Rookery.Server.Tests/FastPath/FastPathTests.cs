@@ -250,7 +250,7 @@ public sealed class FastPathTests : IAsyncLifetime
         Assert.Equal(before, FastPathAnswers);
     }
 
-    /// <summary>The bytes of a body that a handler has not read would be requests of their own.</summary>
+    /// <summary>Otherwise the unread bytes of a body would be parsed as requests.</summary>
     [Theory]
     [InlineData("POST", "/bulk_docs", "Content-Encoding: br\r\n", 415)]
     [InlineData("POST", "/no/such/route", "", 501)]

@@ -64,7 +64,7 @@ public sealed class MemberWatchTests : IAsyncLifetime
         """{"Tag":"B","Sample":{"Reason":null},"Sight":null,"Alerts":[],"History":{"Columns":{},"Rows":[]},"HasMore":"perhaps","Slow":{"Rows":7}}"""
     )]
     [InlineData(null)]
-    public async Task A_member_with_unreadable_answers_counts_as_silent_and_is_polled_on(string? unreadable)
+    public async Task A_member_with_unreadable_answers_counts_as_silent_and_is_still_polled(string? unreadable)
     {
         _port.AnswerTo = path =>
             path.StartsWith(MemberRequests.KeptPath, StringComparison.Ordinal) ? NoHistory : unreadable;

@@ -70,7 +70,7 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task A_reader_from_the_start_is_unaffected_by_forgotten_deletions()
+    public async Task A_reader_from_the_start_is_unaffected_by_removed_tombstones()
     {
         const int Documents = 1_500;
         string db = await server.CreateDatabaseAsync();

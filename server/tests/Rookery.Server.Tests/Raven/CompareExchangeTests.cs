@@ -6,7 +6,7 @@ namespace Rookery.Server.Tests.Raven;
 public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<RunningServer>
 {
     [Fact]
-    public async Task A_put_compares_the_index_and_answers_with_the_value_that_holds()
+    public async Task A_put_compares_the_index_and_answers_with_the_stored_value()
     {
         string db = await server.CreateDatabaseAsync();
         var created = await PutAsync(db, "Ann@b.c", 0, """{"Object":{"id":"users/1"},"@metadata":{"note":"x"}}""");

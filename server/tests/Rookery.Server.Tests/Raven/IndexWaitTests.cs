@@ -57,7 +57,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
             string db = await opening.DefineAsync(30);
             var stop = opening.Server.SendAsync("POST", db + "/admin/indexes/stop");
             await Task.WhenAny(stop, Task.Delay(500));
-            opening.GoOn();
+            opening.Release();
             Assert.Equal(204, (await stop).Status);
             var indexes = (await opening.Server.SendAsync("GET", db + "/indexes/status")).Json.GetProperty("Indexes");
             Assert.Equal(30, indexes.GetArrayLength());
@@ -116,7 +116,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
             var query = held.Server.SendAsync("POST", db + "/queries?metadataOnly=true", QueryOf("ByCity"));
             await Task.WhenAny(query, Task.Delay(500));
             Assert.Equal(201, (await held.Server.SendAsync("PUT", db + "/admin/indexes", ByCityReduced)).Status);
-            held.GoOn();
+            held.Release();
             (await query.WaitAsync(Guard)).IsRefusal(501, "'metadataOnly'");
         }
         finally
@@ -245,11 +245,11 @@ public sealed class IndexWaitTests : IAsyncLifetime
         }
 
         /// <summary>Ends the hold.</summary>
-        public void GoOn() => _gate.Set();
+        public void Release() => _gate.Set();
 
         public Task EndAsync()
         {
-            GoOn();
+            Release();
             return Server.DisposeAsync();
         }
 

@@ -32,7 +32,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
-    public async Task A_client_that_is_silent_inside_a_large_body_loses_its_room()
+    public async Task A_client_that_is_silent_inside_a_large_body_loses_its_reserved_memory()
     {
         string db = await _server.CreateDatabaseAsync();
         using var client = await OpenSilentInBodyAsync(db, length: 8 << 20);
@@ -44,7 +44,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     [Theory]
     [InlineData("bulk_insert", "[{\"Id\":\"a\",\"Type\":\"PUT\",\"Document\":{\"t\":\"", "500")]
     [InlineData("import", "{\"t\":\"", "400")]
-    public async Task A_client_that_is_silent_inside_a_large_document_of_a_stream_loses_its_room(
+    public async Task A_client_that_is_silent_inside_a_large_document_of_a_stream_loses_its_reserved_memory(
         string route,
         string firstBytes,
         string status
@@ -61,12 +61,13 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// Formerly, eight half documents in bulk inserts refused the large requests of all others for ten minutes.
+    /// Formerly, eight half-sent documents in bulk inserts blocked the large requests of all other clients for ten
+    /// minutes.
     /// </summary>
     [Theory]
     [InlineData("bulk_insert", "[{\"Id\":\"a\",\"Type\":\"PUT\",\"Document\":{\"t\":\"")]
     [InlineData("import", "{\"t\":\"")]
-    public async Task A_client_that_is_silent_inside_a_large_document_loses_its_room_to_those_who_wait(
+    public async Task A_client_that_is_silent_inside_a_large_document_loses_its_reserved_memory_to_waiting_requests(
         string route,
         string firstBytes
     )
@@ -96,7 +97,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_body_loses_its_room_only_if_it_is_late_while_others_wait()
+    public async Task A_body_loses_its_reserved_memory_only_if_it_is_late_while_others_wait()
     {
         var requests = new LargeRequests(new MemoryBudget(128 << 20), _time);
         var http = new DefaultHttpContext();
@@ -171,7 +172,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_client_that_does_not_read_a_large_answer_loses_its_room()
+    public async Task A_client_that_does_not_read_a_large_answer_loses_its_reserved_memory()
     {
         string db = await _server.CreateDatabaseAsync();
         await _server.SendAsync("PUT", db + "/docs?id=a", _largeDocument);

@@ -57,7 +57,7 @@ public sealed class RequestBodyTests
     }
 
     [Fact]
-    public async Task A_small_body_takes_no_room()
+    public async Task A_small_body_reserves_no_memory()
     {
         using var body = await RequestBody.ReadAsync(
             CreateRequest(new byte[20_000]),

@@ -6,7 +6,7 @@ namespace Rookery.Server.Tests.Raven;
 public sealed class ResponseMemoryTests
 {
     [Fact]
-    public void Long_answers_are_sent_in_small_parts_while_buffers_are_crowded()
+    public void Long_answers_are_sent_in_small_parts_while_buffers_exceed_their_limit()
     {
         // A part of 64 KiB is due in each buffer until all together exceed the limit; then one of 4 KiB.
         var memory = new ResponseMemory(400 << 10);

@@ -150,7 +150,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("from Cameras select facet(id('cameras/1'))", 400, "has no facet")]
     [InlineData("from Cameras select facet(brand, sum(price), name)", 400, "one field")]
     [InlineData("from Cameras select facet(brand), name", 400, "beside other parts")]
-    public async Task Wrong_facets_are_refused(string query, int status, string named)
+    public async Task Invalid_facets_are_refused(string query, int status, string named)
     {
         string db = await FillAsync();
         (await server.SendAsync("POST", db + "/queries", BodyOf(query))).IsRefusal(status, named);

@@ -13,7 +13,7 @@ using Rookery.Server.Tests.Access;
 
 namespace Rookery.Server.Tests.Support;
 
-/// <summary>The archive of facts about a node for whoever helps with a problem.</summary>
+/// <summary>The archive of facts about a node for people who help with a problem.</summary>
 public sealed class DebugPackageTests(NodeInDiagnosis inDiagnosis) : IClassFixture<NodeInDiagnosis>
 {
     private static readonly string[] Expected =
