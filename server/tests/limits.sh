@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Functions for scripts that run tests, which source this file. `within` runs a command with a time limit and ends it when the
-# script is ended. `timeout` creates its own process group, which neither Ctrl+C nor a caller's time limit reaches: without
-# `within` the script would wait for the command or leave it running.
+# Functions for scripts that run tests. The scripts source this file. `within` runs a command with a time limit, and
+# ends it when the script is ended. `timeout` alone creates its own process group, which gets neither Ctrl+C nor the
+# signal of a caller's time limit. The script would then wait for the command or leave it running.
 
 # The process this shell waits for. Scripts add their background process groups to `beside`.
 child=
 beside=()
-# Set while a command starts and its process ID is not known yet: a signal then ends the shell only once it is.
+# Set while a command starts and its process ID is unknown. A signal then ends the shell only once the ID is known.
 is_starting=
 ended_with=
 
-# Ends the commands of this shell and waits for their clean-up.
+# Ends the running commands of this shell and waits for their clean-up.
 end_begun() {
   local group
   if [[ -n $child ]]; then

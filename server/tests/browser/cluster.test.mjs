@@ -1,4 +1,5 @@
-// The page in a real browser on three real nodes: somebody signs in, sees them, and goes on seeing why when one dies, and another.
+// The dashboard in a real browser with three real nodes: a user signs in, sees the nodes, and sees the reasons when one
+// and then another node dies.
 import assert from "node:assert/strict"
 import { mkdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -22,7 +23,7 @@ before(async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ignoreHTTPSErrors: true, colorScheme: "light" })
   page = await context.newPage()
   page.setDefaultTimeout(30_000)
-  // What a refusal makes the browser write is no fault of the page; what a dead node makes it write neither.
+  // The browser itself logs refused and failed requests. These are no errors of the page.
   page.on("console", message => { if (message.type() === "error" && !/Failed to load resource/.test(message.text())) wrong.push(message.text()) })
   page.on("pageerror", error => wrong.push(error.stack ?? error.message))
   page.on("request", request => { if (!request.url().startsWith(url) && !/^(data|blob):/.test(request.url())) wrong.push(`asked ${request.url()}`) })
@@ -33,7 +34,7 @@ after(() => browser?.close())
 const card = name => page.locator(".node-card", { has: page.getByRole("link", { name, exact: true }) })
 const picture = async name => { if (screenshots) await page.screenshot({ path: join(screenshots, `${name}.png`) }) }
 
-/** No finding of axe that keeps somebody from using the page. */
+/** Asserts that axe finds no serious or critical accessibility problem. */
 async function isAccessible(where) {
   await page.evaluate(axe)
   const found = await page.evaluate(async () => (await globalThis.axe.run(document, { resultTypes: ["violations"] })).violations)
@@ -41,7 +42,7 @@ async function isAccessible(where) {
   assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], where)
 }
 
-test("Whoever signs in sees three nodes, and why nothing is written when two of them are dead", { timeout: 400_000 }, async t => {
+test("After signing in, a user sees three nodes, and the reason why nothing is written when two are dead", { timeout: 400_000 }, async t => {
   const cluster = await ThreeNodes.form(t, { secure: true })
   url = cluster.urls[0]
 
@@ -56,17 +57,18 @@ test("Whoever signs in sees three nodes, and why nothing is written when two of 
 
   await page.getByText("All 3 nodes are well").waitFor()
   for (const name of ["a", "b", "c"]) await card(name).getByText("May I unplug this one?").waitFor()
-  // A node is well before it told its first figures, and one that dies before that has no last words.
+  // A node may be shown as healthy before its first figures arrive. If it died then, there would be no last figures to
+  // show.
   for (const name of ["a", "b", "c"]) await card(name).getByText(/^\d+(\.\d+)? %$/).first().waitFor()
   await isAccessible("overview")
   await picture("overview")
 
-  // The page lives by one stream; it says nothing to others than the node, and keeps nothing that a script could read.
+  // The page stores nothing that a script could read: no cookie that scripts see, and no token in localStorage.
   assert.equal(await page.evaluate(() => document.cookie), "")
   assert.deepEqual(await page.evaluate(() => Object.keys(localStorage).filter(key => localStorage.getItem(key)?.includes("rookery_"))), [])
 
   await page.setViewportSize({ width: 390, height: 844 })
-  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the overview is not wider than a phone")
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the overview is wider than a phone")
   await isAccessible("overview on a phone")
   await picture("overview-phone")
   await page.setViewportSize({ width: 1280, height: 900 })
@@ -79,7 +81,7 @@ test("Whoever signs in sees three nodes, and why nothing is written when two of 
   if (leader !== first) assert.equal(await page.getByText("No leader").count(), 0)
   await picture("one-dead")
 
-  // What the dead one told before it died, from the memory of a survivor.
+  // The last figures of the dead node come from the memory of a running node.
   await card("b").getByRole("link", { name: "Its last hours" }).click()
   await page.getByRole("heading", { level: 1, name: /b/ }).waitFor()
   await picture("black-box")
@@ -99,8 +101,8 @@ test("Whoever signs in sees three nodes, and why nothing is written when two of 
   assert.deepEqual(wrong, [])
 })
 
-test("The timeline is zoomed by keys, and shows what a table says too", { timeout: 120_000 }, async t => {
-  // The page of the nodes before goes on asking for them.
+test("The timeline can be zoomed, and a table shows the same data", { timeout: 120_000 }, async t => {
+  // Otherwise the open page would keep sending requests to the nodes of the previous test.
   await page.goto("about:blank")
   const cluster = await ThreeNodes.form(t)
   url = cluster.urls[0]

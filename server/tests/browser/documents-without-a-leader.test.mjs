@@ -1,4 +1,5 @@
-// Documents in a real browser while two of three nodes are dead: what the third has is shown, and what is written meanwhile is refused and not lost.
+// Documents in a real browser while two of three nodes are dead: the third node's documents are shown, and an edited
+// text is refused but not lost.
 import assert from "node:assert/strict"
 import { join } from "node:path"
 import { test } from "node:test"
@@ -8,7 +9,7 @@ import { ThreeNodes } from "../../../cluster/tests/process/three-nodes.mjs"
 const Flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 const database = "Nest"
 
-test("Without a leader documents are shown as this node has them, and a text that could not be stored is stored when one leads again", { timeout: 240_000 }, async t => {
+test("Without a leader the node's own documents are shown, and a text that was refused can be stored once a node leads again", { timeout: 240_000 }, async t => {
   const cluster = await ThreeNodes.form(t)
   await cluster.nodes[0].createDatabase(database)
   await cluster.settled(database)

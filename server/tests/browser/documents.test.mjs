@@ -1,5 +1,6 @@
-// The documents, query and index pages in a real browser against a real node: from a database that is made to one that is deleted.
-// ROOKERY_DASHBOARD=http://127.0.0.1:5173 tests the page that is served there (`npm run dev`) instead of the one in the executable.
+// The documents, query and index pages in a real browser against a real node. The tests run in order: the first creates
+// a database, and the last deletes it. ROOKERY_DASHBOARD=http://127.0.0.1:5173 tests the page at that address (`npm run
+// dev`) instead of the one in the executable.
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -43,10 +44,10 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-// What an earlier test was told is no answer to this one: a good word stays for six seconds.
+// Messages stay for six seconds, so those of the previous test are closed.
 beforeEach(() => closeToasts())
 
-/** Whether it is a refusal that a test provokes, which the browser writes there by itself. With 503 none is but of a database that is none, and what was answered so `unavailableFor` a test, each once. */
+/** Whether a line in the console is the browser's report of a refusal that a test provokes. A 503 is expected only for the missing database, and once for each answer of `unavailableFor`. */
 function isProvoked(message) {
   const status = /Failed to load resource: the server responded with a status of (\d+)/.exec(message.text())?.[1]
   if (status !== "503") return ["400", "404", "409", "501"].includes(status)
@@ -56,7 +57,7 @@ function isProvoked(message) {
   return at >= 0 || url.startsWith(`${base}/databases/Nowhere/`)
 }
 
-/** Answers a route with 503 for the length of `work`, as a node does that has no leader. */
+/** While `work` runs, answers a route with 503, like a node without a leader. */
 async function unavailableFor(path, work) {
   const isMeant = url => url.pathname === path
   await page.route(isMeant, route => {
@@ -88,7 +89,7 @@ const said = words => page.locator(".toast", { hasText: words }).first().waitFor
 const closeToasts = () => page.evaluate(() => {
   for (const close of document.querySelectorAll(".toast [aria-label=Close]")) close.click()
 })
-/** The way back that a toast offers, which stays while the pointer is over it, however slow the machine is. */
+/** Returns the Undo button of a toast. The pointer is moved over the toast, so that it stays also on a slow machine. */
 const offered = async words => {
   const toast = page.locator(".toast", { hasText: words })
   await toast.hover()
@@ -98,9 +99,10 @@ const isSaved = () => page.locator('button[aria-busy="false"]', { hasText: "Save
 const editor = () => text("Document as JSON")
 const asJson = value => JSON.stringify(value, null, 2)
 
-/** No finding of axe that keeps somebody from using the page. */
+/** Asserts that axe finds no serious or critical accessibility problem. */
 async function isAccessible(where) {
-  // The page alone: the frame around it has tests of its own. Not by addScriptTag, which the page's policy refuses, as it should.
+  // Only the page is checked; frame.test.mjs checks the frame around it. The page's content security policy rightly
+  // refuses addScriptTag, so axe is evaluated.
   await page.evaluate(axe)
   const found = await page.evaluate(async () => (await globalThis.axe.run({ include: [["main"], [".toasts"]] }, { resultTypes: ["violations"] })).violations)
   const serious = found.filter(({ impact }) => impact === "serious" || impact === "critical")
@@ -108,7 +110,7 @@ async function isAccessible(where) {
   if (screenshots) await page.screenshot({ path: join(screenshots, `documents-${where.replace(/\W+/g, "-")}.png`) })
 }
 
-test("A database is made, and a bad name is refused while it is typed", async () => {
+test("A database is created, and an invalid name is refused while it is typed", async () => {
   await go("#/documents")
   await button("New database").click()
   await dialog().getByLabel("Name").fill("a b")
@@ -120,7 +122,7 @@ test("A database is made, and a bad name is refused while it is typed", async ()
   await isAccessible("an empty database")
 })
 
-test("A document is written, with its numbers as they are typed", async () => {
+test("A document is stored with its numbers exactly as typed", async () => {
   await page.getByRole("link", { name: "New document" }).click()
   await text("Id").fill("rooks/1")
   await editor().fill(`{ "name": "Anna", "weight": ${exact}, "nest": "nests/1", "@metadata": { "@collection": "Rooks" } }`)
@@ -132,7 +134,7 @@ test("A document is written, with its numbers as they are typed", async () => {
   await isAccessible("a document")
 })
 
-test("An id that is taken is not written over by a new document", async () => {
+test("A new document does not overwrite a document with the same id", async () => {
   await go(`#/document/${database}`)
   await text("Id").fill("rooks/1")
   await editor().fill(`{"name": "other"}`)
@@ -141,7 +143,7 @@ test("An id that is taken is not written over by a new document", async () => {
   assert.match(await stored("rooks/1"), /Anna/)
 })
 
-test("What is wrong with the JSON is said with its place, and cannot be saved", async () => {
+test("An error in the JSON is shown with its position, and the text cannot be saved", async () => {
   await go(`#/document/${database}/rooks%2F1`)
   await editor().fill('{\n  "name": "Anna"\n  "age": 3\n}')
   await button("Line 3, column 3").click()
@@ -165,7 +167,7 @@ test("Enter indents, undo takes it back, and Tab leaves the editor", async () =>
   assert.ok(await editor().evaluate(area => document.activeElement !== area))
 })
 
-test("Ctrl+S stores, and a change of others is shown before it is replaced", async () => {
+test("Ctrl+S stores the document, and a concurrent change is shown before it is replaced", async () => {
   await editor().fill((await editor().inputValue()).replace("Anna", "Anne"))
   await editor().press("Control+s")
   await said("rooks/1 is stored.")
@@ -192,8 +194,8 @@ test("Ctrl+S stores, and a change of others is shown before it is replaced", asy
   assert.match(await stored("rooks/1"), /Theirs again/)
 })
 
-test("What is typed while a text is stored stays, and a save that is asked for meanwhile is done", async () => {
-  // What is stored is held back on its way to the node until the test lets it go.
+test("Text that is typed while the document is being stored is kept, and a second save meanwhile is carried out", async () => {
+  // The PUT of the document is held back until the test releases it.
   let held = null
   const isStoring = url => url.pathname.endsWith("/docs")
   await page.route(isStoring, async route => {
@@ -227,9 +229,9 @@ test("What is typed while a text is stored stays, and a save that is asked for m
   letGo()
   await page.getByText("not saved").waitFor({ state: "detached" })
   assert.match(await stored("rooks/1"), /Typed last/)
-  assert.equal(await dialog().count(), 0, "the second save is made of the first one's version")
+  assert.equal(await dialog().count(), 0, "the second save expects the version that the first one stored")
 
-  // What is left while it is stored is stored, and nothing else is said of it.
+  // A document whose page is left while it is being stored is stored, without a message about unsaved text.
   await closeToasts()
   await typed("Typed last", "Theirs again")
   hold()
@@ -242,7 +244,7 @@ test("What is typed while a text is stored stays, and a save that is asked for m
   assert.equal(await page.locator(".toast", { hasText: "left without saving" }).count(), 0)
   await go(`#/document/${database}/rooks%2F1`)
 
-  // A new document's page becomes that of the stored one, with what was typed meanwhile.
+  // The page of a new document becomes the page of the stored one, and keeps the text that was typed meanwhile.
   await go(`#/document/${database}`)
   await text("Id").fill("rooks/2")
   await editor().fill('{"name": "New"}')
@@ -262,7 +264,7 @@ test("What is typed while a text is stored stays, and a save that is asked for m
   await go(`#/document/${database}/rooks%2F1`)
 })
 
-test("A text that is left without saving can be had again, and does not write over what changed meanwhile", async () => {
+test("A text that was left unsaved can be restored, and does not overwrite a change made meanwhile", async () => {
   await editor().fill((await editor().inputValue()).replace("Theirs again", "Unsaved"))
   await page.getByRole("link", { name: database, exact: true }).click()
   const undo = await offered("rooks/1 was left without saving.")
@@ -276,7 +278,7 @@ test("A text that is left without saving can be had again, and does not write ov
   assert.match(await editor().inputValue(), /"more": 1/)
 })
 
-test("A deleted document is put back as it was, unless it was written again", async () => {
+test("Undo restores a deleted document, unless its id was written again", async () => {
   await button("Delete").click()
   const undo = await offered("rooks/1 is deleted.")
   assert.equal((await rest("GET", "docs?id=rooks/1")).status, 404)
@@ -292,7 +294,7 @@ test("A deleted document is put back as it was, unless it was written again", as
   assert.match(await stored("rooks/1"), /Newer/)
 })
 
-test("A packed file is imported, and its bad line is listed", async () => {
+test("A compressed file is imported, and its invalid line is listed", async () => {
   const lines = Array.from({ length: 600 }, (_, at) => JSON.stringify({ name: `Bird ${at}`, age: at % 50, home: { city: at % 2 ? "Ulm" : "Köln" }, "@metadata": { "@id": `birds/${at}`, "@collection": "Birds" } }))
   lines.splice(299, 0, '{"name": oops}')
   const file = join(folder, "birds.ndjson.gz")
@@ -308,7 +310,7 @@ test("A packed file is imported, and its bad line is listed", async () => {
   await isAccessible("an import")
 })
 
-test("Collections are browsed page by page and filtered, and what is chosen is deleted and put back", async () => {
+test("Collections are browsed page by page and filtered, and selected documents are deleted and restored", async () => {
   await page.getByRole("link", { name: /^Birds\s*600$/ }).click()
   await page.getByText("1–50 of 600").waitFor()
   await button("Next").click()
@@ -329,7 +331,7 @@ test("Collections are browsed page by page and filtered, and what is chosen is d
   await page.getByText("stands where a value must stand").waitFor()
 })
 
-test("An export is what an import reads", async () => {
+test("An export contains every document, as JSON Lines with ids", async () => {
   await go(`#/documents/${database}/Birds`)
   await page.getByText("1–50 of 600").waitFor()
   await button("Export").click()
@@ -339,7 +341,7 @@ test("An export is what an import reads", async () => {
   assert.ok(lines.some(bird => bird["@metadata"]["@id"] === "birds/599" && bird.home.city === "Ulm"))
 })
 
-test("What stands whole in a packed file that is cut off is stored, however slowly the node takes it", async () => {
+test("All complete lines of a truncated compressed file are stored, also if the node reads slowly", async () => {
   const administer = (method, path, body) => fetch(`${base}/admin/databases${path}`, { method, body: JSON.stringify(body) })
   assert.equal((await administer("PUT", "?name=Torn&replicationFactor=1", { DatabaseName: "Torn" })).status, 201)
   const filler = "x".repeat(2_000)
@@ -347,12 +349,12 @@ test("What stands whole in a packed file that is cut off is stored, however slow
   const packed = gzipSync(lines.join("\n"))
   const cut = packed.subarray(0, packed.length - 100)
   const whole = gunzipSync(cut, { finishFlush: constants.Z_SYNC_FLUSH }).toString().split("\n").length - 1
-  assert.ok(whole > 1_000 && whole < 2_000, `${whole} lines are whole`)
+  assert.ok(whole > 1_000 && whole < 2_000, `${whole} lines are complete`)
   const file = join(folder, "torn.ndjson.gz")
   writeFileSync(file, cut)
   const isImport = url => url.pathname === "/databases/Torn/import"
   await page.route(isImport, async route => {
-    // So that the file is read to where it is cut off, before the node has taken the first part.
+    // The delay lets the page read the file to its truncated end before the node gets the first part.
     await new Promise(done => setTimeout(done, 1_000))
     await route.continue()
   })
@@ -367,7 +369,7 @@ test("What stands whole in a packed file that is cut off is stored, however slow
   assert.equal((await administer("DELETE", "", { DatabaseNames: ["Torn"], HardDelete: true })).status, 200)
 })
 
-test("What becomes known while somebody types is offered then", async () => {
+test("Field names that become known while the user types are offered", async () => {
   let letGo
   const held = new Promise(go => { letGo = go })
   const isSample = url => url.pathname === `/databases/${database}/queries`
@@ -385,7 +387,7 @@ test("What becomes known while somebody types is offered then", async () => {
   await text("Query in RQL").fill("")
 })
 
-test("A list that Escape closed stays closed when more becomes known", async () => {
+test("A list of suggestions that Escape closed stays closed when more suggestions become known", async () => {
   let letGo
   const held = new Promise(go => { letGo = go })
   const isSample = url => url.pathname === `/databases/${database}/queries`
@@ -403,7 +405,7 @@ test("A list that Escape closed stays closed when more becomes known", async () 
   const answered = page.waitForResponse(response => isSample(new URL(response.url())))
   letGo()
   await (await answered).finished()
-  // Time enough to take the answer and to draw.
+  // Time for the page to process the answer and to draw.
   await page.evaluate(() => new Promise(done => setTimeout(done, 300)))
   assert.equal(await option.count(), 0)
   await page.unroute(isSample)
@@ -437,7 +439,7 @@ test("A query is completed, run, and shown as a table and as JSON", async () => 
   assert.match(await text("Results as JSON").inputValue(), /"city": "Köln"/)
 })
 
-test("What a query found stays, and the place in it, when a page or a plan of it does not come", async () => {
+test("The results and the current page stay when the next page or the plan cannot be loaded", async () => {
   const query = text("Query in RQL")
   await unavailableFor(`/databases/${database}/queries`, async () => {
     for (const name of ["Next", "Explain"]) {
@@ -445,7 +447,7 @@ test("What a query found stays, and the place in it, when a page or a plan of it
       await page.getByText("Nobody leads now.").waitFor()
       await page.getByText("51–100 of 300").waitFor()
       assert.equal(await page.getByRole("heading", { name: "300 results" }).count(), 1)
-      // Typing takes the sentence away.
+      // Typing removes the error message.
       await query.fill(await query.inputValue())
       await query.press("Escape")
       await page.getByText("Nobody leads now.").waitFor({ state: "detached" })
@@ -455,7 +457,7 @@ test("What a query found stays, and the place in it, when a page or a plan of it
   await page.getByText("101–150 of 300").waitFor()
 })
 
-test("The line for the shell asks the same", async () => {
+test("The line for the shell sends the same query", async () => {
   await page.getByText("As a line for the shell").click()
   const line = await page.locator(".copyable code").innerText()
   const answer = JSON.parse(execFileSync("sh", ["-c", line.replace("curl ", "curl -sf ")]))
@@ -473,7 +475,7 @@ test("Explain says which index would answer", async () => {
   assert.equal((await marked.getByRole("cell").allInnerTexts())[1], answering)
 })
 
-test("An error of a query is marked where it is, in the text that was typed", async () => {
+test("An error in a query is marked at its position in the typed text", async () => {
   const query = text("Query in RQL")
   await page.getByRole("heading", { name: "300 results" }).waitFor()
   await query.fill("from Birds\nwhere age > > 5\nlimit 3")
@@ -481,7 +483,7 @@ test("An error of a query is marked where it is, in the text that was typed", as
   await page.getByText("'>' stands where a value must stand.").waitFor()
   assert.equal(await page.locator(".code-colours .code-wrong").first().innerText(), ">")
   assert.equal(await page.locator(".code-numbers .wrong").first().innerText(), "2")
-  assert.equal(await page.getByRole("heading", { name: /results?$/ }).count(), 0, "what an earlier query found is no answer to this one")
+  assert.equal(await page.getByRole("heading", { name: /results?$/ }).count(), 0, "the results of the previous query are removed")
 
   assert.ok(await page.getByLabel("Timings").isChecked())
   await query.fill("from Birds where")
@@ -490,7 +492,7 @@ test("An error of a query is marked where it is, in the text that was typed", as
   assert.equal(await page.locator(".code-numbers .wrong").first().innerText(), "1")
 })
 
-test("A text that is too long to be edited is not shown as nothing", async () => {
+test("A text that is too long to be edited is reported instead of shown as empty", async () => {
   const paste = (label, length) => page.evaluate(([label, length]) => {
     const area = document.querySelector(`textarea[aria-label="${label}"]`)
     area.value = `{"a":"${"x".repeat(length)}"}`
@@ -511,7 +513,7 @@ test("A text that is too long to be edited is not shown as nothing", async () =>
   await go(`#/query/${database}`)
 })
 
-test("A page of a database that is none says so, and leads to those that there are", async () => {
+test("A page of a missing database says that it does not exist, and links to the existing ones", async () => {
   for (const hash of ["#/documents/Nowhere", "#/query/Nowhere", "#/indexes/Nowhere", "#/document/Nowhere/a"]) {
     await page.goto(`${base}/${hash}`)
     await page.getByText("There is no database Nowhere.").waitFor()
@@ -520,14 +522,14 @@ test("A page of a database that is none says so, and leads to those that there a
 
   await isAccessible("no such database")
 
-  // One that was made a moment ago is not said to be none.
+  // A database that was created just now is not reported as missing.
   await fetch(`${base}/admin/databases?name=Nest`, { method: "PUT", body: '{"DatabaseName":"Nest"}' })
   await go("#/query/Nest")
   await text("Query in RQL").waitFor()
   await go(`#/query/${database}`)
   await fetch(`${base}/admin/databases`, { method: "DELETE", body: '{"DatabaseNames":["Nest"],"HardDelete":true}' })
 
-  // Nor one of which nobody could say anything.
+  // Neither is a database while the node cannot list the databases.
   await fetch(`${base}/admin/databases?name=Eyrie`, { method: "PUT", body: '{"DatabaseName":"Eyrie"}' })
   await unavailableFor("/databases", async () => {
     await go("#/query/Eyrie")
@@ -564,7 +566,7 @@ test("A patch and a deletion by query are counted first and confirmed by name", 
   assert.equal(TotalResults, 580)
 })
 
-test("A change by query that takes long is stopped, and what was done stands", async () => {
+test("A long change by query is stopped, and the changes made so far remain", async () => {
   const query = text("Query in RQL")
   await query.fill("from Birds update { this.slow = true; }")
   await button("Patch what it finds …").click()
@@ -578,7 +580,7 @@ test("A change by query that takes long is stopped, and what was done stands", a
   assert.ok(TotalResults < 580, `${TotalResults} of 580 were patched`)
 })
 
-test("An index is made from a template, and what is wrong with it is marked", async () => {
+test("An index is created from a template, and an error in it is marked", async () => {
   await go(`#/indexes/${database}?new=`)
   await page.getByLabel("Documents of").selectOption("Birds")
   await isAccessible("templates of indexes")
@@ -618,7 +620,7 @@ test("An index is paused and resumed, locked, edited and deleted", async () => {
   await page.getByRole("link", { name: "Birds/ByCity" }).waitFor({ state: "detached" })
 })
 
-test("Everything fits a phone of 360 pixels, in the dark too", async () => {
+test("Every page fits a phone of 360 pixels, in the dark theme too", async () => {
   await page.setViewportSize({ width: 360, height: 740 })
   await page.emulateMedia({ colorScheme: "dark" })
   for (const hash of ["#/documents", `#/documents/${database}/Birds`, `#/document/${database}/birds%2F599`, `#/query/${database}?q=from%20Birds`, `#/indexes/${database}`, `#/indexes/${database}?new=`]) {
@@ -642,6 +644,6 @@ test("A database is deleted by typing its name", async () => {
   assert.equal((await rest("GET", "docs?id=birds/1")).status, 503)
 })
 
-test("The page made no error and asked nobody else", () => {
+test("The page logged no error and sent requests only to its node", () => {
   assert.deepEqual(wrong, [])
 })

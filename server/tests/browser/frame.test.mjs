@@ -1,4 +1,5 @@
-// The frame and the pages of cluster and nodes in a real browser, on the mock node, which plays states that a real cluster takes minutes to get into. It serves server/dashboard/dist as it was built.
+// The frame and the pages of cluster and nodes in a real browser, on the mock node. It simulates states that a real
+// cluster reaches only after minutes, and serves the built server/dashboard/dist.
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -27,7 +28,7 @@ after(async () => {
   for (const process of started) process.kill()
 })
 
-/** Starts a mock node on a port that is free, and gives its address. */
+/** Starts a mock node on a free port, and returns its address. */
 function play(...options) {
   const node = spawn(process.execPath, [mockNode, "--port", "0", ...options], { stdio: ["ignore", "pipe", "inherit"] })
   started.push(node)
@@ -37,7 +38,7 @@ function play(...options) {
   })
 }
 
-/** The page of each look, and the address that it may ask. A new page costs a process of the browser and a cold start. */
+/** The page for each size and colour scheme, and the only address to which it may send requests. Pages are reused, because a new one costs a browser process and a cold start. */
 const shown = new Map()
 
 async function show(base, hash, { width = 1280, height = 800, colorScheme = "light" } = {}) {
@@ -59,13 +60,7 @@ async function openPage(options) {
   return { page, only }
 }
 
-/** Chooses an action in the menu of a row. */
-async function choose(page, row, action) {
-  await page.getByRole("button", { name: `Actions on ${row}` }).click()
-  await page.getByRole("menuitem", { name: action }).click()
-}
-
-/** Ends what is shown, and forgets what it stored. */
+/** Leaves the page, and clears what it stored. */
 async function leave(page) {
   await page.evaluate(() => { localStorage.clear(); sessionStorage.clear() })
   await page.goto("about:blank")
@@ -73,7 +68,7 @@ async function leave(page) {
 
 async function waitUntil(holds, what) {
   for (const deadline = performance.now() + Patience; !holds();) {
-    if (performance.now() > deadline) throw new Error(`It did not come to pass: ${what}`)
+    if (performance.now() > deadline) throw new Error(`This did not happen in time: ${what}`)
     await new Promise(done => setTimeout(done, 20))
   }
 }
@@ -102,7 +97,7 @@ const pages = [
 ]
 
 for (const [look, options] of [["a bright PC", {}], ["a dark phone", { width: 360, height: 740, colorScheme: "dark" }]]) {
-  test(`On ${look} nothing keeps anybody from a page, and none is wider than the screen`, async () => {
+  test(`On ${look} every page is accessible and not wider than the screen`, async () => {
     await change(open, "one-dead")
     for (const [hash, isThere] of pages) {
       const page = await show(open, hash, options)
@@ -114,7 +109,7 @@ for (const [look, options] of [["a bright PC", {}], ["a dark phone", { width: 36
   })
 }
 
-test("A node that dies turns grey with its last words, and leads to its last hours", async () => {
+test("A dead node turns grey, shows its last figures, and links to its last hours", async () => {
   await change(open, "well")
   const page = await show(open, "#/")
   await page.getByText("All 3 nodes are well").waitFor()
@@ -127,23 +122,7 @@ test("A node that dies turns grey with its last words, and leads to its last hou
   await leave(page)
 })
 
-test("What fires comes first as a card with what to do, and conditions are shown when they are asked for", async () => {
-  await change(open, "one-dead")
-  const page = await show(open, "#/alerts")
-  const cards = page.getByRole("list", { name: "Firing" })
-  const card = cards.locator(".alert-card", { has: page.getByRole("heading", { name: "A member does not answer" }) })
-  await card.getByText("pi-3 has not answered for a minute.").waitFor()
-  await card.getByText("What to do:").waitFor()
-  await card.getByRole("link", { name: "pi-3" }).waitFor()
-  assert.equal(await card.locator("code").innerText(), "rookery cluster node ls")
-  assert.equal(await page.getByText("rookery_cluster_member_reachable == 0", { exact: true }).isVisible(), false)
-  await page.getByText("conditions that are watched").click()
-  await page.getByText("Show the condition of A member does not answer").click()
-  await page.getByText("rookery_cluster_member_reachable == 0", { exact: true }).waitFor()
-  await leave(page)
-})
-
-test("Without a leader the page says so, and goes on", async () => {
+test("Without a leader the page says so and keeps showing the log", async () => {
   await change(open, "no-quorum")
   const page = await show(open, "#/logs")
   await page.getByText("No leader: nothing is written now.").waitFor()
@@ -151,7 +130,7 @@ test("Without a leader the page says so, and goes on", async () => {
   await leave(page)
 })
 
-test("While all cards are full no dot is green, there is no room, and no node may be unplugged", async () => {
+test("While all disks are full, no dot is green, no free space is shown, and no node may be unplugged", async () => {
   await change(open, "full")
   const page = await show(open, "#/")
   await page.getByText("Nothing new can be written: all 3 cards are full.").waitFor()
@@ -164,7 +143,7 @@ test("While all cards are full no dot is green, there is no room, and no node ma
   await leave(page)
 })
 
-test("A stream that fell silent greys what is shown, says as of when, and comes back", async () => {
+test("When the stream sends nothing, the figures turn grey with their time, until data arrive again", async () => {
   await change(open, "well")
   const page = await show(open, "#/")
   await page.getByText("All 3 nodes are well").waitFor()
@@ -176,7 +155,7 @@ test("A stream that fell silent greys what is shown, says as of when, and comes 
   await leave(page)
 })
 
-test("A member is removed by its name only, and the keyboard does it all", async () => {
+test("A member is removed only after its name was typed, with the keyboard alone", async () => {
   const node = await play()
   const page = await show(node, "#/cluster")
   const remove = page.getByRole("button", { name: "Actions on pi-3" })
@@ -203,22 +182,7 @@ test("A member is removed by its name only, and the keyboard does it all", async
   await leave(page)
 })
 
-test("A node alone is asked for nothing that it refuses", async t => {
-  const node = await play("--scenario", "alone")
-  const page = await browser.newPage()
-  t.after(() => page.close())
-  page.setDefaultTimeout(Patience)
-  const refused = []
-  page.on("response", response => { if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`) })
-  for (const [hash, isThere] of [["#/cluster", "This node is alone."], ["#/cluster/access", "shop-app"], ["#/cluster/backups", "Last verified backup"], ["#/alerts", "conditions that are watched"]]) {
-    await page.goto(`${node}/${hash}`)
-    await page.getByText(isThere).first().waitFor()
-  }
-
-  assert.deepEqual(refused, [])
-})
-
-test("A token opens the door, another one does not", async () => {
+test("The right token signs in, and a wrong token is refused", async () => {
   const node = await play("--sign-in")
   const page = await show(node, "#/")
   await page.getByLabel("Token").fill("admin")
@@ -233,7 +197,7 @@ test("A token opens the door, another one does not", async () => {
   await leave(page)
 })
 
-test("A kiosk's token goes from the address, and opens figures only", async () => {
+test("A kiosk's token is removed from the address, and gives access to the figures only", async () => {
   const node = await play("--sign-in", "--kiosk")
   const page = await show(node, "#kiosk=rookery_test")
   await page.getByText("All 3 nodes are well").waitFor()
@@ -245,7 +209,7 @@ test("A kiosk's token goes from the address, and opens figures only", async () =
   await leave(page)
 })
 
-test("A chosen theme holds against the system's, also after the page is loaded again", async t => {
+test("The chosen theme overrides the system's, also after a reload", async t => {
   const node = await play()
   const context = await browser.newContext({ colorScheme: "light" })
   t.after(() => context.close())
@@ -271,7 +235,7 @@ test("A chosen theme holds against the system's, also after the page is loaded a
   await page.waitForFunction(colour => getComputedStyle(document.body).backgroundColor === colour, dark)
 })
 
-test("A style sheet that no page may read does not keep the page from being shown", async t => {
+test("The page is shown although it may not read one of its style sheets", async t => {
   const page = await browser.newPage()
   t.after(() => page.close())
   await page.addInitScript(() => {
@@ -283,7 +247,7 @@ test("A style sheet that no page may read does not keep the page from being show
   await page.locator(".log-lines li").first().waitFor()
 })
 
-test("A message ends by itself, also below a mouse that rests or a finger that touched it", async t => {
+test("A message closes by itself, also below a resting mouse and after a touch", async t => {
   const node = await play()
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, hasTouch: true })
   t.after(() => context.close())
@@ -295,14 +259,14 @@ test("A message ends by itself, also below a mouse that rests or a finger that t
   for (const name of ["pi-3", "pi-2"]) {
     await choose(page, name, "Remove …")
     await page.getByLabel(`To confirm, type ${name}`).fill(name)
-    // Where the message will be.
+    // The position where the message will appear.
     await page.mouse.move(1100, 765)
     await page.keyboard.press("Enter")
     await message.waitFor()
     if (name === "pi-2") {
       await message.hover()
       await page.clock.runFor(60_000)
-      assert.equal(await message.count(), 1, "a message is read while the mouse moves over it")
+      assert.equal(await message.count(), 1, "a message stays while the mouse moves over it")
       await page.mouse.move(300, 300)
     } else {
       await message.tap({ position: { x: 20, y: 20 } })
@@ -312,7 +276,7 @@ test("A message ends by itself, also below a mouse that rests or a finger that t
   }
 })
 
-test("A page that is opened by keyboard has the focus without a frame around it", async () => {
+test("A page that is opened by keyboard has the focus without a visible outline", async () => {
   const page = await show(open, "#/")
   await page.locator(".chart canvas").first().waitFor()
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Alerts" }).focus()
@@ -322,7 +286,7 @@ test("A page that is opened by keyboard has the focus without a frame around it"
   await leave(page)
 })
 
-test("The navigation stands beside the page in groups, and covers nothing of it", async () => {
+test("The navigation is beside the page in groups, or above it on a narrow screen, and does not cover the page", async () => {
   for (const [width, isBeside] of [[1920, true], [1280, true], [960, false]]) {
     const page = await show(open, "#/alerts", { width })
     await page.getByText("conditions that are watched").waitFor()
@@ -335,13 +299,13 @@ test("The navigation stands beside the page in groups, and covers nothing of it"
   }
 })
 
-test("Who leaves a page ends what it asked for", async () => {
+test("Leaving a page cancels its pending requests", async () => {
   for (const [hash, asked] of [["#/", "/dashboard/history"], ["#/node/C", "/dashboard/slow"], ["#/io", "/debug/io"], ["#/logs", "/admin/logs"], ["#/cluster/access", "/admin/access"],
     ["#/documents/shop", "/databases/shop"], ["#/query/shop", "/databases/shop"], ["#/indexes/shop", "/databases/shop"]]) {
     const page = await show(open, "#/settings")
     await page.getByRole("table").waitFor()
     const [waiting, left] = [new Set(), []]
-    // Held, so that each is still under way when the page is left.
+    // The requests are never answered, so that each is pending when the page is left.
     await page.route(url => url.pathname.startsWith(asked), route => { waiting.add(route.request()) })
     const fails = request => { if (waiting.delete(request)) left.push(request.failure().errorText) }
     page.on("requestfailed", fails)
@@ -350,11 +314,11 @@ test("Who leaves a page ends what it asked for", async () => {
     await begins
     await page.evaluate(() => { location.hash = "#/settings" })
     await page.getByRole("table").waitFor()
-    await waitUntil(() => left.length > 0 && waiting.size === 0, `${hash} is left`)
+    await waitUntil(() => left.length > 0 && waiting.size === 0, `the requests of ${hash} are cancelled`)
     page.off("requestfailed", fails)
     await page.unrouteAll()
     await leave(page)
   }
 })
 
-test("No page wrote an error or asked another machine", () => assert.deepEqual(wrong, []))
+test("No page logged an error or sent requests to another machine", () => assert.deepEqual(wrong, []))

@@ -1,4 +1,4 @@
-// The manual in a real browser, on the mock node, which serves docs/ as a node does.
+// The manual in a real browser, on the mock node, which serves docs/ like a node.
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -56,7 +56,7 @@ async function findings(page) {
 }
 
 for (const [look, options] of [["a bright PC", {}], ["a dark phone", { width: 360, height: 740, colorScheme: "dark", hasTouch: true, isMobile: true }]]) {
-  test(`On ${look} nothing keeps anybody from a page of the manual, and none is wider than the screen`, async t => {
+  test(`On ${look} every page of the manual is accessible and not wider than the screen`, async t => {
     for (const [address, name] of [["/help", "Documentation"], ["/help/how-to/home-assistant.md", "Show a node in Home Assistant"], ["/help/reference/http.md", "HTTP"], ["/help/tutorial/dashboard.md", "The dashboard"]]) {
       const page = await openPage(t, open + address, options)
       await title(page, name).waitFor()
@@ -67,7 +67,7 @@ for (const [look, options] of [["a bright PC", {}], ["a dark phone", { width: 36
   })
 }
 
-test("An address of the manual opens its heading in the dashboard", async t => {
+test("An address of the manual opens its page in the dashboard and scrolls to the heading", async t => {
   const page = await openPage(t, `${open}/help/reference/alerts.md#disk_low`)
   const heading = page.getByRole("heading", { name: "disk_low" })
   await heading.waitFor()
@@ -77,7 +77,7 @@ test("An address of the manual opens its heading in the dashboard", async t => {
   assert.equal(await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Help" }).getAttribute("aria-current"), "page")
 })
 
-test("A page opens at its beginning, and going back returns to the place that was left", async t => {
+test("A page opens at its beginning, and going back returns to the previous position", async t => {
   const page = await openPage(t, `${open}/#/help/explanation/consensus`)
   await title(page, "Consensus").waitFor()
   await page.getByRole("link", { name: /^Next/ }).scrollIntoViewIfNeeded()
@@ -96,7 +96,7 @@ test("A page opens at its beginning, and going back returns to the place that wa
   assert.equal(await scroll(page), 0)
 })
 
-test("The manual is loaded only when it is opened, and once", async t => {
+test("The manual is loaded only once, when it is opened first", async t => {
   const page = await openPage(t, "about:blank")
   const asked = []
   page.on("request", request => { if (request.url().includes("/help")) asked.push(new URL(request.url()).pathname) })
@@ -141,7 +141,7 @@ test("Commands are copied without their prompts", async t => {
   assert.doesNotMatch(copied, /\$ /)
 })
 
-test("The question mark of a page leads to its place in the manual", async t => {
+test("The question mark of a page opens the matching section of the manual", async t => {
   const page = await openPage(t, `${open}/#/settings`)
   await page.getByRole("link", { name: "Help for this page" }).click()
   await title(page, "Configuration").waitFor()
@@ -157,7 +157,7 @@ test("Without a session the manual can be read", async t => {
   assert.equal(await page.getByRole("article").count(), 0)
 })
 
-test("On a phone the contents are folded until they are opened", async t => {
+test("On a phone the table of contents is collapsed until the user opens it", async t => {
   const page = await openPage(t, `${open}/#/help`, { width: 390, height: 844 })
   await title(page, "Documentation").waitFor()
   const contents = page.getByRole("navigation", { name: "Contents of the manual" })
@@ -168,7 +168,7 @@ test("On a phone the contents are folded until they are opened", async t => {
   assert.equal(await contents.isVisible(), false)
 })
 
-test("Each picture of the manual is shown", async t => {
+test("Every picture of the manual is shown", async t => {
   const page = await openPage(t, `${open}/#/help/tutorial/dashboard`)
   await title(page, "The dashboard").waitFor()
   for (const picture of await page.getByRole("img").all()) {
@@ -178,4 +178,4 @@ test("Each picture of the manual is shown", async t => {
   assert.equal(await page.locator("article img").count(), 2)
 })
 
-test("No page wrote an error", () => assert.deepEqual(wrong, []))
+test("No page logged an error", () => assert.deepEqual(wrong, []))

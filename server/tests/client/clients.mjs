@@ -22,7 +22,7 @@ export class Order {
   }
 }
 
-/** Creates a database for one suite, gives its open store to `work`, and deletes it whatever happens. */
+/** Creates a database for one suite, passes its open store to `work`, and always deletes the database. */
 export async function withDatabase(client, url, name, work, authentication) {
   const store = openStore(client, url, name, authentication)
   try {
@@ -36,7 +36,7 @@ export async function withDatabase(client, url, name, work, authentication) {
   }
 }
 
-/** Opens a store, which the caller disposes. */
+/** Opens a store. The caller must dispose it. */
 export function openStore(client, urls, database, authentication, conventions = {}) {
   const store = new client.DocumentStore(urls, database, authentication)
   Object.assign(store.conventions, conventions)
@@ -45,7 +45,7 @@ export function openStore(client, urls, database, authentication, conventions = 
   return store.initialize()
 }
 
-/** Waits for an event, and fails after a time instead of hanging. `event` is its name, or a function that returns it at the end of that time. */
+/** Waits for an event, and fails after a time instead of hanging. `event` is the event's name for the message, or a function that returns it. */
 export function within(milliseconds, promise, event) {
   let timer
   const late = new Promise((_, reject) => {

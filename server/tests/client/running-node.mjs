@@ -1,4 +1,5 @@
-// A Rookery node to test against: the one at ROOKERY_URL, or one started here on a free port with an empty directory.
+// The Rookery node under test: the one at ROOKERY_URL, or one that is started here on a free port with an empty
+// directory.
 import { spawn } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import http from "node:http"
@@ -28,7 +29,7 @@ export async function startNode() {
   }
 }
 
-/** Starts a node on a directory and does not wait for it. */
+/** Starts a node on a directory. Does not wait until it serves. */
 export function launch(data, url) {
   const [program, ...firstArguments] = executable()
   const output = []

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { freePort } from "../process/node-process.mjs"
 import { executable, launch } from "./running-node.mjs"
 
-/** Starts it. `as(name)` returns the authentication options of a client: `app` has every right, `reader` may only read the database `reader`. */
+/** Starts the node. `as(name)` returns the authentication options of a client: `app` has every right, `reader` may only read the database `reader`. */
 export async function startSecureNode() {
   const data = mkdtempSync(join(tmpdir(), "rookery-secure-"))
   const clients = mkdtempSync(join(tmpdir(), "rookery-clients-"))
@@ -27,7 +27,7 @@ export async function startSecureNode() {
     url,
     token,
     ca,
-    /** Runs a command as it would be run on another machine, with the admin token. */
+    /** Runs a command as on another machine: with the address and the admin token. */
     remotely(...words) {
       writeFileSync(join(clients, "token"), token, { mode: 0o600 })
       return rookery(...words, "--url", url, "--token-file", join(clients, "token"), "--ca", join(clients, "app-ca.pem"))

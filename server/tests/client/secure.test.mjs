@@ -1,4 +1,4 @@
-// RavenDB's official clients against a node with TLS, which identifies them by their certificates.
+// RavenDB's official clients against a node with TLS, which authenticates them by their certificates.
 import { after, before, describe } from "node:test"
 import { clients } from "./clients.mjs"
 import { startSecureNode } from "./secure-node.mjs"

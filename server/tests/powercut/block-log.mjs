@@ -1,4 +1,5 @@
-// Reads the log of QEMU's blklogwrites driver (the format of Linux's dm-log-writes) and rebuilds what a disk may hold after power was cut.
+// Reads the log of QEMU's blklogwrites driver (the format of Linux's dm-log-writes) and rebuilds what a disk may
+// contain after a power cut.
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 
 const MAGIC = 0x6a736677736872n
@@ -7,7 +8,7 @@ const FUA = 2n
 const DISCARD = 4n
 const MARK = 8n
 
-/** How many entries the log held when its header was last written. A header is written with each flush, so this never runs ahead of a returned sync. */
+/** The number of entries in the log when its header was last written. The header is written with each flush, so entries after the last returned sync are not counted. */
 export function countEntries(logFile) {
   const header = Buffer.alloc(28)
   readSync(logFile, header, 0, 28, 0)
@@ -19,7 +20,7 @@ export function readEntries(path) {
   const file = openSync(path, 'r')
   const header = Buffer.alloc(28)
   readSync(file, header, 0, 28, 0)
-  if (header.readBigUInt64LE(0) !== MAGIC) throw new Error(`${path} is no block log`)
+  if (header.readBigUInt64LE(0) !== MAGIC) throw new Error(`${path} is not a block log`)
   const count = Number(header.readBigUInt64LE(16))
   const sectorBytes = header.readUInt32LE(24)
   const entries = []
@@ -44,7 +45,7 @@ export function readEntries(path) {
   return { entries, sectorBytes }
 }
 
-/** A small generator of numbers in [0, 1) that a seed repeats (mulberry32). */
+/** A small generator of random numbers in [0, 1), repeatable by its seed (mulberry32). */
 export function seededRandom(seed) {
   let state = seed >>> 0
   return () => {
@@ -56,13 +57,15 @@ export function seededRandom(seed) {
   }
 }
 
-// The superblock of ext4, 1,024 bytes from byte 1,024 on, is two sectors and carries a checksum. Media write blocks of 4 KiB, so it is not torn there; a torn one would keep
-// the file system from being mounted, with which no program's promise has to do. Its two sectors go together.
+// The superblock of ext4 occupies two sectors from byte 1,024 on, and contains a checksum. Real media write blocks of 4
+// KiB, so they do not tear it. A torn superblock would prevent mounting, which says nothing about the program under
+// test. So both sectors are kept or dropped together.
 const SUPERBLOCK_SECTOR = 2
 
 /**
- * Turns `target`, a copy of the disk before the log began, into what the disk may hold when power goes before entry `cut`:
- * everything up to the last flush before it, and of what was written since, each sector with probability one half (a superblock whole or not at all).
+ * `target` is a copy of the disk before the log began. Turns it into what the disk may contain if power is cut before
+ * entry `cut`: everything up to the last flush before the cut, and each sector that was written since with probability
+ * one half (the superblock completely or not at all).
  */
 export function buildCrashImage({ log, target, cut, seed }) {
   const { entries, sectorBytes } = readEntries(log)

@@ -1,4 +1,5 @@
-// check.mjs URL ACKNOWLEDGED CUT: every write acknowledged before entry CUT must be there, in that version or a later one.
+// check.mjs URL ACKNOWLEDGED CUT: checks that every write that was acknowledged before log entry CUT is there, in that
+// version or a later one.
 import { readFileSync } from 'node:fs'
 
 const [url, acknowledgedPath, cut] = process.argv.slice(2)

@@ -1,6 +1,8 @@
-// writer.mjs NODE DATABASE LOG ACKNOWLEDGED SECONDS: PUTs and overwrites documents, and for each acknowledged write notes how many
-// block-log entries there were by then. Beside that it makes and deletes databases, because each deletion is flushed: small runs pile up until they are compacted, which a
-// recording must hold. On a slow machine it goes on until that has happened, for a minute at most. A crash image cut after that entry must hold the write (or a later one of the same document).
+// writer.mjs NODE DATABASE LOG ACKNOWLEDGED SECONDS: stores and overwrites documents. For each acknowledged write it
+// records the number of block-log entries so far. A crash image that is cut after that entry must contain the write or
+// a later version of the document. It also creates and deletes databases. Each deletion is flushed, so small sorted
+// files ("runs") accumulate until they are compacted, and a recording must contain a compaction. On a slow machine it
+// continues until then, for a minute at most.
 import { randomBytes } from 'node:crypto'
 import { openSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
@@ -18,7 +20,7 @@ let hasCompacted = false
 const isOver = () => Date.now() > (hasCompacted ? least : most)
 
 function put(id, version) {
-  // A part of the text repeats, the rest does not: journal frames of both kinds.
+  // One part of the text repeats and one does not, so that the journal has compressed and uncompressed frames.
   const body = JSON.stringify({ version, text: 'rook'.repeat(200), noise: randomBytes(3000).toString('base64') })
   return new Promise((resolve, reject) => {
     const request = http.request(`${url}/docs?id=${id}`, { method: 'PUT', agent, headers: { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) } }, (response) => {
@@ -39,7 +41,7 @@ async function work(worker) {
     started.add(id)
     await put(id, stamped)
     acknowledged.push([id, stamped, countEntries(log)])
-    if (Date.now() > least) await new Promise(resolve => setTimeout(resolve, 100)) // leaves the machine to the compaction that is waited for
+    if (Date.now() > least) await new Promise(resolve => setTimeout(resolve, 100)) // Leaves processor time for the compaction that is still missing.
   }
 }
 

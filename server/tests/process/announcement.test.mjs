@@ -1,11 +1,11 @@
-// What a node says of itself by mDNS, in the file that Avahi gets from systemd's directory.
+// What a node announces by mDNS: the file that it writes for Avahi into systemd's directory.
 import assert from "node:assert/strict"
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
 import { NodeProcess, portForMember, run, temporaryDirectory, until } from "./node-process.mjs"
 
-test("A node under systemd announces who it is, and that nobody owns it until somebody does", { timeout: 120_000 }, async t => {
+test("A node under systemd announces its name, and that it has no owner until it is claimed", { timeout: 120_000 }, async t => {
   const directory = temporaryDirectory(t)
   const [data, runtime] = [join(directory, "data"), join(directory, "run")]
   const port = await portForMember()

@@ -7,7 +7,7 @@ import { command, environmentAt, unread } from "./commands.mjs"
 import { lost, startLoad } from "./load.mjs"
 import { executable, freePort, NodeProcess, run, temporaryDirectory, until } from "./node-process.mjs"
 
-/** Asserts that a command ended with a code and one sentence. */
+/** Asserts that a command ended with an exit code and printed one sentence. */
 function refused({ code, stdout, stderr }, expectedCode, pattern) {
   assert.equal(code, expectedCode, stderr)
   assert.equal(stdout, "")
@@ -22,7 +22,7 @@ async function succeeded(command) {
   return stdout
 }
 
-/** Serves a directory for the length of `work`. */
+/** Runs a node on a directory while `work` runs. */
 async function serving(data, work, options = []) {
   const node = await NodeProcess.serve({ data, options })
   try {
@@ -32,7 +32,7 @@ async function serving(data, work, options = []) {
   }
 }
 
-/** Asserts that a node on half a restore reports that, and neither serves nor creates anything. */
+/** Asserts that a node on an unfinished restore reports it, serves nothing and creates no files. */
 async function refusesHalfARestore(data) {
   const files = readdirSync(data).sort()
   const node = NodeProcess.start({ data, port: await freePort() })
@@ -45,7 +45,7 @@ async function refusesHalfARestore(data) {
     await node.terminate()
   }
 
-  // Except the files by which a running node shows that it runs, and where.
+  // Except the files that tell other processes that a node runs, and at which address.
   const created = readdirSync(data).filter(name => !files.includes(name) && name !== "lock" && name !== "local-access")
   assert.deepEqual([created, files.filter(name => !existsSync(join(data, name)))], [[], []], "nothing was created or deleted")
 }
@@ -66,7 +66,7 @@ test("A backup taken under load holds everything that was acknowledged before it
     before = new Map(load.acknowledged)
     assert.match(await succeeded(run("backup", "--to", backup, "--url", node.url)), /Backup complete in .*, durable and checked\./)
     await load.stop()
-    assert.deepEqual(await lost(node, "Load", load.acknowledged), [], "the node goes on")
+    assert.deepEqual(await lost(node, "Load", load.acknowledged), [], "the node lost nothing during the backup")
     assert.ok(!existsSync(join(data, "checkpoint")), "the checkpoint is deleted")
     refused(await run("backup", "--to", backup, "--url", node.url), 78, /not empty/)
     refused(await run("backup", "--to", join(directory, "none"), "--data", data), 78, /in use/)
@@ -78,7 +78,7 @@ test("A backup taken under load holds everything that was acknowledged before it
       assert.deepEqual(await lost(other, "Load", before), [])
       const copy = await other.expect(200, "GET", "/databases/Quiet/docs?id=a")
       const vectors = [original, copy].map(answer => answer.Results[0]["@metadata"]["@change-vector"])
-      assert.notEqual(vectors[1], vectors[0], "a change vector of the old history matches nothing in the new one")
+      assert.notEqual(vectors[1], vectors[0], "a change vector from before the restore matches no document after it")
       const change = { Id: "a", ChangeVector: vectors[0], Document: {}, Type: "PUT" }
       await other.expect(409, "POST", "/databases/Quiet/bulk_docs", JSON.stringify({ Commands: [change] }))
       await other.expect(201, "PUT", "/databases/Quiet/docs?id=b", "{}")
@@ -100,32 +100,7 @@ test("A backup taken under load holds everything that was acknowledged before it
   refused(await run("restore", "--from", data, "--data", join(directory, "other")), 1, /no complete backup/)
 })
 
-test("A backup that a browser downloaded is unpacked, checked and restored, and a damaged one is refused", async t => {
-  const directory = temporaryDirectory(t)
-  const [file, cut, changed, longer, unpacked] = ["file", "cut", "changed", "longer", "unpacked"].map(name => join(directory, name))
-  await serving(join(directory, "data"), async node => {
-    await node.createDatabase("Quiet")
-    await node.expect(201, "PUT", "/databases/Quiet/docs?id=a", JSON.stringify({ text: "rook".repeat(1000) }))
-    writeFileSync(file, Buffer.from(await (await fetch(`${node.url}/admin/node/backup`)).arrayBuffer()))
-  })
-  const bytes = readFileSync(file)
-  writeFileSync(cut, bytes.subarray(0, bytes.length - 5))
-  writeFileSync(changed, bytes)
-  damage(changed)
-  writeFileSync(longer, Buffer.concat([bytes, Buffer.from("x")]))
-  refused(await run("backup", "--from", cut, "--to", join(directory, "one")), 1, /cut is no complete backup/)
-  refused(await run("backup", "--from", changed, "--to", join(directory, "two")), 1, /changed is no complete backup/)
-  refused(await run("backup", "--from", longer, "--to", join(directory, "three")), 1, /bytes after the end/)
-  refused(await run("restore", "--from", join(directory, "one"), "--data", join(directory, "none")), 1, /no complete backup/)
-  writeFileSync(changed, "rook")
-  refused(await run("backup", "--from", changed, "--to", join(directory, "four")), 1, /changed is no backup/)
-  assert.ok(!existsSync(join(directory, "four")), "nothing was begun")
-  refused(await run("backup", "--from", file, "--to", unpacked, "--url", "http://127.0.0.1:1"), 78, /Give one of them/)
-  assert.match(await succeeded(run("backup", "--from", file, "--to", unpacked)), /Backup complete in .*, durable and checked\./)
-  assert.match(await succeeded(run("restore", "--from", unpacked, "--data", join(directory, "restored"))), /Quiet: 1 document\./)
-})
-
-test("A backup that is interrupted when it is complete already is reported as complete", async t => {
+test("A backup that is interrupted after its last file is reported as complete", async t => {
   const directory = temporaryDirectory(t)
   const backup = join(directory, "backup")
   await serving(join(directory, "data"), async node => {
@@ -160,12 +135,12 @@ test("A stopped node is backed up and exported from its directory, and damage is
   const empty = join(directory, "empty")
   mkdirSync(empty)
   refused(await run("export", "--data", empty), 78, /no data directory/)
-  assert.deepEqual(readdirSync(empty), [], "nothing was begun in a directory that was named by mistake")
+  assert.deepEqual(readdirSync(empty), [], "nothing was created in a directory that was named by mistake")
   refused(await run("backup", "--to", join(directory, "x"), "--data", join(directory, "none")), 78, /no data directory/)
   refused(await run("backup", "--to", join(directory, "x"), "--url", "http://127.0.0.1:1"), 1, /No node answers at http:\/\/127\.0\.0\.1:1/)
-  assert.ok(!existsSync(join(directory, "x")), "a backup that could not begin leaves nothing")
+  assert.ok(!existsSync(join(directory, "x")), "a backup that could not begin leaves no directory")
 
-  // The restored directory has its documents in runs, of which the first holds the documents themselves.
+  // The restored directory has its documents in sorted files ("runs"). The first of them contains the documents.
   const copy = join(directory, "damaged")
   cpSync(join(directory, "restored"), copy, { recursive: true })
   damage(join(copy, "storage", readdirSync(join(copy, "storage")).filter(name => name.endsWith(".run")).sort()[0]))
@@ -179,7 +154,7 @@ test("A stopped node is backed up and exported from its directory, and damage is
   assert.match(damaged.stderr, /The node's data is damaged, and so is this copy of it, which is no backup: .*\.run is damaged/)
 })
 
-test("A node with a journal of its own is backed up, exported and restored with it", async t => {
+test("A node whose journal is in a separate directory is backed up, exported and restored with the journal", async t => {
   const directory = temporaryDirectory(t)
   const [data, journal, backup, restored, other] = ["data", "journal", "backup", "restored", "other"].map(name => join(directory, name))
   await serving(data, async node => {
@@ -192,7 +167,7 @@ test("A node with a journal of its own is backed up, exported and restored with 
   refused(await run("backup", "--to", backup, "--journal", journal), 78, /--data/)
   await succeeded(run("backup", "--to", backup, "--data", data, "--journal", journal))
   refused(await run("restore", "--from", backup, "--data", restored, "--journal", journal), 78, /journal is not empty/)
-  assert.ok(!existsSync(restored), "nothing was begun")
+  assert.ok(!existsSync(restored), "nothing was created")
   assert.match(await succeeded(run("restore", "--from", backup, "--data", restored, "--journal", other)), /serve --data .*restored --journal .*other`/)
   assert.ok(!existsSync(join(restored, "journal")))
   await serving(restored, node => node.expect(200, "GET", "/databases/Shop/docs?id=a"), ["--journal", other])

@@ -1,4 +1,4 @@
-// Clients that are slow, fall silent or vanish, on real sockets.
+// Clients that are slow, stop sending or disconnect, on real sockets.
 import assert from "node:assert/strict"
 import { once } from "node:events"
 import { connect } from "node:net"
@@ -18,12 +18,12 @@ before(async t => {
 async function readAll(socket) {
   const parts = []
   socket.on("data", part => parts.push(part))
-  socket.on("error", () => {}) // A client that still writes is reset; what was received before counts.
+  socket.on("error", () => {}) // A client that still writes gets a reset. What it received before is kept.
   await new Promise(done => socket.on("close", done))
   return Buffer.concat(parts).toString()
 }
 
-/** Opens a connection and sends a text. */
+/** Opens a connection and sends `text`. */
 async function open(text) {
   const socket = connect(node.port, "127.0.0.1")
   await once(socket, "connect")
@@ -44,10 +44,10 @@ test("Silent and trickling clients are cut off while others are served", limit, 
   assert.match(await silentBody, /^HTTP\/1\.1 408 [^]*came too slowly/)
   assert.match(await trickled, /^HTTP\/1\.1 408 [^]*came too slowly/)
   clearInterval(trickle)
-  assert.equal((await node.request("GET", "/databases/slow/docs?id=one")).status, 404, "nothing of it was stored")
+  assert.equal((await node.request("GET", "/databases/slow/docs?id=one")).status, 404, "the unfinished document was not stored")
 })
 
-test("Clients that vanish in the middle of a body leave nothing behind", limit, async () => {
+test("A document whose client disconnects inside the body is not stored", limit, async () => {
   for (let i = 0; i < 200; i++) {
     const socket = await open(`${head}\r\n{"a":"${"x".repeat(i * 40)}`)
     socket.on("error", () => {})
@@ -58,7 +58,7 @@ test("Clients that vanish in the middle of a body leave nothing behind", limit, 
   assert.equal((await node.request("PUT", "/databases/slow/docs?id=one", "{}")).status, 201)
 })
 
-test("Bulk inserts that vanish are no error of the node", limit, async () => {
+test("A bulk insert whose client disconnects is not logged as an error", limit, async () => {
   for (let i = 0; i < 20; i++) {
     const length = i % 2 === 0 ? "Content-Length: 100000" : "Transfer-Encoding: chunked"
     const socket = await open(`POST /databases/slow/bulk_insert HTTP/1.1\r\nHost: 127.0.0.1\r\n${length}\r\n\r\n`)
@@ -70,7 +70,7 @@ test("Bulk inserts that vanish are no error of the node", limit, async () => {
   assert.doesNotMatch(node.log, /error/)
 })
 
-test("Clients that vanish instead of reading a long answer leave the server serving", limit, async () => {
+test("The node serves on after clients disconnected without reading a long answer", limit, async () => {
   const lines = Array.from({ length: 5_000 }, (_, n) => JSON.stringify({ text: "rook".repeat(100), "@metadata": { "@id": `long/${n}` } })).join("\n")
   assert.equal((await node.request("POST", "/databases/slow/import", lines)).status, 200)
   const query = '{"Query":"from @all_docs"}'
@@ -85,5 +85,5 @@ test("Clients that vanish instead of reading a long answer leave the server serv
 
   const all = await node.request("GET", "/databases/slow/export")
   assert.ok(all.text.trim().split("\n").length >= 5_000)
-  assert.doesNotMatch(node.log, /error/, "a client that leaves is no fault of the node")
+  assert.doesNotMatch(node.log, /error/, "a client that disconnects causes no error in the log")
 })

@@ -1,4 +1,4 @@
-// What users type: documents, queries, databases and indexes, the settings of `rookery login`, and how each command ends.
+// The commands for documents, queries, databases, indexes and `rookery login`: their output and exit codes.
 import assert from "node:assert/strict"
 import { once } from "node:events"
 import {
@@ -11,7 +11,7 @@ import { command, environmentAt, Terminal, unread } from "./commands.mjs"
 import { needing } from "./installed.mjs"
 import { executable, freePort, NodeProcess, temporaryDirectory, until } from "./node-process.mjs"
 
-/** A node with a database `birds`, and what runs commands against it. */
+/** Starts a node with a database `birds`. Returns it with a function that runs commands against it. */
 async function setUp(t) {
   const directory = temporaryDirectory(t)
   const node = await NodeProcess.serveDuring(t, { data: join(directory, "data") })
@@ -21,7 +21,7 @@ async function setUp(t) {
   return { directory, node, env, rookery, withInput: (input, ...words) => command(words, { env, input }) }
 }
 
-/** Asserts how a command ended, and returns its output. With a pattern, stderr must match it and stdout be empty. */
+/** Asserts a command's exit code and returns its output. With a pattern, stderr must match it and stdout must be empty. */
 function ended({ code, stdout, stderr }, expected, pattern) {
   assert.equal(code, expected, stderr)
   if (pattern !== undefined) {
@@ -32,7 +32,7 @@ function ended({ code, stdout, stderr }, expected, pattern) {
   return stdout
 }
 
-test("Documents are put, read and deleted, and each end has its code", async t => {
+test("Documents are put, read and deleted, and each result has its exit code", async t => {
   const { rookery, withInput, node } = await setUp(t)
   const [id, vector] = ended(await withInput('{"name":"Anna"}', "put", ".", "rooks/1"), 0).trim().split(" ")
   assert.equal(id, "rooks/1")
@@ -43,7 +43,8 @@ test("Documents are put, read and deleted, and each end has its code", async t =
   ended(await withInput('{"name":', "put", ".", "rooks/2"), 78, /JSON/)
   ended(await rookery("put", ".", "rooks/2", "/nowhere/x.json"), 78, /no such file/)
   ended(await withInput('{"n":2}', "put", ".", "rooks/2"), 0)
-  // Both are announced with Expect: 100-continue. The first is refused for its length and never sent; the second just fits.
+  // Both documents are sent with Expect: 100-continue. The first is too long, so its body is never sent. The second
+  // just fits.
   const text = length => `{"n":"${"x".repeat(length - '{"n":""}'.length)}"}`
   ended(await withInput(text((8 << 20) + 1), "put", ".", "rooks/large"), 78,
     /^The document is larger than 8\.0 MiB, which is the limit, and was not stored\. Split it into several doc.*\n$/)
@@ -96,19 +97,19 @@ test("A query is answered as lines, as a table and as the node's own JSON, and c
   assert.equal(JSON.parse(ended(await rookery(...query, "--json"), 0)).TotalResults, 2)
   const table = await rookery(...query, "--table", "--timings")
   assert.match(table.stdout, /^ID +name +age\nrooks\/2 +Rook \\u001b\[31m2 +7\nrooks\/3 +Rook \\u001b\[31m3 +12\n$/)
-  assert.ok(!table.stdout.includes("\u001b"), "what others wrote does not reach the terminal as a command")
+  assert.ok(!table.stdout.includes("\u001b"), "control sequences in a document do not reach the terminal")
   assert.match(table.stderr, /2 results in \d+ ms by /)
   assert.match(table.stderr, /ms\n.*ms/)
   assert.match(ended(await rookery(...query, "--explain"), 0), /would use/)
   ended(await rookery("query", ".", "from Rooks where where"), 78, /Line 1, column/)
   const unfinished = ["query", ".", "from Rooks where"]
-  assert.equal((await rookery(...unfinished, "--timings")).stderr, (await rookery(...unfinished)).stderr, "the position is one in the typed text")
+  assert.equal((await rookery(...unfinished, "--timings")).stderr, (await rookery(...unfinished)).stderr, "the position counts in the typed text")
   ended(await rookery("query", ".", "from Rooks", "--param", "5"), 78, /--param must be NAME=VALUE/)
   ended(await rookery("query", ".", "from Rooks", "--table", "--json"), 78, /Give one of them/)
 
   const coloured = new Terminal(`$rookery query . "from Rooks"; NO_COLOR=1 $rookery query . "from Rooks"; TERM=dumb $rookery query . "from Rooks"; echo "code $?"`, { env })
   await coloured.shows(/code 0/)
-  assert.equal(coloured.shown.split("\u001b[1mID").length, 2, "bold heads once: not with NO_COLOR, not on a dumb terminal")
+  assert.equal(coloured.shown.split("\u001b[1mID").length, 2, "the heading is bold once: neither with NO_COLOR nor on a dumb terminal")
 })
 
 test("Databases are listed, created and deleted by name; indexes are defined, paused, reset, disabled and deleted", async t => {
@@ -170,7 +171,7 @@ test("Databases are listed, created and deleted by name; indexes are defined, pa
   ended(await rookery("index", "rm", ".", "Rooks/ByAge"), 66, /Rooks\/ByAge/)
 })
 
-test("A misspelt word is named, with the likely one", async t => {
+test("The message about a misspelt word suggests the likely one", async t => {
   const { rookery } = await setUp(t)
   ended(await rookery("improt"), 78, /"improt" is not a command or option here\. Did you mean import\?/)
   ended(await rookery("cluster", "ndoe"), 78, /Did you mean node\? See `rookery cluster --help`/)
@@ -178,7 +179,7 @@ test("A misspelt word is named, with the likely one", async t => {
   ended(await rookery("zzzzzzzz"), 78, /"zzzzzzzz" is not a command or option here\. See `rookery --help`/)
 })
 
-test("The settings of a login apply where nothing else is given, and are refused if other users can read them", async t => {
+test("The settings of a login apply where options and environment give none, and are refused if other users can read them", async t => {
   const directory = temporaryDirectory(t)
   const node = await NodeProcess.serveDuring(t, { data: join(directory, "data") })
   await node.createDatabase("birds")
@@ -193,7 +194,7 @@ test("The settings of a login apply where nothing else is given, and are refused
   ended(await rookery("login", closed, node.url, "--database", "birds"), 0)
   assert.equal(statSync(file).mode & 0o777, 0o600)
   assert.deepEqual(JSON.parse(readFileSync(file, "utf8")), { url: [closed, node.url], database: "birds" })
-  assert.equal(JSON.parse(ended(await rookery("get", ".", "a"), 0)).n, 1, "the one of two that answers")
+  assert.equal(JSON.parse(ended(await rookery("get", ".", "a"), 0)).n, 1, "the command uses the one of two nodes that answers")
 
   const elsewhere = `http://127.0.0.1:${await freePort()}`
   assert.match((await command(["status"], { env: { ...env, ROOKERY_URL: elsewhere } })).stderr, new RegExp(`No node answers at ${elsewhere}`), "the environment wins over the file")
@@ -235,7 +236,7 @@ test("Bash completes commands and options from the executable's own list", async
   ended(await command(["completion", "tcsh"], { env }), 78, /must be one of bash, zsh, fish/)
 })
 
-/** Starts a proxy before a node for the length of a test. `asked` has the version of HTTP and the path of each request. */
+/** Starts a proxy in front of a node, for one test. `asked` has the HTTP version and the path of each request. */
 async function recorderOf(t, node) {
   const asked = []
   const server = createServer(async ({ httpVersion, url }, answer) => {
@@ -248,7 +249,7 @@ async function recorderOf(t, node) {
   return { url: `http://127.0.0.1:${server.address().port}`, asked }
 }
 
-test("A status is the same over the quick connection and over the usual one, if the node is well and if it is not", async t => {
+test("The status is the same over the quick connection and over the usual one, for a healthy and for an unhealthy node", async t => {
   const { env, node, directory } = await setUp(t)
   const data = join(directory, "later")
   mkdirSync(data)
@@ -278,14 +279,14 @@ test("A status is the same over the quick connection and over the usual one, if 
   }
 })
 
-test("Zsh completes at its prompt, from a file that it reads at its start", needing("zsh"), async t => {
+test("Zsh completes commands with the file that it reads at its start", needing("zsh"), async t => {
   const { env, directory } = await setUp(t)
   writeFileSync(join(directory, "completion.zsh"), ended(await command(["completion", "zsh"], { env }), 0))
   writeFileSync(join(directory, ".zshrc"), `PROMPT='> '; source ${join(directory, "completion.zsh")}\n`)
   await completesAtThePrompt(t, "zsh -i", env)
 })
 
-test("Fish completes at its prompt, from its directory of completions", needing("fish"), async t => {
+test("Fish completes commands with a file in its directory of completions", needing("fish"), async t => {
   const { env, directory } = await setUp(t)
   for (const path of ["bin", ".config/fish/completions"]) mkdirSync(join(directory, path), { recursive: true })
   // Fish completes only commands that it finds in PATH.
@@ -312,7 +313,7 @@ async function completesAtThePrompt(t, shell, env) {
   await until(() => plain().slice(from).includes("The cluster's certificate authority"))
 }
 
-test("Names and values neither control a terminal nor reorder or hide letters, and their JSON means the same", async t => {
+test("Names and values cannot control a terminal or reorder or hide letters, and their escaped JSON means the same", async t => {
   const { rookery, env, node } = await setUp(t)
   const hostile = "a\u202eb\u2066c\u009bd\u2028e\u200bf\u001b[31m"
   await node.expect(201, "POST", "/databases/birds/bulk_docs", JSON.stringify({ Commands: [{ Id: `rooks/${hostile.replace(/[\u001b\u009b]/g, "")}`, Type: "PUT", Document: { [hostile]: hostile } }] }))
@@ -329,7 +330,7 @@ test("Names and values neither control a terminal nor reorder or hide letters, a
   assert.match((await rookery("export", ".")).stdout, raw)
   const terminal = new Terminal("$rookery export . 2>/dev/null", { env })
   assert.equal(await terminal.ended, 0)
-  // The runtime sets the keypad of the terminal when it ends.
+  // When the .NET runtime ends, it sends the sequence for the terminal's keypad mode.
   const shown = terminal.shown.replaceAll("\r\n", "\n").replace("\u001b[?1h\u001b=", "")
   assert.doesNotMatch(shown, raw)
   assert.equal(JSON.parse(shown)[hostile], hostile)
@@ -352,7 +353,7 @@ test("A benchmark measures its own load, and leaves no database behind", async t
   ended(await rookery("bench", "--kind", "nothing"), 78, /--kind must be put, get or query/)
 })
 
-test("The documents of a query are counted, and then changed or deleted; a query that would change them names the command", async t => {
+test("Documents are counted before a query changes or deletes them; `rookery query` with an update names the right command", async t => {
   const { rookery, env, node, directory } = await setUp(t)
   writeFileSync(join(directory, "in.ndjson"), Array.from({ length: 700 }, (_, n) => `{"age":${n},"@metadata":{"@id":"rooks/${n}","@collection":"Rooks"}}\n`).join(""))
   ended(await rookery("import", ".", join(directory, "in.ndjson")), 0)
@@ -375,7 +376,7 @@ test("The documents of a query are counted, and then changed or deleted; a query
   ended(await rookery("delete", ".", "--query", "from Rooks where age < $most", "--param", "most=100", "--yes"), 0, /^Deleted 100 documents\.\n$/)
   ended(await rookery("delete", ".", "--query", "from Rooks where age < 100", "--yes"), 0, /^Deleted 0 documents\.\n$/)
 
-  // Slowly, so that there is something to interrupt: the node stops too.
+  // `--per-second` makes the patch slow enough to be interrupted. The node stops the patch too.
   const slow = new Terminal(`$rookery patch . "from Rooks update { this.slow = true }" --yes --per-second 5; echo "code $?"`, { env })
   await slow.shows(/0 %, \d+ documents/)
   slow.type("\u0003")
@@ -396,7 +397,7 @@ async function poseAsNode(t, answer) {
   return { asked, env: { ...environmentAt(temporaryDirectory(t)), ROOKERY_URL: `http://127.0.0.1:${server.address().port}` } }
 }
 
-test("Without a leader, get and query say how a node's own documents are read, and other commands name these two", async t => {
+test("Without a leader, get and query say how to read a node's own documents, and other commands name get and query", async t => {
   const refusal = "This node cannot confirm the latest state now. With consistency=local it answers what it has, which may be older."
   const document = { name: "Anna", "@metadata": { "@id": "rooks/1" } }
   const { env, asked } = await poseAsNode(t, ({ url }) => url.includes("consistency=local")
@@ -411,7 +412,7 @@ test("Without a leader, get and query say how a node's own documents are read, a
   assert.ok((await command(["get", "birds", "--prefix", "a", "--local"], { env })).code === 0 && asked.at(-1).includes("startsWith=a&consistency=local"))
 })
 
-test("An interrupted deletion reports what is deleted and what the node has not confirmed", async t => {
+test("An interrupted deletion reports how many documents are deleted and how many are unconfirmed", async t => {
   const ids = Array.from({ length: 2500 }, (_, n) => `rooks/${n}`)
   let parts = 0
   let last
@@ -438,7 +439,7 @@ test("An interrupted deletion reports what is deleted and what the node has not 
   assert.deepEqual([interrupted.code, interrupted.stderr], [130, `Interrupted. ${open}`])
 })
 
-test("A change by query that is interrupted before its state is known is stopped, or its operation is named", async t => {
+test("An interrupted change by query stops the operation, or names it if it could not be stopped", async t => {
   let process
   let canBeStopped = true
   const state = { Status: "InProgress", Progress: { Total: 9, Processed: 4 } }
@@ -484,7 +485,7 @@ test("An interrupted debug package is deleted, and the command says so", async t
   assert.deepEqual(readdirSync(directory), [])
 })
 
-test("A plan of a node that marks no index names the one that answers", async t => {
+test("The plan names the index that answers, also for a node that does not mark it", async t => {
   const reasons = ["Auto/Rooks/Byname lacks age.", "Auto/Rooks/Byage holds all."]
   const body = { Results: reasons.map(Reason => ({ Index: "Auto/Rooks/Byage", Reason })) }
   const { env } = await poseAsNode(t, () => ({ status: 200, body }))
@@ -504,7 +505,7 @@ test("The clock's time is confirmed only after the user has seen it", async t =>
   await typed.shows(/so nothing was changed\.\r\ncode 1/)
 })
 
-test("Output that is full or closed ends a command with a sentence and its code, and never by a signal", async t => {
+test("A command whose output is full or closed ends with a sentence and an exit code, and never by a signal", async t => {
   const { node, env, directory } = await setUp(t)
   await node.expect(201, "PUT", "/databases/birds/docs?id=rooks/1", '{"n":1}')
   writeFileSync(join(directory, "in.ndjson"), '{"n":1,"@metadata":{"@id":"a/1"}}\n')
@@ -517,7 +518,7 @@ test("Output that is full or closed ends a command with a sentence and its code,
     ended(await inShell(`$rookery ${words} >&- 2>&- <&-`), 1)
   }
 
-  // A report on stderr is part of the result: a command whose report is lost fails, although its work is done.
+  // A report on stderr is part of the result. So a command whose report is lost fails, although its work is done.
   ended(await inShell(`$rookery import . ${join(directory, "in.ndjson")} 2> /dev/full`), 1)
   await node.expect(200, "GET", "/databases/birds/docs?id=a/1")
   ended(await inShell(`$rookery import . ${join(directory, "in.ndjson")} 2>&-`), 0)
@@ -525,7 +526,7 @@ test("Output that is full or closed ends a command with a sentence and its code,
   ended(await inShell("$rookery import . - <&-"), 0, /0 documents were stored/)
 })
 
-test("A node whose log cannot be written serves on, and stops cleanly", async t => {
+test("A node whose log cannot be written keeps serving and stops cleanly", async t => {
   const directory = temporaryDirectory(t)
   const outputs = [["2> /dev/full", ""], ["2>&- >&- <&-", ""], ["", unread(2)], ["", unread(2, { blocks: false })]]
   for (const [redirection, prefix] of outputs) {

@@ -1,15 +1,15 @@
-// The executable as a user starts it: with input on stdin, with an environment of its own, in a terminal.
+// Runs the executable as a user does: with input on stdin, with a separate environment, or in a terminal.
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { executable } from "./node-process.mjs"
 
-/** The environment of a user without settings, whose home is a directory of the test. */
+/** The environment of a user who has no settings and whose home is a directory of the test. */
 export const environmentAt = home => {
   const { ROOKERY_URL, ROOKERY_TOKEN, ROOKERY_CA, ROOKERY_DATABASE, XDG_CONFIG_HOME, NO_COLOR, COLUMNS, LINES, ...others } = process.env
   return { ...others, HOME: home, TERM: "xterm-256color" }
 }
 
-/** Runs a command to its end, with `input` on stdin; another program than the executable where one is named. */
+/** Runs a command to its end, with `input` on stdin. `program` is the executable unless the caller passes another. */
 export async function command(words, { input = "", env, onStart, program = executable } = {}) {
   const child = spawn(program, words, { stdio: ["pipe", "pipe", "pipe"], env })
   child.stdin.on("error", () => {})
@@ -26,7 +26,7 @@ async function endOf(child) {
   return { code: code ?? signal, stdout: Buffer.concat(output.stdout).toString(), stderr: Buffer.concat(output.stderr).toString() }
 }
 
-/** A prefix for a command in bash: its `descriptor` is then a full pipe that nobody reads. A write to it fails unless it `blocks`. */
+/** A prefix for a bash command. It makes the command's `descriptor` a full pipe that nobody reads. A write to it blocks, or fails if `blocks` is false. */
 export const unread = (descriptor, { blocks = true } = {}) => `python3 -c '
 import os, sys
 reader, writer = os.pipe()
@@ -39,12 +39,12 @@ os.set_blocking(writer, ${blocks ? "True" : "False"})
 os.dup2(writer, ${descriptor})
 os.execv(sys.argv[1], sys.argv[1:])' `
 
-/** A pseudo-terminal in which a line of bash runs, where $rookery is the executable. What it shows is in `shown`; what is typed goes to `type`. */
+/** A pseudo-terminal that runs a line of bash, in which $rookery is the executable. `shown` is its output; `type` types keys. */
 export class Terminal {
   #bytes = []
 
   constructor(line, { env, columns = 120, rows = 40 } = {}) {
-    // `script` of util-linux creates the terminal with the size of its own one, and it has none.
+    // `script` of util-linux copies the size of its own terminal. Here it has none, so `stty` sets the size.
     const script = `stty cols ${columns} rows ${rows}; ${line}`
     this.child = spawn("script", ["--quiet", "--flush", "--return", "--command", `bash -c '${script.replaceAll("'", `'\\''`)}'`, "/dev/null"], {
       stdio: ["pipe", "pipe", "inherit"],
@@ -59,7 +59,7 @@ export class Terminal {
     return Buffer.concat(this.#bytes).toString()
   }
 
-  /** Waits until it has shown something after the character `from`. */
+  /** Waits until the output from the character `from` on matches `pattern`. */
   async shows(pattern, from = 0) {
     for (const deadline = performance.now() + 60_000; !pattern.test(this.shown.slice(from));) {
       if (performance.now() > deadline) {

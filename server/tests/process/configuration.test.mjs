@@ -1,4 +1,5 @@
-// Settings and data with which a node does not start: exit code 78, and one sentence that says what is wrong and where.
+// Settings and data with which a node does not start. It ends with exit code 78 and one sentence that says what is
+// wrong and where.
 import assert from "node:assert/strict"
 import { X509Certificate } from "node:crypto"
 import { once } from "node:events"
@@ -16,16 +17,16 @@ function refused({ code, stderr }, pattern) {
   assert.equal(stderr.trim().split("\n").length, 1, `one sentence, not:\n${stderr}`)
 }
 
-test("A data directory in use is refused by name", async t => {
+test("A data directory in use is refused with its path", async t => {
   const data = temporaryDirectory(t)
   const node = await NodeProcess.serve({ data })
   afterwards(t, () => node.kill())
   const second = await run("serve", "--data", data, "--listen", `http://127.0.0.1:${await freePort()}`)
   refused(second, new RegExp(`${data}.* in use`))
-  assert.equal((await node.request("GET", "/readyz")).status, 200, "the first node goes on")
+  assert.equal((await node.request("GET", "/readyz")).status, 200, "the first node still serves")
 })
 
-test("A journal directory in use is refused by name", async t => {
+test("A journal directory in use is refused with its path", async t => {
   const journal = temporaryDirectory(t)
   const node = await NodeProcess.serve({ data: temporaryDirectory(t), options: ["--journal", journal] })
   afterwards(t, () => node.kill())
@@ -43,7 +44,7 @@ test("The data of a running node is not exported", async t => {
   refused(await run("export", "--data", data), new RegExp(`${data}.* in use`))
 })
 
-test("A port in use is refused by address", async t => {
+test("A port in use is refused with its address", async t => {
   const occupied = createServer().listen(0, "127.0.0.1")
   await once(occupied, "listening")
   afterwards(t, () => occupied.close())
@@ -73,7 +74,7 @@ test("A start that is refused leaves no data directory behind", async t => {
     assert.deepEqual(readdirSync(directory), [], options.join(" "))
   }
 
-  // `cluster init` makes the directory; the node's data are not added to it.
+  // `cluster init` creates the directory. The refused start does not add the node's data to it.
   assert.equal((await run("cluster", "init", "--data", data, "--node-name", "pi-1")).code, 0)
   const files = readdirSync(data)
   const listen = ["--listen", `https://127.0.0.1:${await freePort()}`]
@@ -98,14 +99,14 @@ test("A data directory that is a file is refused", async t => {
   refused(await run("serve", "--data", file, "--listen", `http://127.0.0.1:${await freePort()}`), new RegExp(file))
 })
 
-test("A missing path, a path that is no directory, and a request that no node accepts end with 78 in every command", async t => {
+test("Every command ends with 78 for a missing path, for a path that is no directory, and for impossible values", async t => {
   const directory = temporaryDirectory(t)
   const [file, none] = ["file", "none"].map(name => join(directory, name))
   writeFileSync(file, "")
   assert.equal((await run("cluster", "init", "--data", join(directory, "data"), "--node-name", "pi-1")).code, 0)
   const node = await NodeProcess.serve({ data: join(directory, "data"), port: await portForMember() })
   afterwards(t, () => node.kill())
-  const token = "rookery-join-1." // of no cluster
+  const token = "rookery-join-1." // belongs to no cluster
   for (const [pattern, ...words] of [
     [/file: /, "cluster", "init", "--data", file],
     [/file\/under/, "cluster", "init", "--data", join(file, "under")],
@@ -125,7 +126,7 @@ test("A missing path, a path that is no directory, and a request that no node ac
   }
 })
 
-test("A data directory whose content is damaged ends with 1, because no other path helps", async t => {
+test("A damaged data directory ends with 1 instead of 78, because the setting is not wrong", async t => {
   const data = temporaryDirectory(t)
   await (await NodeProcess.serve({ data })).terminate()
   const format = join(data, "format")
@@ -149,7 +150,7 @@ test("A failed TLS handshake is reported with its reason and the advice to check
   }
 })
 
-test("A directory with files of others and no data of a node is refused by the name of one", async t => {
+test("A directory that has other files but no node's data is refused, and the message names one file", async t => {
   const directory = temporaryDirectory(t)
   mkdirSync(join(directory, "lost+found"))
   await (await NodeProcess.serve({ data: directory })).terminate()
@@ -164,7 +165,7 @@ test("A directory with files of others and no data of a node is refused by the n
   assert.deepEqual(readdirSync(foreign), ["letters.txt"], "nothing was changed")
 })
 
-test("A wrong option, size, address or configuration file is refused with its place", async t => {
+test("A wrong option, size, address or configuration file is refused, and the message names where it is", async t => {
   const directory = temporaryDirectory(t)
   const file = join(directory, "rookery.json")
   writeFileSync(file, '{\n  "data": "x",\n  "memroy": "128M"\n}\n')
@@ -189,7 +190,7 @@ test("A wrong option, size, address or configuration file is refused with its pl
   refused(await run("serve", "--data", directory, "--lisen", "x"), /--lisen/)
 })
 
-test("A preset claim code is refused when it is weak or missing, opens the node when it is not, and is not printed", { timeout: 120_000 }, async t => {
+test("A preset claim code is refused if it is weak or missing; a valid one claims the node and is not printed", { timeout: 120_000 }, async t => {
   const directory = temporaryDirectory(t)
   const [data, file] = [join(directory, "data"), join(directory, "claim-code")]
   const port = await portForMember()
@@ -211,7 +212,7 @@ test("A preset claim code is refused when it is weak or missing, opens the node 
   assert.doesNotMatch(node.log, /pelican/i)
 })
 
-test("The welcome page is served beside the node, and refused where it cannot be", { timeout: 120_000 }, async t => {
+test("The welcome page is served on its own port, and a node does not start if it cannot serve the page", { timeout: 120_000 }, async t => {
   const data = join(temporaryDirectory(t), "data")
   const port = await portForMember()
   assert.equal((await run("cluster", "init", "--data", data, "--name", "home", "--node-name", "pi-1")).code, 0)
@@ -229,13 +230,13 @@ test("The welcome page is served beside the node, and refused where it cannot be
   const certificate = new X509Certificate(await (await fetch(`http://${free}/rookery-ca.pem`)).text())
   assert.equal(certificate.fingerprint256, new X509Certificate(pem).fingerprint256)
   assert.ok(certificate.fingerprint256.match(/(\w\w:){7}\w\w/g).every(group => page.includes(group)), "the page has the fingerprint")
-  assert.equal((await fetch(`http://${free}/livez`)).status, 404, "and nothing of the node")
+  assert.equal((await fetch(`http://${free}/livez`)).status, 404, "the welcome page's port serves no routes of the node")
   assert.equal(await node.terminate(), 0)
 })
 
-test("An upgrade is ended by a command, and data of a newer level are refused by the version to install", { timeout: 120_000 }, async t => {
+test("A command ends an upgrade, and an older version refuses newer data and names the version to install", { timeout: 120_000 }, async t => {
   const upToDate = "Everything is written at level 3, the newest that this program knows.\n"
-  // A node that has just started may not have announced its level yet: then the first call reports that instead.
+  // A node that has just started may not have announced its format level yet. Then the first call reports that.
   const finalized = async url => {
     assert.equal((await run("cluster", "finalize-upgrade", "--url", url)).code, 0)
     return (await run("cluster", "finalize-upgrade", "--url", url)).stdout
@@ -261,7 +262,7 @@ test("The command line wins over the configuration file", async t => {
   await node.answers("/readyz", 200)
 })
 
-test("An option that is not known is refused by name, and not taken for a member's", async () => {
+test("An unknown option is refused with its name, and is not taken for an option of cluster members", async () => {
   for (const words of [["transfer", "--bogus"], ["rm", "--bogus"], ["promote", "b", "--bogus"]]) {
     refused(await run("cluster", "node", ...words), /^"--bogus" is not a command or option here\. See `rookery cluster node [a-z]+ --help`\.$/m)
   }

@@ -1,4 +1,5 @@
-// The disk of a real node is full, or becomes read-only: how the node answers meanwhile, and that no acknowledged write is lost.
+// The disk of a real node is full or becomes read-only. The tests check the node's answers meanwhile, and that no
+// acknowledged write is lost.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { lost, startLoad } from "./load.mjs"
@@ -18,14 +19,14 @@ async function serveLoaded(t, data, options = []) {
 async function expectNothingLost(t, data, acknowledged, options = []) {
   const node = await NodeProcess.serve({ data, options: [...memory, ...options] })
   afterwards(t, () => node.kill())
-  assert.ok(acknowledged.size > 0, "the load was real")
+  assert.ok(acknowledged.size > 0, "the load has written something")
   assert.deepEqual(await lost(node, "load", acknowledged), [])
-  assert.equal((await node.request("PUT", document, "{}")).status, 201, "it takes writes again")
+  assert.equal((await node.request("PUT", document, "{}")).status, 201, "the node accepts writes again")
 }
 
 const put = node => node.request("PUT", document, "{}")
 
-test("Below the reserve writes get 507, reads and deletes go on, and writes come back with the space", asRoot, async t => {
+test("With less free space than the reserve, writes get 507 and reads and deletions work; with more space, writes work again", asRoot, async t => {
   const data = mountMemory(t, 600)
   const node = await serveLoaded(t, data)
   const load = startLoad(node, "load")
@@ -54,7 +55,7 @@ test("Below the reserve writes get 507, reads and deletes go on, and writes come
   await expectNothingLost(t, data, load.acknowledged)
 })
 
-test("A node killed on a disk that is full to the last byte comes back with everything", asRoot, async t => {
+test("A node that is killed on an entirely full disk loses nothing", asRoot, async t => {
   const data = mountMemory(t, 600)
   const node = await serveLoaded(t, data)
   const load = startLoad(node, "load", { padding: 4000 })
@@ -80,7 +81,7 @@ test("A node killed on a disk that is full to the last byte comes back with ever
   await expectNothingLost(t, data, load.acknowledged)
 })
 
-test("A journal's own device that fills up refuses growth, and writes come back with the space", asRoot, async t => {
+test("Writes are refused while the journal's own device is full, and work again when it has space", asRoot, async t => {
   const data = temporaryDirectory(t)
   const journal = mountMemory(t, 200)
   const options = ["--journal", journal]
@@ -102,7 +103,7 @@ test("A journal's own device that fills up refuses growth, and writes come back 
   await expectNothingLost(t, data, load.acknowledged, options)
 })
 
-test("A file system that became read-only ends acknowledgements, not the process", asRoot, async t => {
+test("On a file system that became read-only the node acknowledges no writes, but its process does not end", asRoot, async t => {
   const disk = new BreakableDisk(t, 800)
   const data = `${disk.directory}/data`
   const node = await serveLoaded(t, data)
@@ -116,7 +117,7 @@ test("A file system that became read-only ends acknowledgements, not the process
   assert.equal((await put(node)).status, 503)
   const other = await run("cluster", "init", "--data", `${disk.directory}/other`)
   assert.match(other.stderr, /read-only/)
-  assert.equal(other.code, 1, "no other path helps on a card that fails")
+  assert.equal(other.code, 1, "a failing disk is not a wrong setting (78)")
   assert.equal(await node.terminate(), 0)
 
   disk.repair()

@@ -1,4 +1,5 @@
-// How a node reacts to the state of its board, and what `rookery doctor` reports of both. The board is a tree of files.
+// How a node reacts to the state of its board, and what `rookery doctor` reports about the node and the board. A
+// directory of files simulates the board.
 import assert from "node:assert/strict"
 import { once } from "node:events"
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
@@ -10,7 +11,7 @@ import { afterwards, freePort, NodeProcess, run, runWithin, temporaryDirectory, 
 const temperature = "sys/class/hwmon/hwmon0/temp1_input"
 const throttled = "sys/devices/platform/soc/soc:firmware/get_throttled"
 
-/** A Raspberry Pi: `write` changes its files, `environment` and `within` let a node and a command use it. */
+/** Simulates a Raspberry Pi: `write` changes its files; a node or command that is started with `environment` and `within` reads them. */
 function simulatedBoard(t) {
   const root = temporaryDirectory(t)
   const write = (path, content) => {
@@ -53,7 +54,7 @@ test("A hot board pauses background work and is reported as hot until it has coo
   assert.doesNotMatch(everything, /f00dcafe/, "a serial number left the node")
 })
 
-test("A fault of the supply that the running node saw is reported although it is over", async t => {
+test("An undervoltage that the running node saw is still reported after it has ended", async t => {
   const board = simulatedBoard(t)
   board.write(temperature, "50000\n")
   board.write(throttled, "1\n")
@@ -85,7 +86,7 @@ test("Another program on the port of a stopped node is reported, and a measureme
   assert.deepEqual(readdirSync(data), before)
 })
 
-test("A node is found by its data directory alone, wherever it listens", async t => {
+test("With only --data, doctor finds the address of the node", async t => {
   const data = temporaryDirectory(t)
   const node = await NodeProcess.serveDuring(t, { data })
   await until(() => readdirSync(data).includes("local-access"))
@@ -97,9 +98,9 @@ test("A node is found by its data directory alone, wherever it listens", async t
   assert.match(stopped.Sentence, new RegExp(`127\\.0\\.0\\.1:${new URL(node.url).port}`))
 })
 
-test("Nodes that mDNS names are tried, and a daemon that does not answer is named", async t => {
+test("Doctor asks the nodes that mDNS lists, and reports a daemon that does not answer", async t => {
   const tools = temporaryDirectory(t)
-  // Runs doctor with a stand-in for avahi-browse, and returns a function from a subject to its finding.
+  // Runs doctor with a fake avahi-browse. Returns a function that returns the finding about a subject.
   const browsed = async script => {
     writeFileSync(join(tools, "avahi-browse"), `#!/bin/sh\n${script}\n`)
     chmodSync(join(tools, "avahi-browse"), 0o755)

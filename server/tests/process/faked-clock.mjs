@@ -26,7 +26,7 @@ export class FakedClock {
       FAKETIME_TIMESTAMP_FILE: this.#path,
       FAKETIME_CACHE_DURATION: "1",
       FAKETIME_DONT_FAKE_MONOTONIC: "1",
-      FAKETIME_FORCE_MONOTONIC_FIX: "0", // which makes each of the runtime's waits with a time limit last for all of it
+      FAKETIME_FORCE_MONOTONIC_FIX: "0", // The fix would make each timed wait of the runtime last for its full limit.
       NO_FAKE_STAT: "1",
     } : {}
   }

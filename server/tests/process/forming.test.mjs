@@ -1,4 +1,5 @@
-// Cards with the same phrase form a cluster by themselves. A stand-in for avahi-browse lists the nodes from the files that Avahi would get.
+// Nodes ("cards", after their SD cards) with the same phrase form a cluster by themselves. A fake avahi-browse lists
+// the nodes from the files that Avahi would get.
 import assert from "node:assert/strict"
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -7,7 +8,7 @@ import { NodeProcess, portForMember, run, temporaryDirectory, until } from "./no
 
 const phrase = "correct horse battery staple"
 
-/** The cards of a test, by name, and the processes of those that were started. */
+/** The cards of a test by name, and the processes of the started ones. */
 class Cards {
   #directory
   #test
@@ -33,7 +34,7 @@ done
     return join(this.#directory, name)
   }
 
-  /** A card as its first boot makes it. */
+  /** Creates a card as it is after its first boot. */
   async make(name, { expect = 3, secret = phrase } = {}) {
     const result = await run("cluster", "init", "--data", this.at(name), "--name", "home", "--node-name", name)
     assert.equal(result.code, 0, result.stderr)
@@ -43,7 +44,7 @@ done
     this.nodes[name] = { port: await portForMember() }
   }
 
-  /** Starts a card, for the first time or again, and does not wait for it. */
+  /** Starts a card, for the first time or again. Does not wait until it serves. */
   start(name, address = "127.0.0.1") {
     const { port } = this.nodes[name]
     writeFileSync(this.at(`run/${name}/address`), address)
@@ -59,7 +60,7 @@ done
     this.#test.after(() => node.kill())
   }
 
-  /** The state of forming that a card has stored, such as "vowed …"; empty for none. */
+  /** The stored state of a card that forms a cluster, such as "vowed …"; empty if there is none. */
   note(name) {
     return existsSync(this.at(`${name}/forming`)) ? readFileSync(this.at(`${name}/forming`), "utf8").split("\n")[1] : ""
   }
@@ -69,7 +70,7 @@ done
     return existsSync(this.at(`run/${name}/status`)) ? readFileSync(this.at(`run/${name}/status`), "utf8") : ""
   }
 
-  /** The health that a user on the card's machine sees; empty if it does not answer. */
+  /** The health that the node reports to a user on its machine; empty if it does not answer. */
   async health(name) {
     const access = this.at(`${name}/local-access`)
     const headers = existsSync(access) ? { Authorization: `Bearer ${readFileSync(access, "utf8").split("\n")[1]}` } : {}
@@ -82,7 +83,7 @@ done
   }
 }
 
-test("Three cards with one phrase form one cluster by themselves, whatever is killed meanwhile, one with another phrase stays out, and they find each other after all have moved", { timeout: 300_000 }, async t => {
+test("Three cards with one phrase form one cluster despite kills and without a fourth with another phrase, and find each other after all addresses changed", { timeout: 300_000 }, async t => {
   const cards = new Cards(t)
   for (const name of ["a", "b", "c"]) {
     await cards.make(name)
@@ -100,7 +101,7 @@ test("Three cards with one phrase form one cluster by themselves, whatever is ki
   assert.deepEqual([cards.note("a"), cards.note("b")], ["", ""])
   assert.ok((await run("status", "--data", cards.at("a"))).stdout.includes("waits to form the cluster"))
 
-  // A card that was killed continues from the state that it has stored.
+  // A card that was killed continues from its stored state.
   cards.start("c")
   for (const word of ["candidate", "vowed", "admitted"]) {
     const isAt = name => cards.note(name).startsWith(word)
@@ -114,7 +115,7 @@ test("Three cards with one phrase form one cluster by themselves, whatever is ki
   await until(() => ["a", "b", "c"].some(name => /This node has founded the cluster home of 3\.$/m.test(cards.nodes[name].log)))
   assert.equal(await cards.membersSeenBy("d"), 1)
 
-  // Any member can be claimed, with the code that it shows itself.
+  // Any member can be claimed with the code that the same member shows.
   const other = ["a", "b", "c"].find(name => !existsSync(cards.at(`${name}/forming`)))
   await until(() => existsSync(cards.at(`${other}/claim-code`)))
   const claimed = await run("claim", "--data", cards.at(other))
@@ -132,7 +133,7 @@ test("Three cards with one phrase form one cluster by themselves, whatever is ki
     await until(() => cards.nodes[name].request("GET", "/databases/shop/docs?id=one").then(({ status }) => status === 200, () => false))
   }
 
-  // A member that starts forms nothing. None of them is where the others saw it last.
+  // A member that starts does not form a cluster again. Each has another address than the others know.
   await Promise.all(["a", "b", "c"].map(name => cards.nodes[name].terminate()))
   for (const [index, name] of ["a", "b", "c"].entries()) {
     cards.start(name, `127.0.2.${index + 1}`)
@@ -147,7 +148,7 @@ test("Three cards with one phrase form one cluster by themselves, whatever is ki
   assert.ok(!readFileSync(cards.at(`run/${other}/avahi.service`), "utf8").includes("forming="))
 })
 
-test("A card too many says who founded the cluster without it, a short phrase is refused, and a name alone forms nothing", { timeout: 240_000 }, async t => {
+test("An excess card reports who founded the cluster without it, a short phrase is refused, and a cluster name without a phrase forms nothing", { timeout: 240_000 }, async t => {
   const cards = new Cards(t)
   for (const name of ["a", "b", "c"]) {
     await cards.make(name, { expect: 2 })
@@ -167,7 +168,7 @@ test("A card too many says who founded the cluster without it, a short phrase is
   const others = ["a", "b", "c"].filter(name => name !== excluded)
   await until(async () => (await Promise.all(others.map(name => cards.membersSeenBy(name)))).every(members => members === 2))
   for (const name of others) {
-    // A claim code that was shown before is still valid.
+    // The claim code that was shown before the cluster formed is still valid.
     const [, shown] = cards.nodes[name].log.match(/Claim it with the code (\w+)/)
     await until(() => existsSync(cards.at(`${name}/claim-code`)) && readFileSync(cards.at(`${name}/claim-code`), "utf8").trim() === shown)
   }

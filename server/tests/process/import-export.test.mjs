@@ -11,7 +11,7 @@ import { gunzipSync, gzipSync } from "node:zlib"
 import { command, environmentAt, Terminal } from "./commands.mjs"
 import { afterwards, executable, NodeProcess, temporaryDirectory, until } from "./node-process.mjs"
 
-/** A node with a database `birds`, functions about its documents, and one that runs commands. */
+/** Starts a node with a database `birds`. Returns functions that read its documents, and one that runs commands. */
 async function setUp(t) {
   const directory = temporaryDirectory(t)
   const node = await NodeProcess.serveDuring(t, { data: join(directory, "data") })
@@ -26,7 +26,7 @@ async function setUp(t) {
   return { directory, node, env, write, count, read, rookery: (...words) => command(words, { env }) }
 }
 
-test("Good lines are stored, each bad one is named by its number, and the end counts them", async t => {
+test("Valid lines are stored, each invalid line is reported with its number, and the summary counts both", async t => {
   const { rookery, write, count, env } = await setUp(t)
   const file = write("birds.ndjson", '\ufeff{"n":1,"@metadata":{"@id":"a/1"}}\n\n{"n":2\n{"n":3,"@metadata":{"@id":"a/3","@collection":"A"}}\n[1]\n{"n":4}')
   const imported = await rookery("import", ".", file)
@@ -87,7 +87,7 @@ test("Pipes and devices are neither waited for nor replaced, and no file is read
   }
 })
 
-test("An impossible record of an import is refused, and one of a longer input can only be started over", async t => {
+test("An invalid record of an import is refused, and an import whose file became shorter can only be started over", async t => {
   const { node, rookery, write, count } = await setUp(t)
   const file = write("birds.ndjson", '{"n":1,"@metadata":{"@id":"a/1"}}\n')
   const { size, mtimeNs } = statSync(file, { bigint: true })
@@ -107,7 +107,7 @@ test("An impossible record of an import is refused, and one of a longer input ca
   assert.equal(await count(), 0)
 })
 
-test("What follows the port of an address is refused instead of ignored", async t => {
+test("A path after the port of an address is refused instead of ignored", async t => {
   const { node, rookery } = await setUp(t)
   for (const more of ["/birds", "/?x", "/#x"]) {
     for (const words of [["status", "--url"], ["login"]]) {
@@ -120,7 +120,7 @@ test("What follows the port of an address is refused instead of ignored", async 
   assert.equal((await rookery("status", "--url", `${node.url}/`)).code, 0)
 })
 
-test("An array, and JSON over several lines, are imported as lines are", async t => {
+test("JSON arrays, and objects over several lines, are imported like JSON Lines", async t => {
   const { rookery, write, count, env } = await setUp(t)
   const documents = Array.from({ length: 20_000 }, (_, n) => ({ n, name: `rook ${n}`, "@metadata": { "@id": `rooks/${n}`, "@collection": "Rooks" } }))
   const array = await rookery("import", ".", write("rooks.json", JSON.stringify(documents, null, 2)))
@@ -148,7 +148,7 @@ test("An interrupted import or export says how to continue", async t => {
   assert.equal(resumed.code, 0, resumed.stderr)
   assert.equal(await count(), 300_000)
 
-  // It cannot end, because its output is not read.
+  // The export cannot end, because nothing reads its output.
   const exporting = spawn(executable, ["export", "."], { env, stdio: ["ignore", "pipe", "pipe"] })
   const report = text(exporting.stderr)
   await once(exporting.stdout, "readable")
@@ -184,7 +184,7 @@ test("A benchmark that ends with its terminal removes its database", async t => 
   assert.equal((await databases()).length, before)
 })
 
-test("A command that runs under nohup goes on when its terminal ends", async t => {
+test("A command that runs under nohup continues when its terminal closes", async t => {
   const { write, count, env } = await setUp(t)
   const file = write("many.ndjson", Array.from({ length: 60_000 }, (_, n) => `{"n":${n}}\n`).join(""))
   const child = spawn("nohup", [executable, "import", ".", file], { env, stdio: ["ignore", "pipe", "pipe"] })
@@ -194,7 +194,7 @@ test("A command that runs under nohup goes on when its terminal ends", async t =
   assert.equal(await count(), 60_000)
 })
 
-test("An import whose node stops continues when it is back, and one that the user ends continues with --resume", { timeout: 120_000 }, async t => {
+test("An import continues by itself when its stopped node runs again, and with --resume after the user ended it", { timeout: 120_000 }, async t => {
   const directory = temporaryDirectory(t)
   const data = join(directory, "data")
   let node = await NodeProcess.serve({ data })
@@ -204,7 +204,7 @@ test("An import whose node stops continues when it is back, and one that the use
   const file = join(directory, "many.ndjson")
   writeFileSync(file, Array.from({ length: 300_000 }, (_, n) => `{"n":${n},"note":"${"x".repeat(80)}"}\n`).join(""))
   const count = async () => (await node.expect(200, "GET", "/databases/birds/stats")).CountOfDocuments
-  // The node comes back, so the user need not do anything.
+  // The node starts again, so the user need not do anything.
   const importingBirds = command(["import", "birds", file], { env })
   await until(async () => await count() > 1000)
   assert.equal(await node.terminate(), 0, node.log)
@@ -214,7 +214,7 @@ test("An import whose node stops continues when it is back, and one that the use
   assert.equal(imported.code, 0, imported.stderr)
   assert.equal(await count(), 300_000)
 
-  // It does not come back: a user who ends the import is told how to continue, and does.
+  // The node stays off. The user ends the import, reads how to continue, and does so.
   await node.createDatabase("fishes")
   const fishes = async () => (await node.expect(200, "GET", "/databases/fishes/stats")).CountOfDocuments
   let child
@@ -233,7 +233,7 @@ test("An import whose node stops continues when it is back, and one that the use
   assert.equal(await fishes(), 300_000)
 })
 
-test("An import over HTTP whose node stops is told after which line to continue", { timeout: 60_000 }, async t => {
+test("When a node stops, its answer to an import says after which line to continue", { timeout: 60_000 }, async t => {
   const directory = temporaryDirectory(t)
   const data = join(directory, "data")
   let node = await NodeProcess.serve({ data })
@@ -259,7 +259,7 @@ test("An import over HTTP whose node stops is told after which line to continue"
   assert.equal(await count(), 40_000)
 })
 
-test("A table becomes documents: quoted fields, ids from a column, values as text or with inferred types", async t => {
+test("A CSV table is imported: quoted fields, ids from a column, values as text or with inferred types", async t => {
   const { rookery, write, read, count } = await setUp(t)
   const table = write("rooks.csv", 'id,name,age,zip,note\r\nr/1,"Anna ""the"" rook",7,01067,"two\r\nlines"\r\nr/2,Bert,,8,\r\nr/3,too,few\r\n')
   const imported = await rookery("import", ".", table, "--collection", "Rooks", "--id-column", "id")
@@ -271,7 +271,7 @@ test("A table becomes documents: quoted fields, ids from a column, values as tex
 
   await rookery("import", ".", table, "--collection", "Rooks", "--id-column", "id", "--infer")
   const { age, zip } = await read("r/1")
-  assert.deepEqual([age, zip], [7, "01067"], "what begins with a zero is no number")
+  assert.deepEqual([age, zip], [7, "01067"], "a value with a leading zero stays text")
   assert.deepEqual([(await read("r/2")).age, (await read("r/2")).note], [null, null])
   assert.equal((await rookery("import", ".", write("tabs.csv", "a\tb\n1\t2\n"), "--collection", "T", "--separator", "tab")).code, 0)
   assert.equal(await count(), 3)
@@ -287,7 +287,7 @@ test("A table becomes documents: quoted fields, ids from a column, values as tex
   }
 })
 
-/** A dump as RavenDB 7 writes it: JSON, with the bytes of attachments and time series in the middle. */
+/** A dump as RavenDB 7 writes it: JSON, with raw bytes of attachments and time series between its values. */
 function dump(documents) {
   const attachment = Buffer.from('raw bytes, with ] and " and }')
   const segment = Buffer.from([1, 2, 0, 255, 93])
@@ -352,7 +352,7 @@ test("Documents, identities and indexes of a RavenDB dump are imported, and part
   assert.match(cut.stderr, /cut off|ends at byte/)
 })
 
-/** A proxy before a node: `meddle` answers a request itself, or returns false. Other requests are forwarded to the node. */
+/** A proxy in front of a node. `meddle` answers a request itself or returns false; then the request is forwarded. */
 async function proxyOf(t, node, meddle) {
   const server = createServer((request, response) => {
     if (meddle(request, response) !== false) return
@@ -378,7 +378,7 @@ const refuse = (response, status, message) => {
   return true
 }
 
-test("Identities and indexes of a dump are sent again as documents are", async t => {
+test("Identities and indexes of a dump are sent again after a failure, like documents", async t => {
   const { rookery, write, node } = await setUp(t)
   const identities = Array.from({ length: 40 }, (_, at) => ({ Key: `k${at}|`, Value: `${at + 1}` }))
   const index = { Name: "ByN", Maps: ["from o in docs.Orders select new { o.N }"] }
@@ -431,7 +431,7 @@ test("An interrupted import counts an unanswered part as possibly stored", async
   assert.match(stderr, /Interrupted\. At least 8,192 documents were stored\. Run the same command with --resume/)
 })
 
-test("A dump that is packed with Zstandard is read too", async t => {
+test("A dump that is compressed with Zstandard is imported", async t => {
   const { rookery, write, read } = await setUp(t)
   const plain = write("shop.ravendbdump", dump([{ n: 1, "@metadata": { "@id": "zstd/1" } }]))
   execFileSync("zstd", ["-q", plain, "-o", `${plain}.packed`])

@@ -1,4 +1,4 @@
-// Which commands of other projects are installed.
+// Finds out which commands of other projects are installed.
 import { spawnSync } from "node:child_process"
 
 /** An option for `test`: if one of the commands is missing, the test is skipped with its name, and counted as skipped. */

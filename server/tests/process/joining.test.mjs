@@ -1,4 +1,5 @@
-// Nodes join a cluster by commands, as owners type them: which joins are refused, and what becomes of old and copied cards.
+// Nodes join a cluster by commands, as owners type them. The tests check which joins are refused, and what happens to
+// old and copied data.
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -9,7 +10,7 @@ import { Logs } from "../../../cluster/tests/process/logs.mjs"
 import { FakedClock, whyNoClocks } from "./faked-clock.mjs"
 import { checked, executable, NodeProcess, portForMember, run, runWithin, temporaryDirectory, until } from "./node-process.mjs"
 
-/** Asserts that a command of `rookery cluster` ends with a code and a sentence. */
+/** Asserts that a command of `rookery cluster` ends with an exit code and a sentence. */
 async function refused(code, sentence, ...commandLine) {
   const result = await run("cluster", ...commandLine)
   assert.equal(result.code, code, result.stderr)
@@ -85,7 +86,7 @@ test("nodes join by tokens, wrong joins are refused with advice, and the authori
     await other.terminate()
     await second.terminate()
 
-    // Also while the original is off, and after the copy was started more often than it.
+    // Also while the original is off, and after the copy was started more often than the original.
     for (let start = 0; start < 3; start++) {
       const again = NodeProcess.start({ data: at(copy), port: strange })
       t.after(() => again.kill())
@@ -116,7 +117,7 @@ test("nodes join by tokens, wrong joins are refused with advice, and the authori
   assert.match(removed.stderr, /If someone else may have the card, .* `rookery cluster ca rotate`/)
 })
 
-test("A card that was made a cluster of one and that nobody claimed joins another cluster", { timeout: 240_000 }, async t => {
+test("A node that was initialised as a cluster of one but never claimed can join another cluster", { timeout: 240_000 }, async t => {
   const directory = temporaryDirectory(t)
   const at = name => join(directory, name)
   const [one, two] = [await portForMember(), await portForMember()]
@@ -150,7 +151,8 @@ test("A card that was made a cluster of one and that nobody claimed joins anothe
     await node.terminate()
   })
 
-  // The name is taken, so no join completes. Killed at any moment, it leaves either the old node or an unfinished join, and either can continue.
+  // The name is in use, so no join completes. A join that is killed leaves either the old node or an unfinished join,
+  // and either can continue.
   for (let milliseconds = 50; milliseconds <= 600; milliseconds += 50) {
     cpSync(at("card"), at("killed"), { recursive: true })
     const child = spawn(executable, ["cluster", ...await joining("killed", "pi-1")], { stdio: "ignore" })
@@ -178,7 +180,7 @@ test("A card that was made a cluster of one and that nobody claimed joins anothe
   await until(async () => (await members(first)).length === 2)
 })
 
-test("A token ends by the cluster's time, and a node whose clock is in 1970 joins all the same", { skip: whyNoClocks(), timeout: 120_000 }, async t => {
+test("A token expires by the cluster's time, and a node whose clock is in 1970 can still join", { skip: whyNoClocks(), timeout: 120_000 }, async t => {
   const directory = temporaryDirectory(t)
   const at = name => join(directory, name)
   const clocks = { a: new FakedClock(at("a-clock")), b: new FakedClock(at("b-clock")) }
@@ -200,7 +202,7 @@ test("A token ends by the cluster's time, and a node whose clock is in 1970 join
   await first.expect(200, "GET", "/databases/shop/docs?id=from-1970")
 })
 
-test("The second of two is asked on a terminal whether it is to be a mirror, and a mirror votes by itself until it is demoted", { timeout: 120_000 }, async t => {
+test("The terminal asks whether the second node is to be a mirror; a mirror becomes a voter without a command, until it is demoted", { timeout: 120_000 }, async t => {
   const directory = temporaryDirectory(t)
   const at = name => join(directory, name)
   const [one, two, three] = [await portForMember(), await portForMember(), await portForMember()]
@@ -209,7 +211,7 @@ test("The second of two is asked on a terminal whether it is to be a mirror, and
   const listing = async () => JSON.parse((await run("cluster", "node", "ls", "--json", "--url", first.url)).stdout)
   const joining = async (name, port) => ["cluster", "join", await token(first), "--data", at(name), "--name", name, "--address", `127.0.0.1:${port + 1000}`]
 
-  // The join holds the directory until it prints, at the end, how the node is started.
+  // The join locks the directory until it ends, which is when it prints how to start the node.
   const joined = await onTerminal(await joining("pi-2", two), "Mirror or standby?", async () => {
     const early = await run("serve", "--data", at("pi-2"), "--listen", `http://127.0.0.1:${two}`)
     assert.equal(early.code, 78, early.stderr)
@@ -249,7 +251,7 @@ test("Unfinished joins, removed nodes and impossible requests are answered with 
     return result
   }
 
-  // A cluster of one has nothing to recover from, and its only voter cannot be removed.
+  // A cluster of one has not lost a majority, and its only voter cannot be removed.
   await succeed("cluster", "init", "--data", at("a"), "--name", "home", "--node-name", "pi-1")
   const credentials = () => ({ ca: readFileSync(join(at("a"), "cluster/authority.pem")) })
   let first = await NodeProcess.serveDuring(t, { data: at("a"), port: ports[0], credentials: credentials() })
@@ -269,7 +271,7 @@ test("Unfinished joins, removed nodes and impossible requests are answered with 
   assert.match((await succeed("token", "create", "ci", "--scope", "read", "--database", "shpo", "--data", at("a"))).stderr, /There is no database 'shpo' yet/)
   await refused(78, /"?0\.0\.0\.0:9443"? means all addresses of a machine, so other members cannot connect to it/, "join", await ticket(), "--data", at("b"), "--address", "0.0.0.0")
 
-  // The name is taken, so the join does not complete, and its directory can be used for nothing else.
+  // The name is in use, so the join does not complete, and its directory cannot be used otherwise.
   await refused(1, /There is a node named pi-1 already/, "join", await ticket(), "--data", at("b"), "--name", "pi-1")
   const alone = await run("serve", "--data", at("b"), "--listen", `http://127.0.0.1:${ports[1]}`)
   assert.equal(alone.code, 78, alone.stderr)
@@ -287,7 +289,7 @@ test("Unfinished joins, removed nodes and impossible requests are answered with 
     assert.doesNotMatch(node.log, /no owner/)
   }
 
-  // A node that is off when it is removed is not sent the entry about that.
+  // A node that is off when it is removed does not receive the log entry that removes it.
   await third.kill()
   await until(async () => (await listing()).Members.some(({ IsReachable, HeardSeconds }) => IsReachable === false && HeardSeconds > 0))
   assert.match((await succeed("cluster", "node", "ls", "--data", at("a"))).stdout, /HEARD +LAG/)
@@ -304,10 +306,10 @@ test("Unfinished joins, removed nodes and impossible requests are answered with 
   await until(() => third.request("GET", "/readyz").then(({ status, text }) => status === 503 && /is no member of its cluster any more/.test(text), () => false))
   const status = await run("status", "--data", at("c"))
   assert.equal(status.code, 1)
-  assert.match(status.stdout, /^Not ready: This node is no member of its cluster any more\. Stop it, and let it join anew with an empty data directory[^\n]*\n$/, "and no state of a cluster to which it does not belong")
+  assert.match(status.stdout, /^Not ready: This node is no member of its cluster any more\. Stop it, and let it join anew with an empty data directory[^\n]*\n$/, "no state of the cluster that removed it is shown")
   await third.terminate()
 
-  // The file that a node leaves behind when it has found a rule of consensus broken.
+  // A node writes this file when it finds that a rule of consensus was broken.
   await second.terminate()
   await until(async () => (await listing()).Leader === null)
   await refused(1, /^No leader is known here, so no member can be removed, and nothing was changed\. /, "node", "rm", "pi-b", "--data", at("a"))
@@ -334,7 +336,7 @@ test("Unfinished joins, removed nodes and impossible requests are answered with 
     await second.terminate()
   }
 
-  // The chaos tests accept this line of the log under no fault.
+  // The chaos tests report this log line even after they injected failing disks and bit rot.
   assert.notDeepEqual(new Logs([{ name: "pi-b", node: second }]).search(["failing", "rot"]), [])
 
   rmSync(join(at("b"), "cluster/halted"))

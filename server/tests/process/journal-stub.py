@@ -1,4 +1,4 @@
-"""Stands in for journald: listens on its socket in this mount namespace and writes the fields of each line that it receives as JSON into a file. Ends with its parent. journal-stub.py FILE"""
+"""Stands in for journald: listens on its socket in this mount namespace and writes the fields of each line that it receives as JSON into a file. Ends when its parent process ends. journal-stub.py FILE"""
 
 import json
 import os

@@ -1,4 +1,4 @@
-// kill -9 under load: every acknowledged write is there after the restart. KILLS says how often (default 50).
+// kill -9 under load: every acknowledged write is there after the restart. KILLS is the number of kills (default 50).
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { lost, startLoad } from "./load.mjs"
@@ -6,7 +6,7 @@ import { afterwards, NodeProcess, temporaryDirectory } from "./node-process.mjs"
 
 const kills = Number(process.env.KILLS ?? 50)
 
-test(`Databases whose creation ${kills} kills interrupt are whole or absent`, { timeout: kills * 10_000 }, async t => {
+test(`A database whose creation is interrupted by one of ${kills} kills exists completely or not at all`, { timeout: kills * 10_000 }, async t => {
   const settings = { data: temporaryDirectory(t), options: ["--memory", "128M"] }
   const acknowledged = new Set()
   const checked = new Set()
@@ -44,7 +44,7 @@ test(`Databases whose creation ${kills} kills interrupt are whole or absent`, { 
       checked.add(name)
     }
 
-    // All are deleted, so that the next round begins anew.
+    // All databases are deleted before the next round.
     const names = [...present]
     if (names.length > 0) {
       await node.expect(200, "DELETE", "/admin/databases", JSON.stringify({ DatabaseNames: names, HardDelete: true }))
@@ -78,7 +78,7 @@ test(`No acknowledged write is lost by ${kills} kills under load`, { timeout: ki
   }
 
   assert.deepEqual(await lost(node, "load", acknowledged), [], "at the end")
-  assert.ok(writes > kills, "the load was real")
+  assert.ok(writes > kills, "the load has written more often than it was killed")
   restarts.sort((a, b) => a - b)
   t.diagnostic(`${writes} documents acknowledged; restart took ${Math.round(restarts[restarts.length >> 1])} ms (median), ${Math.round(restarts.at(-1))} ms (longest)`)
 })

@@ -1,4 +1,5 @@
-// The lab of the playbooks removes what it created, and nothing else. (The playbooks themselves are tested by `server/tests/run e2e`.)
+// The test machines ("lab") of the playbooks: the scripts remove what they created, and nothing else.
+// (`server/tests/run e2e` tests the playbooks.)
 import assert from "node:assert/strict"
 import { execFileSync, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -12,7 +13,7 @@ import { temporaryDirectory, until } from "./node-process.mjs"
 const skip = whyNoNamespaces()
 const sources = fileURLToPath(new URL("../../../ansible", import.meta.url))
 
-/** Copies the scripts into a directory of their own, where they write into artifacts/. */
+/** Copies the scripts into a temporary directory, so that they write into its artifacts/. */
 function copyOf(t) {
   const directory = temporaryDirectory(t)
   const tests = join(directory, "ansible/tests")
@@ -26,19 +27,19 @@ function copyOf(t) {
   return { lab: join(directory, "artifacts/lab"), artifacts: join(directory, "artifacts"), tests }
 }
 
-test("A lab that is taken down leaves the network of another one", { skip }, t => {
+test("Removing a lab does not remove the network of another lab", { skip }, t => {
   const { lab, tests } = copyOf(t)
-  // In a network namespace of its own, where the bridge belongs to another lab.
+  // In a separate network namespace, where the bridge belongs to another lab.
   const commands = `ip link add rklab type bridge; ${join(tests, "lab")} down; ip -brief link show rklab`
   assert.match(execFileSync("unshare", ["--net", "bash", "-ec", commands], { encoding: "utf8" }), /^rklab /)
   assert.ok(!existsSync(lab))
 })
 
-test("The playbooks' tests leave machines alone that run already", { skip, timeout: 60_000 }, async t => {
+test("The playbooks' tests do not touch machines that run already", { skip, timeout: 60_000 }, async t => {
   const { lab, tests } = copyOf(t)
   const machine = join(lab, "pi-1")
   mkdirSync(machine)
-  // The lab recognises the process of a running machine by `attend NODE DIRECTORY` in its command line.
+  // The lab recognizes the process of a running machine by `attend NODE DIRECTORY` in its command line.
   const other = spawn("bash", ["-c", "sleep 600; true", "attend", "pi-1", machine], { detached: true, stdio: "ignore" })
   t.after(() => other.exitCode === null && other.signalCode === null && process.kill(-other.pid, "SIGKILL"))
   await once(other, "spawn")
@@ -49,9 +50,10 @@ test("The playbooks' tests leave machines alone that run already", { skip, timeo
   process.kill(other.pid, 0)
 })
 
-test("The playbooks' tests remove their machines although they are ended twice", { timeout: 60_000 }, async t => {
+test("The playbooks' tests remove their machines also if they get two signals", { timeout: 60_000 }, async t => {
   const { artifacts, tests } = copyOf(t)
-  // Files that the stand-ins below make: the first step has started, the removal of the machines has begun (`begun`.down), and it has ended.
+  // The fake scripts below create these files: when the first step starts, when the removal of the machines begins
+  // (`begun`.down), and when it has ended.
   const [begun, down] = [join(artifacts, "begun"), join(artifacts, "down")]
   writeFileSync(join(artifacts, "rookery_1_amd64.deb"), "")
   writeFileSync(join(tests, "lab"), `#!/bin/sh\n[ "$1" != down ] || { : >${begun}.down; sleep 1; : >${down}; }\n`)

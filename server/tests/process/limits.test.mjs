@@ -11,13 +11,14 @@ import { temporaryDirectory, until } from "./node-process.mjs"
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 const limits = join(root, "server/tests/limits.sh")
 
-// A command that prints its process id, and needs a second to tidy up. In bash, because its `wait` can be interrupted.
+// A command that prints its process id and needs a second to clean up. It is a bash script, because bash's `wait` can
+// be interrupted.
 const slowToEnd = `trap 'sleep 1; echo tidied >"$0"; exit' TERM
 sleep 600 &
 echo $$
 wait`
 
-/** Whether a process runs or, for a negative number, any process of a group. */
+/** Whether a process runs. A negative number stands for any process of a group. */
 function isThere(pid) {
   try {
     process.kill(pid, 0)
@@ -32,14 +33,14 @@ const stateOf = pid => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].
 
 for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]]) {
   for (const pipeline of ["", "| cat"]) {
-    test(`${signal} to a script ends its command${pipeline && " in a pipeline"} after that has tidied up`, { timeout: 60_000 }, async t => {
+    test(`${signal} to a script ends its command${pipeline && " in a pipeline"} after its clean-up`, { timeout: 60_000 }, async t => {
       const tidied = join(temporaryDirectory(t), "tidied")
       const script = `set -euo pipefail
         . ${limits}
         trap end_begun EXIT
         exit_on_signals
         within 600 bash -c "$1" "$2" ${pipeline}`
-      // A process group of its own, as in a terminal, where Ctrl+C reaches the whole group.
+      // The script gets its own process group, as in a terminal, where Ctrl+C reaches the whole group.
       const words = ["-c", script, "bash", slowToEnd, tidied]
       const child = spawn("bash", words, { detached: true, stdio: ["ignore", "pipe", "inherit"] })
       const pid = Number((await once(child.stdout, "data")).toString())
@@ -55,7 +56,7 @@ for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]
   }
 }
 
-test("A command that takes longer than its limit is ended, and its status is kept otherwise", () => {
+test("A command that exceeds its limit is ended; otherwise the script returns the command's status", () => {
   const status = words => spawnSync("bash", ["-c", `. ${limits}; within ${words}`]).status
   assert.equal(status("0.2 sleep 600"), 124)
   assert.equal(status("600 bash -c 'exit 7'"), 7)
@@ -69,7 +70,7 @@ test("A run of tests deletes its temporary files", t => {
   assert.deepEqual(readdirSync(directory), [])
 })
 
-test("Tests that do not compile are not run from an earlier build", t => {
+test("Tests that do not compile are not run with the files of an earlier build", t => {
   const directory = temporaryDirectory(t)
   for (const command of ["dotnet", "npm", "npx"]) {
     writeFileSync(join(directory, command), "#!/bin/sh\nexit 1\n", { mode: 0o755 })

@@ -21,10 +21,10 @@ async function setUp(t) {
   return { directory, node, env, rookery: (...words) => command(words, { env }) }
 }
 
-// Runs a line, and then shows its exit code and the settings in which it left the terminal.
+// Runs a line, then prints its exit code and the terminal's settings after it.
 const thenShowState = line => `(${line}); echo "code $?"; stty -a; echo over`
 
-test("The live view shows nodes and disk, follows keys and the terminal's size, and leaves the terminal as it was", async t => {
+test("The live view shows nodes and disk, reacts to keys and to the terminal's size, and restores the terminal", async t => {
   const { env, directory, node } = await setUp(t)
   const ttyFile = join(directory, "tty")
   const terminal = new Terminal(thenShowState(`tty >${ttyFile}; exec $rookery top`), { env, columns: 110, rows: 30 })
@@ -40,7 +40,7 @@ test("The live view shows nodes and disk, follows keys and the terminal's size, 
   const before = terminal.shown.length
   execFileSync("stty", ["-F", readFileSync(ttyFile, "utf8").trim(), "cols", "60", "rows", "12"])
   await terminal.shows(/p pause {20}\u001b/, before)
-  // Each frame is so many lines, and none is wider than the terminal.
+  // Each frame has the terminal's number of lines, and no line is wider than the terminal.
   const frame = terminal.shown.slice(terminal.shown.lastIndexOf("\u001b[?2026h"))
   const lines = frame.split(/\r+\n/).map(line => line.replaceAll(/\u001b\[[0-9;?]*[a-zA-Z]/g, ""))
   assert.equal(lines.length, 12)
@@ -69,7 +69,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   })
 }
 
-test("A node that does not report its disk operations does not hold up those of another node", async t => {
+test("A node that does not report its disk operations does not delay those of another node", async t => {
   let isAsked = false
   const server = createServer((request, response) => {
     if (request.url.startsWith("/dashboard/live")) {
@@ -107,11 +107,11 @@ test("Where stdout is no terminal the view is printed once, without control sequ
   assert.ok(!stdout.includes("\u001b"))
 })
 
-test("Disk work is shown by the clock of the node, not by that of the reader", async t => {
+test("The times of disk work are those of the node's clock, not of the reader's", async t => {
   const { rookery, node, directory } = await setUp(t)
   const columns = ["Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes"]
   for (const hours of [-3, 3]) {
-    // A node whose clock is hours off, and that has synced just now.
+    // The clock of this node is hours off, and its last sync was just now.
     const server = createServer(async (request, response) => {
       const url = new URL(request.url, "http://node")
       if (url.pathname !== "/debug/io") {
@@ -135,7 +135,7 @@ test("Disk work is shown by the clock of the node, not by that of the reader", a
   }
 })
 
-test("Disk work is shown by kind, followed as it happens, and the log printed", async t => {
+test("`rookery io` shows disk work by kind and as it happens, and `rookery logs` prints the log", async t => {
   const { rookery, env, node } = await setUp(t)
   const { code, stdout, stderr } = await rookery("io")
   assert.equal(code, 0, stderr)
@@ -159,7 +159,7 @@ test("Disk work is shown by kind, followed as it happens, and the log printed", 
   assert.ok([130, "SIGINT"].includes((await end).code))
   assert.ok(followed.trim().split("\n").every(line => JSON.parse(line).DurationMicroseconds >= 0))
 
-  // A reader that ends, ends the command.
+  // The command ends when the program that reads its output ends.
   const terminal = new Terminal('$rookery io --follow --json | head -n 1; echo "codes ${PIPESTATUS[*]}"', { env })
   await until(async () => {
     await node.expect(201, "PUT", "/databases/birds/docs?id=again", "{}")

@@ -1,4 +1,4 @@
-// Writers that remember what was acknowledged, and the check that all of it is there.
+// Writers that remember the acknowledged writes, and the check that a node still has them.
 
 /** Starts `writers` closed loops of PUTs, overwrites and batches on `database`. In the result, `acknowledged` maps ids to the version that was acknowledged last, and `refusals` maps statuses to their number. */
 export function startLoad(node, database, { writers = 16, documents = 200, padding = 100 } = {}) {

@@ -1,4 +1,4 @@
-// File systems of their own for a test: small, or breakable. Only root can mount.
+// Separate file systems for a test, which are small or can be made to fail. Only root can mount them.
 import { execFileSync } from "node:child_process"
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
@@ -7,7 +7,7 @@ import { afterwards, temporaryDirectory } from "./node-process.mjs"
 /** An option for `test`: without root the test is skipped, and counted as skipped. */
 export const asRoot = { skip: process.getuid() === 0 ? false : "needs root to mount a file system" }
 
-/** A tmpfs of so many MiB; the directory where it is mounted. */
+/** Mounts a tmpfs of a size and returns its directory. */
 export function mountMemory(test, mebibytes) {
   const directory = join(temporaryDirectory(test), "mount")
   mkdirSync(directory)
@@ -31,7 +31,7 @@ export class BreakableDisk {
     this.#mount()
   }
 
-  /** Lets the file system find an error: from now on it is read-only, with files open for writing. */
+  /** Makes the file system find an error. From now on it is read-only, although files are open for writing. */
   breakNow() {
     try {
       writeFileSync(`/sys/fs/ext4/${basename(this.device)}/trigger_fs_error`, "a test wants it")
@@ -42,7 +42,7 @@ export class BreakableDisk {
     }
   }
 
-  /** Checks, repairs and mounts it again, as the next boot does. */
+  /** Checks, repairs and mounts the file system, as the next boot would. */
   repair() {
     execFileSync("umount", [this.directory])
     try {

@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url"
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..")
 export const executable = process.env.ROOKERY_BIN ?? join(root, "artifacts/rookery")
 
-// No process that this one started outlives it, however it ends.
+// Kills all processes that this one started when it ends, also by SIGTERM.
 const running = new Set()
 process.on("exit", () => running.forEach(child => child.kill("SIGKILL")))
 process.on("SIGTERM", () => process.exit(143))
@@ -37,7 +37,8 @@ export function afterwards(test, undo) {
 export function temporaryDirectory(test) {
   const directory = mkdtempSync(join(process.env.ROOKERY_TEST_DIR ?? tmpdir(), "rookery-process-"))
   afterwards(test, async () => {
-    // Again, because a unit that ends may write its last file meanwhile; rmSync's own retries do not look for such.
+    // Deletion is retried, because a systemd unit that ends may still write its last file. rmSync's own retries do not
+    // find new files.
     for (let retriesLeft = 50; ; retriesLeft--) {
       try {
         return rmSync(directory, { recursive: true, force: true })
@@ -53,7 +54,7 @@ export function temporaryDirectory(test) {
 const reserved = []
 process.on("exit", () => reserved.forEach(file => rmSync(file, { force: true })))
 
-/** Reserves a port among the test files, which run at the same time; false if it is taken. So a node that was killed finds its port free when it starts again. */
+/** Reserves a port among the test files, which run at the same time. So the port of a killed node is still free when it starts again. Returns false if the port is reserved already. */
 function reserve(port) {
   const file = join(tmpdir(), `rookery-port-${port}`)
   try {
@@ -62,7 +63,7 @@ function reserve(port) {
     try {
       process.kill(Number(readFileSync(file, "utf8")), 0)
     } catch {
-      rmSync(file, { force: true }) // Its process was killed; the next call gets the port.
+      rmSync(file, { force: true }) // The process that reserved the port was killed. The next call gets the port.
     }
     return false
   }
@@ -108,7 +109,7 @@ export async function until(holds) {
   }
 }
 
-/** A text followed by its checksum, as at the end of small files in a data directory: CRC-32C (RFC 3720, B.4). */
+/** Returns a text followed by its checksum, as in small files of a data directory: CRC-32C (RFC 3720, B.4). */
 export function checked(text) {
   let crc = 0xffffffff
   for (const byte of Buffer.from(text)) {
@@ -154,9 +155,10 @@ export class NodeProcess {
   headers = {}
 
   /**
-   * Starts a node; does not wait for it to be ready. With `credentials` (what node:tls takes: ca, pfx …) it speaks TLS, and is asked with them.
-   * `within` is a command that starts it somewhere else, such as in a network namespace.
-   * `binary` is another program with the same command line, such as the negative control of the cluster's tests.
+   * Starts a node and does not wait until it is ready. With `credentials` (options of node:tls: ca, pfx …) the node
+   * uses TLS, and requests are sent with them. `within` is a command that starts the node, for example in a network
+   * namespace. `binary` is another program with the same command line, such as the negative control of the cluster's
+   * tests.
    */
   static start({
     data, port, address = "127.0.0.1", credentials, listen,
@@ -178,7 +180,7 @@ export class NodeProcess {
       stream.on("data", bytes => node.#log.push(bytes))
     }
 
-    // "close" comes after all its output has been read.
+    // "close" is emitted after all output has been read.
     node.ended = once(node.child, "close").then(([code, signal]) => {
       running.delete(node.child)
       node.end = code ?? signal
@@ -187,7 +189,7 @@ export class NodeProcess {
     return node
   }
 
-  /** Starts a node and waits until it serves, which takes `startMilliseconds`. */
+  /** Starts a node and waits until it serves. The node's `startMilliseconds` is how long that took. */
   static async serve(settings) {
     const startedAt = performance.now()
     const node = NodeProcess.start({ port: await freePort(), ...settings })
@@ -203,7 +205,7 @@ export class NodeProcess {
     return node
   }
 
-  /** Uses other credentials from now on. Connections of the old agent close, at once or after their answer: a node limits the connections of an address. */
+  /** Uses other credentials from now on. Connections of the old agent are closed, at once or after their answer, because a node limits the connections of an address. */
   useCredentials(credentials) {
     const old = this.agent
     this.agent = new https.Agent({ ...old.options, ...credentials })
@@ -211,7 +213,7 @@ export class NodeProcess {
     Object.values(old.freeSockets).flat().forEach(socket => socket.destroy())
   }
 
-  /** What it wrote to stdout and stderr. */
+  /** The node's output on stdout and stderr. */
   get log() {
     return Buffer.concat(this.#log).toString()
   }
@@ -287,14 +289,14 @@ export class NodeProcess {
     return this.expect(201, "PUT", `/admin/databases?name=${name}&replicationFactor=1`, JSON.stringify({ DatabaseName: name, Settings: {} }))
   }
 
-  /** Ends it as a crash would. */
+  /** Kills the node, like a crash. */
   async kill() {
     this.child.kill("SIGKILL")
     await this.ended
     this.agent.destroy()
   }
 
-  /** Ends it as systemd does, and returns the exit code. Fails if a thread of sockets has used the disk. */
+  /** Stops the node with SIGTERM, as systemd does, and returns the exit code. Fails if a thread of sockets has used the disk. */
   async terminate() {
     await this.#checkSocketThreads()
     this.child.kill("SIGTERM")

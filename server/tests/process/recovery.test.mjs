@@ -1,4 +1,5 @@
-// A majority is lost for good: the remaining node, or a backup, becomes a new cluster of one; old cards are refused, and empty nodes join.
+// A majority is lost permanently. The remaining node, or a backup, becomes a new cluster of one. Nodes with data of the
+// old cluster are refused, and empty nodes join.
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -23,7 +24,7 @@ async function listing(node) {
 const put = (node, id) => node.expect(201, "PUT", `/databases/shop/docs?id=${id}`, `{"of":"${id}"}`)
 const clusterOf = data => /^cluster (.*)$/m.exec(readFileSync(join(data, "format"), "utf8"))[1]
 
-test("the last of three members becomes a new cluster, and old cards stay out of it", { timeout: 300_000 }, async t => {
+test("the last of three members becomes a new cluster, which refuses nodes of the old one", { timeout: 300_000 }, async t => {
   const directory = temporaryDirectory(t)
   const at = name => join(directory, name)
   const ports = { a: await portForMember(), b: await portForMember(), c: await portForMember(), d: await portForMember() }
@@ -51,7 +52,7 @@ test("the last of three members becomes a new cluster, and old cards stay out of
   assert.match(running.stderr, /is in use by another process: stop that first\./)
   const segment = join(at("a"), "journal", readdirSync(join(at("a"), "journal")).filter(name => name.startsWith("journal-")).sort()[0])
   const older = readFileSync(segment)
-  await put(nodes.a, "d0") // again, after the copy
+  await put(nodes.a, "d0") // A second version, stored after the copy.
   await nodes.a.terminate()
   const needless = await recover("--yes", "home")
   assert.equal(needless.code, 1, needless.stderr)
@@ -82,7 +83,7 @@ test("the last of three members becomes a new cluster, and old cards stay out of
   assert.equal(misnamed.code, 78)
   assert.match(misnamed.stderr, /not the name of the cluster/)
 
-  // Killed at any moment, the command leaves the node as before, to be recovered again, or recovered already.
+  // A kill at any moment leaves the node either as before, so that the command can be repeated, or recovered.
   const before = clusterOf(at("a"))
   for (const milliseconds of [150, 300, 450]) {
     cpSync(at("a"), at("killed"), { recursive: true })
@@ -95,7 +96,7 @@ test("the last of three members becomes a new cluster, and old cards stay out of
       assert.deepEqual(JSON.parse(again.stdout).Documents, { shop: 50 })
     } else {
       assert.match(again.stderr, /a is the only voter of the cluster, so there is nothing to recover from/)
-      assert.notEqual(clusterOf(at("killed")), before, "it was recovered when it was killed")
+      assert.notEqual(clusterOf(at("killed")), before, "the node was recovered before the kill")
     }
 
     rmSync(at("killed"), { recursive: true })
@@ -124,7 +125,7 @@ test("the last of three members becomes a new cluster, and old cards stay out of
   await nodes.d.expect(200, "GET", "/databases/shop/docs?id=recovered")
 })
 
-test("a restored cluster starts as one new voter, and the others join it empty", { timeout: 180_000 }, async t => {
+test("a restored node starts as the only voter of a new cluster, and the other nodes join it empty", { timeout: 180_000 }, async t => {
   const directory = temporaryDirectory(t)
   const at = name => join(directory, name)
   const [one, two] = [await portForMember(), await portForMember()]

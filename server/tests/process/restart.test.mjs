@@ -1,4 +1,4 @@
-// A restart after a kill replays the journal, whose size is bounded whatever the size of the data.
+// A restart after a kill replays the journal. The journal's size is bounded, however large the data are.
 import assert from "node:assert/strict"
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
@@ -7,12 +7,13 @@ import { afterwards, NodeProcess, temporaryDirectory } from "./node-process.mjs"
 
 const documentsOfPart = 20_000
 const parts = 8
-// Eight segments of 16 MiB may wait for a flush; those being flushed, written and prepared come on top.
+// Eight segments of 16 MiB may wait for a flush. In addition there are the segments that are being flushed, written and
+// prepared.
 const journalBytesLimit = 14 * (16 << 20)
 
 const bytesOf = directory => readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
 
-// JSON lines, half of them random text, which does not compress to almost nothing.
+// JSON lines. Half of each line is random text, so that it does not compress to almost nothing.
 function part(number) {
   let state = number + 1
   const noise = () => Array.from({ length: 20 }, () => (state = Math.imul(state, 1664525) + 1013904223 >>> 0).toString(36)).join("")

@@ -1,4 +1,5 @@
-// The authority of a node with TLS is replaced while clients keep working, each with the authorities that it was given last.
+// The certificate authority of a node with TLS is replaced. Clients keep working with the authority certificates that
+// they got last.
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import https from "node:https"
@@ -6,7 +7,7 @@ import { join } from "node:path"
 import { test } from "node:test"
 import { NodeProcess, portForMember, run, temporaryDirectory, until } from "./node-process.mjs"
 
-test("clients keep working through every stage of a change of the authority, with the authorities that they were given", { timeout: 240_000 }, async t => {
+test("clients keep working in every stage of a change of the authority, with the authority certificates that they have", { timeout: 240_000 }, async t => {
   const directory = temporaryDirectory(t)
   const data = join(directory, "a")
   const rookery = async (...words) => {
@@ -35,7 +36,8 @@ test("clients keep working through every stage of a change of the authority, wit
   const before = await createClient("before")
   assert.equal(await ask(old, before), 200)
 
-  // From here on a client sends requests without a pause, with the authorities that it was given while both are trusted. (A .pfx contains its authorities.)
+  // From here on, one client sends requests without a pause. It has the authorities from the stage in which both are
+  // trusted. (A .pfx contains its authorities.)
   await rookery("cluster", "ca", "rotate")
   await awaitStage("Members use certificates of the new authority with each other.")
   assert.equal(await ask(old, before), 200)

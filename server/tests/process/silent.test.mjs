@@ -1,4 +1,5 @@
-// A node that accepts connections and never answers: each command ends by itself, with a sentence that names the address.
+// For a node that accepts connections and never answers, each command ends by itself with a sentence that names the
+// address.
 import assert from "node:assert/strict"
 import { once } from "node:events"
 import { writeFileSync } from "node:fs"
@@ -8,7 +9,8 @@ import { test } from "node:test"
 import { command, environmentAt } from "./commands.mjs"
 import { afterwards, temporaryDirectory } from "./node-process.mjs"
 
-// The arguments of every command that asks a node. FILE is a file with JSON, TO a file that does not exist.
+// The arguments of every command that sends requests to a node. FILE stands for a file with JSON, TO for a file that
+// does not exist.
 const asking = {
   "alerts test": "",
   backup: "--to TO",
@@ -63,7 +65,7 @@ const asking = {
   top: "",
 }
 
-// Commands with an address that serve until their input or the user ends them.
+// Commands that take an address but run until their input or the user ends them.
 const serving = ["snmp"]
 
 test("Every command ends when its node accepts the connection and never answers", { timeout: 400_000 }, async t => {

@@ -1,4 +1,5 @@
-// snmpd, read by snmpwalk with SNMPv3, as docs/how-to/snmp.md sets it up; and the protocol between snmpd and `rookery snmp` alone.
+// Tests snmpd with snmpwalk and SNMPv3, set up as in docs/how-to/snmp.md, and the protocol between snmpd and `rookery
+// snmp`.
 import assert from "node:assert/strict"
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -10,7 +11,7 @@ import { afterwards, executable, freePort, NodeProcess, run, temporaryDirectory 
 
 const root = ".1.3.6.1.4.1.8072.9999.9999.7667"
 
-/** Returns the lines with which `rookery snmp` answers lines of snmpd. */
+/** Returns the lines that `rookery snmp` prints for the input lines of snmpd. */
 async function converse(url, lines) {
   const child = spawn(executable, ["snmp", "--url", url], { stdio: ["pipe", "pipe", "inherit"] })
   const output = []
@@ -36,14 +37,14 @@ test("`rookery snmp` speaks pass_persist as in snmpd.conf(5)", async t => {
   )
 })
 
-test("A node that does not answer is reported, and is not ready", async () => {
+test("A node that does not answer is shown with its error and as not ready", async () => {
   const lines = await converse(`http://127.0.0.1:${await freePort()}`, ["get", `${root}.1.2.0`, "get", `${root}.1.3.0`, "get", `${root}.5.1.0`])
   assert.deepEqual(lines.slice(0, 5), [`${root}.1.2.0`, "integer", "2", `${root}.1.3.0`, "string"])
   assert.match(lines[5], /^No node answers at http:/)
   assert.equal(lines[6], "NONE")
 })
 
-test("snmpwalk sees health, rates, heat and disk with SNMPv3, and nothing without", { ...needing("snmpd", "snmpwalk"), timeout: 120_000 }, async t => {
+test("snmpwalk reads health, rates, temperature and disk with SNMPv3, and nothing with older versions", { ...needing("snmpd", "snmpwalk"), timeout: 120_000 }, async t => {
   const directory = temporaryDirectory(t)
   const board = join(directory, "board")
   mkdirSync(join(board, "sys/class/hwmon/hwmon0"), { recursive: true })
@@ -83,9 +84,9 @@ pass_persist ${root} ${executable} snmp --url ${node.url}
   assert.equal(objects.get(`${root}.4.1.0`), "INTEGER: 613")
   assert.match(objects.get(`${root}.3.2.0`), /^Counter64: [1-9]/)
   assert.match(objects.get(`${root}.5.1.0`), /^Gauge32: [1-9]/)
-  assert.equal(objects.has(`${root}.4.2.0`), false, "an unknown reading of a board has no object")
+  assert.equal(objects.has(`${root}.4.2.0`), false, "a value that the board does not report has no object")
 
-  // In the order of the tree, or a walk would end early; and all of it is in the MIB.
+  // The objects are in the order of the tree, or a walk would end early. Each is defined in the MIB.
   const mib = readFileSync(new URL("../../../docs/reference/ROOKERY-MIB.txt", import.meta.url), "utf8")
   for (const id of objects.keys()) {
     const [branch, number] = id.slice(root.length + 1).split(".")

@@ -45,7 +45,7 @@ test("SIGTERM ends an idle node with open connections and feeds", async t => {
 
 const batch = (count, document) => JSON.stringify({ Commands: Array.from({ length: count }, (_, n) => ({ Id: `d/${String(n).padStart(5, "0")}`, Type: "PUT", Document: document })) })
 
-test("SIGTERM breaks off a stream whose reader reads nothing", { timeout: 60_000 }, async t => {
+test("SIGTERM breaks off a stream that its client does not read", { timeout: 60_000 }, async t => {
   const node = await NodeProcess.serveDuring(t, { data: temporaryDirectory(t) })
   await node.createDatabase("wide")
   await node.expect(201, "POST", "/databases/wide/bulk_docs", batch(5000, { t: "x".repeat(4000) }))
@@ -73,7 +73,7 @@ test("SIGTERM ends a read that follows very many include paths", { timeout: 120_
   assert.equal(many.status, 400)
   assert.match(many.text, /at most 64 include paths/)
 
-  // 32 paths, each of which matches in very many places.
+  // 32 include paths, each of which matches very many values.
   const steps = Array.from({ length: 32 }, (_, n) => `include=x${[0, 1, 2, 3, 4].map(bit => n & (1 << bit) ? "[]" : ".x").join("")}${"[]".repeat(100)}`)
   const read = node.request("GET", `/databases/deep/docs?id=deep&${steps.join("&")}`).then(answer => answer, failure => ({ failure }))
   await new Promise(done => setTimeout(done, 1000))
@@ -85,8 +85,9 @@ test("SIGTERM ends a read that follows very many include paths", { timeout: 120_
 })
 
 /**
- * Compiles a library that blocks the syncs of a process while one file exists, and creates another file when a sync of a path that contains `watched` blocks; null if there is no compiler.
- * It replaces dlsym, because the runtime looks up system calls by name.
+ * Compiles a library that blocks the disk syncs of a process while one file exists. When it blocks a sync of a path
+ * that contains `watched`, it creates another file. Returns null if there is no compiler. The library replaces dlsym,
+ * because the runtime looks up system calls by name.
  */
 function heldSyncs(directory, watched) {
   const [source, library, held, blocked] = ["held.c", "held.so", "held", "blocked"].map(name => join(directory, name))
@@ -132,7 +133,7 @@ function heldSyncs(directory, watched) {
   } : null
 }
 
-/** The library that blocks syncs, in a directory of the test; null, after the test was skipped, without a compiler. */
+/** Returns the library that blocks syncs. Without a compiler, skips the test and returns null. */
 function heldSyncsOr(t, directory, watched) {
   const disk = heldSyncs(directory, watched)
   if (disk === null) {
@@ -167,7 +168,7 @@ test("SIGTERM breaks off a start that waits for its disk, and loses nothing", { 
   assert.equal(await node.terminate(), 0, node.log)
 })
 
-test("A disk that does not answer holds a stop up until it does, and for a minute at most", { timeout: 240_000 }, async t => {
+test("A stop waits for a disk that does not answer, for a minute at most", { timeout: 240_000 }, async t => {
   const directory = temporaryDirectory(t)
   const disk = heldSyncsOr(t, directory, "/journal")
   if (disk === null) return
@@ -178,13 +179,13 @@ test("A disk that does not answer holds a stop up until it does, and for a minut
   await node.createDatabase("slow")
   await node.expect(201, "PUT", "/databases/slow/docs?id=first", "{}")
 
-  // The blocked sync may be another one than the write's, such as that of a prepared segment.
+  // The blocked sync may belong to other work than the write, such as a prepared segment.
   const isWriting = async () => {
     const inFlight = /^rookery_http_requests_in_flight (\d+)$/m.exec((await node.request("GET", "/metrics")).text)
     return disk.isBlocked() && Number(inFlight[1]) >= 2
   }
 
-  // Eleven seconds: the write is cut off, and the stop is clean.
+  // The disk answers after eleven seconds. The write is cut off, and the stop is clean.
   disk.hold()
   let write = assert.rejects(node.request("PUT", "/databases/slow/docs?id=second", "{}"))
   await until(isWriting)
@@ -196,7 +197,7 @@ test("A disk that does not answer holds a stop up until it does, and for a minut
   node = await serve()
   await node.expect(200, "GET", "/databases/slow/docs?id=first")
 
-  // The disk never answers: the process ends, and logs what did not end.
+  // If the disk never answers, the process ends and logs what did not end.
   disk.hold()
   write = assert.rejects(node.request("PUT", "/databases/slow/docs?id=third", "{}"))
   await until(isWriting)

@@ -1,4 +1,5 @@
-// What operators of a node see: metrics and rules that Prometheus' own tool accepts, alerts at a webhook, logs, settings, and a debug package without secrets.
+// What operators of a node get: metrics and rules that promtool accepts, alerts at a webhook, logs, settings, and a
+// debug package without secrets.
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -35,7 +36,7 @@ async function webhookServer(t) {
   return { received, url: `http://127.0.0.1:${server.address().port}` }
 }
 
-/** Starts a node with TLS that has every secret that a node can have. */
+/** Starts a node with TLS and with every kind of secret that a node can have. */
 async function serveWithSecrets(t) {
   const directory = temporaryDirectory(t)
   const at = name => join(directory, name)
@@ -71,7 +72,7 @@ test("promtool accepts the metrics of a node that has served requests", needing(
   assert.equal(checked.status, 0, `${checked.stdout}${checked.stderr}`)
 })
 
-test("promtool accepts the rules, and they fire when they should", needing("promtool"), async t => {
+test("promtool accepts the rules, and they fire as rules.test.yml says", needing("promtool"), async t => {
   const rules = await run("alerts", "--prometheus")
   assert.equal(rules.code, 0, rules.stderr)
   const directory = temporaryDirectory(t)
@@ -85,7 +86,7 @@ test("promtool accepts the rules, and they fire when they should", needing("prom
   assert.equal(tested.status, 0, `${tested.stdout}${tested.stderr}`)
 })
 
-test("An alert from the board is logged, shown in the metrics, and sent to the webhook with its end", { timeout: 180_000 }, async t => {
+test("An alert of the board is logged, shown in the metrics and sent to the webhook, as is its end", { timeout: 180_000 }, async t => {
   const directory = temporaryDirectory(t)
   const hook = await webhookServer(t)
   const slot = join(directory, "board/var/lib/prometheus/node-exporter/rookery_slot.prom")

@@ -80,7 +80,7 @@ export function attachments(client, url) {
       assert.equal(await store.openSession().load("users/1"), null)
     }))
 
-    it("are not copied or renamed, which is refused by name", () => database(async store => {
+    it("cannot be copied or renamed: the refusal names the operation", () => database(async store => {
       await withUser(store)
       await put(store, "a", Buffer.from("1"), "text/plain")
       const session = store.openSession()
@@ -91,9 +91,10 @@ export function attachments(client, url) {
       await assert.rejects(renaming.saveChanges(), /AttachmentMOVE/)
     }))
 
-    it("are replaced only under their change vector", () => database(async store => {
+    it("are replaced only if the expected change vector matches", () => database(async store => {
       await withUser(store)
-      // Both clients fail on a change vector in PutAttachmentOperation, before they send anything; their batches take one.
+      // Both clients reject a change vector in PutAttachmentOperation before they send anything. Their batches accept
+      // one.
       const replace = async (content, changeVector) => {
         const session = store.openSession()
         session.advanced.defer(new client.PutAttachmentCommandData("users/1", "a", Buffer.from(content), "text/plain", changeVector))
@@ -107,7 +108,7 @@ export function attachments(client, url) {
       await assert.rejects(replace("3", read.details.changeVector), { name: "ConcurrencyException" })
     }))
 
-    it("need a document, and go with it", () => database(async store => {
+    it("need a document, and are deleted with it", () => database(async store => {
       await assert.rejects(put(store, "a", Buffer.from("1"), "text/plain"), { name: "DocumentDoesNotExistException" })
       await withUser(store)
       await put(store, "a", Buffer.from("1"), "text/plain")

@@ -4,7 +4,7 @@ import { User, collect, withDatabase } from "../clients.mjs"
 
 const documents = 100_000
 
-/** Bulk insert: neither client ends its request; 7.x may compress. */
+/** Bulk insert. Neither client ever ends the body of its request, and 7.x may compress it. */
 export function bulkInsert(client, url) {
   const database = work => withDatabase(client, url(), "bulk", work)
   const count = async store => (await store.maintenance.send(new client.GetCollectionStatisticsOperation())).collections.Users
@@ -43,12 +43,13 @@ export function bulkInsert(client, url) {
       assert.ok(stored.every(item => item.metadata["@expires"]))
     }))
 
-    it("of no document stores none", () => database(async store => {
+    it("without documents stores none", () => database(async store => {
       await store.bulkInsert().finish()
       assert.equal((await store.maintenance.send(new client.GetStatisticsOperation())).countOfDocuments, 0)
     }))
 
-    // Less than the mebibyte that client 5.4.3 buffers: above it, that client sometimes waits for ever for its own stream after the server has answered (3 of 30 runs).
+    // The body is smaller than the mebibyte that client 5.4.3 buffers. With more, that client sometimes waits forever
+    // for its own stream after the server's answer (3 of 30 runs).
     it("fails with the reason", () => database(async store => {
       const inserting = store.bulkInsert()
       const work = async () => {

@@ -70,7 +70,7 @@ export function byQuery(client, url) {
       assert.ok(await countOf("from Users where seen = true") < 1000)
     }))
 
-    it("fails with the document and the place", () => database(async (store, countOf) => {
+    it("fails with a message that names the document or the position", () => database(async (store, countOf) => {
       const failing = await patch(store, "from Users as u where u.n < 10 update { if (u.n == 5) { u.none.deeper = 1; } u.seen = true; }")
       await assert.rejects(failing.waitForCompletion(), /users\/5 failed.*5 of 10 documents were changed before/s)
       assert.equal(await countOf("from Users where seen = true"), 5)

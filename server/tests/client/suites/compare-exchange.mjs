@@ -11,7 +11,7 @@ export function compareExchange(client, url) {
   const get = (store, key, type) => store.operations.send(new client.GetCompareExchangeValueOperation(key, type))
 
   describe("compare-exchange values", () => {
-    it("are reserved once, changed under their index, and deleted", () => database(async store => {
+    it("are reserved once, changed only with the current index, and deleted", () => database(async store => {
       const first = await put(store, "emails/ann@b.c", "users/1", 0)
       assert.equal(first.successful, true)
       assert.equal(first.value, "users/1")
@@ -39,12 +39,12 @@ export function compareExchange(client, url) {
       assert.equal((await get(store, "settings/a", User)).value.name, "ann")
       const some = await store.operations.send(new client.GetCompareExchangeValuesOperation({ keys: ["settings/b", "none", "other"] }))
       assert.deepEqual(Object.keys(some).sort(), ["other", "settings/b"])
-      assert.deepEqual(Object.values(some["settings/b"].value), [1, 2, 3]) // 5.4.3 makes an object of a list
+      assert.deepEqual(Object.values(some["settings/b"].value), [1, 2, 3]) // Client 5.4.3 turns a list into an object.
       const page = await store.operations.send(new client.GetCompareExchangeValuesOperation({ startWith: "settings/", start: 1, pageSize: 5 }))
       assert.deepEqual(Object.keys(page), ["settings/b"])
     }))
 
-    it("end at the time of their metadata", () => database(async store => {
+    it("expire at the time in their metadata", () => database(async store => {
       const at = milliseconds => ({ "@expires": new Date(Date.now() + milliseconds).toISOString() })
       await assert.rejects(put(store, "gone", 1, 0, at(-600_000)), /the cluster's time is/)
       await put(store, "kept", 1, 0, at(600_000))
@@ -82,7 +82,7 @@ export function compareExchange(client, url) {
       const changing = clusterWide(store)
       const value = await changing.advanced.clusterTransaction.getCompareExchangeValue("lock")
       assert.equal(value.value.owner, "a")
-      value.value = { owner: "b" } // a new object: the client does not notice changes within the old one
+      value.value = { owner: "b" } // A new object is assigned, because the client does not notice changes inside the old one.
       await changing.saveChanges()
       value.value = { owner: "c" }
       await changing.saveChanges()
@@ -101,7 +101,7 @@ export function compareExchange(client, url) {
       await assert.rejects(late.saveChanges(), error => error.name === "ClusterTransactionConcurrencyException")
     }))
 
-    it("guard the documents that they load", () => database(async store => {
+    it("guard the documents that they load against concurrent changes", () => database(async store => {
       const creating = clusterWide(store)
       await creating.store(new User({ name: "john" }), "users/johndoe")
       await creating.saveChanges()

@@ -63,7 +63,7 @@ export function counters(client, url) {
       assert.equal(await store.openSession().countersFor("users/1").get("likes"), null)
     }))
 
-    it("stay with a document that a session changes, and go with it", () => database(async store => {
+    it("are kept when a session changes their document, and deleted with it", () => database(async store => {
       await put(store, "users/1")
       await increment(store, "users/1", { likes: 1 })
       const session = store.openSession()
@@ -73,7 +73,7 @@ export function counters(client, url) {
       session.countersFor(user).increment("new", 1)
       user.name = "changed"
       await session.saveChanges()
-      user.name = "changed again" // the change vector of the document with its new counter is known
+      user.name = "changed again" // The session knows the document's change vector that the new counter caused.
       await session.saveChanges()
       assert.equal(await store.openSession().countersFor("users/1").get("likes"), 5)
 
@@ -84,7 +84,7 @@ export function counters(client, url) {
       assert.deepEqual(await store.openSession().countersFor("users/1").getAll(), {})
     }))
 
-    it("are changed by operations on several documents, all or none", () => database(async store => {
+    it("are changed by operations on several documents, either all or none", () => database(async store => {
       await put(store, "users/1", "users/2")
       const result = await store.operations.send(batch({
         "users/1": [["Increment", "likes", 10], ["Increment", "downloads", 20], ["Get", "likes"]],
@@ -101,7 +101,7 @@ export function counters(client, url) {
       const full = await store.operations.send(new client.GetCountersOperation("users/1", "likes", true))
       assert.deepEqual(Object.values(full.counters[0].counterValues), [10])
 
-      // RavenDB's clients make no error of 404, and RavenDB answers it: the result is missing.
+      // Like RavenDB, the node answers 404. RavenDB's clients do not report that as an error but return no result.
       assert.equal(await store.operations.send(batch({ "users/1": [["Increment", "likes", 1]], "users/9": [["Increment", "likes", 1]] })), undefined)
       assert.equal(await store.openSession().countersFor("users/1").get("likes"), 10)
       const session = store.openSession()
@@ -112,7 +112,7 @@ export function counters(client, url) {
       await overflowing.saveChanges()
     }))
 
-    it("come with the documents of a load", () => database(async store => {
+    it("are included when documents are loaded", () => database(async store => {
       await put(store, "users/1", "users/2")
       await increment(store, "users/1", { likes: 1, shares: 2 })
       const session = store.openSession()
@@ -127,7 +127,7 @@ export function counters(client, url) {
       assert.deepEqual(await all.countersFor("users/1").getAll(), { likes: 1, shares: 2 })
       assert.equal(all.advanced.numberOfRequests, 1)
       await increment(store, "users/1", { likes: 1 })
-      const again = store.openSession() // the client's cache asks whether the answer is still that
+      const again = store.openSession() // The client's cache revalidates the answer.
       await again.load("users/1", { documentType: User, includes: i => i.includeAllCounters() })
       assert.deepEqual(await again.countersFor("users/1").getAll(), { likes: 2, shares: 2 })
     }))

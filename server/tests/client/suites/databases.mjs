@@ -37,7 +37,7 @@ export function databases(client, url) {
       store.dispose()
     })
 
-    it("are deleted unless hardDelete is false, which is refused", () => withDatabase(client, url(), "deleted", async store => {
+    it("are deleted; hardDelete: false is refused", () => withDatabase(client, url(), "deleted", async store => {
       const remove = parameters => store.maintenance.server.send(new client.DeleteDatabasesOperation({ databaseNames: ["deleted"], ...parameters }))
       await assert.rejects(remove({ hardDelete: false }), /HardDelete/)
       assert.ok(await store.maintenance.server.send(new client.GetDatabaseRecordOperation("deleted")))

@@ -37,7 +37,7 @@ async function leaderDiesInSession(t, client, cluster, database) {
     }
 
     await cluster.start(dead)
-    assert.equal((await cluster.nodes[dead].request("GET", "/databases")).status, 200, "a node accepts its clients as soon as it serves")
+    assert.equal((await cluster.nodes[dead].request("GET", "/databases")).status, 200, "a node answers its clients as soon as it serves")
     const expected = i => i === 3 ? "changed across" : i < 20 ? `before ${i}` : i === 20 ? "behind" : `after ${i}`
     const reading = store.openSession()
     const users = await reading.load(Array.from({ length: 40 }, (_, i) => `session/${i}`), User)
@@ -52,13 +52,14 @@ async function transactionsAcrossLeaders(t, client, cluster, database) {
     creating.advanced.clusterTransaction.createCompareExchangeValue("counter", { count: 0 })
     await creating.saveChanges()
 
-    // Each step reads the value, raises it, and stores a document with the new number, all or nothing. If the answer to a step is lost, the client
-    // sends it again under another request id: it conflicts with itself, and the worker makes one step more.
+    // Each step reads the value, increments it, and stores a document with the new number in one transaction. If the
+    // answer to a step is lost, the client sends the step again with another request id. Then it conflicts with itself,
+    // and the worker makes one step more.
     const step = async worker => {
       const session = clusterWide()
       const counter = await session.advanced.clusterTransaction.getCompareExchangeValue("counter")
       const count = counter.value.count + 1
-      counter.value = { count } // a new object: the client does not notice changes within the old one
+      counter.value = { count } // A new object is assigned, because the client does not notice changes inside the old one.
       await session.store(new User({ name: `${worker}` }), `steps/${count}`)
       await session.saveChanges()
     }
@@ -93,7 +94,7 @@ async function transactionsAcrossLeaders(t, client, cluster, database) {
     const steps = await store.openSession().load(Array.from({ length: count + 3 }, (_, i) => `steps/${i + 1}`), User)
     assert.deepEqual(Object.values(steps).map(Boolean), Array.from({ length: count + 3 }, (_, i) => i < count), "each number has its document, and there is no other")
 
-    // Every member gives the same answer.
+    // Every member returns the same data.
     for (const url of cluster.urls) {
       const alone = new client.DocumentStore(url, database, cluster.authentication)
       alone.conventions.disableTopologyUpdates = true
@@ -106,8 +107,8 @@ async function transactionsAcrossLeaders(t, client, cluster, database) {
 }
 
 /**
- * No acknowledged increment is lost. The client repeats a request at the next node when its connection breaks, so the one increment that each worker has in flight when the
- * leader is killed may count twice. One that fails may count or not.
+ * No acknowledged increment is lost. When a connection breaks, the client repeats the request at the next node. So the
+ * increment that a worker has in flight when the leader is killed may count twice. A failed increment may count or not.
  */
 async function countersAcrossLeaders(t, client, cluster, database) {
   await withStore(client, cluster, database, async store => {
@@ -145,7 +146,7 @@ async function countersAcrossLeaders(t, client, cluster, database) {
 }
 
 async function nodeFailsTwice(t, client, cluster, database) {
-  // The reads that each node has answered, by its URL.
+  // The number of reads that each node has answered, by URL.
   const served = new Map(cluster.urls.map(url => [url, 0]))
   await withStore(client, cluster, database, async store => {
     store.getRequestExecutor(database).on("succeedRequest", ({ url }) => {
@@ -205,7 +206,7 @@ function startWork(store) {
 
   return {
     check,
-    /** Waits until about `count` more documents were written. */
+    /** Waits until about `count` more documents are written. */
     async awaitMore(count) {
       let turns = 0
       for (let last = written.get("work/0"); turns < count / 10;) {
@@ -235,7 +236,7 @@ async function withStore(client, cluster, database, work, conventions = {}) {
   }
 }
 
-/** The stream is at a node that keeps running, so the client does not notice what happens to the leader. */
+/** The bulk insert goes to a node that keeps running, so the client does not notice that the leader changes. */
 async function bulkInsertAcrossLeaders(t, client, cluster, database) {
   const dead = await cluster.leader()
   const host = (dead + 1) % 3
@@ -246,7 +247,7 @@ async function bulkInsertAcrossLeaders(t, client, cluster, database) {
     const killedAt = performance.now()
     await insert(inserting, 6_000, 12_000)
     const next = await cluster.leader()
-    t.diagnostic(`another leads ${Math.round(performance.now() - killedAt)} ms after the leader was killed`)
+    t.diagnostic(`a new leader was elected ${Math.round(performance.now() - killedAt)} ms after the leader was killed`)
     await cluster.start(dead)
     await cluster.transfer(next)
     await insert(inserting, 12_000, 18_000)
@@ -256,8 +257,8 @@ async function bulkInsertAcrossLeaders(t, client, cluster, database) {
 }
 
 /**
- * The stream ends with its node and must be repeated, which the same store can do. The client reports that, unless more than a mebibyte waits to be sent: then client 7.2.6 waits for ever
- * for its own stream.
+ * A bulk insert fails when its node is killed. The same store can repeat it. The client reports the failure, unless
+ * more than a mebibyte waits to be sent: then client 7.2.6 waits forever for its own stream.
  */
 async function bulkInsertRepeated(t, client, cluster, database) {
   await withStore(client, cluster, database, async store => {

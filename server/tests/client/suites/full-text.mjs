@@ -32,7 +32,7 @@ export function fullText(client, url) {
       assert.equal(await names(query().search("text", "animal").orderByScore()), "dog,lion,cat")
     }))
 
-    it("boosts, and finds what is similar or near", () => database(async (_, query) => {
+    it("boosts, and finds similar and nearby words", () => database(async (_, query) => {
       assert.equal(await names(query().search("text", "night").orElse().whereEquals("name", "moon").boost(20)), "moon,cat")
       assert.equal(await names(query().whereEquals("name", "mooon").fuzzy(0.7)), "moon")
       assert.equal(await names(query().search("text", "small whiskers").proximity(3)), "cat")
@@ -56,7 +56,7 @@ export function fullText(client, url) {
       assert.deepEqual(price.values.map(({ range, count }) => [range, count]), [["price < 10", 1], ["price >= 10", 3]])
     }))
 
-    it("counts the facets of a stored set-up", () => database(async (store, query) => {
+    it("counts the facets of a stored facet setup", () => database(async (store, query) => {
       const setup = new client.FacetSetup()
       const facet = new client.Facet()
       facet.fieldName = "brand"

@@ -22,7 +22,7 @@ export function ids(client, url) {
       assert.ok(hilo.Max >= 70, `Max is ${hilo.Max}`)
     }))
 
-    it("come from identities and from the server's own count", () => database(async store => {
+    it("come from identities and from the server's own counter", () => database(async store => {
       const session = store.openSession()
       const [first, second, counted] = [new User({ name: "i1" }), new User({ name: "i2" }), new User({ name: "c" })]
       await session.store(first, "invoices|")

@@ -27,7 +27,7 @@ export function indexes(client, url) {
       assert.deepEqual(await store.maintenance.send(new client.GetIndexNamesOperation(0, 10)), ["Auto/Users/Byaddress_cityAndageAndname"])
     }))
 
-    it("are waited for", () => database(async (store, users) => {
+    it("are up to date when a query waits for them", () => database(async (store, users) => {
       await users().whereEquals("age", 7).all()
       for (let i = 0; i < 10; i++) {
         const session = store.openSession()

@@ -22,7 +22,7 @@ export function projections(client, url) {
   })
 
   describe("selections", () => {
-    it("of fields make objects of a class", () => database(async (_, store) => {
+    it("of fields are returned as objects of a class", () => database(async (_, store) => {
       const rows = await store.openSession().query({ collection: "Users" }).orderBy("age", "Long").selectFields(["first", "age"], Row).all()
       assert.ok(rows[0] instanceof Row)
       assert.deepEqual(plain(rows), [{ first: "Bob", age: 20 }, { first: "Ann", age: 31 }])

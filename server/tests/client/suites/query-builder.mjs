@@ -48,7 +48,7 @@ export function queryBuilder(client, url) {
       assert.equal(await names(users().whereEquals("address.street", "main street")), "Ann,dora")
     }))
 
-    it("looks for one of several, and for all", () => database(async (_, users) => {
+    it("matches any or all of several values", () => database(async (_, users) => {
       assert.equal(await names(users().whereIn("name", ["ann", "DORA", "none"])), "Ann,dora")
       assert.equal(await names(users().whereIn("name", [])), "")
       assert.equal(await names(users().containsAny("tags", ["green", "red"])), "Ann,Bob,dora")
@@ -56,14 +56,14 @@ export function queryBuilder(client, url) {
       assert.equal(await names(users().whereEquals("tags", "red")), "Ann,Bob")
     }))
 
-    it("looks into texts", () => database(async (_, users) => {
+    it("matches beginnings, ends and patterns of texts, and existing fields", () => database(async (_, users) => {
       assert.equal(await names(users().whereStartsWith("name", "d")), "dora")
       assert.equal(await names(users().whereEndsWith("name", "B")), "Bob")
       assert.equal(await names(users().whereRegex("name", "^[A-C]")), "Ann,Bob,Cid")
       assert.equal(await names(users().whereExists("active")), "Ann,Bob,dora")
     }))
 
-    it("joins conditions", () => database(async (_, users) => {
+    it("combines conditions", () => database(async (_, users) => {
       assert.equal(await names(users().whereEquals("city", "Ulm").andAlso().whereLessThan("age", 20)), "Bob")
       assert.equal(await names(users().whereEquals("name", "Ann").orElse().whereEquals("city", "Bonn").andAlso().whereGreaterThan("age", 20)), "Ann,Cid")
       assert.equal(await names(users().openSubclause().whereEquals("name", "Ann").orElse().whereEquals("city", "Bonn").closeSubclause().andAlso().whereGreaterThan("age", 40)), "Cid")

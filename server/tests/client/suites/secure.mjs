@@ -3,7 +3,7 @@ import https from "node:https"
 import { describe, it } from "node:test"
 import { User, openStore, withDatabase, within } from "../clients.mjs"
 
-/** As with RavenDB, a client identifies itself by its certificate in the TLS handshake. */
+/** As with RavenDB, a client authenticates by its certificate in the TLS handshake. */
 export function secure(client, node) {
   describe("over TLS with a certificate", () => {
     for (const kind of ["pfx", "pem"]) {
@@ -29,7 +29,7 @@ export function secure(client, node) {
       }, node().as("app")[kind]))
     }
 
-    it("a certificate for reading reads its database and changes nothing", () => withDatabase(client, node().url, "reader", async owner => {
+    it("a read-only certificate can read its database and change nothing", () => withDatabase(client, node().url, "reader", async owner => {
       const writing = owner.openSession()
       await writing.store(new User({ name: "ann" }), "users/1")
       await writing.saveChanges()

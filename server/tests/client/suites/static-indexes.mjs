@@ -4,7 +4,7 @@ import { Order, User, collect, withDatabase, within } from "../clients.mjs"
 
 const maxWaitMilliseconds = 60_000
 
-/** Indexes that people define as classes, and the queries that name them. */
+/** Indexes that are defined as classes, and the queries that name them. */
 export function staticIndexes(client, url) {
   class Users_ByName extends client.AbstractJavaScriptIndexCreationTask {
     constructor() {
@@ -76,7 +76,7 @@ export function staticIndexes(client, url) {
       assert.equal(await names(query(Users_ByName, User).whereEquals("id()", "users/2")), "Bob")
     }))
 
-    it("are updated when documents change, or those that they load", () => database(async (store, query) => {
+    it("are updated when a document changes or a document that it loads", () => database(async (store, query) => {
       assert.equal(await query(Users_ByName, User).whereEquals("city", "Ulm").count(), 2)
       const session = store.openSession()
       const company = await session.load("companies/1")
@@ -150,7 +150,7 @@ export function staticIndexes(client, url) {
       assert.match(explained.explanations["users/2"][0], /'fish' 3 times in 5 words/)
     }))
 
-    it("are rebuilt beside the old one when their definition changes", () => database(async (store, query) => {
+    it("are rebuilt while the old version answers when their definition changes", () => database(async (store, query) => {
       assert.equal(await query(Orders_ByLine, Order).whereEquals("product", "nuts").count(), 2)
       const changed = new Orders_ByLine()
       changed.map = changed.map.replace("buyer = o.buyer", "buyer = o.buyer, many = l.quantity > 1")
@@ -160,7 +160,7 @@ export function staticIndexes(client, url) {
       let many
       while ((many = await countMany()) !== 2) {
         assert.match(String(many), /has no field 'many'/)
-        assert.ok(Date.now() - startedAt < maxWaitMilliseconds, "the new definition answers in the end")
+        assert.ok(Date.now() - startedAt < maxWaitMilliseconds, "the new definition does not answer in time")
         await within(1000, new Promise(resolve => setTimeout(resolve, 50)), "a moment")
       }
     }))

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, it } from "node:test"
 import { User, withDatabase } from "../clients.mjs"
 
-/** Unsupported features: they are refused by name, and nothing else of the same session is stored. */
+/** Unsupported features. The refusal names the feature, and nothing else of the same session is stored. */
 export function unsupported(client, url) {
   const database = work => withDatabase(client, url(), "unsupported", work)
 
@@ -13,7 +13,7 @@ export function unsupported(client, url) {
 
   describe("an unsupported feature", () => {
     for (const [feature, ask] of Object.entries(features)) {
-      it(`is refused by name in a session: ${feature}`, () => database(async store => {
+      it(`is refused with its name in a session: ${feature}`, () => database(async store => {
         const session = store.openSession()
         await session.store(new User({ name: "ann" }), "users/1")
         await ask(session)
@@ -22,7 +22,7 @@ export function unsupported(client, url) {
       }))
     }
 
-    it("is refused by name in operations", () => database(async store => {
+    it("is refused with its name in operations", () => database(async store => {
       await assert.rejects(store.operations.send(new client.GetAttachmentOperation("users/1", "a.txt", "Revision", "A:1-x")), /attachments/)
       await assert.rejects(store.subscriptions.create({ query: "from Users" }), /subscriptions/)
     }))
