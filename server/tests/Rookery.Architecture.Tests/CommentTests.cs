@@ -2,7 +2,7 @@ using System.Text.RegularExpressions;
 
 namespace Rookery.Architecture.Tests;
 
-/// <summary>Comments of the product name their subject, as STYLE.md asks.</summary>
+/// <summary>Comments of the product name their subject, as STYLE.md requires.</summary>
 public sealed partial class CommentTests
 {
     [Fact]

@@ -5,7 +5,8 @@ namespace Rookery.Architecture.Tests;
 /// <summary>The rule of docs/explanation/architecture.md: a project refers only to projects below it.</summary>
 public sealed class DependencyRuleTests
 {
-    /// <summary>Types that open or change files without <c>IDisk</c>, so that no simulated disk can replace it.</summary>
+    /// <summary>Types that open or change files without <c>IDisk</c>, so that a simulated disk cannot replace the real
+    /// one.</summary>
     private static readonly string[] FileTypes =
     [
         "System.IO.File",
@@ -55,7 +56,7 @@ public sealed class DependencyRuleTests
         );
 
     /// <summary>
-    /// Thus a simulation of the core can be repeated exactly.
+    /// Without them a simulation of the core can be repeated exactly.
     /// </summary>
     [Fact]
     public void The_consensus_core_uses_no_other_project_clock_thread_or_file()
@@ -82,7 +83,7 @@ public sealed class DependencyRuleTests
     [MemberData(nameof(Libraries))]
     public void Only_Platform_and_Hosting_touch_files(string project)
     {
-        // Hosting reads the files that the node's owner names, and the machine's.
+        // Hosting reads the files that the node's settings name, and files of the machine.
         if (project is not ("Rookery.Platform" or "Rookery.Hosting"))
         {
             Assert.Empty(Projects.Read(project).Types.Intersect(FileTypes, StringComparer.Ordinal));
@@ -131,7 +132,7 @@ public sealed class DependencyRuleTests
     [Fact]
     public void The_rules_refuse_forbidden_references()
     {
-        // This test reads files itself, so its own assembly shows that the search sees them.
+        // This test reads files itself, so the search must find System.IO.File in its own assembly.
         Assert.Contains("System.IO.File", Projects.Read("Rookery.Architecture.Tests").Types);
         Assert.Contains("Rookery.Platform", Projects.Read("Rookery.Journal").Assemblies);
         Assert.ThrowsAny<Exception>(() => AssertMayReferTo("Rookery.Journal", "Rookery.Storage"));

@@ -3,15 +3,15 @@ using System.Text.RegularExpressions;
 namespace Rookery.Architecture.Tests;
 
 /// <summary>
-/// Apply computes the same rows on every node, whatever the version of its runtime. So code that depends on tables of
-/// Unicode, on culture, on a clock or on randomness runs where a command is made, not in apply or in patches.
+/// Apply computes the same rows on every node, with any version of the .NET runtime. So code that depends on tables of
+/// Unicode, on culture, on a clock or on randomness runs where a command is created, and not in apply or in patches.
 /// </summary>
 public sealed partial class DeterminismTests
 {
     private static readonly string[] Folders = ["Apply", "Patching"];
 
     [Fact]
-    public void Nothing_in_apply_depends_on_the_version_of_the_runtime_the_clock_or_chance() =>
+    public void Apply_and_patches_do_not_depend_on_the_runtime_version_the_clock_or_randomness() =>
         Assert.Empty(
             from folder in Folders
             from path in Projects.FilesOf(Path.Join(Projects.DirectoryOf("Rookery.Documents"), folder), "*.cs")

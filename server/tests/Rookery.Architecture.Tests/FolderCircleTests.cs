@@ -3,8 +3,8 @@ using System.Text.RegularExpressions;
 namespace Rookery.Architecture.Tests;
 
 /// <summary>
-/// The folders of a project are layers, as the projects are: no two folders refer to each other, directly or through
-/// others.
+/// The folders of a project are layers, like the projects. No two folders refer to each other, directly or through
+/// other folders.
 /// </summary>
 public sealed partial class FolderCircleTests
 {
@@ -12,7 +12,7 @@ public sealed partial class FolderCircleTests
     [InlineData("Rookery.Indexing")]
     [InlineData("Rookery.Queries")]
     [InlineData("Rookery.Search")]
-    public void No_folders_of_a_project_refer_to_each_other_in_a_circle(string project)
+    public void The_folders_of_a_project_do_not_refer_to_each_other_in_a_circle(string project)
     {
         string directory = Projects.DirectoryOf(project);
         Assert.Empty(
@@ -41,7 +41,7 @@ public sealed partial class FolderCircleTests
         );
 
     [Fact]
-    public void The_rule_finds_circles_through_others() =>
+    public void The_rule_finds_circles_through_a_third_folder() =>
         Assert.Equal(
             ["One and Three", "One and Two", "Three and Two"],
             CirclesOf("Room", [("One", "using Room.Two;"), ("Two", "using Room.Three;"), ("Three", "using Room.One;")])

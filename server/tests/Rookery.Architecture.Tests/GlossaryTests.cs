@@ -2,10 +2,11 @@ using System.Text.RegularExpressions;
 
 namespace Rookery.Architecture.Tests;
 
-/// <summary>Identifiers of the product have none of the words that the glossary of STYLE.md refuses.</summary>
+/// <summary>No identifier of the product contains a word that STYLE.md forbids as a term.</summary>
 public sealed partial class GlossaryTests
 {
-    /// <summary>The projects that know a log: there "cut" would mean to truncate it. Elsewhere texts are cut.</summary>
+    /// <summary>The projects that work on the log, in which "cut" would mean truncating it. Other projects cut
+    /// texts.</summary>
     private static readonly string[] ProjectsOfTheLog =
     [
         "Rookery.Cluster",
@@ -16,7 +17,7 @@ public sealed partial class GlossaryTests
     ];
 
     [Fact]
-    public void No_identifier_has_a_word_that_the_glossary_refuses()
+    public void No_identifier_contains_a_forbidden_word()
     {
         string[] everywhere = WordsOf(File.ReadAllText(Path.Join(Projects.Root, "STYLE.md")));
         var found =
@@ -27,7 +28,7 @@ public sealed partial class GlossaryTests
     }
 
     [Fact]
-    public void The_glossary_names_the_words() =>
+    public void The_forbidden_words_are_read_from_STYLE_md() =>
         Assert.Equal(
             ["care", "desk", "office", "pump", "steward", "way", "ways", "workshop"],
             WordsOf(File.ReadAllText(Path.Join(Projects.Root, "STYLE.md"))).Order(StringComparer.Ordinal)
@@ -39,7 +40,7 @@ public sealed partial class GlossaryTests
             from path in Projects.SourceFiles
             where path.Contains("/src/Rookery.Server/", StringComparison.Ordinal)
             from line in File.ReadLines(path)
-            // The names of two log events stay, because users filter by them.
+            // The names of two log events keep "withdrawn", because users filter by these names.
             where WithdrawnCredential().IsMatch(line.Replace("_withdrawn\"", "\"", StringComparison.Ordinal))
             select $"{Path.GetRelativePath(Projects.Root, path)}: {line.Trim()}"
         );
@@ -54,7 +55,7 @@ public sealed partial class GlossaryTests
     public void The_rule_finds_whole_words_of_identifiers(string code, string? expected) =>
         Assert.Equal(expected is null ? [] : [expected], NamesIn(code, ["care", "desk", "office", "way", "ways"]));
 
-    /// <summary>The words in quotes of the sentence in STYLE.md about everyday words.</summary>
+    /// <summary>Returns the quoted words of the sentence about everyday words in STYLE.md.</summary>
     private static string[] WordsOf(string style) =>
         [.. Quoted().Matches(Sentence().Match(style).Value).Select(match => match.Groups["word"].Value)];
 
@@ -68,7 +69,8 @@ public sealed partial class GlossaryTests
         where Words().Matches(name.Value).Any(word => refused.Contains(word.Value, StringComparer.OrdinalIgnoreCase))
         select name.Value;
 
-    /// <summary>Returns the expressions that are inserted into a string literal; a space for none or a comment.</summary>
+    /// <summary>Returns the expressions that are inserted into a string literal, or a space if there are none or the
+    /// text is a comment.</summary>
     private static string Inserted(Match text) =>
         text.Value.StartsWith('$')
             ? string.Join(' ', Insertions().Matches(text.Value).Select(found => found.Value))

@@ -127,7 +127,8 @@ internal static class Projects
             .Where(path => !IsBuilt(Path.GetRelativePath(Root, path)));
 
     /// <summary>
-    /// Returns the names to which a library's assembly refers. Not for the executable, to which no test can refer.
+    /// Returns the names to which a library's assembly refers. Not for the executable's project, because no test can
+    /// refer to it.
     /// </summary>
     internal static AssemblyMetadata Read(string project)
     {
@@ -161,7 +162,7 @@ internal static class Projects
         }
 
         return directory
-            ?? throw new InvalidOperationException("These tests read the sources: run them from a working copy.");
+            ?? throw new InvalidOperationException("These tests read the sources. Run them in a working copy.");
     }
 }
 

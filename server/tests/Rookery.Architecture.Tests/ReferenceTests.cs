@@ -2,14 +2,14 @@ using System.Text.RegularExpressions;
 
 namespace Rookery.Architecture.Tests;
 
-/// <summary>Links of pages, and pages that code and scripts name, exist in the repository.</summary>
+/// <summary>Targets of links in pages, and pages that code and scripts mention, exist in the repository.</summary>
 public sealed partial class ReferenceTests
 {
     /// <summary>Pages outside the repository, each with its owner.</summary>
     private static readonly Dictionary<string, string> Foreign = new(StringComparer.Ordinal)
     {
         ["lz4_Block_format.md"] = "the LZ4 project's own specification",
-        ["doc/os_customisation_formats.md"] = "of Raspberry Pi Imager",
+        ["doc/os_customisation_formats.md"] = "a page of Raspberry Pi Imager",
     };
 
     private static readonly string[] Kinds =
@@ -51,7 +51,7 @@ public sealed partial class ReferenceTests
     }
 
     [Fact]
-    public void A_page_that_is_named_is_in_the_repository()
+    public void A_page_that_code_or_a_page_mentions_is_in_the_repository()
     {
         string[] pages = [.. Pages().Select(page => "/" + Name(page))];
         var named =
@@ -69,7 +69,7 @@ public sealed partial class ReferenceTests
     }
 
     [Fact]
-    public void Links_and_named_pages_are_found_in_text()
+    public void Links_and_mentioned_pages_are_found_in_text()
     {
         Assert.Equal(["a.md", "b/"], LinksIn("[a](a.md#part), [b](b/), [c](https://c.org/c.md), [d](#d)"));
         Assert.Equal(["docs/gone.md", "../x.md"], PagesNamedIn("see docs/gone.md 3.1 and ../x.md."));

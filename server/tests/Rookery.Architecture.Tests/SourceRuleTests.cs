@@ -68,7 +68,7 @@ public sealed partial class SourceRuleTests
     )]
     private static partial Regex DeclaredNamespace();
 
-    /// <summary>Numbers of the lines that are too wide; texts in triple quotes stand as they are.</summary>
+    /// <summary>Returns the numbers of the lines that are too wide, without lines of texts in triple quotes.</summary>
     private static IEnumerable<int> WideLines(string path)
     {
         bool isRaw = false;

@@ -2,20 +2,21 @@ using System.Xml.Linq;
 
 namespace Rookery.Architecture.Tests;
 
-/// <summary>Each library has a test project, so that a change of one library needs the tests of one project.</summary>
+/// <summary>Each library has a test project, so that a change of a library needs the tests of only one
+/// project.</summary>
 public sealed class TestProjectTests
 {
-    /// <summary>Libraries of helpers, for the tests of any project.</summary>
+    /// <summary>Libraries with helpers, which any test project may use.</summary>
     private static readonly string[] Helpers = ["Rookery.Fixtures", "Rookery.Histories", "Rookery.Simulation"];
 
-    /// <summary>Projects without tests of their own, each with the project that tests it.</summary>
+    /// <summary>Projects without a test project, each with the test project that tests it.</summary>
     private static readonly Dictionary<string, string> TestedElsewhere = new(StringComparer.Ordinal)
     {
         ["Rookery"] = "Rookery.Server.Tests",
         ["Rookery.Hosting"] = "Rookery.Server.Tests",
     };
 
-    /// <summary>Projects to which tests refer, although the tested project must not.</summary>
+    /// <summary>Projects to which a test project refers, although the tested project must not refer to them.</summary>
     private static readonly Dictionary<string, string[]> KnownBesides = new(StringComparer.Ordinal)
     {
         // Nodes in these tests commit through the real consensus.
@@ -24,11 +25,12 @@ public sealed class TestProjectTests
         ["Rookery.Server.Tests"] = ["Rookery", "Rookery.Cluster"],
     };
 
-    private const string Helper = "the helpers of several test projects";
-    private const string Measured = "benchmarks measure parts of it alone";
-    private const string WholeNode = "tests of whole nodes drive its commits and read its rows";
+    private const string Helper = "several test projects use these helpers";
+    private const string Measured = "benchmarks measure single parts of it";
+    private const string WholeNode = "tests of complete nodes control its commits and read its rows";
 
-    /// <summary>Projects, other than its tests, to which a project shows its internals; with the reason.</summary>
+    /// <summary>Projects other than its test project to which a project shows its internals, each with the
+    /// reason.</summary>
     private static readonly Dictionary<(string Project, string Friend), string> Friends = new()
     {
         [("Rookery.Cluster", "Rookery.Crash.Tests")] = WholeNode,
@@ -36,12 +38,12 @@ public sealed class TestProjectTests
         [("Rookery.Documents", "Rookery.Cluster.Tests")] = WholeNode,
         [("Rookery.Documents", "Rookery.Crash.Tests")] = WholeNode,
         [("Rookery.Documents", "Rookery.Fixtures")] = Helper,
-        [("Rookery.Documents", "Rookery.Indexing")] = "it reads changes and loads documents of a snapshot",
-        [("Rookery.Documents", "Rookery.Indexing.Tests")] = "they make older versions and deletions of indexes",
-        [("Rookery.Documents", "Rookery.Queries")] = "it reads documents of a snapshot",
+        [("Rookery.Documents", "Rookery.Indexing")] = "indexing reads changes and documents of a snapshot",
+        [("Rookery.Documents", "Rookery.Indexing.Tests")] = "they create older versions and deletions of indexes",
+        [("Rookery.Documents", "Rookery.Queries")] = "queries read documents of a snapshot",
         [("Rookery.Indexing", "Rookery.Fixtures")] = Helper,
         [("Rookery.Indexing", "rookery-micro")] = Measured,
-        [("Rookery.Queries", "Rookery.Server.Tests")] = "its walks and time slices run with the sink of a response",
+        [("Rookery.Queries", "Rookery.Server.Tests")] = "they run its walks and time slices with a response's sink",
         [("Rookery.Scripting", "Rookery.Documents")] = "patches run in its interpreter",
         [("Rookery.Scripting", "Rookery.Indexing")] = "the parser of C# index texts builds its syntax trees",
         [("Rookery.Scripting", "Rookery.Queries")] = "projections run in its interpreter",
@@ -60,7 +62,7 @@ public sealed class TestProjectTests
 
     [Theory]
     [MemberData(nameof(ProjectNames))]
-    public void Tests_refer_to_their_project_and_to_what_it_may_refer_to(string project)
+    public void Test_projects_refer_to_their_project_and_to_allowed_references_of_it(string project)
     {
         if (!TestedElsewhere.ContainsKey(project))
         {

@@ -3,14 +3,14 @@ using System.Text.RegularExpressions;
 namespace Rookery.Architecture.Tests;
 
 /// <summary>
-/// The product uses each member that it declares. The compiler and its analyzers check private members. This checks all
-/// members by name: a name that occurs only in its declaration is unused.
+/// The product uses each member that it declares. The compiler and its analyzers check private members. These tests
+/// check all members by name: a name that occurs only in its declaration is unused.
 /// </summary>
 public sealed partial class UnusedMemberTests
 {
-    private const string LaidOut = "a field of a structure of the kernel, declared to keep the offsets of the others";
+    private const string LaidOut = "a field of a kernel structure, declared to keep the offsets of the other fields";
     private const string Implements = "implements an interface of .NET";
-    private const string ForTests = "a seam: tests drive or observe the program by it";
+    private const string ForTests = "tests control or observe the program with it";
 
     private static readonly Dictionary<string, string> Exceptions = new(StringComparer.Ordinal)
     {
@@ -95,7 +95,7 @@ public sealed partial class UnusedMemberTests
             .Distinct(StringComparer.Ordinal);
     }
 
-    /// <summary>Callers do not name a class of extension methods; its methods are looked at like all others.</summary>
+    /// <summary>Callers do not name a class of extension methods. Its methods are checked like all others.</summary>
     private static bool IsOfExtensions(string declaration, string code) =>
         declaration.Contains(" static ", StringComparison.Ordinal)
         && declaration.Contains(" class ", StringComparison.Ordinal)

@@ -15,6 +15,6 @@ internal static class Repository
         }
 
         return directory
-            ?? throw new InvalidOperationException("These tests read the sources: run them from a working copy.");
+            ?? throw new InvalidOperationException("These tests read the sources. Run them in a working copy.");
     }
 }
