@@ -15,7 +15,7 @@ serve_member() { # NUMBER
   MEMBER_PID[$1]=$LAUNCHED
   wait_until 60 curl -sf "$(member_url "$1")/readyz"
 }
-member_votes() { # NUMBER: as the first member reports
+member_votes() { # NUMBER: whether the member is a voter, according to the first member
   local topology; topology=$(curl -sf "$(member_url 0)/cluster/topology")
   [[ $topology =~ \"Members\":\{([^}]*)\} && ${BASH_REMATCH[1]} == *"$(member_url "$1")"* ]]
 }
@@ -30,11 +30,12 @@ start_cluster() { # DATA DATA DATA [OPTIONS...]
     "$ROOKERY" cluster join "$token" --data "${MEMBER_DATA[$number]}" --name "n$number" --address "127.0.0.1:$(($(member_port "$number") + 1000))" </dev/null >/dev/null
     serve_member "$number"
   done
-  # The second of two members is a standby. Both others vote once the third has joined.
+  # The second of two members is a standby, which does not vote. The second and the third vote once the third has
+  # joined.
   for number in 1 2; do wait_until 60 member_votes "$number"; done
 }
-# Prints the number of the member that reports itself as leader, and waits for an election if there is none. A former
-# leader may not know yet that it lost leadership.
+# Prints the number of a member that reports to be the leader, and waits for an election if there is none. (A former
+# leader may not know yet that it lost leadership.)
 leading_member() {
   local number deadline=$((SECONDS + 30))
   while ((SECONDS < deadline)); do
@@ -54,8 +55,8 @@ create_cluster_database() { # NAME
   curl -sf -X PUT -H 'Content-Type: application/json' "$(member_url "$(leading_member)")/admin/databases?name=$1" -d "{\"DatabaseName\":\"$1\",\"Settings\":{}}" >/dev/null
 }
 
-# etcd with its default settings; election timeout and heartbeat are repeated explicitly. Its members use plain HTTP,
-# those of Rookery mutual TLS.
+# etcd has its default settings; election timeout and heartbeat are given explicitly. Its members use plain HTTP between
+# each other, and Rookery's members use mutual TLS.
 etcd_url() { echo "http://127.0.0.1:$((PORT + 20 + $1))"; }
 etcd_peer_url() { echo "http://127.0.0.1:$((PORT + 1020 + $1))"; }
 serve_etcd() { # NUMBER

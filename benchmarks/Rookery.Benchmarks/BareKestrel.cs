@@ -6,7 +6,7 @@ using Microsoft.Extensions.Logging;
 namespace Rookery.Benchmarks;
 
 /// <summary>
-/// The upper bound that the framework sets: a Kestrel that only answers with the same number of bytes as Rookery.
+/// The upper bound of the framework: a Kestrel that only answers with the same number of bytes as Rookery.
 /// </summary>
 internal static class BareKestrel
 {
@@ -25,8 +25,9 @@ internal static class BareKestrel
     }
 
     /// <summary>
-    /// Runs what <c>dotnet new web</c> creates, with a handler of as many bytes. Its defaults include the collector for
-    /// servers, which the caller sets in the environment (DOTNET_gcServer=1, DOTNET_gcConcurrent=1).
+    /// Runs the program that <c>dotnet new web</c> creates, with a handler that answers <paramref name="bytes"/> bytes.
+    /// Its default garbage collector is the one for servers, which the caller sets in the environment
+    /// (DOTNET_gcServer=1, DOTNET_gcConcurrent=1).
     /// </summary>
     public static async Task<int> RunTemplateAsync(string listen, int bytes)
     {

@@ -5,14 +5,14 @@ using System.Text.Json;
 namespace Rookery.Benchmarks;
 
 /// <summary>
-/// Writes documents in two forms: RavenDB's bulk_insert array, and for the peers lines of an id, a tab and the JSON.
+/// Writes documents in two forms: RavenDB's bulk_insert array, and, for the peers, lines with id, tab and JSON.
 /// </summary>
 internal sealed class DocumentFiles : IDisposable
 {
     private const int BufferBytes = 1 << 20;
 
-    // As JSON.stringify writes it, with < and > unescaped. Escaped, each would be six bytes long, and drawings contain
-    // many tags.
+    // Like JSON.stringify, with < and > unescaped. Escaped, each would be six bytes long, and drawings contain many
+    // tags.
     private static readonly JsonWriterOptions AsBrowsersDo = new()
     {
         Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,

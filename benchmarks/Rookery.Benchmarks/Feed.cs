@@ -12,8 +12,8 @@ internal static class Feed
     private const int Connections = 16;
 
     /// <summary>
-    /// Runs for some seconds, at a number of PUTs a second. Prints documents and JSON bytes acknowledged, and the
-    /// seconds. The usage of the program explains <paramref name="order"/>.
+    /// Runs for some seconds, at a number of PUTs a second. Prints the acknowledged documents, their JSON bytes, and
+    /// the seconds. The program's usage text explains <paramref name="order"/>.
     /// </summary>
     public static async Task<int> RunAsync(string url, string source, string order, int seconds, int rate)
     {

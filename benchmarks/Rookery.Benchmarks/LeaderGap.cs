@@ -20,9 +20,9 @@ internal static class LeaderGap
     private const int AcknowledgedAtEnd = 100;
 
     /// <summary>
-    /// Starts a write every 10 ms, at the survivors in turn, without waiting for earlier ones: a client that waited for
-    /// an answer of the lost leader would measure its own timeout. Prints the longest time in milliseconds between two
-    /// acknowledgements of which the later one came after the kill.
+    /// Starts a write every 10 ms, at the survivors in turn, without waiting for earlier writes. A client that waited
+    /// for an answer of the lost leader would measure its own timeout. Prints the longest time in milliseconds between
+    /// two acknowledgements of which the later one came after the kill.
     /// </summary>
     /// <param name="kind">"rookery" or "etcd".</param>
     /// <param name="leader">Process id of the leader.</param>

@@ -20,7 +20,7 @@ internal static partial class Lz4Subjects
 
     private delegate int Work(ReadOnlySpan<byte> source, Span<byte> target);
 
-    /// <summary>Prints the rates of both for each size, and their ratio.</summary>
+    /// <summary>Prints the rates of both libraries for each size, and their ratio.</summary>
     public static int Compare(string file, double seconds)
     {
         const int Rounds = 5;
@@ -73,11 +73,11 @@ internal static partial class Lz4Subjects
         return 0;
     }
 
-    // Megabytes a second of uncompressed data.
+    // Returns megabytes of uncompressed data a second.
     private static double Rate(Subject subject, Blocks blocks, bool isDecompression, double seconds, out long allocated)
     {
         blocks.Pack(subject);
-        // Lets the just-in-time compiler optimise the code before it is measured.
+        // Runs the code first, so that the just-in-time compiler has optimised it before the measurement.
         for (int i = 0; i < 200; i++)
         {
             blocks.Do(subject, i, isDecompression);

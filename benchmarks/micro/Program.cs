@@ -4,7 +4,7 @@ using BenchmarkDotNet.Running;
 using BenchmarkDotNet.Toolchains.InProcess.Emit;
 using Rookery.MicroBenchmarks;
 
-// Runs in this process, because BenchmarkDotNet would otherwise restore and build a project for each subject.
+// Runs the benchmarks in this process. Otherwise BenchmarkDotNet would restore and build a project for each of them.
 var config = ManualConfig
     .Create(DefaultConfig.Instance)
     .AddJob(Job.ShortRun.WithToolchain(InProcessEmitToolchain.Instance))

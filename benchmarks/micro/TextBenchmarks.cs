@@ -6,7 +6,7 @@ using Rookery.Queries.Language;
 
 namespace Rookery.MicroBenchmarks;
 
-/// <summary>Costs of each request before it reads or stores data: parsing, checksums, compression.</summary>
+/// <summary>Costs of steps that do not depend on stored data: parsing, checksums, compression.</summary>
 [MemoryDiagnoser]
 public class TextBenchmarks
 {

@@ -11,7 +11,7 @@ internal sealed class LmdbStore : IStore
 
     public LmdbStore(string directory)
     {
-        // Debian's library of the package liblmdb0: the one of the NuGet package needs a newer C library.
+        // Uses the library of Debian's package liblmdb0, because the one in the NuGet package needs a newer C library.
         NativeLibrary.SetDllImportResolver(
             typeof(LightningEnvironment).Assembly,
             static (_, _, _) => NativeLibrary.Load("liblmdb.so.0")
@@ -45,7 +45,7 @@ internal sealed class LmdbStore : IStore
 
     public void Settle()
     {
-        // Each transaction has written its pages.
+        // Nothing to do: each transaction has written its pages.
     }
 
     public void Dispose()

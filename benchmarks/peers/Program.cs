@@ -1,5 +1,5 @@
-// The engines of other projects beside Rookery's, in one process and without HTTP. Each command prints lines, each
-// with a name and a number.
+// Runs Rookery's engine and engines of other projects in this process, without HTTP. Each command prints lines with a
+// name and a number.
 using Rookery.Peers;
 
 switch (args)

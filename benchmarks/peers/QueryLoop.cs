@@ -3,13 +3,13 @@ using System.Text.Json;
 
 namespace Rookery.Peers;
 
-/// <summary>One query of a file of bodies.</summary>
+/// <summary>One query of a file of request bodies.</summary>
 /// <param name="Text">RQL.</param>
 /// <param name="Parameters">The parameters, as JSON.</param>
-/// <param name="Parameter">The parameter p, a text.</param>
+/// <param name="Parameter">The value of the parameter p, a text.</param>
 internal sealed record AskedQuery(string Text, byte[] Parameters, string Parameter);
 
-/// <summary>Answers queries; each thread has a session of its own.</summary>
+/// <summary>An engine that answers queries. Each thread has its own session.</summary>
 internal interface IQuerySubject
 {
     /// <summary>Creates a function that answers one query: it copies the documents of the page into memory, and returns
@@ -17,7 +17,7 @@ internal interface IQuerySubject
     Func<AskedQuery, long> BeginSession();
 }
 
-/// <summary>Repeats queries in random order on a thread for each core.</summary>
+/// <summary>Repeats queries in random order, on one thread for each core.</summary>
 internal static class QueryLoop
 {
     public static void Run(IQuerySubject subject, string bodies, double seconds)

@@ -87,7 +87,7 @@ internal sealed class RookeryQueries : IQuerySubject, IDisposable
         using var answer = await _engine.ExecuteAsync(_database, plan, sink);
         if (answer.IsScan || answer.IsStale)
         {
-            throw new InvalidOperationException($"{asked.Text} is not answered by an index that is up to date.");
+            throw new InvalidOperationException($"{asked.Text} is not answered by an up-to-date index.");
         }
 
         sink.Truncate(0);
@@ -104,7 +104,7 @@ internal sealed class RookeryQueries : IQuerySubject, IDisposable
         public void RecordUse(Database database, string name) { }
 
         public Task<Rejection?> DefineAsync(Database database, IAutoDefinition definition) =>
-            throw new InvalidOperationException("The index that the query needs is not there.");
+            throw new InvalidOperationException("The index that the query needs does not exist.");
     }
 
     /// <summary>Keeps the answer in memory.</summary>

@@ -64,7 +64,7 @@ internal sealed class RookeryStore : IStore
         _storage.Apply(batch, sequence);
         if (index % 256 == 0)
         {
-            _work.Set(); // now and then, so that the background thread prepares a spare segment of the journal
+            _work.Set(); // Wakes the background thread at times, so that it prepares a spare segment of the journal.
         }
     }
 

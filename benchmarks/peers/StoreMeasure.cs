@@ -13,7 +13,7 @@ internal interface IStore : IDisposable
     /// <summary>Returns a copy of a value.</summary>
     byte[] Get(byte[] key);
 
-    /// <summary>Writes what is in memory into the engine's files, and ends its pending merges.</summary>
+    /// <summary>Writes the data in memory into the engine's files, and completes pending merges.</summary>
     void Settle();
 }
 
@@ -56,7 +56,7 @@ internal static class StoreMeasure
             long number = Random.Shared.NextInt64(count);
             if (!store.Get(KeyOf(number)).AsSpan().SequenceEqual(ValueOf(number)))
             {
-                throw new InvalidOperationException($"Document {number} is not what was stored.");
+                throw new InvalidOperationException($"Document {number} differs from the stored one.");
             }
 
             gets++;
@@ -65,8 +65,8 @@ internal static class StoreMeasure
         Console.WriteLine($"gets/s {gets / Stopwatch.GetElapsedTime(begun).TotalSeconds:0}");
     }
 
-    // An odd factor (2^64 divided by the golden ratio) gives every number another key, and consecutive numbers keys
-    // that are far apart.
+    // An odd factor (2^64 divided by the golden ratio) gives every number a different key, and gives consecutive
+    // numbers keys that are far apart.
     private const long KeyFactor = -7046029254386353131;
 
     private static byte[] KeyOf(long number)

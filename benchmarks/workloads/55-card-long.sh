@@ -3,8 +3,8 @@
 iconify_documents
 card_insert card 8G
 for order in time random incompressible; do
-  # 128 MiB is the default of a Pi with 512 MB. Each round has a new database. The zeros written ahead for the journal
-  # are not counted.
+  # 128 MiB is the default of a Pi with 512 MB. Each round has a new database. The zeros written ahead into the
+  # journal are not counted.
   start_rookery "$WORK/card/$order" --memory 128M
   create_database bench
   curl -sf -X PUT "http://127.0.0.1:$PORT/databases/bench/docs?id=warm" -d '{}' >/dev/null

@@ -8,7 +8,7 @@ milliseconds_to_answer() { # URL COMMAND...: from the start of the command to th
   awk -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.0f\n", (b - a) * 1000 }'
   kill -TERM "$pid"; wait "$pid" 2>/dev/null || true
 }
-# With an existing, cleanly stopped data directory, as after a reboot.
+# The data directory exists and was stopped cleanly, as after a reboot.
 start_rookery "$WORK/start"
 create_database bench
 stop "$ROOKERY_PID"

@@ -6,7 +6,7 @@ start_etcd "$WORK/etcdget0" "$WORK/etcdget1" "$WORK/etcdget2"
 read_documents=10000
 "$TOOL" small "$read_documents" "$WORK/read"
 PORT=$(member_port "$(leading_member)") bulk_load bench "$WORK/read/bulk.json"
-# The same documents as values in etcd, 128 puts in a transaction.
+# Stores the same documents in etcd, 128 puts in each transaction.
 etcd_leader=$(leading_etcd)
 awk -F'\t' '{ gsub(/"/, "\\\"", $2); print "put " $1 " \"" $2 "\"" }' "$WORK/read/copy.tsv" | split -l 128 - "$WORK/read/etcd."
 for part in "$WORK"/read/etcd.*; do

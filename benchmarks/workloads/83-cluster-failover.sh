@@ -3,8 +3,8 @@
 start_cluster "$WORK/failover0" "$WORK/failover1" "$WORK/failover2"
 create_cluster_database bench
 start_etcd "$WORK/etcdfailover0" "$WORK/etcdfailover1" "$WORK/etcdfailover2"
-# The shortest election timeout T of a Rookery leader, and etcd's. A leader with slow round trips or syncs uses a longer
-# one, so the true gap / T is at most the printed one.
+# T: etcd's election timeout, and the shortest one of a Rookery leader. A Rookery leader with slow round trips or syncs
+# uses a longer one, so the true gap / T is at most the printed one.
 timeout_milliseconds=1000
 # Calls FUNCTION with the number of each member but NUMBER.
 others() { local number; for number in "${MEMBERS[@]}"; do [[ $number == "$2" ]] || "$1" "$number"; done; } # FUNCTION NUMBER

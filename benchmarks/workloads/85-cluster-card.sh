@@ -22,7 +22,7 @@ card_rounds() { # SUBJECT SCRIPT URL
 start_cluster "$WORK/card0/data" "$WORK/card1/data" "$WORK/card2/data"
 create_cluster_database bench
 export BENCH_COUNT=0 BENCH_PATH="/databases/bench/docs?id=c/"
-# Wait until the zeros for the journal's next segment are written, because they belong to no document.
+# Wait until the zeros of the journal's next segment are written, because they must not be counted.
 sleep 5
 card_rounds rookery put.lua "$(member_url "$(leading_member)")"
 for number in "${MEMBERS[@]}"; do stop "${MEMBER_PID[$number]}"; done

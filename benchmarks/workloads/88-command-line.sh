@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # duration of `rookery status`, against an empty .NET program of the same publish mode
-empty_program() { # DIRECTORY: publishes it outside the repository, so that the repository's settings do not apply
+empty_program() { # DIRECTORY: publishes it outside the repository, so that the repository's build settings do not apply
   mkdir -p "$1"
   echo 'return 0;' >"$1/Program.cs"
   cat >"$1/empty.csproj" <<'TEXT'

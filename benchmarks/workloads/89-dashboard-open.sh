@@ -21,7 +21,7 @@ if [[ -x /usr/bin/chromium ]]; then
   sleep 10
   row dashboard-open "30 s, no page" "server, % of a core" "$idle"
   row dashboard-open "30 s, a page open for 10 s" "server, % of a core" "$(share_of_core 30)"
-  # Methods that run once a second are compiled again after 30 calls, and after 30 more.
+  # The runtime compiles methods again after 30 calls and after 30 more. Here many methods run once a second.
   sleep 80
   row dashboard-open "30 s, a page open for 2 minutes" "server, % of a core" "$(share_of_core 30)"
   close_page

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# full text beside Lucene.Net 4.8: build, bytes, memory, and the top ten of two words with both engines in process
+# full text against Lucene.Net 4.8: build, bytes, memory, and the top ten of two words with both engines in process
 # shellcheck disable=SC2016 # $p is a parameter of the queries
 peers_tool
 cities_documents "$EVERY"
 names_documents "$((4 * EVERY))" # 1.1 million
 
 # Two words that occur together in a document, of the hundred most frequent words of more than one letter, so that each
-# query finds something. Words that the analyzers leave out are excluded.
+# query finds something. Stop words of the analyzers are excluded.
 two_words() { # KIND FIELD
   cut -f2 "$WORK/$1.tsv" | jq -r ".$2 // empty" | tr '[:upper:]' '[:lower:]' | awk '
     BEGIN { split("a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with", out, " "); for (i in out) stop[out[i]] = 1 }

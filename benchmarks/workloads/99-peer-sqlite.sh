@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# a simple index and equality beside SQLite's expression index on json_extract, with both engines in process
+# a simple index and equality against SQLite's expression index on json_extract, with both engines in process
 # shellcheck disable=SC2016 # $p is a parameter of the queries
 peers_tool
 cities_documents "$EVERY"
@@ -16,7 +16,7 @@ for round in $(seq "$ROUNDS"); do
   row peer-sqlite "round $round" "build: SQLite s" "$sqlite"
   row peer-sqlite "round $round" "build: SQLite / rookery" "$(ratio "$sqlite" "$rookery")"
 done
-# SQLite folds only the letters of ASCII, so the queries have no others.
+# SQLite ignores case only for ASCII letters, so the queries contain only ASCII.
 sqlite3 "$WORK/cities.db" "select json_object('Query', 'from Cities where name = \$p', 'QueryParameters', json_object('p', name))
   from (select distinct lower(json_extract(doc, '\$.name')) as name from docs) where name not glob '*[^ -~]*' and name > '' order by substr(name, 3), name limit 20" >"$WORK/equal.bodies"
 stop "$ROOKERY_PID"
