@@ -23,8 +23,9 @@ internal sealed class SimpleRequest
 
     private const int MaxHeaders = 32;
 
-    /// <summary>A longer body is not simple. Shorter bodies need no lease of memory
-    /// (<see cref="LargeRequests"/>).</summary>
+    /// <summary>
+    /// A longer body is not simple. Shorter bodies need no lease of memory (<c>LargeRequests</c>).
+    /// </summary>
     public const int MaxBodyBytes = 16 << 10;
 
     private const int MaxTargetBytes = 1 << 10;
