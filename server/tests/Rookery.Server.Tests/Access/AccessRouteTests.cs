@@ -154,7 +154,7 @@ public class AccessRouteTests : IAsyncLifetime
     [InlineData("""{"Name":"Upper","Scopes":["read"]}""", "lower-case")]
     [InlineData("""{"Name":"a","Scopes":[]}""", "needs a scope")]
     [InlineData("""{"Name":"a","Scopes":["reed"]}""", "'reed' is no scope")]
-    [InlineData("""{"Name":"a","Scopes":["read"],"Databases":[]}""", "no database")]
+    [InlineData("""{"Name":"a","Scopes":["read"],"Databases":[]}""", "'Databases' is empty")]
     [InlineData("""{"Name":"a","Scopes":["read"],"Databases":["a/b"]}""", "database")]
     [InlineData("""{"Name":"a","Scopes":["read"],"LifetimeSeconds":0}""", "LifetimeSeconds")]
     [InlineData("""{"Name":"a","Scopes":["read"],"Database":"Shop"}""", "unknown member 'Database'")]
