@@ -13,7 +13,7 @@ internal static class EarlyResponse
     /// <summary>Maximum bytes to read after the answer.</summary>
     public const int MaxBytes = 64 << 20;
 
-    // A client that reads the answer stops sending; one that goes on is disconnected.
+    // A client that reads the answer stops sending. A client that continues to send is disconnected after this time.
     private static readonly TimeSpan MaxTime = TimeSpan.FromSeconds(10);
 
     private static readonly TimeSpan MaxSilence = TimeSpan.FromSeconds(1);

@@ -75,8 +75,8 @@ internal static class CompletionCommand
 
     private static IEnumerable<string> NamesOf(Command command) => [command.Name, .. command.Aliases];
 
-    // The script follows the words as long as they name commands, then offers the subcommands and options of the last
-    // one. If there are none, it offers file names.
+    // The script follows the words while they name commands, and offers the subcommands and options of the last
+    // command. If it has none, the script offers file names.
     private static IEnumerable<string> MakeBashScript(List<Node> nodes)
     {
         yield return "# bash completion of rookery: source <(rookery completion bash)";

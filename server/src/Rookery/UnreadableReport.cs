@@ -10,7 +10,7 @@ internal static class UnreadableReport
 {
     /// <summary>Writes a sentence for each content and the total, if there are any.</summary>
     /// <param name="unreadable">The contents.</param>
-    /// <param name="what">What became of them, as the beginning of a sentence.</param>
+    /// <param name="what">What happened to the contents, as the beginning of a sentence.</param>
     /// <returns>The exit code: success without any.</returns>
     public static async Task<int> WriteAsync(UnreadableContents unreadable, string what)
     {

@@ -22,8 +22,8 @@ public sealed class AlertSender : IAsyncDisposable
     private static readonly TimeSpan FirstPause = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan MaxPause = TimeSpan.FromMinutes(5);
 
-    // A member that has just started judges its alerts at its second check, and reports them with its next sample.
-    // Until then its silence does not end an alert.
+    // A member that has just started evaluates its alerts at its second check, and reports them with its next sample.
+    // Until then, an alert that it does not report is not ended.
     private static readonly TimeSpan FirstReportDelay = TimeSpan.FromMinutes(1);
 
     private readonly ServerContext _context;

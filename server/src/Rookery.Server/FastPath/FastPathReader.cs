@@ -9,9 +9,9 @@ namespace Rookery.Server.FastPath;
 
 /// <summary>
 /// The bytes that one connection receives, as Kestrel reads them. Whenever Kestrel waits for the next request, this
-/// reader answers the simple ones among those that have arrived (<see cref="SimpleRequest"/>) and sends their answers
-/// together; Kestrel sees only the others. So a GET of a document takes neither Kestrel's request objects nor the
-/// routing, and requests that a client sends without waiting for answers share one system call.
+/// reader answers the simple requests (<see cref="SimpleRequest"/>) among those that have arrived, and sends their
+/// answers together. Kestrel gets only the other requests. So a GET of a document takes neither Kestrel's request
+/// objects nor the routing, and requests that a client sends without waiting for answers share one system call.
 /// </summary>
 /// <remarks>
 /// Kestrel reads bodies from the same bytes, and this reader must not take the bytes of a body for a request. So it
@@ -148,7 +148,7 @@ internal sealed class FastPathReader : PipeReader
             {
                 if (_request.Kind == SimpleRequestKind.Query && _collectedBytes > 0)
                 {
-                    // A query may take long; the responses before it do not wait for it.
+                    // A query may take long, so the responses of earlier requests are sent first.
                     isConnected = await SendAsync(cancellationToken);
                     if (!isConnected)
                     {

@@ -1,14 +1,15 @@
 namespace Rookery.Server.FastPath;
 
 /// <summary>
-/// Decides which queries the fast path tries, from its attempts of the last second. It does not try a text that it had
-/// to leave to the full pipeline, and it tries no query while it leaves more of them than it answers. Thread-safe.
+/// Decides which queries the fast path tries, from its attempts of the last second. It does not try a query text that
+/// it had to leave to the full pipeline. It tries no query at all while it leaves more queries to the full pipeline
+/// than it answers. Thread-safe.
 /// </summary>
 internal sealed class QueryAttempts(TimeProvider time)
 {
     private const int SlotCount = 256;
 
-    // This many attempts may fail each second, however few succeed.
+    // This number of attempts may fail each second even if no attempt succeeds.
     private const int FreeFailures = 16;
 
     private static readonly TimeSpan WindowLength = TimeSpan.FromSeconds(1);

@@ -59,7 +59,7 @@ internal sealed class MemberWatch(
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
-            // Catches also the answer of another version that this version cannot read: polling goes on, so that the
+            // This also catches answers of other versions that this version cannot read. Polling continues, so that the
             // member is seen again after its next upgrade.
             _client?.Dispose();
             _client = null;

@@ -67,7 +67,7 @@ internal sealed class SampleHistory(MemoryShare memory)
         }
     }
 
-    /// <summary>Adds a sample after all others, whatever its time.</summary>
+    /// <summary>Adds a sample at the end, even if its time is earlier than that of the last sample.</summary>
     /// <param name="unixMilliseconds">Time of the sample.</param>
     /// <param name="figures">All figures, by their number; NaN for unknown ones.</param>
     public void Add(long unixMilliseconds, ReadOnlySpan<double> figures)

@@ -85,7 +85,8 @@ internal sealed class MultiGetRoute(
                 throw;
             }
 
-            // RavenDB answers the query of a missing index with no result; clients then throw their exception for it.
+            // RavenDB answers a query of a missing index without a result. Its clients then throw their exception for a
+            // missing index.
             part.Response.StatusCode = refused.Status;
             body.IsIndexMissing = true;
         }

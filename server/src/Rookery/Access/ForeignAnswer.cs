@@ -58,8 +58,9 @@ internal static class ForeignAnswer
     }
 
     /// <summary>
-    /// Refuses a successful answer that is copied as it comes unless a node sent it, and unless its end can be told
-    /// from a connection that breaks. A page of a router would be taken for documents, or for no result at all.
+    /// Checks a successful answer that the command copies to its output. Refuses it if no node sent it, or if its end
+    /// cannot be distinguished from a broken connection. Otherwise the page of a router would be taken for documents or
+    /// for an empty result.
     /// </summary>
     /// <exception cref="AdminException">No node sent it, or it has neither a length nor chunks.</exception>
     public static void RequireStream(HttpResponseMessage answer, Uri address)

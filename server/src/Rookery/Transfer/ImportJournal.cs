@@ -81,7 +81,7 @@ internal sealed record ImportJournal
         }
     }
 
-    // Another seed or a negative count would store documents twice, or report others than were stored.
+    // With another seed or a negative count, documents would be stored twice or counted wrongly.
     private bool IsPossible =>
         Seed is { Length: SeedDigits }
         && Seed.All(char.IsAsciiHexDigitLower)

@@ -31,7 +31,7 @@ internal static class DatabaseRecordBody
 
     private const string EndOfMaps = "ConnectionStrings";
 
-    // Members of a definition that GET writes for information: they follow from the rest.
+    // Members of a definition that GET writes for information. The server derives them from the other members.
     private static readonly string[] Derived = ["Name", "SourceType", "Type"];
 
     /// <summary>Returns the database's name, from the query string or the record; null if both lack it.</summary>
