@@ -56,8 +56,8 @@ internal sealed class PassPersist(Func<CancellationToken, Task<IReadOnlyList<Snm
         {
             var objects = await read(cancellationToken);
             result = isNext
-                ? objects.FirstOrDefault(candidate => candidate.Id.CompareTo(id) > 0)
-                : objects.FirstOrDefault(candidate => candidate.Id.CompareTo(id) == 0);
+                ? objects.FirstOrDefault(candidate => candidate.Id.CompareWith(id) > 0)
+                : objects.FirstOrDefault(candidate => candidate.Id.CompareWith(id) == 0);
         }
 
         await output.WriteLineAsync(result is null ? None : $"{result.Id}\n{result.Type}\n{result.Value}");

@@ -47,7 +47,7 @@ internal readonly struct ObjectId(uint[] numbers)
     /// Compares two identifiers: negative if this one comes before the other, 0 if they are equal, positive if it comes
     /// after.
     /// </summary>
-    public int CompareTo(ObjectId other) => _numbers.AsSpan().SequenceCompareTo(other._numbers);
+    public int CompareWith(ObjectId other) => _numbers.AsSpan().SequenceCompareTo(other._numbers);
 
     /// <inheritdoc/>
     public override string ToString() => "." + string.Join('.', _numbers);
