@@ -17,7 +17,7 @@ internal static class Rows
     public static string Text(StorageEngine storage)
     {
         var text = new StringBuilder();
-        var filter = new StaleOrderFilter();
+        var filter = new StaleRowFilter();
         using var snapshot = storage.OpenSnapshot();
         using var rows = snapshot.Seek([], []);
         while (rows.MoveNext())

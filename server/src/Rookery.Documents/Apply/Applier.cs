@@ -61,13 +61,13 @@ public sealed class Applier : IDisposable
         }
     }
 
-    /// <summary>Receives each content of an attachment that may have lost its last reference.</summary>
+    /// <summary>Receives the hash of each attached content that may have lost its last reference.</summary>
     internal Action<uint, Attachments.ContentHash>? ContentReleased
     {
         set => _context.ContentReleased = value;
     }
 
-    /// <summary>Receives each content that loses a reference that was never counted.</summary>
+    /// <summary>Receives the hash of each attached content that loses a reference which was never counted.</summary>
     internal Action<uint, Attachments.ContentHash>? ContentMiscounted
     {
         set => _context.ContentMiscounted = value;
@@ -111,9 +111,9 @@ public sealed class Applier : IDisposable
                 _nodeState.LastUnsteadyTicks = entry.LogTicks;
             }
 
-            // Compare-exchange values that expire until expiryTicks are absent. An entry whose log time is not steady
-            // leaves that time as it was. The node records it from the first command on that may use it: a command of
-            // compare-exchange values, whose kinds have the highest numbers.
+            // Compare-exchange values whose expiry is at or before expiryTicks are absent. An entry whose log time is
+            // not steady does not change expiryTicks. The node records it from the first command on that may use it: a
+            // command of compare-exchange values, whose kinds have the highest numbers.
             long expiryTicks = entry.IsSteady ? entry.LogTicks : _nodeState.ExpiryTicks ?? 0;
             if (_nodeState.ExpiryTicks is not null)
             {
@@ -344,8 +344,9 @@ public sealed class Applier : IDisposable
             {
                 if (refusal.Kind == RejectionKind.CounterOverflow)
                 {
-                    // Every other reason for a refusal comes first. Otherwise a caller who may not read values could
-                    // learn them from which reason is given, by requests that are refused anyway and store nothing.
+                    // An overflow is reported only if nothing else refuses the command. Otherwise a caller without the
+                    // right to read could find the value of a counter, by requests that store nothing: each request
+                    // would show whether the increment overflows.
                     overflow ??= refusal with
                     {
                         Operation = i,

@@ -39,11 +39,12 @@ internal sealed class ApplyContext
     /// </summary>
     public int OperationsBesideDocuments { get; set; }
 
-    /// <summary>Receives each content that lost its last reference, if the command succeeds or not.</summary>
+    /// <summary>Receives the hash of each attached content that lost its last reference, even if the command is
+    /// refused.</summary>
     public Action<uint, ContentHash>? ContentReleased { get; set; }
 
     /// <summary>
-    /// Receives each content that loses a reference that was never counted, which only a bug can cause.
+    /// Receives the hash of each attached content that loses a reference which was never counted: only a bug causes it.
     /// </summary>
     public Action<uint, ContentHash>? ContentMiscounted { get; set; }
 
@@ -100,7 +101,7 @@ internal sealed class ApplyContext
 
     /// <summary>Looks up a counter in the batch, then in the tables.</summary>
     /// <param name="key">The key of its row.</param>
-    /// <param name="since">The least etag that a row of a counter of the document has.</param>
+    /// <param name="since">Rows with a lower etag are of a deleted document with this id.</param>
     /// <param name="value">Its value; 0 if there is no such counter.</param>
     public bool TryReadCounter(ReadOnlySpan<byte> key, long since, out long value)
     {

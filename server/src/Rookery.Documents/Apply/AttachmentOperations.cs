@@ -7,7 +7,7 @@ using Rookery.Documents.Stored;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>Stores and removes the attachments of documents. Reads no content.</summary>
+/// <summary>Stores and removes the attachments of documents, without reading the attached bytes.</summary>
 /// <param name="rows">Stores the documents.</param>
 internal sealed class AttachmentOperations(DocumentRows rows)
 {

@@ -5,8 +5,8 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Applies cluster-wide transactions. All expectations are checked before the first operation, and one that does not
-/// hold refuses the whole transaction. A refusal names all violations, so that a client need not find them one by one.
+/// Applies cluster-wide transactions. All expected versions are compared before the first operation. A mismatch refuses
+/// the whole transaction. The refusal names all mismatches, so that a client need not find them one by one.
 /// </summary>
 internal sealed class ClusterTransactionOperations(DocumentOperations documents, CompareExchangeOperations values)
 {

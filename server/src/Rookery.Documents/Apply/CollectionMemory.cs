@@ -32,9 +32,11 @@ internal sealed class CollectionMemory
         Change(database, -BytesOf(collection));
 
     /// <summary>
-    /// Drops the collections of the databases that hold most, if the memory is full. Call it between entries of the
-    /// log. Dropping those of the database that writes instead made it read its counters again in every entry, because
-    /// of another database's collections.
+    /// If the memory is full, drops the collections of the databases that use most of it. Call it between entries of
+    /// the
+    /// log. Dropping the collections of the writing database instead made this database read its counters again in
+    /// every
+    /// entry, although another database's collections filled the memory.
     /// </summary>
     public void Relieve()
     {

@@ -17,7 +17,8 @@ namespace Rookery.Documents.Apply;
 /// </summary>
 internal sealed class CompareExchangeOperations
 {
-    // A longer value is not copied into the outcome, because many commands may fail at once. The receiver reads it.
+    // A longer value is not copied into the outcome, because many commands may fail at once. The caller reads such a
+    // value itself.
     private const int CopiedBytes = 64 << 10;
 
     private readonly byte[] _key = new byte[CompareExchangeKey.MaxBytes];
@@ -62,7 +63,7 @@ internal sealed class CompareExchangeOperations
 
     /// <summary>
     /// Refuses a put of a value that has expired already. It would be absent from the beginning: a client whose clock
-    /// is behind would believe that it holds a lock, and so would the next one.
+    /// is slow would believe that it holds a lock, and so would the next client.
     /// </summary>
     /// <returns>The refusal, or null.</returns>
     public static Rejection? FindExpiryProblem(ApplyContext context, in Operation operation)
@@ -109,7 +110,7 @@ internal sealed class CompareExchangeOperations
             );
     }
 
-    /// <summary>Applies an operation of a cluster-wide transaction, whose expectations are checked.</summary>
+    /// <summary>Applies an operation of a cluster-wide transaction, after its expected version was compared.</summary>
     public OperationResult ApplyInClusterTransaction(ApplyContext context, in Operation operation)
     {
         var lowerKey = _lowerKey.AsSpan(0, operation.Id.WriteLowerName(_lowerKey));

@@ -32,16 +32,17 @@ internal sealed class CounterOperations : IDisposable
     // The document of the current group, which is looked up and read once for all operations.
     private Document _document;
     private OperationResult _ofDocument; // the parts of each result that describe the document
-    private long _since; // the least etag that a row of a counter of the document has
-    private int _count; // of counters of the document
+    private long _since; // rows with a lower etag are of a deleted document with this id
+    private int _count; // number of the document's counters
 
-    /// <summary>Whether the last operation ended its group, and the document gets other names.</summary>
+    /// <summary>Whether the last operation ended its group, and the document must be stored with changed
+    /// names.</summary>
     public bool HasNewNames { get; private set; }
 
     /// <summary>The document of the group.</summary>
     public ref readonly Document Document => ref _document;
 
-    /// <summary>What the document then stores about its counters, if <see cref="HasNewNames"/>.</summary>
+    /// <summary>If <see cref="HasNewNames"/>: the names of the counters as the document is to store them.</summary>
     public ReadOnlySpan<byte> Stored => _names.Written;
 
     /// <summary>Begins the operations that a request has for one document.</summary>
@@ -71,7 +72,7 @@ internal sealed class CounterOperations : IDisposable
             Collection = context.Collection(head.Collection).TextOf(head.Collection),
         };
 
-        // Reading the head costs as much as its names are long, whether they change or not.
+        // Reading the head costs time in proportion to the length of the names, whether they change or not.
         return context.Patches.ChargeParts(storedBytes: 0, head.Counters.Stored.Length);
     }
 

@@ -11,7 +11,7 @@ internal record struct DatabaseCounters
     private const int OldBytes = 1 + (OldNumbers * sizeof(long));
     private const int OldNumbers = 8;
     private const byte Format = 2;
-    private const byte OldFormat = 1; // without values, counters of documents and attachments; what older programs read
+    private const byte OldFormat = 1; // ends before CompareExchangeValues; older programs read only this format
 
     public long Documents { get; set; }
 

@@ -43,7 +43,7 @@ internal sealed class DatabaseState
 
     /// <summary>
     /// Position of the idempotency key that was removed last; null after a start. No older key exists, so the search
-    /// for the oldest key starts here. It never changes an outcome.
+    /// for the oldest key starts here. It only saves time and never changes an outcome.
     /// </summary>
     public (long LogTicks, long Etag)? LastForgottenKey { get; set; }
 
@@ -51,8 +51,8 @@ internal sealed class DatabaseState
     public long LastEtagForIndexes { get; set; }
 
     /// <summary>
-    /// Some of the oldest idempotency keys, oldest first, as the tables have them: all newer keys follow after these.
-    /// Empty if they are not read yet. It never changes an outcome.
+    /// Some of the oldest idempotency keys in the tables, oldest first. Empty if they are not read yet. They only save
+    /// time and never change an outcome.
     /// </summary>
     public Queue<(long LogTicks, long Etag, IdempotencyKey Key)> OldestKeys { get; } = new();
 
@@ -121,7 +121,7 @@ internal sealed class DatabaseState
         _collections.TrimExcess();
     }
 
-    /// <summary>Records a change of a collection's counters; <see cref="Commit"/> executes it.</summary>
+    /// <summary>Records a change of a collection's counters, which <see cref="Commit"/> makes.</summary>
     /// <param name="collection">The counters.</param>
     /// <param name="name">The collection's name, as the command writes it.</param>
     /// <param name="documents">Number of documents added; negative if removed.</param>

@@ -67,8 +67,8 @@ internal sealed class DocumentOperations : IDisposable
             return operation.Kind == OperationKind.Patch && operation.Patch.SkipOnMismatch ? null : conflict;
         }
 
-        // Puts, deletes and patches copy or remove the names of the document's counters and its attachments. These
-        // count against the budget of the entry.
+        // Puts, deletes and patches copy or remove the names of the document's counters and its attachments. The bytes
+        // of these names and attachments count against the budget of the entry.
         if (DocumentRows.Charge(context, previous, operation.Kind == OperationKind.Delete) is { } tooLarge)
         {
             result = default;
@@ -130,7 +130,8 @@ internal sealed class DocumentOperations : IDisposable
             : null;
     }
 
-    /// <summary>Puts or deletes a document in a cluster-wide transaction, whose expectations are checked.</summary>
+    /// <summary>Puts or deletes a document in a cluster-wide transaction, after its expected version was
+    /// compared.</summary>
     /// <returns>The reason to refuse the whole transaction, or null.</returns>
     public Rejection? ApplyInClusterTransaction(
         ApplyContext context,
@@ -284,8 +285,8 @@ internal sealed class DocumentOperations : IDisposable
         out OperationResult result
     )
     {
-        // The script may copy slightly more than the budget has left. So a script that is stopped at its limit has
-        // exceeded the budget, and the client reads the refusal of Charge, not that the script took too many steps.
+        // If a script exceeds the budget, the client must read the refusal of Charge, not that the script took too many
+        // steps. So the limit of the script is slightly higher than what the budget has left.
         const int BytesBeyondBudget = 1024;
         _patches.CopiedBytesLeft = context.Patches.CopiedBytesLeft + BytesBeyondBudget;
 

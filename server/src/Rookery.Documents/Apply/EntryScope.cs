@@ -7,7 +7,8 @@ namespace Rookery.Documents.Apply;
 /// <param name="LogTicks">Its log time, in UTC ticks.</param>
 /// <param name="LastUnsteadyTicks">Log time of the last entry whose time was not steady, or 0. An item from before that
 /// entry may be as young as the entry.</param>
-/// <param name="ExpiryTicks">Compare-exchange values that expire until this time, in UTC ticks, are absent.</param>
+/// <param name="ExpiryTicks">Compare-exchange values whose expiry is at or before this time, in UTC ticks, are
+/// absent.</param>
 internal readonly record struct EntryScope(WriteBatch Batch, long LogTicks, long LastUnsteadyTicks, long ExpiryTicks)
 {
     /// <summary>

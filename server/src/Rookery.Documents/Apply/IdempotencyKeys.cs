@@ -21,15 +21,15 @@ internal static class IdempotencyKeys
     // Each command adds one key and removes up to two. So a backlog shrinks, and no command removes many at once.
     private const int ForgottenPerCommand = 2;
 
-    // Number of the oldest keys that are read together. A search for them costs more, the more runs and the more
-    // tombstones of removed keys there are.
+    // Number of the oldest keys that one search reads. The cost of a search rises with the number of runs and of
+    // tombstones of removed keys.
     private const int OldestKeysRead = 32;
 
     private static Rejection Reused { get; } =
         new(
             RejectionKind.IdempotencyKeyReused,
-            "This Idempotency-Key or raft-request-id was used for another request, whose outcome it stands for. "
-                + "Nothing of this one was stored; give each request a key of its own."
+            "This Idempotency-Key or raft-request-id was used for another request already. Nothing of this request "
+                + "was stored; give each request a key of its own."
         );
 
     /// <summary>Returns the row key of a command's outcome.</summary>
@@ -44,7 +44,7 @@ internal static class IdempotencyKeys
     /// <param name="key">Its key.</param>
     /// <param name="request">The hash of its request.</param>
     /// <param name="outcome">The outcome or refusal.</param>
-    /// <param name="hasExpired">Whether there is an outcome that expired, which counts as none.</param>
+    /// <param name="hasExpired">Whether an outcome was found that has expired; it counts as missing.</param>
     public static bool TryFind(
         ApplyContext context,
         IdempotencyKey key,
@@ -107,7 +107,8 @@ internal static class IdempotencyKeys
         RemoveOldest(context, lastEtag);
     }
 
-    // The key was used before and expired. Its old place in the order would remove the new row too early.
+    // Removes the outcome of an earlier, expired use of the key, and its row in the table by time: because of that
+    // row, the new outcome would be removed too early.
     private static void RemoveExpired(ApplyContext context, IdempotencyKey key, long sequence)
     {
         Span<byte> buffer = stackalloc byte[Key.MaxBytes];
@@ -166,7 +167,7 @@ internal static class IdempotencyKeys
         counters.IdempotencyHorizonTicks = Math.Max(counters.IdempotencyHorizonTicks, usedTicks + 1);
     }
 
-    // Reads the oldest rows of the order. Log times rise, so later commands add keys only after these.
+    // Reads the oldest rows of the table by time. Log times rise, so later commands add keys only after these.
     private static void ReadOldest(ApplyContext context)
     {
         var database = context.Database;
@@ -186,7 +187,7 @@ internal static class IdempotencyKeys
 
     // The search starts after the last removed key. The tombstones of removed keys remain until a merge, and skipping
     // all of them for each search would take longer and longer. After a start, only the log time of the last removed
-    // key is known, which all keys of one entry have.
+    // key is known, which all keys of one entry share.
     private static ReadOnlySpan<byte> OldestKey(ApplyContext context, Span<byte> buffer)
     {
         var database = context.Database;

@@ -75,7 +75,7 @@ internal sealed class PatchBudget
                 + $"{Amount.Bytes(CopiedBytesPerCommand)} to read. Nothing was stored; send several requests."
         );
 
-    // Null if nothing is exceeded, otherwise whether the limits of a command are kept.
+    // Null if no limit is exceeded; true if only a limit of the entry is exceeded; false if one of the command is.
     private bool? IsWithinCommand(long storedBytes, long copiedBytes)
     {
         _storedOfCommand += storedBytes;

@@ -3,8 +3,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// The tables of a database, and of the node (database number 0). Table numbers and group numbers are part of the
-/// format.
+/// The tables of a database, and of the node (database number 0). The tables of a group share their run files. Table
+/// numbers and group numbers are part of the format.
 /// </summary>
 internal static class Table
 {
@@ -36,7 +36,7 @@ internal static class Table
     /// <summary>Hash of an idempotency key → <see cref="OutcomeEncoding"/>.</summary>
     public const byte Idempotency = 8;
 
-    /// <summary>Log time, etag → hash of the idempotency key. It is the order in which keys expire.</summary>
+    /// <summary>Log time, etag → hash of the idempotency key, in the order in which keys expire.</summary>
     public const byte IdempotencyOrder = 9;
 
     /// <summary>Node only: database number → <see cref="Databases.DatabaseRecord"/>.</summary>
@@ -71,42 +71,42 @@ internal static class Table
 
     /// <summary>
     /// Lower-cased id of a document, 0, lower-cased name of a counter → <see cref="CounterValue"/>. The row's sequence
-    /// is the etag of its last change. Rows with lower etags than the document's counters have belong to a deleted
-    /// document: see <see cref="Stored.DocumentCounters"/>.
+    /// is the etag of its last change. The document's head stores the lowest etag of its counters. A row with a lower
+    /// etag belongs to a deleted document: see <see cref="Stored.DocumentCounters"/>.
     /// </summary>
     public const byte DocumentCounters = 17;
 
     /// <summary>
-    /// Hash of an attachment's content → number of its references and its size: see
+    /// Hash of an attached content → number of its references and its size: see
     /// <see cref="Attachments.ContentRows"/>.
     /// </summary>
     public const byte AttachmentContents = 18;
 
-    private const byte Rows = 1;
-    private const byte Orders = 2;
-    private const byte Meta = 3;
-    private const byte Values = 4;
+    private const byte DocumentGroup = 1;
+    private const byte WalkedGroup = 2;
+    private const byte MetaGroup = 3;
+    private const byte ValueGroup = 4;
 
     /// <summary>Table definitions for the storage engine.</summary>
     public static IReadOnlyList<TableDefinition> Definitions { get; } =
     [
-        new(Documents, "documents", Rows),
-        new(ByEtag, "documents by etag", Orders, IsWalkedOnly: true),
-        new(ByCollection, "documents by collection", Orders, IsWalkedOnly: true),
-        new(Tombstones, "tombstones", Orders, IsWalkedOnly: true),
-        new(Expiry, "expiry", Orders, IsWalkedOnly: true),
-        new(Counters, "counters", Meta),
-        new(Identities, "identities", Meta),
-        new(Idempotency, "idempotency keys", Meta),
-        new(IdempotencyOrder, "idempotency keys by time", Meta),
-        new(Databases, "databases", Meta),
-        new(Node, "node", Meta),
-        new(ClientConfiguration, "client configuration", Meta),
-        new(ClusterRecords, "cluster records", Meta),
-        new(Indexes, "indexes", Meta),
-        new(CompareExchange, "compare-exchange values", Values),
-        new(CompareExchangeExpiry, "expiry of compare-exchange values", Values, IsWalkedOnly: true),
-        new(DocumentCounters, "counters of documents", Values),
-        new(AttachmentContents, "contents of attachments", Meta),
+        new(Documents, "documents", DocumentGroup),
+        new(ByEtag, "documents by etag", WalkedGroup, IsWalkedOnly: true),
+        new(ByCollection, "documents by collection", WalkedGroup, IsWalkedOnly: true),
+        new(Tombstones, "tombstones", WalkedGroup, IsWalkedOnly: true),
+        new(Expiry, "expiry", WalkedGroup, IsWalkedOnly: true),
+        new(Counters, "counters", MetaGroup),
+        new(Identities, "identities", MetaGroup),
+        new(Idempotency, "idempotency keys", MetaGroup),
+        new(IdempotencyOrder, "idempotency keys by time", MetaGroup),
+        new(Databases, "databases", MetaGroup),
+        new(Node, "node", MetaGroup),
+        new(ClientConfiguration, "client configuration", MetaGroup),
+        new(ClusterRecords, "cluster records", MetaGroup),
+        new(Indexes, "indexes", MetaGroup),
+        new(CompareExchange, "compare-exchange values", ValueGroup),
+        new(CompareExchangeExpiry, "expiry of compare-exchange values", ValueGroup, IsWalkedOnly: true),
+        new(DocumentCounters, "counters of documents", ValueGroup),
+        new(AttachmentContents, "contents of attachments", MetaGroup),
     ];
 }

@@ -6,8 +6,9 @@ using Rookery.Storage;
 namespace Rookery.Documents.Attachments;
 
 /// <summary>
-/// The contents of attachments: one file for each hash and database, outside the log and the tables
-/// (docs/explanation/attachments.md). The rows of <see cref="ContentRows"/> decide which files are needed. Thread-safe.
+/// Stores the contents of attachments. A content is the bytes that all attachments of a database with the same hash
+/// share: one file, outside the log and the tables (docs/explanation/attachments.md). The rows of
+/// <see cref="ContentRows"/> decide which files are needed. Thread-safe.
 /// </summary>
 public sealed class AttachmentContents : IDisposable
 {
@@ -51,7 +52,7 @@ public sealed class AttachmentContents : IDisposable
     public IReadOnlyList<string> Damage => Troubles.Sentences;
 
     /// <summary>
-    /// Returns whether the node has other members, which would not receive contents. Asked when an upload begins.
+    /// Returns whether there are other members, to which contents are not copied. Called when an upload begins.
     /// </summary>
     public Func<bool> HasOtherMembers { get; set; } = static () => false;
 
@@ -124,7 +125,7 @@ public sealed class AttachmentContents : IDisposable
     public void ReportMissing(uint database, ContentHash hash, string sentence) =>
         Troubles.Add(new ContentPlace(database, hash), sentence);
 
-    /// <summary>Adds a member, unless there are contents or uploads: they would not reach the member.</summary>
+    /// <summary>Adds a member, unless there are contents or uploads, which would not be copied to the member.</summary>
     /// <param name="admit">Adds the member. When it returns, <see cref="HasOtherMembers"/> knows of it.</param>
     /// <param name="refused">The result if the member was not added.</param>
     public T Admit<T>(Func<T> admit, T refused)
@@ -141,12 +142,12 @@ public sealed class AttachmentContents : IDisposable
                 return refused;
             }
 
-            _admissions++; // refuses uploads until the member counts
+            _admissions++; // refuses uploads until HasOtherMembers knows of the member
         }
 
         try
         {
-            // Again, because an upload may have ended since.
+            // Checked again, because an upload may have become a content since the first check.
             return WhyNoMember is null ? admit() : refused;
         }
         finally
@@ -188,7 +189,7 @@ public sealed class AttachmentContents : IDisposable
     /// <summary>Counts reserved bytes as written.</summary>
     internal void Spend(long bytes) => _room.Release(bytes);
 
-    /// <summary>Makes a synced file the durable content of its hash, and pins it.</summary>
+    /// <summary>Renames a synced file to the name of its content, durably, and pins the content.</summary>
     internal PinnedContent Name(string part, uint database, ContentHash hash, long size)
     {
         var place = new ContentPlace(database, hash);
@@ -207,7 +208,7 @@ public sealed class AttachmentContents : IDisposable
         return new PinnedContent(Garbage, place, size);
     }
 
-    /// <summary>Ends an upload, and deletes its file unless it has its name.</summary>
+    /// <summary>Ends an upload, and deletes its file unless it was renamed to its content.</summary>
     internal void End(string? unnamed, long reserved)
     {
         if (unnamed is not null || reserved != 0)

@@ -187,7 +187,7 @@ public ref struct AttachmentList(ReadOnlySpan<byte> list)
         return Copy(destination, at, "],"u8);
     }
 
-    // Not by the runtime's tables of Unicode, because apply must have the same result on every version.
+    // Does not use the runtime's tables of Unicode, because apply must have the same result with every version.
     private static int Compare(ReadOnlySpan<byte> left, ReadOnlySpan<byte> right)
     {
         int common = Math.Min(left.Length, right.Length);

@@ -6,7 +6,8 @@ namespace Rookery.Documents.Attachments;
 
 /// <summary>
 /// The files of contents: <c>DATA/attachments/DATABASE/HH/HASH</c>, and <c>DATA/attachments/incoming/N.part</c> while
-/// they are received. Use the members that change names on one thread, except <see cref="Delete"/>.
+/// they are received. Call the members that create or rename files on one thread; <see cref="Delete"/> may run on
+/// another.
 /// </summary>
 /// <param name="disk">The disk.</param>
 /// <param name="dataDirectory">The data directory.</param>

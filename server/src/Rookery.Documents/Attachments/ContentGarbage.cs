@@ -5,13 +5,13 @@ using Rookery.Storage;
 namespace Rookery.Documents.Attachments;
 
 /// <summary>
-/// Finds and deletes contents without references. Only rows of applied entries count, and these are committed. A
-/// content that an upload pins stays: its command may be between its file and its entry.
+/// Finds and deletes contents without references. Only rows of applied entries count, and these are committed. An
+/// upload pins its content, so that it is not deleted between the end of its file and the entry that names it.
 /// </summary>
 /// <param name="storage">The rows.</param>
 /// <param name="files">The files.</param>
-/// <param name="indexToReach">The last index of the journal at the start: until its entries are applied again, rows may
-/// be missing in the tables. Nothing is deleted before, and then all files are compared.</param>
+/// <param name="indexToReach">The last index of the journal at the start. Until its entry is applied again, rows may be
+/// missing in the tables, so nothing is deleted. Afterwards all files are compared with the rows.</param>
 internal sealed class ContentGarbage(StorageEngine storage, ContentDirectory files, long indexToReach)
 {
     private const int MaxReleased = 64 << 10;
@@ -44,7 +44,8 @@ internal sealed class ContentGarbage(StorageEngine storage, ContentDirectory fil
     /// </summary>
     public void Release(ContentPlace place) => Release(place, storage.AppliedIndex + 1);
 
-    /// <summary>Compares all files with the rows once the entry that is being applied can be seen.</summary>
+    /// <summary>Requests that all files are compared with the rows, after the entry that is being applied is
+    /// visible.</summary>
     public void RequestSweep()
     {
         lock (_gate)
@@ -85,7 +86,7 @@ internal sealed class ContentGarbage(StorageEngine storage, ContentDirectory fil
         Release(place, storage.AppliedIndex); // its command may have been refused
     }
 
-    /// <summary>Deletes nothing until the result is disposed: a backup reads the files.</summary>
+    /// <summary>Prevents deletions until the result is disposed: a backup reads the files.</summary>
     public IDisposable Hold()
     {
         lock (_gate)
@@ -153,7 +154,7 @@ internal sealed class ContentGarbage(StorageEngine storage, ContentDirectory fil
         _lastSweepIndex = Math.Max(_lastSweepIndex, index);
     }
 
-    // Takes the request, and in one step, so that one that comes meanwhile stays for the next sweep.
+    // Tests and clears the request under the lock, so that a request that arrives meanwhile stays for the next sweep.
     private bool IsSweepDue(long applied)
     {
         lock (_gate)

@@ -4,8 +4,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Attachments;
 
 /// <summary>
-/// Counts the room on the disk that uploads have promised to fill, so that many uploads at once do not fill the reserve
-/// together. Used on the thread of contents only.
+/// Counts the bytes that uploads have reserved on the disk, so that many uploads at once do not use up the node's
+/// reserve of free space. Used on the thread of contents only.
 /// </summary>
 /// <param name="disk">The disk.</param>
 /// <param name="directory">A directory on the file system; its parent exists.</param>

@@ -5,8 +5,9 @@ using Rookery.Storage;
 namespace Rookery.Documents.Attachments;
 
 /// <summary>
-/// The references to contents: hash → <c>[format u8][references i64][size i64]</c>. A content without references has
-/// no row. Part of the format from <see cref="Nodes.FormatLevel.Attachments"/> on.
+/// Counts how many attachments refer to a content (the bytes that attachments with the same hash share): hash →
+/// <c>[format u8][references i64][size i64]</c>. A content without references has no row. Part of the format from
+/// <see cref="Nodes.FormatLevel.Attachments"/> on.
 /// </summary>
 internal static class ContentRows
 {
@@ -32,7 +33,8 @@ internal static class ContentRows
     }
 
     /// <summary>
-    /// Reads the row that a change of a reference needs, so that apply finds it in memory.
+    /// Reads the row that a change of a reference needs, before the command is proposed: so damage refuses the command,
+    /// and apply finds the row in memory.
     /// </summary>
     /// <exception cref="DamagedException">The row is damaged, so the change could not be applied.</exception>
     public static void Check(in Snapshot snapshot, uint database, ContentHash hash)
@@ -44,7 +46,7 @@ internal static class ContentRows
         }
     }
 
-    /// <summary>Reads the rows that apply changes when the document goes.</summary>
+    /// <summary>Like <see cref="Check"/>, for all attachments of a document that is to be deleted.</summary>
     /// <exception cref="DamagedException">A row is damaged, so the document could not be deleted.</exception>
     public static void CheckAll(in Snapshot snapshot, uint database, ReadOnlySpan<byte> attachments)
     {
@@ -78,7 +80,7 @@ internal static class ContentRows
     public static ContentRow Decode(RowCursor rows) =>
         Decode(ContentHash.Read(rows.Key[Key.PrefixBytes..]), rows.Value);
 
-    /// <summary>Adds a reference, and the row of a new content.</summary>
+    /// <summary>Adds a reference; the first reference creates the row.</summary>
     public static void Add(ApplyContext context, ContentHash hash, long size)
     {
         long references = Read(context, hash);
@@ -93,7 +95,7 @@ internal static class ContentRows
         Write(context, hash, references + 1, size);
     }
 
-    /// <summary>Removes a reference, and the row with the last one.</summary>
+    /// <summary>Removes a reference; removing the last one deletes the row.</summary>
     public static void Release(ApplyContext context, ContentHash hash, long size)
     {
         long references = Read(context, hash);
@@ -107,7 +109,7 @@ internal static class ContentRows
 
         if (references == 0)
         {
-            // A bug, since every attachment has a reference. The content may still have others, so it stays.
+            // A bug, since every attachment has a reference. Other attachments may still use the content, so it stays.
             context.ReportMiscount(hash);
             return;
         }
@@ -167,10 +169,10 @@ internal static class ContentRows
     }
 }
 
-/// <summary>A content and its references.</summary>
-/// <param name="Hash">Its hash.</param>
-/// <param name="References">Number of attachments with it.</param>
-/// <param name="Size">Its size in bytes.</param>
+/// <summary>The references to a content.</summary>
+/// <param name="Hash">The content's hash.</param>
+/// <param name="References">Number of attachments with this content.</param>
+/// <param name="Size">The content's size in bytes.</param>
 internal readonly record struct ContentRow(ContentHash Hash, long References, long Size);
 
 /// <summary>Totals of a database's attachments.</summary>

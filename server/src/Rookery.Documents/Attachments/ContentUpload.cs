@@ -12,8 +12,8 @@ public sealed class ContentUpload : IDisposable
     // The journal of the same disk must not wait for many dirty pages.
     private const long BytesBetweenSyncs = 4 << 20;
 
-    // Room that is held for an announced size before it is needed. Clients that announce much and send little would
-    // otherwise refuse all others.
+    // Maximum room that is reserved for an announced size before it is needed. Otherwise clients that announce much and
+    // send little would make the node refuse all other uploads.
     private const long HeldBytes = 64 << 20;
 
     private readonly AttachmentContents _contents;
@@ -25,7 +25,7 @@ public sealed class ContentUpload : IDisposable
     private IDiskFile? _file;
     private long _written;
     private long _synced;
-    private long _expected; // announced, with the end of the file
+    private long _expected; // the announced size, with the table of checksums and the footer
     private long _reserved;
     private bool _isNamed;
 

@@ -71,9 +71,9 @@ public sealed class NodeBackup : IDisposable
             );
         }
 
-        // The hold comes first: a content that an entry of the backup names could be deleted between the two. The
-        // journal reader is opened before the runs are linked: it pins the segments, so it finds every entry that the
-        // linked runs lack.
+        // Deletions of contents are stopped first. Otherwise a content could be deleted after an entry of the backup
+        // named it. The journal reader is opened before the runs are linked: it pins the segments, so it finds every
+        // entry that the linked runs lack.
         var contents = store.Attachments.Garbage.Hold();
         JournalReader? journal = null;
         try
@@ -137,9 +137,9 @@ public sealed class NodeBackup : IDisposable
             }
         }
 
-        // After the entries: each content that they name is durable, and stays until the backup ends. The rows are
-        // checked before and after: a missing content may be uploaded again meanwhile, too late for the backup, and a
-        // row may be that of an entry which was not applied yet.
+        // The contents follow the entries: each content that an entry names is durable then, and is not deleted before
+        // the backup ends. The rows are compared with the files before and after the copy. Before, because a missing
+        // content may be uploaded again too late for the backup. After, because an entry may not have been applied yet.
         FindUnreadable();
         foreach (
             var file in ContentBackup.Write(

@@ -19,7 +19,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
 {
     private const long BlockBytes = 4096;
 
-    // A name of 64 digits in a directory of ext4 whose blocks are half full.
+    // Bytes of a directory entry with a name of 64 digits, on ext4 with half-full blocks.
     private const long NameBytes = 144;
 
     // Manifests, locks, marks, directories, and the runs of the new history.

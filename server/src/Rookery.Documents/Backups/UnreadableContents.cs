@@ -7,7 +7,8 @@ namespace Rookery.Documents.Backups;
 /// <param name="Total">Their number, with those that are not named.</param>
 public sealed record UnreadableContents(IReadOnlyList<string> Named, long Total)
 {
-    /// <summary>Returns those of one database. Those that are not named may be of any, so they stay counted.</summary>
+    /// <summary>Returns those of one database. Contents that are not named may be of any database, so they remain in
+    /// the total.</summary>
     public UnreadableContents Of(string database)
     {
         string[] named =

@@ -18,7 +18,7 @@ internal sealed class AttachmentElement(bool takesContents)
         : type.SequenceEqual("AttachmentDELETE"u8) ? OperationKind.AttachmentDelete
         : default;
 
-    /// <summary>Returns where the text of a member belongs; null for a member of other commands.</summary>
+    /// <summary>Returns the buffer for the text of a member; null for a member of other commands.</summary>
     public PooledBytes? TextOf(ReadOnlySpan<byte> member) =>
         member.SequenceEqual("Name"u8) ? _name
         : member.SequenceEqual("ContentType"u8) ? _contentType

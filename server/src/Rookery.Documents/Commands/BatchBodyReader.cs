@@ -42,11 +42,11 @@ internal abstract class BatchBodyReader(DocumentParser parser, BatchWriter write
     /// <summary>Whether the command has a document.</summary>
     protected bool HasDocument { get; set; }
 
-    /// <summary>What the document's version must be.</summary>
+    /// <summary>The expected change vector.</summary>
     protected ExpectedChangeVector Expected =>
         HasChangeVector ? ExpectedChangeVector.MustEqual(ChangeVector.Written) : ExpectedChangeVector.None;
 
-    /// <summary>The batch, as messages name it, and what to do if it is too large.</summary>
+    /// <summary>The name of the batch in messages, and the advice if the batch is too large.</summary>
     protected abstract (string Name, string Advice) Limited { get; }
 
     /// <summary>Reads the whole body.</summary>

@@ -48,8 +48,8 @@ public enum CommandKind : byte
     ChangeIndexes = 14,
 
     /// <summary>
-    /// An atomic list of put and delete of documents and compare-exchange values, whose conditions are all checked
-    /// before it. Needs <see cref="FormatLevel.CompareExchange"/>, as the next two kinds.
+    /// An atomic list of puts and deletes of documents and compare-exchange values. All expected versions are compared
+    /// before the first operation. Needs <see cref="FormatLevel.CompareExchange"/>, as the next two kinds do.
     /// </summary>
     ClusterTransaction = 15,
 
@@ -92,7 +92,7 @@ public enum OperationKind : byte
 
     /// <summary>
     /// Stores an attachment of a document. Its content is durable before the command is proposed. Needs
-    /// <see cref="FormatLevel.Attachments"/>, as the next kind.
+    /// <see cref="FormatLevel.Attachments"/>, as the next kind does.
     /// </summary>
     AttachmentPut = 9,
 

@@ -15,8 +15,8 @@ public ref struct CommandReader
 
     /// <summary>Reads a command's header.</summary>
     /// <param name="command">The encoded command.</param>
-    /// <exception cref="CommandFormatException">The command does not decode. Either a newer version wrote it, or it is
-    /// damaged although its checksum is right.</exception>
+    /// <exception cref="CommandFormatException">The command has another version or an unknown kind, or is malformed
+    /// although its checksum is right.</exception>
     public CommandReader(ReadOnlySpan<byte> command)
     {
         _command = command;
@@ -62,7 +62,7 @@ public ref struct CommandReader
     /// <summary>The database's number; 0 for commands on databases themselves.</summary>
     public readonly uint Database { get; }
 
-    /// <summary>Number of etags that the command uses, whether it succeeds or not.</summary>
+    /// <summary>Number of operations. Each uses one etag, whether the command succeeds or not.</summary>
     public readonly int OperationCount { get; }
 
     /// <summary>Hash of the idempotency key, or none.</summary>

@@ -40,7 +40,7 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
     public int Count { get; private set; }
 
     /// <summary>
-    /// At most this number of bytes the operations take in a command, without the document's id.
+    /// Upper bound of the bytes that the operations take in a command, without the document's id.
     /// </summary>
     public long Bytes { get; private set; }
 
@@ -76,7 +76,8 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
     }
 
     /// <summary>
-    /// Returns at most how many bytes a group has in a command besides its operations: the id and its lower-cased form.
+    /// Returns an upper bound of the bytes that a group takes in a command besides its operations: the id and its
+    /// lower-cased form.
     /// </summary>
     public static int GroupBytes(ReadOnlySpan<byte> id) =>
         GroupHeadBytes + id.Length + (System.Text.Ascii.IsValid(id) ? 0 : Ids.DocumentId.MaxBytes);
@@ -133,7 +134,7 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
     /// <param name="offset">Where to begin: 0 or <see cref="Cursor.Offset"/> of an earlier walk.</param>
     public Cursor Read(int offset = 0) => new(_operations.Written, offset);
 
-    /// <summary>Returns at most how many bytes an operation takes in a command.</summary>
+    /// <summary>Returns an upper bound of the bytes that an operation takes in a command.</summary>
     public static int BytesOf(ReadOnlySpan<byte> name) =>
         CommandHeadBytes + name.Length + (System.Text.Ascii.IsValid(name) ? 0 : CounterName.MaxBytes);
 
@@ -252,7 +253,7 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
             );
         }
 
-        // As in GET counters, no counter has an empty name, which a null becomes.
+        // As in GET counters, a null name is allowed. It is read as an empty name, which no counter has.
         bool isNoName = kind == OperationKind.CounterGet && _name.Length == 0;
         if (!CounterName.TryValidate(_name.Written, out var error) && !isNoName)
         {
@@ -397,7 +398,7 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
     {
         private readonly ReadOnlySpan<byte> _operations = operations;
 
-        /// <summary>Where a later walk begins with the operation after the current one.</summary>
+        /// <summary>Offset at which a later walk continues after the current operation.</summary>
         public int Offset { get; private set; } = offset;
 
         /// <summary>Kind of the current operation.</summary>

@@ -3,7 +3,7 @@ namespace Rookery.Documents.Commands;
 /// <summary>What an operation expects of the document that it changes.</summary>
 public enum Expectation : byte
 {
-    /// <summary>Nothing.</summary>
+    /// <summary>Any version, or no document.</summary>
     Anything = 0,
 
     /// <summary>The document does not exist.</summary>

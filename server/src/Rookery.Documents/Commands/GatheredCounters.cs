@@ -11,7 +11,7 @@ namespace Rookery.Documents.Commands;
 /// <param name="database">The database, in which the lengths of the documents are looked up.</param>
 public sealed class GatheredCounters(Database database) : IDisposable
 {
-    // The documents that one command rewrites. Several commands may be in one entry of the log: see PatchBudget.
+    // Bytes of documents that one command may rewrite. Several commands may be in one log entry: see PatchBudget.
     private const long MaxRewrittenBytes = ReplacedNames.MaxBytesOfCommand;
 
     // By lower-cased id as the database compares ids; each list has the id as the client wrote it.
@@ -24,7 +24,7 @@ public sealed class GatheredCounters(Database database) : IDisposable
     /// <summary>Number of operations.</summary>
     public int Count { get; private set; }
 
-    /// <summary>At most this number of bytes the operations take in a command.</summary>
+    /// <summary>Upper bound of the bytes that the operations take in a command.</summary>
     public long Bytes { get; private set; }
 
     /// <summary>Whether the command must end, because it rewrites enough.</summary>
@@ -61,7 +61,7 @@ public sealed class GatheredCounters(Database database) : IDisposable
     /// <summary>Adds the operations on the counters of one document until the command is full.</summary>
     /// <param name="id">The document's id.</param>
     /// <param name="counters">The operations.</param>
-    /// <param name="offset">How far they are added: 0 at first.</param>
+    /// <param name="offset">Offset of the next operation to add; 0 at first.</param>
     /// <returns>Whether all were added; otherwise the command must end first. A command accepts at least one operation
     /// in the latter case too, so that callers make progress.</returns>
     internal bool TryAdd(ReadOnlySpan<byte> id, CounterOperationList counters, ref int offset)
@@ -93,11 +93,11 @@ public sealed class GatheredCounters(Database database) : IDisposable
     }
 
     /// <summary>
-    /// Notes a put of the same command. The names of the counters that the stored document has are rewritten with it.
+    /// Counts a put of the same command, which rewrites the names of the stored document's counters.
     /// </summary>
     internal void AddPut(ReadOnlySpan<byte> id) => _rewrittenBytes += _replaced.NameBytesOf(id);
 
-    // Documents of the commands before this one may not be applied yet; those are short together.
+    // Does not count a document of an earlier command that is not applied yet: all these together are short.
     private long LengthOf(ReadOnlySpan<byte> id)
     {
         using var reader = database.OpenReader();

@@ -3,19 +3,20 @@ using Rookery.Documents.Databases;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Finds how many bytes of counters' names and attachments a put rewrites, so that a stream of puts is cut into
-/// commands that apply can afford.
+/// Finds how many bytes of counters' names and attachments a put rewrites, so that a stream of puts is split into
+/// commands that are not too costly to apply.
 /// </summary>
 /// <param name="database">The database.</param>
 public sealed class ReplacedNames(Database database)
 {
     /// <summary>
-    /// What one command of a stream rewrites, about. Several commands may be in one entry of the log, whose limit is 64
-    /// MiB.
+    /// Approximate limit of the bytes that one command of a stream rewrites. Several commands may be in one log entry,
+    /// whose limit is 64 MiB.
     /// </summary>
     public const long MaxBytesOfCommand = 4 << 20;
 
-    // A statistic is read again after so many puts. A database without both then costs no look-up for each.
+    // The statistics are read again after this many puts. So a database without counters and attachments needs no
+    // look-up for each put.
     private const int PutsBetweenStatistics = 64;
 
     private int _putsLeft;

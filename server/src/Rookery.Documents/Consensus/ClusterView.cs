@@ -1,7 +1,7 @@
 namespace Rookery.Documents.Consensus;
 
 /// <summary>The members of the cluster and its leader, as clients receive them.</summary>
-/// <param name="Etag">Rises with every change of the leader, the members, their addresses, starts or health. Equal
+/// <param name="Etag">Rises with every change of the leader, the members, their addresses, restarts or health. Equal
 /// etags on two nodes mean equal views. Clients adopt a topology with a higher etag.</param>
 /// <param name="Members">The members: the leader first, then by tag.</param>
 public sealed record ClusterView(long Etag, IReadOnlyList<ClusterViewMember> Members);
@@ -10,7 +10,7 @@ public sealed record ClusterView(long Etag, IReadOnlyList<ClusterViewMember> Mem
 /// <param name="Tag">The member's letter.</param>
 /// <param name="NodeId">The member's random id.</param>
 /// <param name="Name">The member's name.</param>
-/// <param name="Urls">URLs on which the member listens for clients, most likely first; empty if it did not report them
+/// <param name="Urls">URLs on which the member listens for clients, best one first; empty if it has not reported them
 /// yet.</param>
 /// <param name="PublicUrl">URL for clients, as configured; null if none is.</param>
 /// <param name="IsVoter">Whether the member counts for majorities; otherwise it is a learner.</param>

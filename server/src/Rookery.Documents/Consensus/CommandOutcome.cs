@@ -46,7 +46,7 @@ public readonly struct CommandOutcome
     public long LogTimeTicks { get; }
 
     /// <summary>
-    /// The members that had synced the command when it was committed; null unless requested, and if it is not known.
+    /// The members that had synced the command when it was committed; null if not requested or not known.
     /// </summary>
     public CommitReceipt? Receipt { get; init; }
 

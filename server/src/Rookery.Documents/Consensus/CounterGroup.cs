@@ -7,8 +7,9 @@ using Rookery.Storage;
 namespace Rookery.Documents.Consensus;
 
 /// <summary>
-/// Reads the rows ahead that apply will need for operations on the counters of a document: the document once for all
-/// of them, the whole of it only if an operation creates or deletes a counter, because apply then rewrites it.
+/// Reads ahead the rows that apply will need for operations on the counters of a document. Reads the document once for
+/// all operations: the part before its body, or all of it if an operation creates or deletes a counter, because apply
+/// then rewrites the document.
 /// </summary>
 /// <param name="snapshot">The snapshot.</param>
 /// <param name="database">The database's number.</param>

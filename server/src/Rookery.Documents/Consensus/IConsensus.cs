@@ -3,7 +3,8 @@ using Rookery.Documents.Commands;
 namespace Rookery.Documents.Consensus;
 
 /// <summary>
-/// Orders and commits writes, and provides read barriers. A single node commits with its own journal; a cluster uses
+/// Decides the sequence of writes, commits them, and provides read barriers. A single node commits with its own
+/// journal; a cluster uses
 /// Raft. Thread-safe.
 /// </summary>
 public interface IConsensus

@@ -49,7 +49,7 @@ public enum OperationStatus : byte
 public readonly record struct OperationResult
 {
     /// <summary>
-    /// <see cref="High"/> of the last of the operations on the counters of a document, if they changed the document.
+    /// Value of <see cref="High"/> for the last of a document's counter operations, if these changed the document.
     /// </summary>
     public const long Rewritten = 1;
 

@@ -99,6 +99,6 @@ public sealed record NodeOptions
             Tables = Table.Definitions,
             MemtableBytes = ReplaysAroundDamage ? NeverFull : MemtableBytes,
             RunBytes = RunBytes,
-            Filter = new StaleOrderFilter(),
+            Filter = new StaleRowFilter(),
         };
 }

@@ -324,7 +324,7 @@ public sealed class StateChangesTests
     // away at another time.
     private static List<string> RowsOf(NodeStore store)
     {
-        var filter = new StaleOrderFilter();
+        var filter = new StaleRowFilter();
         var described = new List<string>();
         var value = new ArrayBufferWriter<byte>();
         using var snapshot = store.Storage.OpenSnapshot();

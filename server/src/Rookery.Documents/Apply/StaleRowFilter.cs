@@ -7,7 +7,7 @@ namespace Rookery.Documents.Apply;
 /// Lets merges drop rows by etag and by collection whose document was deleted or has another etag, and rows of counters
 /// whose document was deleted. Readers skip such rows too.
 /// </summary>
-internal sealed class StaleOrderFilter : IMergeFilter
+internal sealed class StaleRowFilter : IMergeFilter
 {
     /// <inheritdoc/>
     public bool Concerns(byte table) => table is Table.ByEtag or Table.ByCollection or Table.DocumentCounters;
