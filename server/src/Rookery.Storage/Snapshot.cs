@@ -16,8 +16,8 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
 
     /// <summary>Takes over a reference to a state.</summary>
     /// <param name="state">The state.</param>
-    /// <param name="isOfBackground">Whether the reference is one of background work, which is ended before clients
-    /// are.</param>
+    /// <param name="isOfBackground">Whether background work holds it; such snapshots are ended before those of
+    /// clients.</param>
     internal Snapshot(EngineState state, bool isOfBackground = false) =>
         (_state, _isOfBackground) = (state, isOfBackground);
 

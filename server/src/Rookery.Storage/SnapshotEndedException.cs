@@ -6,6 +6,6 @@ namespace Rookery.Storage;
 /// </summary>
 public sealed class SnapshotEndedException()
     : IOException(
-        "This read took so long, beside so many writes, that the node could not keep the state it began with: "
-            + "nothing more is read of it. Begin it again, or read less at once."
+        "The node ended this read, because so many writes happened meanwhile that it could not keep the state with "
+            + "which the read began. Begin the read again, or read less at once."
     );

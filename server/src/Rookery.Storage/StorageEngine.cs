@@ -224,8 +224,8 @@ public sealed class StorageEngine : IDisposable
     public Snapshot OpenSnapshot() => new(_context.Published.Acquire());
 
     /// <summary>
-    /// Opens a snapshot of the newest state for background work. If readers keep too much alive, it is ended before
-    /// those of clients are, and it never causes one of theirs to be ended.
+    /// Opens a snapshot of the newest state for background work. If snapshots pin too much, it is ended before those of
+    /// clients, and it never causes one of these to be ended.
     /// </summary>
     /// <exception cref="ObjectDisposedException">As <see cref="OpenSnapshot"/>.</exception>
     public Snapshot OpenBackgroundSnapshot() =>

@@ -139,8 +139,8 @@ public sealed class NodeOpeningTests
         using var node = Open(disk, SteppedNode.Directory, null);
         Assert.Equal(
             "/data/node/storage was in use before and has no manifest that can be trusted: manifest-0 is empty and "
-                + "manifest-1 is missing. Nothing was changed. Put one of them back as it was last, or restore a "
-                + "backup.",
+                + "manifest-1 is missing. Nothing was changed. Restore the last version of one of them, or restore a "
+                    + "backup.",
             node.Diagnosis
         );
     }

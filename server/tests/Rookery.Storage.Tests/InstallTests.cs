@@ -115,7 +115,8 @@ public sealed class InstallTests
         RunBatches(work, engine, batches: 90);
         ReceivedState state = engine.Installer.Check(Incoming);
         Assert.Equal(
-            "The state holds everything through index 20, and 90 is applied here: it is not needed any more.",
+            "The fetched state ends at index 20, but index 90 is already applied here, so the fetched state is not "
+                + "needed.",
             Assert.Throws<ReceivedStateException>(() => engine.Installer.Install(state, note: null)).Message
         );
         Check(engine, work);

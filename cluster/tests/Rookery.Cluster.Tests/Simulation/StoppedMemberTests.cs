@@ -16,7 +16,7 @@ public sealed class StoppedMemberTests
 
         using (var refused = Open(cluster.B, reads: false))
         {
-            Assert.Contains("does not know which a majority has", refused.Diagnosis, StringComparison.Ordinal);
+            Assert.Contains("does not know which of these a majority has", refused.Diagnosis, StringComparison.Ordinal);
         }
 
         using (var read = Open(cluster.B, reads: true))

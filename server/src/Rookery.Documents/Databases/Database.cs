@@ -84,14 +84,14 @@ public sealed class Database
     public DatabaseReader OpenReader() => ReaderOf(_storage.OpenSnapshot());
 
     /// <summary>
-    /// Opens a snapshot for background work, which may keep it for long. If readers keep too much alive, it is ended
-    /// first, and it ends no client's.
+    /// Opens a snapshot for background work, which may keep it for long. If snapshots pin too much, it is ended before
+    /// those of clients, and it never causes one of these to be ended.
     /// </summary>
     /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
     public DatabaseReader OpenBackgroundReader() => ReaderOf(_storage.OpenBackgroundSnapshot());
 
     /// <summary>
-    /// Opens a reader for a client of the snapshot of one that is open. It need not be the newest snapshot.
+    /// Opens a client's reader of the same snapshot as an open reader, even if it is not the newest one.
     /// </summary>
     /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
     public DatabaseReader Share(in DatabaseReader open) => ReaderOf(open.Snapshot.Share());
@@ -132,7 +132,7 @@ public sealed class Database
     }
 
     /// <summary>
-    /// Makes a task the one removal of due compare-exchange values that is in progress. Returns null if it became that;
+    /// Registers the task that removes compare-exchange values that are due. Returns null if it was registered;
     /// otherwise the task that is in progress already, to wait for instead. Thread-safe.
     /// </summary>
     internal Task<bool>? TryBeginRemoval(Task<bool> removal) =>

@@ -279,8 +279,8 @@ public readonly struct DatabaseReader : IDisposable
         DocumentCursor.SeekCompareExchange(this, prefix);
 
     /// <summary>
-    /// Returns a time in UTC ticks: compare-exchange values that expire until then are absent in this snapshot. 0 if
-    /// none are. The log sets the time, so all members give the same answer for the same entry.
+    /// Returns the snapshot's expiry time, in UTC ticks: compare-exchange values whose expiry is at or before this time
+    /// are absent. 0 if none is absent. The log sets the time, so it is the same on all members after the same entry.
     /// </summary>
     public long ReadExpiryTicks()
     {
@@ -300,7 +300,7 @@ public readonly struct DatabaseReader : IDisposable
     /// Whether a compare-exchange value is absent in a snapshot. Read the snapshot's time once for many values.
     /// </summary>
     /// <param name="expiresAtTicks">When the value expires, in UTC ticks; 0 for never.</param>
-    /// <param name="expiryTicks">The time of the snapshot: see <see cref="ReadExpiryTicks"/>.</param>
+    /// <param name="expiryTicks">The snapshot's expiry time: see <see cref="ReadExpiryTicks"/>.</param>
     public static bool HasExpired(long expiresAtTicks, long expiryTicks) =>
         expiresAtTicks != 0 && expiresAtTicks <= expiryTicks;
 

@@ -7,8 +7,8 @@ namespace Rookery.Documents.Databases;
 
 /// <summary>
 /// Limits the number of databases by the memory of the node that proposes their creation: the leader, whichever member
-/// received the request. So all members answer alike. Only databases that exist are counted: creations that are
-/// proposed before another one is applied all pass, so the number may exceed the limit by those in flight at once.
+/// received the request. So all members answer alike. Creations in flight are not counted, so the number may exceed the
+/// limit by these.
 /// </summary>
 /// <param name="databases">The databases of the node.</param>
 /// <param name="memory">The memory of the node.</param>

@@ -6,15 +6,16 @@ using Rookery.Documents.Databases;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// Ends compare-exchange values on time for readers. A value that has expired is absent from the next entry of the log
-/// on, by the entry's time. If no entry came since, a reader proposes the removal of one value itself, and all values
-/// that are due become absent with that entry. So all readers and writers see the same order: no value that was absent
-/// returns. Concurrent readers of a database share one removal.
+/// Makes compare-exchange values absent for readers as soon as they have expired. The time of the newest log entry
+/// decides which values are absent. If values have expired since that entry, a reader proposes the removal of one of
+/// them: this adds an entry, with which all expired values become absent. So all readers and writers agree, and no
+/// absent value returns. Concurrent readers of a database share one removal.
 /// </summary>
 public static class CompareExchangeExpiry
 {
-    // A reader may join a removal that another reader proposed too early for its own time. Then it proposes one. If the
-    // time of that entry is not steady, as after a jump of the clock, nothing ends, and it proposes another.
+    // A reader may share a removal that was proposed before the values of this reader were due. Then it proposes one
+    // itself. If the time of that entry is not steady, as after a jump of the clock, no value becomes absent, and the
+    // reader proposes another.
     private const int MaxRemovals = 3;
 
     /// <summary>
@@ -81,7 +82,7 @@ public static class CompareExchangeExpiry
         }
 
         var outcome = await consensus.ProposeAsync(command, CancellationToken.None);
-        // The entry may be applied only at the leader yet.
+        // The entry may be applied only at the leader: wait until it is applied here, too.
         return outcome.Rejection is null && await consensus.ReadBarrierAsync();
     }
 

@@ -28,11 +28,11 @@ internal sealed class DataDirectory : IDisposable
     /// <summary>The name of the storage engine's directory.</summary>
     public const string StorageName = "storage";
 
-    /// <summary>Directory of the indexes. Rookery.Server creates it when the node serves.</summary>
+    /// <summary>Directory of the indexes. Rookery.Indexing creates it when the node serves.</summary>
     public const string IndexesName = "indexes";
 
     /// <summary>
-    /// Directory with the node's identity in a cluster. Rookery.Server writes it before the first start of a node that
+    /// Directory with the node's identity in a cluster. Rookery.Cluster writes it before the first start of a node that
     /// joins a cluster.
     /// </summary>
     public const string IdentityName = "cluster";

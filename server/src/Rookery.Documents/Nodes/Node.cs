@@ -34,7 +34,7 @@ public abstract class Node : IDisposable
     /// <summary>The cluster records, on which all members agree; empty if the data could not be opened.</summary>
     public ClusterRecords ClusterRecords { get; }
 
-    /// <summary>Orders and commits every write.</summary>
+    /// <summary>Decides the sequence of the writes and commits them.</summary>
     public IConsensus Consensus { get; }
 
     /// <summary>
@@ -102,7 +102,7 @@ public abstract class Node : IDisposable
     /// <param name="memory">Bounds the memory that the node uses.</param>
     /// <param name="io">Records all disk work.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="openConsensus">Creates the consensus that orders the writes.</param>
+    /// <param name="openConsensus">Creates the consensus, which decides the sequence of the writes.</param>
     /// <exception cref="DataDirectoryInUseException">Another process has locked the data directory or the journal's
     /// directory.</exception>
     /// <exception cref="ForeignJournalException">The journal belongs to another data directory.</exception>

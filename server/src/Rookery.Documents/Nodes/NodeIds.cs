@@ -9,13 +9,14 @@ namespace Rookery.Documents.Nodes;
 public sealed record NodeIds(string NodeId, string ClusterId)
 {
     /// <summary>
-    /// File in the data directory of a joining node, with the identity that it requested. Rookery.Server writes it.
+    /// File in the data directory of a joining node, with the node's id and key until the node is a member.
+    /// Rookery.Cluster writes it.
     /// </summary>
     public const string JoiningName = "joining";
 
     /// <summary>
-    /// File in the data directory of a node that forms a cluster, with the cluster that it committed itself to.
-    /// Rookery.Server writes it.
+    /// File in the data directory of a node that forms a cluster, with the durable state of forming, for instance which
+    /// founder the node has promised to join. Rookery.Cluster writes it.
     /// </summary>
     public const string FormingName = "forming";
 

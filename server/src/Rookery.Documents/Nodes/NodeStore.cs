@@ -13,8 +13,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// An open data directory without threads: storage, journal and the state of apply. It executes what consensus orders,
-/// and orders nothing itself. <see cref="Node"/> adds consensus and threads; the simulation runs it step by step. The
+/// An open data directory without threads: storage, journal and the state of apply. It applies entries in the sequence
+/// that consensus decides. <see cref="Node"/> adds consensus and threads; the simulation runs it step by step. The
 /// properties describe its parts, which <see cref="Open"/> opens.
 /// </summary>
 public sealed class NodeStore : IDisposable

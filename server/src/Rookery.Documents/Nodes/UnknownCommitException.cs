@@ -8,9 +8,9 @@ namespace Rookery.Documents.Nodes;
 /// <param name="journal">Index of the last entry in the journal.</param>
 public sealed class UnknownCommitException(long tables, long journal)
     : IOException(
-        $"This node is a member of a cluster. Its tables hold the entries through {tables}; of those to "
-            + $"{journal}, in its journal, it does not know which a majority has. Ask a member that runs, with "
-            + $"--url; `rookery export` takes all of them."
+        $"This node is a member of a cluster. Its tables hold the entries through {tables}. Its journal holds "
+            + $"later ones through {journal}, and it does not know which of these a majority has. Ask a running "
+            + $"member, with --url; `rookery export` takes all of them."
     )
 {
     /// <summary>Index of the last entry that the tables contain.</summary>

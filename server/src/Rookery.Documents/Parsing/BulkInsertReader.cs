@@ -49,7 +49,7 @@ public sealed class BulkInsertReader(int formatLevel = FormatLevel.Oldest) : IDi
     private ElementBoundary _boundary;
     private State _state = State.BeforeArray;
     private InputError _failure;
-    private int _addedCounterBytes; // how far the operations of the current element are added
+    private int _addedCounterBytes; // offset of the current element's next operation to add
 
     private enum State
     {
@@ -81,7 +81,8 @@ public sealed class BulkInsertReader(int formatLevel = FormatLevel.Oldest) : IDi
     }
 
     /// <summary>
-    /// Adds what was read last: the document to a batch, operations on its counters to others, until those are full.
+    /// Adds the element that was read last: a document to the batch, operations on counters to the gathered ones, until
+    /// these are full.
     /// </summary>
     /// <param name="batch">The batch.</param>
     /// <param name="gathered">Operations on counters, which are added to the batch later.</param>

@@ -25,8 +25,8 @@ public sealed class DocumentParser : IDisposable
     private DocumentParser() { }
 
     /// <summary>
-    /// The keys of the objects that a <see cref="JsonScanner"/> has not read to their end, to find duplicates. For
-    /// scanners whose documents this parser reads.
+    /// Collects the keys of the objects that a <see cref="JsonScanner"/> has not read to their end, to find duplicates.
+    /// Pass it to the scanners whose documents this parser reads.
     /// </summary>
     internal ObjectKeys Keys => _keys;
 
@@ -112,8 +112,8 @@ public sealed class DocumentParser : IDisposable
     }
 
     /// <summary>
-    /// Returns why the scanner stopped. Not part of <see cref="TryRead"/>, so that a stream which only needs more bytes
-    /// builds no message.
+    /// Returns why the scanner stopped. Separate from <see cref="TryRead"/>, so that no message is built for a stream
+    /// that only needs more bytes.
     /// </summary>
     internal InputError Explain(JsonScanner scanner) =>
         _metadata.Error.IsError ? _metadata.Error : InputErrors.InJson(scanner.Error, scanner.Json, scanner.Position);

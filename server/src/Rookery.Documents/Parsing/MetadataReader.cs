@@ -31,8 +31,8 @@ internal enum MemberChange : byte
 /// the server computes.
 /// </summary>
 /// <remarks>
-/// Apply reads the metadata that a patch script left with it, so members that apply the same entry must read it alike.
-/// A change of the rules for <see cref="MetadataUse.Document"/> needs a new format level.
+/// Apply uses this reader for the metadata that a patch script changed, so all members must read it alike. A change of
+/// the rules for <see cref="MetadataUse.Document"/> needs a new format level.
 /// </remarks>
 internal sealed class MetadataReader
 {

@@ -61,7 +61,7 @@ internal sealed class MergePatch
         _keys.Open();
         while (StoredJson.TryReadMember(patch, ref patchAt, out JsonSlice name, out int valueStart))
         {
-            // The parser refuses duplicate names. One would shift the positions of all later values.
+            // The parser refuses duplicate names. A duplicate would shift the positions of all later values.
             bool isNew = _keys.TryAdd(patch, name);
             Invariant.Holds(isNew, "an object of a merge patch has no duplicate names");
             _values.Add(new PatchValue(name.Start - 1, valueStart, patchAt, IsUsed: false));

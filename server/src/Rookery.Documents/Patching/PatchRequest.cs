@@ -9,8 +9,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Patching;
 
 /// <summary>Reads the patches in requests and compiles them into a program.</summary>
-/// <param name="formatLevel">The cluster's format level. Below <see cref="FormatLevel.Scripts"/>, only lists of simple
-/// operations may be written, as typed session patches need them.</param>
+/// <param name="formatLevel">The cluster's format level. Below <see cref="FormatLevel.Scripts"/>, only the simple
+/// operations of typed session patches may be written.</param>
 internal sealed class PatchRequest(int formatLevel)
 {
     private readonly PooledBytes _program = new();

@@ -19,8 +19,9 @@ public static class ClusterRecordPrefix
     public const string Access = "access/";
 
     /// <summary>
-    /// One record, which each new token or certificate replaces. It is outside <see cref="Access"/>, where any record
-    /// shows that the node was claimed.
+    /// One record, which each new token or certificate replaces, so that concurrent creations cannot exceed the limit
+    /// of
+    /// all credentials together. It is outside <see cref="Access"/>, where any record shows that the node was claimed.
     /// </summary>
     public const string CredentialRoom = "credential-room";
 

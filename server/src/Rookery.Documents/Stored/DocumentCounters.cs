@@ -10,9 +10,9 @@ namespace Rookery.Documents.Stored;
 /// </summary>
 /// <param name="stored">The stored bytes.</param>
 /// <remarks>
-/// Rows of counters outlive their document: to delete each of them would take time and rows without bound. The document
-/// says instead from which etag on rows are its counters. A document that is stored anew has a later one, so it gets
-/// none of the counters of a deleted one with the same id, and merges drop their rows.
+/// Rows of counters remain when their document is deleted, because deleting each of them takes unbounded time and rows.
+/// Instead, the document stores the lowest etag of its counters' rows. If its id is stored again after a deletion, the
+/// new document has a later such etag, so it gets none of the old counters. Merges drop the old rows.
 /// </remarks>
 internal readonly ref struct DocumentCounters(ReadOnlySpan<byte> stored)
 {

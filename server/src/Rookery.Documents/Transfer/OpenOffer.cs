@@ -50,13 +50,13 @@ internal sealed class OpenOffer(string directory, long index, IDisposable journa
                 }
                 else
                 {
-                    Refusal = "what changed is more than half of all files";
+                    Refusal = "the changes exceed half of all files";
                 }
             }
             catch (Exception failure)
             {
                 // Any failure is recorded, because members that request the offer must learn that it will not come.
-                Refusal = $"what changed could not be written ({failure.Message.TrimEnd('.')})";
+                Refusal = $"the changes could not be written ({failure.Message.TrimEnd('.')})";
             }
 
             Changes!.Dispose();

@@ -46,7 +46,7 @@ public sealed record SnapshotOffer
     public long WholeBytes { get; init; }
 
     /// <summary>
-    /// Why the offer is a full snapshot although changes were requested, as a clause without a subject; null if there
+    /// Why the offer is a full snapshot although changes were requested, as a clause to follow "because"; null if there
     /// is no reason.
     /// </summary>
     public string? Why { get; init; }

@@ -311,7 +311,7 @@ public sealed class SnapshotOffers : IDisposable
         {
             throw new StateTransferException(
                 $"This node does not offer its state, because a part of it cannot be read: {damage.Sentence} "
-                    + $"Another member has to."
+                    + $"Another member must offer its state."
             );
         }
     }
@@ -355,23 +355,26 @@ public sealed class SnapshotOffers : IDisposable
             );
         if (directory is null)
         {
-            return (null, "several others are given what changed at this time");
+            return (null, "several other members are receiving changes now");
         }
 
         if (_storage.BeginChanges(since) is not { } changes)
         {
             return (
                 null,
-                string.Create(CultureInfo.InvariantCulture, $"deletions since etag {since} may be forgotten there")
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"tombstones since etag {since} may have been dropped there"
+                )
             );
         }
 
         long estimated = changes.EstimatedBytes;
         var space = _disk.SpaceOf(Path.GetDirectoryName(_directory)!);
         string? refusal =
-            estimated > changes.WholeBytes / 2 ? "what changed is about as much"
+            estimated > changes.WholeBytes / 2 ? "the changes are about as large"
             : space.FreeBytes < estimated + Reserve.BytesOf(space.TotalBytes)
-                ? "there is no room to write what changed there"
+                ? "there is no room to write the changes there"
             : null;
         if (refusal is not null)
         {

@@ -67,10 +67,9 @@ public sealed class StateInbox
             throw new StateTransferException(
                 string.Create(
                     CultureInfo.InvariantCulture,
-                    $"The state of the cluster has {Amount.Bytes(missing)} more than are here, and with what "
-                        + $"is kept in reserve {Amount.Bytes(needed)} have to be free for it; "
-                        + $"{Amount.Bytes(space.FreeBytes)} are. Free some space on this node, or give it a larger "
-                        + $"disk."
+                    $"{Amount.Bytes(missing)} of the cluster's state are still to be fetched. With the reserve, "
+                            + $"{Amount.Bytes(needed)} must be free for them, but {Amount.Bytes(space.FreeBytes)} are. "
+                            + $"Free some space on this node, or give it a larger disk."
                 )
             );
         }

@@ -228,7 +228,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
             }
         }
 
-        // Never the revision of a failed attempt, which may be on disk.
+        // Never reuses the revision of a failed attempt, whose manifest may be on disk.
         _revision++;
         return new ManifestRecord
         {

@@ -102,7 +102,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
     {
         if (newest.Since is not null)
         {
-            throw new StorageFormatException($"{options.Directory} holds what changed of a state, and not a state.");
+            throw new StorageFormatException($"{options.Directory} holds only the changes of a state.");
         }
 
         if (options.ReadOnly)
@@ -131,7 +131,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         {
             throw new StorageFormatException(
                 $"{options.Directory} was in use before and has no manifest that can be trusted: {slots.Describe()}. "
-                    + "Nothing was changed. Put one of them back as it was last, or restore a backup."
+                    + "Nothing was changed. Restore the last version of one of them, or restore a backup."
             );
         }
 

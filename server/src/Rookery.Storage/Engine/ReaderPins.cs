@@ -19,7 +19,7 @@ internal sealed class ReaderPins(EngineContext context)
 
     private long _ended;
 
-    /// <summary>Number of states whose readers, those of clients, were ended since the engine was opened.</summary>
+    /// <summary>Number of states whose clients' readers were ended since the engine was opened.</summary>
     public long Ended => Volatile.Read(ref _ended);
 
     /// <summary>Returns the bytes of memtables and files that readers pin.</summary>
@@ -43,7 +43,7 @@ internal sealed class ReaderPins(EngineContext context)
         var pins = new Pins(context.Published.Current);
         long? fileLimit = null;
 
-        // What background work keeps comes second, so it ends no client.
+        // Clients' readers are counted first, so snapshots of background work never cause one of these to be ended.
         End(newestFirst.Where(static state => state.HasClients), EndClients);
         End(newestFirst.Where(static state => state.HasBackgroundReaders), static state => state.EndInBackground());
         long keptMemory = pins.MemoryBytes;

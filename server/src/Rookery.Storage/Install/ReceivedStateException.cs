@@ -21,8 +21,8 @@ public sealed class ReceivedStateException(string message, string? file = null) 
 /// <param name="again">Why the previous manifest could not be written again.</param>
 public sealed class StateInDoubtException(Exception refused, Exception again)
     : IOException(
-        $"The manifest of an installed state could not be written ({refused.Message.TrimEnd('.')}) and not "
-            + $"be taken back ({again.Message.TrimEnd('.')}). Put the cause right and start the node again: it "
-            + $"finds out which state counts.",
+        $"The manifest of an installed state could not be written ({refused.Message.TrimEnd('.')}), and the "
+            + $"previous manifest could not be restored ({again.Message.TrimEnd('.')}). Correct the cause and start "
+            + $"the node again: the start determines which state is in force.",
         refused
     );

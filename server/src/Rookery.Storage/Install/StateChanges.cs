@@ -201,7 +201,7 @@ public sealed class StateChanges : IDisposable
     {
         if (Volatile.Read(ref _isDisposed))
         {
-            throw new OperationCanceledException("What changed is not wanted any more.");
+            throw new OperationCanceledException("The changes are no longer needed.");
         }
     }
 }

@@ -61,8 +61,8 @@ public sealed class StateInstaller
         if (state.Position.Index < applied.Index)
         {
             throw new ReceivedStateException(
-                $"The state holds everything through index {state.Position.Index}, and {applied.Index} is "
-                    + $"applied here: it is not needed any more."
+                $"The fetched state ends at index {state.Position.Index}, but index {applied.Index} is already "
+                    + $"applied here, so the fetched state is not needed."
             );
         }
 
@@ -93,14 +93,15 @@ public sealed class StateInstaller
         if (since > sequence)
         {
             throw new ReceivedStateException(
-                $"What changed from etag {since} on was fetched, and only {sequence} is applied here: it is not enough."
+                $"The fetched changes begin at etag {since}, but only etag {sequence} is applied here, so changes "
+                    + $"in between are missing."
             );
         }
 
         if (!_context.Sources.Damage.IsEmpty)
         {
             throw new ReceivedStateException(
-                "What changed was fetched, and a part of what it belongs to is damaged here: the whole state is needed."
+                "Only changes were fetched, but a part of this node's own rows is damaged: the whole state is needed."
             );
         }
 

@@ -60,8 +60,9 @@ internal unsafe struct MemtableNode
     public static byte* KeyStart(MemtableNode* node) => (byte*)(node + 1) + (node->Height * sizeof(nint));
 
     /// <summary>
-    /// Returns the <see cref="Prefix"/> of a key; shorter keys are padded with zeros. Different prefixes order as their
-    /// keys do.
+    /// Returns the <see cref="Prefix"/> of a key; shorter keys are padded with zeros. If two prefixes differ, their
+    /// keys
+    /// have the same order.
     /// </summary>
     public static ulong PrefixOf(ReadOnlySpan<byte> key)
     {

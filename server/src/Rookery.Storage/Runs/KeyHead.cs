@@ -4,8 +4,8 @@ using System.Runtime.CompilerServices;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// The first bytes of a key as a big-endian number, padded with zeros. Different heads order as their keys do. A search
-/// therefore compares adjacent numbers, and reads a key (a cache miss) only if heads are equal.
+/// The first bytes of a key as a big-endian number, padded with zeros. If two heads differ, their keys have the same
+/// order. A search therefore compares adjacent numbers, and reads a key (a cache miss) only if heads are equal.
 /// </summary>
 internal static class KeyHead
 {

@@ -135,7 +135,7 @@ internal sealed unsafe class RunContents : IDisposable
                 file.Path,
                 footer.IndexOffset,
                 footer.IndexBytes,
-                "the index does not hold together"
+                "the index is inconsistent"
             );
         }
 
@@ -167,7 +167,7 @@ internal sealed unsafe class RunContents : IDisposable
                 file.Path,
                 footer.PropertiesOffset,
                 footer.PropertiesBytes,
-                "the list of properties does not hold together"
+                "the list of properties is inconsistent"
             );
             return null;
         }

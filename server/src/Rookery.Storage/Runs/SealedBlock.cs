@@ -45,7 +45,7 @@ internal readonly unsafe ref struct SealedBlock
         var stored = bytes[RunFormat.BlockHeaderBytes..];
         if (length > RunFormat.RawLimitBytes || rows > ushort.MaxValue || (!isLz4 && length != stored.Length))
         {
-            return "the header of a block makes no sense";
+            return "the header of a block is invalid";
         }
 
         block = new SealedBlock(stored, isLz4, (int)length, (int)rows);

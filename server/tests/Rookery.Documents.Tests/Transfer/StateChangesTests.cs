@@ -57,7 +57,7 @@ public sealed class StateChangesTests
         Assert.InRange(offer.Bytes, 1, offer.WholeBytes / 2);
 
         var whole = offers.MakeSince(since: 1, out var noWrite)!;
-        Assert.Equal((null, "what changed is about as much", null), (whole.Since, whole.Why, noWrite));
+        Assert.Equal((null, "the changes are about as large", null), (whole.Since, whole.Why, noWrite));
         Assert.NotEqual(offer.Id, whole.Id);
         Assert.NotNull(offers.Open(offer.Id, offer.Files[0].Name));
         time.Advance(SnapshotOffers.IdleTimeout);
@@ -78,7 +78,7 @@ public sealed class StateChangesTests
         disk.ClearFaults();
         var offer = sender.Core.Offers.MakeSince(since, out _)!;
         Assert.Null(offer.Since);
-        Assert.StartsWith("what changed could not be written (", offer.Why, StringComparison.Ordinal);
+        Assert.StartsWith("the changes could not be written (", offer.Why, StringComparison.Ordinal);
 
         // The refusal for one etag does not count for a later one, after which something else changed.
         Assert.Null(sender.Core.Offers.MakeSince(since + 1, out var writeLater));
