@@ -9,8 +9,8 @@ public sealed class BoardWatch : IDisposable
     /// <summary>How often the board is read: a processor at 70 °C takes longer than that to reach 80 °C.</summary>
     public static readonly TimeSpan Interval = TimeSpan.FromSeconds(10);
 
-    // Under-voltage and throttling come and go within seconds. Holding the condition for five minutes keeps leadership
-    // and the log from following them.
+    // Under-voltage and throttling come and go within seconds. Without this time, each change would move leadership and
+    // write a line to the log.
     private static readonly TimeSpan HoldTime = TimeSpan.FromMinutes(5);
 
     private readonly IBoard _board;

@@ -3,14 +3,14 @@ using System.Globalization;
 namespace Rookery.Board;
 
 /// <summary>
-/// The speed classes of an SD card. Null means that the register does not specify a class, 0 that the card has none of
-/// the kind.
+/// The speed classes of an SD card. Null means that the register does not specify a class, 0 that the card has no class
+/// of this kind.
 /// </summary>
 /// <param name="Speed">Speed class: 2, 4, 6 or 10 MB/s of sequential writes.</param>
 /// <param name="Uhs">UHS speed grade: 1 or 3, tens of MB/s.</param>
 /// <param name="Video">Video speed class: 6 to 90 MB/s.</param>
-/// <param name="Application">Application performance class: A1 promises 500 random writes of 4 KiB a second, A2 2000
-/// where the host queues commands.</param>
+/// <param name="Application">Application performance class: A1 promises 500 random writes of 4 KiB a second. A2
+/// promises 2000 if the host queues commands.</param>
 public sealed record SdClasses(int? Speed, int? Uhs, int? Video, int? Application)
 {
     // The register has 512 bits; the kernel writes it as 128 hexadecimal digits, the highest bit first.

@@ -5,8 +5,8 @@ using System.Text;
 namespace Rookery.Json;
 
 /// <summary>
-/// An exact sum of JSON numbers, with all their digits. The order of addition does not matter, nor does adding partial
-/// sums that were written and read back.
+/// An exact sum of JSON numbers, with all their digits. It depends neither on the order of addition nor on whether
+/// partial sums were written and read back.
 /// </summary>
 /// <remarks>
 /// Digits after the 340th place of the fraction are dropped from each number; no double has one there. A number of
@@ -121,7 +121,7 @@ public struct ExactSum
     {
         Span<byte> digits = stackalloc byte[UsualDigits];
         int count = NumberKey.Read(json, digits, out bool isNegative, out int exponent);
-        bool isLess = isNegative != isSubtracted;
+        bool isNegated = isNegative != isSubtracted;
         if (count == 0)
         {
             return;
@@ -139,9 +139,9 @@ public struct ExactSum
         Int128 whole = ParseDigits(digits, exponent - WholeDigits, WholeDigits);
         Int128 fraction = ParseDigits(digits, exponent, PartDigits);
         Int128 fine = ParseDigits(digits, exponent + PartDigits, PartDigits);
-        _whole += isLess ? -whole : whole;
-        _fraction += isLess ? -fraction : fraction;
-        _fine += isLess ? -fine : fine;
+        _whole += isNegated ? -whole : whole;
+        _fraction += isNegated ? -fraction : fraction;
+        _fine += isNegated ? -fine : fine;
     }
 
     /// <summary>Returns a range of digits as one number; positions outside the digits count as zero.</summary>

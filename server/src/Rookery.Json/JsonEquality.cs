@@ -9,10 +9,10 @@ namespace Rookery.Json;
 /// resolved, arrays by their elements in order, and objects by their members in any order.
 /// </summary>
 /// <remarks>
-/// One pass over both values, without copies of them. The rest of an object, from the first member on whose position
-/// differs, is listed and its names are sorted. One more pass finds the ends of the containers within, so that nested
-/// objects of that kind are not scanned once per level. Both lists together take about twice the bytes of the first
-/// value at most.
+/// One pass over both values, without copies of them. Members of two objects are compared in order until their names
+/// differ. The rest of the first object is then listed and sorted by name. Before that, one more pass lists the ends of
+/// the nested containers, so that they are not scanned once per level. Both lists together take at most about twice
+/// the bytes of the first value.
 /// </remarks>
 public static class JsonEquality
 {
@@ -47,14 +47,14 @@ public static class JsonEquality
     /// <summary>One comparison. Its methods move two offsets over equal parts of the values.</summary>
     private ref struct Walk(ReadOnlyMemory<byte> actualMemory, ReadOnlySpan<byte> expectedJson)
     {
-        // Shorter containers are scanned again when they are skipped. Few objects fit into each other in these bytes.
+        // Shorter containers are not listed, and are scanned again when they are skipped: they have few levels.
         private const int MinListedBytes = 64;
 
         // Cost of an element or member, and of a step of a sort or search. On a machine that copies 2.5 GiB a second,
         // an array of numbers takes 30 ns an element.
         private const int CostOfStep = 16;
 
-        // Instead of the number of a container.
+        // Stands for a container that is not listed.
         private const int NotListed = -1;
 
         private readonly ReadOnlySpan<byte> _actual = actualMemory.Span;
@@ -290,7 +290,7 @@ public static class JsonEquality
             }
             else
             {
-                // The containers within are shorter still, so this one is the last of the list.
+                // Containers within this one are shorter still and were removed, so this one is the last of the list.
                 _containerCount = number;
             }
         }

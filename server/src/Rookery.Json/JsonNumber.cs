@@ -18,7 +18,7 @@ public static class JsonNumber
     // JavaScript writes a number with more digits before the point with an exponent.
     private const int MaxDigitsBeforePoint = 21;
 
-    // At this number of digits before the point or less (a number below 1e-6), JavaScript writes an exponent.
+    // At this point (see Write) or less, the number is below 1e-6, and JavaScript writes an exponent.
     private const int MinPoint = -6;
 
     /// <summary>

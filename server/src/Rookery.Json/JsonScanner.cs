@@ -453,7 +453,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         return true;
     }
 
-    // A value of another type is no error of JSON's grammar, and the message must not say so.
+    // A value of another type is no error of JSON's grammar, so the message must not call it one.
     private bool MissingPunctuation(byte punctuation)
     {
         var required = punctuation switch

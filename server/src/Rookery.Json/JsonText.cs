@@ -184,7 +184,7 @@ public static class JsonText
     /// <summary>Returns whether a text needs no escapes in JSON.</summary>
     public static bool IsPlain(ReadOnlySpan<byte> text) => !text.ContainsAny(NeedsEscape);
 
-    /// <summary>Copies JSON without whitespace between tokens.</summary>
+    /// <summary>Copies JSON and drops the whitespace between tokens.</summary>
     /// <param name="json">Valid JSON.</param>
     /// <param name="destination">At least as long as <paramref name="json"/>.</param>
     /// <returns>Number of bytes written.</returns>

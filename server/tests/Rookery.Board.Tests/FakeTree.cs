@@ -1,6 +1,6 @@
 namespace Rookery.Board.Tests;
 
-/// <summary>A directory with files of /sys and /proc as kernels write them, which goes away with the test.</summary>
+/// <summary>A directory with files of /sys and /proc as kernels write them. Disposal deletes it.</summary>
 internal sealed class FakeTree : IDisposable
 {
     public string Path { get; } = Directory.CreateTempSubdirectory("rookery-board-").FullName;

@@ -41,7 +41,7 @@ public sealed class LinuxLightTests : IDisposable
     }
 
     [Fact]
-    public void A_board_without_a_light_has_none()
+    public void A_board_without_an_LED_reports_no_light()
     {
         using var board = new LinuxBoard(new PosixDisk(), _time, devices: [], _tree.Path);
         Assert.Null(board.Light);
@@ -54,7 +54,7 @@ public sealed class LinuxLightTests : IDisposable
             .With("proc/stat", "cpu  100 20 30 400 50 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n")
             .With("proc/meminfo", "MemTotal:        1000 kB\nMemFree:          100 kB\nMemAvailable:     600 kB\n");
         using var board = new LinuxBoard(new PosixDisk(), _time, devices: [], _tree.Path);
-        // Busy: user, nice, system, irq, softirq and steal. The time of guests is within that of users.
+        // Busy: user, nice, system, irq, softirq and steal. Guest time is part of user time.
         Assert.Equal(
             new MachineUse
             {
@@ -71,7 +71,7 @@ public sealed class LinuxLightTests : IDisposable
     [InlineData("none [mmc0] timer", "mmc0")]
     [InlineData("[none] mmc0", "none")]
     [InlineData("", "none")]
-    public void The_trigger_that_is_in_force_stands_in_brackets(string triggers, string expected) =>
+    public void The_active_trigger_is_the_one_in_brackets(string triggers, string expected) =>
         Assert.Equal(expected, LinuxLight.TriggerIn(triggers));
 
     private string Read(string name) => File.ReadAllText(Path.Join(_tree.Path, "sys/class/leds", name));

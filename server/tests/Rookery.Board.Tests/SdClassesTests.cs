@@ -24,7 +24,7 @@ public sealed class SdClassesTests
     }
 
     [Fact]
-    public void Codes_that_the_specification_leaves_open_are_unknown()
+    public void Codes_that_the_specification_does_not_define_are_unknown()
     {
         Assert.Equal(
             new SdClasses(Speed: null, Uhs: null, Video: null, Application: null),

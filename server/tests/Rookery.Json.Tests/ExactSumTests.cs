@@ -71,7 +71,7 @@ public sealed class ExactSumTests
         Array.ForEach(numbers, number => sum.Add(Encoding.ASCII.GetBytes(number)));
         Span<byte> buffer = stackalloc byte[ExactSum.MaxBytes];
         string written = Encoding.ASCII.GetString(buffer[..sum.Write(buffer)]);
-        // What is subtracted again leaves nothing.
+        // Subtracting the same numbers leaves 0.
         Array.ForEach(numbers, number => sum.Subtract(Encoding.ASCII.GetBytes(number)));
         Assert.True(sum.TryGetWhole(out long remainder));
         Assert.Equal(0, remainder);

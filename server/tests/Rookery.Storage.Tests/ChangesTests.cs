@@ -130,7 +130,7 @@ public sealed class ChangesTests
             damaged.Installer.Install(damaged.Installer.Check(Incoming), note: null)
         );
         Assert.Contains(
-            "not a state",
+            "only the changes of a state",
             Assert
                 .Throws<StorageFormatException>(() =>
                     EngineWorkload.Open(disk, Options(Incoming, retainedTombstones: 0))

@@ -25,8 +25,8 @@ public sealed record DoctorFacts
     public IReadOnlyList<StorageReading> Storage { get; init; } = [];
 
     /// <summary>
-    /// The free space of the data directory's file system; empty without a data directory. The node itself reports when
-    /// the journal's has too little.
+    /// The free space of the data directory's file system; empty without a data directory. If the journal has its own
+    /// file system, the node itself reports that its space is low.
     /// </summary>
     public IReadOnlyList<SpaceFacts> Space { get; init; } = [];
 
@@ -62,7 +62,7 @@ public sealed record DoctorFacts
     /// <summary>The ports of a running node.</summary>
     public IReadOnlyList<OpenPortFacts> OpenPorts { get; init; } = [];
 
-    /// <summary>What mDNS finds; null if it was not asked.</summary>
+    /// <summary>What mDNS finds; null if it was not queried.</summary>
     public MdnsFacts? Mdns { get; init; }
 
     /// <summary>Whether the router and the other members are reachable; null if that was not tried.</summary>
@@ -85,13 +85,13 @@ public sealed record SpaceFacts(string Directory, long FreeBytes, long ReserveBy
 
 /// <summary>The node's own status.</summary>
 /// <param name="Address">The node's address.</param>
-/// <param name="Silence">Why the node gave no answer; null if it gave one.</param>
+/// <param name="NoAnswerReason">Why the node gave no answer; null if it gave one.</param>
 /// <param name="Reason">Why the node serves no requests; null if it serves.</param>
 /// <param name="ClusterTrouble">Why the node takes no writes; null if it takes them.</param>
 /// <param name="ClockDoubt">Why the cluster's time is in doubt; null if it is not.</param>
 public sealed record NodeFacts(
     string Address,
-    string? Silence,
+    string? NoAnswerReason,
     string? Reason,
     string? ClusterTrouble,
     string? ClockDoubt
@@ -100,7 +100,7 @@ public sealed record NodeFacts(
     /// <summary>What a node without an owner waits for to form a cluster with others; null if it forms none.</summary>
     public string? Forming { get; init; }
 
-    /// <summary>How many other members the node names.</summary>
+    /// <summary>Number of other members that the node reports.</summary>
     public int OtherMembers { get; init; }
 
     /// <summary>Connections that the node refused; null if it refused none.</summary>

@@ -68,17 +68,17 @@ public static class Judgement
         {
             yield return node switch
             {
-                { Silence: { } silence } => new(
+                { NoAnswerReason: { } noAnswerReason } => new(
                     "node",
                     Severity.Warning,
-                    silence,
+                    noAnswerReason,
                     "If it should run, start it: `systemctl start rookery`; `journalctl -u rookery` says why it ended."
                 ),
                 { Reason: { } reason } => new(
                     "node",
                     Severity.Error,
                     $"The node at {node.Address} does not serve: {reason}",
-                    "Follow the reason; `journalctl -u rookery` has the node's log."
+                    "Correct this; `journalctl -u rookery` shows the node's log."
                 ),
                 { ClusterTrouble: { } trouble } => new(
                     "node",
@@ -165,8 +165,8 @@ public static class Judgement
         string name = device.Device + product;
         double? life = Nullable.Compare(device.LifeUsedA, device.LifeUsedB) > 0 ? device.LifeUsedA : device.LifeUsedB;
         const string replace =
-            "Replace it before it fails. In a cluster, `rookery cluster node replace` lets another card take over; "
-            + "of a node alone, take a backup first.";
+            "Replace it before it fails. In a cluster, use `rookery cluster node replace`, so that a new card takes "
+                + "over; a node alone needs a backup first.";
         return device switch
         {
             _ when life >= EndOfLife || device.SpareBlocksUsed == SpareBlocksNearlyUsedUp => new(
@@ -181,7 +181,11 @@ public static class Judgement
                 $"{name} reports that it is near the end of its life.",
                 replace
             ),
-            { Card: null } => new("card", Severity.Ok, $"The data are on {name}, which is no SD card and no eMMC."),
+            { Card: null } => new(
+                "card",
+                Severity.Ok,
+                $"The data are on {name}, which is neither an SD card nor an eMMC."
+            ),
             { Card.IsSdCard: false } => new(
                 "card",
                 Severity.Ok,
@@ -219,7 +223,7 @@ public static class Judgement
                 "disk",
                 Severity.Warning,
                 $"The disk was not probed: {refusal}",
-                "Correct the reason that the message names, such as by freeing space."
+                "Remove the cause that this message gives, for example by freeing space."
             );
         }
 
@@ -285,13 +289,13 @@ public static class Judgement
     private static Finding OfClock(DoctorFacts facts)
     {
         const string fix =
-            "Let the machine follow a source of time: `timedatectl set-ntp true`, and a network that reaches one.";
+            "Synchronise the clock: run `timedatectl set-ntp true`, and see that the network reaches a time server.";
         return facts switch
         {
             { Now.Year: < FirstYear } => new(
                 "clock",
                 Severity.Error,
-                $"The clock shows {facts.Now:yyyy-MM-dd}: it was never set, and by it certificates are not valid yet.",
+                $"The clock shows {facts.Now:yyyy-MM-dd}: it was never set, so certificates seem not to be valid yet.",
                 fix
             ),
             { ClockAheadSeconds: { } ahead } when Math.Abs(ahead) > WrongClockSeconds => new(
@@ -305,15 +309,15 @@ public static class Judgement
             { IsClockSynchronised: false } => new(
                 "clock",
                 Severity.Warning,
-                $"The clock ({facts.Now:yyyy-MM-dd HH:mm} UTC) follows no source of time.",
+                $"The clock ({facts.Now:yyyy-MM-dd HH:mm} UTC) is not synchronised with a time source.",
                 fix
             ),
             { IsClockSynchronised: null } => new(
                 "clock",
                 Severity.Notice,
-                "It is not known whether the clock follows a source of time."
+                "It is not known whether the clock is synchronised with a time source."
             ),
-            _ => new("clock", Severity.Ok, "The clock follows a source of time."),
+            _ => new("clock", Severity.Ok, "The clock is synchronised with a time source."),
         };
     }
 
@@ -448,7 +452,7 @@ public static class Judgement
         }
 
         string? forming = node?.Forming;
-        const string apart =
+        const string isolationFix =
             "turn off AP or client isolation in the router's settings, leave the guest network, or use a cable.";
         string router = network switch
         {
@@ -462,7 +466,7 @@ public static class Judgement
                 "network",
                 Severity.Warning,
                 $"{router}, and no other node is seen. {forming}",
-                $"The others are off, or the network isolates its clients or drops multicast: {apart}"
+                $"The others are off, or the network isolates its clients or drops multicast: {isolationFix}"
             ),
             { Peers: 0 } when forming is not null => new(
                 "network",
@@ -490,7 +494,7 @@ public static class Judgement
                 "network",
                 Severity.Error,
                 $"{router}, and none of the other nodes does ({network.Peers} are known).",
-                $"They are off, or the network isolates its clients: {apart}"
+                $"They are off, or the network isolates its clients: {isolationFix}"
             ),
             { PeersReached: 0, Gateway: not null, GatewayAnswers: false } => new(
                 "network",
@@ -510,13 +514,13 @@ public static class Judgement
                 $"Other nodes that answer: {network.PeersReached} of {network.Peers}; {network.PeersShut} more are on "
                     + $"but accept no connection.",
                 "A firewall there blocks connections, or they were switched off within the last minute: `rookery "
-                    + "status` shows which."
+                    + "status` shows which nodes."
             ),
             _ when network.PeersReached < network.Peers => new(
                 "network",
                 Severity.Notice,
                 $"Other nodes that answer: {network.PeersReached} of {network.Peers}.",
-                "The others are off, or have other addresses now: `rookery status` shows which."
+                "The others are off, or have other addresses now: `rookery status` shows which nodes."
             ),
             _ => new("network", Severity.Ok, $"Other nodes that answer: {network.PeersReached} of {network.Peers}."),
         };
@@ -528,7 +532,7 @@ public static class Judgement
                 subject,
                 Severity.Notice,
                 $"The kernel of this {facts.Model} does not report {unknownValue}.",
-                "Use the kernel of Raspberry Pi OS, which does."
+                "Use the kernel of Raspberry Pi OS, which reports it."
             )
             : new(subject, Severity.Ok, $"This machine does not report {unknownValue}.");
 

@@ -153,7 +153,7 @@ internal static class FactGathering
         {
             Node = new NodeFacts(
                 node.Connection.Address.ToString(),
-                Silence: null,
+                NoAnswerReason: null,
                 Member(status, "Ready")?.ValueKind == JsonValueKind.True
                     ? null
                     : Text(status, "Reason") ?? "it gives no reason",

@@ -4,13 +4,13 @@ using Rookery.Simulation;
 
 namespace Rookery.Board.Tests.Doctor;
 
-/// <summary>The doctor's measurement of a disk with a file that has no name meanwhile.</summary>
+/// <summary>The doctor's measurement of a disk, with a file that is unlinked before it is written.</summary>
 public sealed class DiskProbeTests
 {
     private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
-    public void A_probe_leaves_nothing_and_replaces_what_one_that_was_killed_left()
+    public void A_probe_leaves_no_file_and_replaces_the_file_of_a_killed_probe()
     {
         _disk.Open("/data/doctor-probe", DiskOpen.CreateNew).Dispose();
         var probe = DiskProbe.Run(_disk, "/data", new TickingTime());
@@ -23,7 +23,7 @@ public sealed class DiskProbeTests
     }
 
     [Fact]
-    public void Nobody_sees_the_file_of_a_probe_that_runs()
+    public void The_file_of_a_running_probe_is_not_listed()
     {
         var seen = new List<string>();
         DiskProbe.Run(_disk, "/data", new TickingTime { OnTick = () => seen.AddRange(_disk.List("/data")) });
@@ -31,7 +31,7 @@ public sealed class DiskProbeTests
     }
 
     [Fact]
-    public void A_probe_that_the_disk_refuses_leaves_nothing()
+    public void A_probe_that_the_disk_refuses_leaves_no_file()
     {
         _disk.Inject(
             new DiskFault(AtCall: 3, Errno.InputOutput)

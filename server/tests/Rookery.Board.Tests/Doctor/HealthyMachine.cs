@@ -2,7 +2,7 @@ using Rookery.Board.Doctor;
 
 namespace Rookery.Board.Tests.Doctor;
 
-/// <summary>The facts of a machine without trouble, from which tests make machines with one.</summary>
+/// <summary>The facts of a healthy machine, which tests change.</summary>
 internal static class HealthyMachine
 {
     public const long Mebibyte = 1 << 20;
@@ -23,7 +23,7 @@ internal static class HealthyMachine
         ),
         IsClockSynchronised = true,
         ClockAheadSeconds = 0.2,
-        Node = new NodeFacts("https://127.0.0.1", Silence: null, Reason: null, ClusterTrouble: null, ClockDoubt: null),
+        Node = new NodeFacts("https://127.0.0.1", NoAnswerReason: null, Reason: null, ClusterTrouble: null, ClockDoubt: null),
         CertificateEnds = new DateTimeOffset(2027, 9, 1, 0, 0, 0, TimeSpan.Zero),
         Ports = [],
         OpenPorts =
@@ -38,7 +38,7 @@ internal static class HealthyMachine
         },
     };
 
-    /// <summary>The same machine, whose node waits for two others and has heard of none.</summary>
+    /// <summary>The same machine, whose node waits for two others and found none.</summary>
     public static DoctorFacts WithoutOtherNodes(bool gatewayAnswers) =>
         Well with
         {

@@ -3,7 +3,7 @@ using static Rookery.Board.Tests.Doctor.HealthyMachine;
 
 namespace Rookery.Board.Tests.Doctor;
 
-/// <summary>The judgement of a machine names each trouble with its fix.</summary>
+/// <summary>The doctor's findings: one for each problem, with its fix.</summary>
 public sealed class JudgementTests
 {
     private static readonly string[] Subjects =
@@ -39,7 +39,7 @@ public sealed class JudgementTests
                 "No node answers at",
                 Well with
                 {
-                    Node = Well.Node! with { Silence = "No node answers at https://127.0.0.1 (refused)." },
+                    Node = Well.Node! with { NoAnswerReason = "No node answers at https://127.0.0.1 (refused)." },
                 }
             },
             {
@@ -245,7 +245,7 @@ public sealed class JudgementTests
                     ClockAheadSeconds = -3600,
                 }
             },
-            { "clock", Severity.Warning, "follows no source of time", Well with { IsClockSynchronised = false } },
+            { "clock", Severity.Warning, "not synchronised", Well with { IsClockSynchronised = false } },
             {
                 "clock",
                 Severity.Warning,
@@ -422,7 +422,7 @@ public sealed class JudgementTests
 
     [Theory]
     [MemberData(nameof(Troubles))]
-    public void Each_trouble_is_named_with_its_fix_and_spoils_nothing_else(
+    public void Each_problem_gives_one_finding_with_a_fix_and_changes_no_other_finding(
         string subject,
         Severity severity,
         string sentence,
@@ -436,7 +436,7 @@ public sealed class JudgementTests
     }
 
     [Fact]
-    public void Members_that_the_node_names_count_as_known_where_their_addresses_are_not()
+    public void Members_whose_addresses_are_unknown_are_reported_by_number()
     {
         var asked = Well with
         {
@@ -451,7 +451,7 @@ public sealed class JudgementTests
     }
 
     [Fact]
-    public void AP_isolation_is_named_where_the_router_answers_and_no_other_node_is_heard_of()
+    public void AP_isolation_is_suggested_if_the_router_answers_and_no_other_node_does()
     {
         const string named = "AP or client isolation";
         var dropped = Well with { Network = Well.Network! with { PeersReached = 0 } };
@@ -470,7 +470,7 @@ public sealed class JudgementTests
     }
 
     [Fact]
-    public void A_port_that_no_member_calls_is_no_trouble_while_none_takes_connections() =>
+    public void A_port_without_connections_is_ok_while_no_member_can_be_reached() =>
         Assert.DoesNotContain(
             Judgement.Of(
                 Well with
@@ -483,7 +483,7 @@ public sealed class JudgementTests
         );
 
     [Fact]
-    public void A_node_that_waits_for_nobody_may_be_alone() =>
+    public void A_node_that_forms_no_cluster_and_finds_no_other_node_is_ok() =>
         Assert.Equal(
             Severity.Ok,
             Judgement
@@ -497,7 +497,7 @@ public sealed class JudgementTests
         );
 
     [Fact]
-    public void Unknown_facts_of_a_machine_are_no_trouble()
+    public void Unknown_facts_of_a_machine_give_no_warning()
     {
         var findings = Judgement.Of(
             new DoctorFacts

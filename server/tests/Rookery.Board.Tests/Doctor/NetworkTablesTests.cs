@@ -4,7 +4,7 @@ using Rookery.Board.Doctor;
 namespace Rookery.Board.Tests.Doctor;
 
 /// <summary>
-/// What the doctor reads of the network: tables of the kernel, and the outputs of ip and avahi-browse.
+/// Parses what the doctor reads about the network: tables of the kernel, and the outputs of ip and avahi-browse.
 /// </summary>
 public sealed class NetworkTablesTests
 {
@@ -52,7 +52,7 @@ public sealed class NetworkTablesTests
         """;
 
     [Fact]
-    public void The_default_gateway_is_that_of_the_least_metric_and_of_IPv6_where_IPv4_has_none()
+    public void The_default_gateway_is_the_IPv4_one_of_the_least_metric_or_else_an_IPv6_one()
     {
         Assert.Equal("192.168.1.1", NetworkTables.DefaultGateway(Routes, Routes6));
         Assert.Equal("fe80::1%eth0", NetworkTables.DefaultGateway(string.Empty, Routes6));
@@ -81,11 +81,11 @@ public sealed class NetworkTablesTests
     [InlineData("[7]")]
     [InlineData("""[{"dst":"192.168.1.1"},{"dst":"192.168.1.1","state":"REACHABLE"}]""")]
     [InlineData("""[{"dst":"192.168.1.1","state":[]}]""")]
-    public void A_table_of_neighbours_that_is_none_has_nobody(string neighbours) =>
+    public void A_malformed_table_of_neighbours_lists_no_neighbour(string neighbours) =>
         Assert.Equal(Neighbour.Absent, NetworkTables.NeighbourAt(neighbours, IPAddress.Parse("192.168.1.1")));
 
     [Fact]
-    public void Only_sockets_that_listen_take_a_port() =>
+    public void Only_listening_sockets_occupy_a_port() =>
         Assert.Equal(
             [IPEndPoint.Parse("0.0.0.0:443"), IPEndPoint.Parse("[::1]:8080")],
             NetworkTables.Listeners(Sockets)

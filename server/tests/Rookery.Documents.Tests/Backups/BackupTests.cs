@@ -343,7 +343,7 @@ public class BackupTests
                 BackedUp.Restore(work);
                 return (work, work.OperationCount);
             },
-            (image, operations, operation) => AssertWholeOrRefused(image, mayBeRefused: operation < operations)
+            (image, operations, operation) => AssertCompleteOrRefused(image, mayBeRefused: operation < operations)
         );
     }
 
@@ -370,7 +370,7 @@ public class BackupTests
                 Assert.IsType<IOException>(failure, exactMatch: false);
             }
 
-            AssertWholeOrRefused(image, mayBeRefused: failure is not null);
+            AssertCompleteOrRefused(image, mayBeRefused: failure is not null);
         }
     }
 
@@ -460,7 +460,7 @@ public class BackupTests
     /// Asserts that the restored directory has all documents or, if it may be refused, that it is empty or refused as
     /// unfinished.
     /// </summary>
-    private static void AssertWholeOrRefused(SimulatedDisk image, bool mayBeRefused)
+    private static void AssertCompleteOrRefused(SimulatedDisk image, bool mayBeRefused)
     {
         if (mayBeRefused && !HoldsAnything(image))
         {

@@ -7,7 +7,7 @@ using Rookery.Simulation;
 namespace Rookery.Documents.Tests.Backups;
 
 /// <summary>
-/// A directory that cannot be what a command takes it for is refused with the mistake, and stays unchanged.
+/// Commands refuse a directory of the wrong kind, name the mistake, and change nothing.
 /// </summary>
 public sealed class MisplacedDirectoriesTests
 {
@@ -58,9 +58,9 @@ public sealed class MisplacedDirectoriesTests
     public void A_journal_outside_of_the_data_directory_or_under_its_own_name_is_accepted(string journal) =>
         Assert.Null(DataDirectory.WhyJournalIsMisplaced(_disk, "/data/node", journal));
 
-    /// <summary>Without the option, the node would start without its latest writes, or not at all.</summary>
+    /// <summary>If only the option is removed, the node starts without its latest writes, or not at all.</summary>
     [Fact]
-    public void A_node_whose_journal_is_misplaced_is_told_to_move_it()
+    public void A_misplaced_journal_is_refused_with_the_advice_to_move_it()
     {
         using (BackedUp.NewNode(_disk, documents: 3))
         {
@@ -77,7 +77,7 @@ public sealed class MisplacedDirectoriesTests
     }
 
     [Fact]
-    public void A_backup_is_no_data_directory_and_the_refusal_names_the_restore()
+    public void A_backup_is_refused_as_a_data_directory_with_the_restore_command()
     {
         using (var node = BackedUp.NewNode(_disk, documents: 3))
         {

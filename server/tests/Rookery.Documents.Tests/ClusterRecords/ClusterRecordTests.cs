@@ -68,7 +68,7 @@ public class ClusterRecordTests
                 writer.Set("a", "2"u8, a);
                 writer.Delete("b");
                 writer.Set("c", Encoding.ASCII.GetBytes(new string('x', ClusterRecord.MaxValueBytes)));
-                // The one that is refused, because it does not exist at any version.
+                // Refused, because the record does not exist.
                 writer.Set("d", "2"u8, expectedVersion: 77);
             }
         );

@@ -269,7 +269,7 @@ public class CommandTests
     }
 
     [Fact]
-    public void An_overlong_change_vector_stays_unequal()
+    public void An_overlong_change_vector_stays_longer_than_any_valid_one()
     {
         using CommandBuffer buffer = CommandEncoder.Delete(
             database: 1,

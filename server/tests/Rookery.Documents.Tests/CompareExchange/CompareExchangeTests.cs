@@ -53,7 +53,7 @@ public sealed class CompareExchangeTests : IDisposable
     }
 
     [Fact]
-    public void A_mismatch_returns_the_value_that_it_met()
+    public void A_mismatch_returns_the_current_value()
     {
         Put("a", index: 0, "\"met\"");
         using var document = Put("a", index: 0, "2").Document!;
@@ -110,7 +110,7 @@ public sealed class CompareExchangeTests : IDisposable
     }
 
     [Fact]
-    public async Task A_reader_ends_a_value_that_is_due_without_another_write()
+    public async Task A_reader_removes_a_value_that_is_due_without_another_write()
     {
         Put("lock", index: 0, "1", _time.GetUtcNow().AddMinutes(1));
         _time.Advance(TimeSpan.FromMinutes(2));
@@ -148,7 +148,7 @@ public sealed class CompareExchangeTests : IDisposable
     }
 
     [Fact]
-    public async Task A_reader_ends_due_values_even_if_the_next_entry_ends_none_because_the_clock_jumped()
+    public async Task A_reader_removes_due_values_even_if_the_next_entry_removes_none_after_a_jump_of_the_clock()
     {
         Put("lock", index: 0, "1", _time.GetUtcNow().AddMinutes(1));
         _time.SetUtcNow(_time.GetUtcNow().AddHours(1));
@@ -158,7 +158,7 @@ public sealed class CompareExchangeTests : IDisposable
         long entries = _node.Core.Journal.LastIndex;
         Assert.True(_node.Consensus.Time.IsPast(_time.GetUtcNow().AddMinutes(-1)));
         await EndDueValuesAsync();
-        // The first entry tells the log the new time, and the second ends the value.
+        // The first entry carries the new time into the log, and the second makes the value absent.
         Assert.Equal(entries + 2, _node.Core.Journal.LastIndex);
         Assert.Null(ReadValue("lock"));
     }
@@ -180,7 +180,7 @@ public sealed class CompareExchangeTests : IDisposable
     }
 
     [Fact]
-    public void While_the_time_is_in_doubt_a_value_stays_and_one_that_was_absent_does_not_return()
+    public void While_the_time_is_in_doubt_no_value_expires_and_an_expired_one_stays_absent()
     {
         bool isSynchronised = true;
         _node.Dispose();
@@ -244,7 +244,7 @@ public sealed class CompareExchangeTests : IDisposable
     }
 
     [Fact]
-    public void A_document_with_a_guard_is_replaced_only_by_who_read_its_newest_version()
+    public void A_document_with_a_guard_is_replaced_only_if_its_newest_version_was_read()
     {
         Store("doc", readVersion: null);
         Assert.NotNull(ReadValue("rvn-atomic/DOC"));
@@ -366,7 +366,7 @@ public sealed class CompareExchangeTests : IDisposable
     }
 
     [Fact]
-    public void Below_its_format_level_no_value_is_written_and_the_tables_are_as_before()
+    public void Below_its_format_level_no_value_is_written_and_an_older_program_opens_the_node()
     {
         // A program that knows only the level before compare-exchange creates the directory.
         var options = SteppedNode.Options("/data/old") with

@@ -11,7 +11,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Counters;
 
-/// <summary>Bounds of what operations on counters cost in a command and when a document goes.</summary>
+/// <summary>Bounds on the cost of counters in a command and when their document is deleted.</summary>
 public sealed class CounterCostTests : IDisposable
 {
     private readonly SimulatedDisk _disk = new("/data");
@@ -205,7 +205,7 @@ public sealed class CounterCostTests : IDisposable
     [InlineData("delete")]
     [InlineData("expire")]
     [InlineData("transaction")]
-    public void The_end_of_a_document_costs_the_same_with_many_counters_and_a_new_one_has_none(string how)
+    public void Deleting_a_document_costs_the_same_with_many_counters_and_a_new_one_has_none(string how)
     {
         _node.Put("db", "a", "{}");
         Assert.Null(Increment("a", 5000).Rejection);

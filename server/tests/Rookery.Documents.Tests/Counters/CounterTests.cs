@@ -40,7 +40,7 @@ public sealed class CounterTests : IDisposable
     }
 
     [Fact]
-    public void The_document_changes_when_a_counter_comes_or_goes_and_once_for_a_whole_request()
+    public void A_document_changes_once_for_a_request_that_creates_or_deletes_counters()
     {
         long before = Etag("users/1");
         var created = Change("users/1", ("Increment", "b", 1), ("Increment", "A", 1), ("Increment", "c", 1));
@@ -110,7 +110,7 @@ public sealed class CounterTests : IDisposable
     }
 
     [Fact]
-    public void A_refusal_tells_nothing_about_a_value_if_the_request_is_refused_anyway()
+    public void A_request_refused_for_another_reason_does_not_reveal_an_overflow()
     {
         Increment("users/1", "a", long.MaxValue - 5);
         foreach (long delta in new long[] { 1, 9 })
@@ -264,7 +264,7 @@ public sealed class CounterTests : IDisposable
     [InlineData("""{"Documents":[{"Operations":[{"Type":"Get","CounterName":"a"}]}]}""", "id is empty")]
     [InlineData("""{"FromEtl":true,"Documents":[]}""", "FromEtl")]
     [InlineData("{}", "no Documents")]
-    public void Other_bodies_are_refused(string body, string text)
+    public void Invalid_bodies_are_refused_with_the_reason(string body, string text)
     {
         Assert.False(TryParse(body, key: default, out _, out string error));
         Assert.Contains(text, error, StringComparison.Ordinal);

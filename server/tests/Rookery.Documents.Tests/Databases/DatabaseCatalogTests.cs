@@ -33,14 +33,14 @@ public sealed class DatabaseCatalogTests
         Assert.False(catalog.TryGet("db-2000", out _));
     }
 
-    /// <summary>Requests of a node with many databases would sort them on the threads that read the sockets.</summary>
+    /// <summary>Otherwise requests would sort many databases on the threads that read the sockets.</summary>
     [Fact]
     public void A_set_is_sorted_before_it_is_read_when_all_entries_are_applied()
     {
         using var node = SteppedNode.Open(new SimulatedDisk("/data"), "/data/node");
         var catalog = node.Core.Databases;
         node.CreateDatabase("a");
-        // The first calls allocate memory for the compiler.
+        // The first calls allocate memory for their compilation.
         new DatabaseCatalog().TryGet("a", out _);
         _ = new DatabaseCatalog().All;
         long before = GC.GetAllocatedBytesForCurrentThread();
@@ -52,7 +52,7 @@ public sealed class DatabaseCatalogTests
     }
 
     [Fact]
-    public void A_set_of_databases_stays_as_it_was_published()
+    public void Later_changes_of_the_list_do_not_change_the_published_set()
     {
         using var node = SteppedNode.Open(new SimulatedDisk("/data"), "/data/node");
         var catalog = new DatabaseCatalog();

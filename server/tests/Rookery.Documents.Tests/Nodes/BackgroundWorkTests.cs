@@ -15,7 +15,7 @@ public sealed class BackgroundWorkTests
     private readonly SimulatedTimeProvider _time = new();
 
     [Fact]
-    public void Merges_drop_order_rows_of_replaced_versions()
+    public void Merges_drop_rows_by_etag_of_replaced_versions()
     {
         using var node = SteppedNode.Open(_disk, Directory, _time);
         node.CreateDatabase("db");
@@ -29,11 +29,11 @@ public sealed class BackgroundWorkTests
             node.Flush();
         }
 
-        var orders = node
+        var byEtag = node
             .Core.Storage.Statistics()
             .Groups.Single(static group => group.Tables.Contains("by etag", StringComparison.Ordinal));
         // Each document has two rows in the group. Merges wait for a few runs, so at most ten rounds have rows.
-        Assert.InRange(orders.Rows, 2 * 40, 2 * 40 * 10);
+        Assert.InRange(byEtag.Rows, 2 * 40, 2 * 40 * 10);
         Assert.Equal(40, node.Documents("db").Count);
     }
 

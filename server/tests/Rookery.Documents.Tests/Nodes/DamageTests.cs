@@ -72,7 +72,7 @@ public class DamageTests
     /// export must read the documents without them.
     /// </summary>
     [Fact]
-    public void An_export_finds_all_documents_despite_damage_in_the_rows_of_a_start()
+    public void An_export_finds_all_documents_despite_damage_in_rows_that_every_start_reads()
     {
         var disk = new SimulatedDisk("/data");
         using (var node = SteppedNode.Open(disk, Directory))

@@ -4,7 +4,7 @@ using Rookery.Documents.Nodes;
 
 namespace Rookery.Documents.Tests.Nodes;
 
-/// <summary>Reads the stored idempotency keys of a database, of which the tests set both halves to one number.</summary>
+/// <summary>Reads a database's stored idempotency keys as numbers: tests set both halves of a key to one.</summary>
 internal static class IdempotencyRows
 {
     /// <summary>Returns the keys that have an outcome, in their order.</summary>

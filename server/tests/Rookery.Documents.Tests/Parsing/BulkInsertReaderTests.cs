@@ -60,7 +60,7 @@ public class BulkInsertReaderTests
     [InlineData("""{"Id":"a"}""", InputErrorCode.ArrayRequired, "An object is where an array must be")]
     [InlineData("""[5]""", InputErrorCode.ObjectRequired, "A number is where an object must be")]
     [InlineData("""[{"Type":"HeartBeat"}{}]""", InputErrorCode.UnexpectedCharacter, "'{'")]
-    public void Bad_elements_fail_the_stream_by_name(string stream, InputErrorCode code, string named)
+    public void An_invalid_element_fails_the_stream_and_is_named(string stream, InputErrorCode code, string named)
     {
         foreach (byte[][] chunks in new[] { [Bytes(stream)], Bytes(stream).Select(value => new[] { value }).ToArray() })
         {

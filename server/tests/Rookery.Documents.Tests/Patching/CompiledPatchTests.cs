@@ -163,7 +163,7 @@ public class CompiledPatchTests
     [InlineData("this.b = 'n' in this")]
     [InlineData("this.l.sort((a, b) => a - b)")]
     [InlineData("function f() { throw 'x' } if (!this.n) f()")]
-    public void Instructions_of_the_second_version_wait_for_the_end_of_the_upgrade(string script)
+    public void Instructions_of_the_second_version_are_refused_until_the_upgrade_is_finalized(string script)
     {
         Assert.False(TryParse(script, FormatLevel.Scripts, out _, out var error));
         Assert.Equal(InputErrorKind.NotSupported, error.Kind);
@@ -172,7 +172,7 @@ public class CompiledPatchTests
     }
 
     [Fact]
-    public void A_script_for_a_missing_document_waits_for_the_end_of_the_upgrade_too()
+    public void A_script_for_a_missing_document_is_refused_until_the_upgrade_is_finalized()
     {
         string request = """{"Patch":{"Script":"this.n++"},"PatchIfMissing":{"Script":"this.n = 1 | 2"}}""";
         Assert.False(TryParseRequest(request, FormatLevel.Scripts, out _, out var error));

@@ -4,11 +4,11 @@ using System.Text.Json.Nodes;
 namespace Rookery.Documents.Tests.Patching;
 
 /// <summary>
-/// JSON Patch as RFC 6902 defines it, in a simple form with which the server's is compared, and random operations.
+/// A simple implementation of JSON Patch (RFC 6902), with which tests compare the server's, and random operations.
 /// </summary>
 internal static class JsonPatchDefinition
 {
-    /// <summary>Creates a random operation. Its path and its from mostly exist in the document.</summary>
+    /// <summary>Creates a random operation. The document mostly has its 'path' and its 'from'.</summary>
     public static JsonObject RandomOperation(Random random, JsonNode root)
     {
         string[] kinds = ["add", "remove", "replace", "move", "copy", "test"];

@@ -45,7 +45,7 @@ public class MetadataPatchTests
     [InlineData("this['@metadata'] = { k: 1 }", 0)]
     [InlineData("delete this['@metadata']", 0)]
     [InlineData("this['@metadata'].k = 1", 2030)]
-    public void The_expiry_follows_the_metadata(string script, int year)
+    public void A_change_of_expires_in_the_metadata_changes_the_expiry(string script, int year)
     {
         using var evaluator = new PatchEvaluator();
         Assert.Equal(PatchStatus.Patched, evaluator.Apply(Program(script), Stored()));
@@ -62,7 +62,7 @@ public class MetadataPatchTests
     [InlineData("this['@metadata']['@expires'] = 5", "@expires must be a date")]
     [InlineData("this['@metadata'] = [1]", "can only be set to an object")]
     [InlineData("const k = '@metadata'; this[k].a = 1", "metadata cannot be changed")]
-    public void What_a_script_cannot_change_of_the_metadata_fails_with_the_reason(string script, string reason)
+    public void A_forbidden_change_of_the_metadata_fails_with_the_reason(string script, string reason)
     {
         using var evaluator = new PatchEvaluator();
         Assert.Equal(PatchStatus.Failed, evaluator.Apply(Program(script), Stored()));
@@ -96,7 +96,7 @@ public class MetadataPatchTests
     }
 
     [Fact]
-    public void Before_the_end_of_an_upgrade_scripts_read_metadata_only()
+    public void Until_an_upgrade_is_finalized_scripts_can_only_read_metadata()
     {
         var reading = ProgramOf(Request("this.c = getMetadata(this)['@collection']"), FormatLevel.Scripts);
         using var evaluator = new PatchEvaluator();

@@ -73,7 +73,7 @@ public sealed class StateInstallationTests
     /// Commands remove old idempotency keys. Both members must remove the same keys, or their states would differ.
     /// </summary>
     [Fact]
-    public void A_member_with_an_installed_snapshot_forgets_the_same_idempotency_keys_as_its_sender()
+    public void A_member_with_an_installed_snapshot_removes_the_same_idempotency_keys_as_its_sender()
     {
         using var sender = SteppedNode.Open(_disk, Transferred.Sender);
         using var receiver = SteppedNode.Open(_disk, Transferred.Receiver);
