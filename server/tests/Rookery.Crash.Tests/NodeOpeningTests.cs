@@ -140,7 +140,7 @@ public sealed class NodeOpeningTests
         Assert.Equal(
             "/data/node/storage was in use before and has no manifest that can be trusted: manifest-0 is empty and "
                 + "manifest-1 is missing. Nothing was changed. Restore the last version of one of them, or restore a "
-                    + "backup.",
+                + "backup.",
             node.Diagnosis
         );
     }

@@ -9,7 +9,7 @@ namespace Rookery.Storage.Tests;
 /// </summary>
 public sealed class EngineCrashTests
 {
-    // The workload of which each disk call fails once.
+    // Seed of the workload in which each disk call fails once.
     private const int FaultSeed = 3;
 
     /// <summary>

@@ -28,7 +28,8 @@ public sealed class EngineDamageTests
             WalkReadable(snapshot, work.Model, story);
             while (!engine.ScrubOnce(budgetBytes: 1 << 20)) { }
 
-            // The byte may be one that nobody reads: an older manifest, or the rest of a slot. In a run, each counts.
+            // The byte may be one that nobody reads: an older manifest, or the rest of a slot. A scrub reads every byte
+            // of a run.
             bool isFound = engine.Statistics().Damage.Count > 0;
             Assert.True(isFound || !wasRefused, $"{story}: a read was refused and nothing is reported");
             Assert.True(
@@ -57,7 +58,7 @@ public sealed class EngineDamageTests
     }
 
     [Fact]
-    public void Flushes_and_merges_continue_despite_damage_and_make_nothing_worse()
+    public void Flushes_and_merges_continue_despite_damage_and_later_reads_return_no_wrong_row()
     {
         var random = new Random(12);
         for (int round = 0; round < 60; round++)
@@ -80,7 +81,7 @@ public sealed class EngineDamageTests
             );
             for (int batches = 0; batches < 6; batches++)
             {
-                PutOrders(engine, batches);
+                PutRows(engine, batches);
                 engine.Memtables.RequestFlush();
                 Assert.True(engine.Memtables.Flush(), $"{story}: nothing was flushed");
                 int steps = 0;
@@ -96,7 +97,7 @@ public sealed class EngineDamageTests
     }
 
     // Adds rows of table 2 that are not in the model.
-    private static void PutOrders(StorageEngine engine, int number)
+    private static void PutRows(StorageEngine engine, int number)
     {
         WriteBatch batch = engine.Begin(engine.AppliedIndex + 1, term: 1);
         long sequence = engine.Sequence + 1;

@@ -45,7 +45,7 @@ public sealed class ForeignRunTests
     [Theory]
     [InlineData("key", "own", 2, "range of sequences is")]
     [InlineData("kez", "owl", 1, "range of keys is")]
-    public void A_run_of_the_same_number_with_other_facts_than_the_manifest_is_damage(
+    public void A_run_whose_keys_or_sequences_differ_from_the_manifest_is_damage(
         string key,
         string value,
         long sequence,

@@ -76,7 +76,7 @@ public sealed class InstallCrashTests
         InstallTests.RunBatches(own, engine, random.Next(5, 50));
         for (int i = 0; i < 5; i++)
         {
-            own.Step(engine); // applied, but only durable in the journal
+            own.Step(engine); // applied, but durable only in the journal
         }
 
         var log = new EngineWorkload(seed);
@@ -113,7 +113,7 @@ public sealed class InstallCrashTests
         InstallTests.RunBatches(own, engine, random.Next(1, 50));
         for (int i = 0; i < 5; i++)
         {
-            own.Step(engine); // applied, but only durable in the journal
+            own.Step(engine); // applied, but durable only in the journal
         }
 
         return (disk, Install(disk, engine, own, sender, seed));

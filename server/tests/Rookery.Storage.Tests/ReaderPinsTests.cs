@@ -67,7 +67,7 @@ public sealed class ReaderPinsTests
     }
 
     [Fact]
-    public void Background_work_is_ended_first_and_never_ends_a_client()
+    public void Snapshots_of_background_work_are_ended_first_and_never_end_those_of_clients()
     {
         using StorageEngine engine = EngineWorkload.Open(
             _disk,
@@ -89,7 +89,7 @@ public sealed class ReaderPinsTests
     }
 
     [Fact]
-    public void A_client_may_read_on_what_background_work_opened()
+    public void A_client_can_share_a_snapshot_that_background_work_opened()
     {
         using StorageEngine engine = EngineWorkload.Open(_disk, EngineWorkload.Options);
         Fill(engine, bytes: 1_000);

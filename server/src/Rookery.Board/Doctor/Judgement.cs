@@ -166,7 +166,7 @@ public static class Judgement
         double? life = Nullable.Compare(device.LifeUsedA, device.LifeUsedB) > 0 ? device.LifeUsedA : device.LifeUsedB;
         const string replace =
             "Replace it before it fails. In a cluster, use `rookery cluster node replace`, so that a new card takes "
-                + "over; a node alone needs a backup first.";
+            + "over; a node alone needs a backup first.";
         return device switch
         {
             _ when life >= EndOfLife || device.SpareBlocksUsed == SpareBlocksNearlyUsedUp => new(

@@ -68,8 +68,8 @@ public sealed class StateInbox
                 string.Create(
                     CultureInfo.InvariantCulture,
                     $"{Amount.Bytes(missing)} of the cluster's state are still to be fetched. With the reserve, "
-                            + $"{Amount.Bytes(needed)} must be free for them, but {Amount.Bytes(space.FreeBytes)} are. "
-                            + $"Free some space on this node, or give it a larger disk."
+                        + $"{Amount.Bytes(needed)} must be free for them, but {Amount.Bytes(space.FreeBytes)} are. "
+                        + $"Free some space on this node, or give it a larger disk."
                 )
             );
         }

@@ -131,12 +131,7 @@ internal sealed unsafe class RunContents : IDisposable
             )
         )
         {
-            damage = new RunDamage(
-                file.Path,
-                footer.IndexOffset,
-                footer.IndexBytes,
-                "the index is inconsistent"
-            );
+            damage = new RunDamage(file.Path, footer.IndexOffset, footer.IndexBytes, "the index is inconsistent");
         }
 
         var properties = scratch.SpanOf(offset: 0, (int)footer.PropertiesBytes);

@@ -23,7 +23,13 @@ internal static class HealthyMachine
         ),
         IsClockSynchronised = true,
         ClockAheadSeconds = 0.2,
-        Node = new NodeFacts("https://127.0.0.1", NoAnswerReason: null, Reason: null, ClusterTrouble: null, ClockDoubt: null),
+        Node = new NodeFacts(
+            "https://127.0.0.1",
+            NoAnswerReason: null,
+            Reason: null,
+            ClusterTrouble: null,
+            ClockDoubt: null
+        ),
         CertificateEnds = new DateTimeOffset(2027, 9, 1, 0, 0, 0, TimeSpan.Zero),
         Ports = [],
         OpenPorts =

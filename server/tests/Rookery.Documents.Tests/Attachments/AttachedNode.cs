@@ -9,7 +9,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Attachments;
 
-/// <summary>A stepped node with the database "db", and short forms of what tests of attachments do.</summary>
+/// <summary>A stepped node with the database "db", and helpers for tests of attachments.</summary>
 internal sealed class AttachedNode : IDisposable
 {
     private AttachedNode(SteppedNode node) => Node = node;

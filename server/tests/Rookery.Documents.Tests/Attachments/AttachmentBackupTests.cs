@@ -125,7 +125,7 @@ public sealed class AttachmentBackupTests : IDisposable
     [InlineData(DiskCalls.List, 1)]
     [InlineData(DiskCalls.List, 2)]
     [InlineData(DiskCalls.List, 3)]
-    public void A_content_that_one_refusal_of_the_disk_left_out_is_named(DiskCalls calls, int atCall)
+    public void A_content_left_out_because_the_disk_refused_one_call_is_named(DiskCalls calls, int atCall)
     {
         _node.Attach("a", "x", Bytes(10));
         string content = Assert.Single(Contents);
@@ -169,7 +169,7 @@ public sealed class AttachmentBackupTests : IDisposable
     }
 
     [Fact]
-    public void Many_small_contents_are_few_files_of_a_backup()
+    public void Many_small_contents_share_few_files_of_a_backup()
     {
         for (int i = 0; i < 100; i++)
         {

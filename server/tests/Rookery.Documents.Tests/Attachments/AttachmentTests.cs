@@ -149,7 +149,7 @@ public sealed class AttachmentTests : IDisposable
     }
 
     [Fact]
-    public void Everything_is_there_after_a_restart()
+    public void Attachments_survive_a_restart()
     {
         byte[] content = [.. Enumerable.Range(0, 200_000).Select(i => (byte)(i * 31))];
         _node.Attach("users/1", "a", content);

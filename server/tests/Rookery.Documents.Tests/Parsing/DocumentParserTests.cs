@@ -56,7 +56,12 @@ public class DocumentParserTests
         "\"@refresh\":\"x\",\"@nested-object-types\":{\"d\":\"date\"}",
         ""
     )]
-    public void Metadata_keeps_the_members_that_the_server_does_not_define(string metadata, string collection, string members, string id)
+    public void Metadata_keeps_the_members_that_the_server_does_not_define(
+        string metadata,
+        string collection,
+        string members,
+        string id
+    )
     {
         using DocumentParser parser = DocumentParser.Rent();
         Assert.True(

@@ -4,7 +4,7 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.Tests.Runs;
 
 /// <summary>
-/// The memory that blocks of runs use once they are read. Values have 2000 bytes, so 3000 rows are about 6 MiB.
+/// The cache of blocks that were read from runs. Values have 2000 bytes, so 3000 rows are about 6 MiB.
 /// </summary>
 public sealed class BlockCacheTests
 {
@@ -158,7 +158,7 @@ public sealed class BlockCacheTests
     }
 
     [Fact]
-    public void A_quarter_of_the_cache_stays_when_others_need_memory()
+    public void A_quarter_of_the_cache_stays_when_other_consumers_need_memory()
     {
         using var fixture = new RunFixture(cacheBytes: 8 * MiB);
         var (run, rows) = WriteRows(fixture, fileId: 1, rows: 3000);
