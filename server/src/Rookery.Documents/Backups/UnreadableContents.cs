@@ -4,7 +4,7 @@ namespace Rookery.Documents.Backups;
 
 /// <summary>The contents of attachments that a backup lacks, or has with damage.</summary>
 /// <param name="Named">Hash and database of each, up to a maximum.</param>
-/// <param name="Total">Their number, with those that are not named.</param>
+/// <param name="Total">The number of all of them, named or not.</param>
 public sealed record UnreadableContents(IReadOnlyList<string> Named, long Total)
 {
     /// <summary>Returns those of one database. Contents that are not named may be of any database, so they remain in

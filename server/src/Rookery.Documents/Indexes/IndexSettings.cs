@@ -3,8 +3,8 @@ namespace Rookery.Documents.Indexes;
 /// <summary>Settings of an index, apart from its definition.</summary>
 /// <param name="LockMode">Whether the definition may be replaced.</param>
 /// <param name="Priority">Its priority among the node's indexes.</param>
-/// <param name="IsDisabled">Whether the index no longer follows the documents, on all members. It still answers queries
-/// from its old content.</param>
+/// <param name="IsDisabled">Whether all members have stopped updating the index. It still answers queries from its old
+/// content.</param>
 public readonly record struct IndexSettings(IndexLockMode LockMode, IndexPriority Priority, bool IsDisabled);
 
 /// <summary>A change of <see cref="IndexSettings"/>; null values stay as they are.</summary>

@@ -12,7 +12,7 @@ namespace Rookery.Documents.Patching;
 internal sealed class ScriptMachine
 {
     /// <summary>
-    /// Bytes that all operations of a script together may copy. A script beyond it would delay all other writes.
+    /// Bytes that all operations of a script together may copy. A script that copied more would delay all other writes.
     /// </summary>
     private const long MaxCopiedBytes = 256L * 1024 * 1024;
 
@@ -128,7 +128,7 @@ internal sealed class ScriptMachine
         }
 
         member = default;
-        return Fail($"{path.Describe()} cannot be: its parent is no {(path.IsIndex ? "array" : "object")}");
+        return Fail($"{path.Describe()} cannot exist: its parent is no {(path.IsIndex ? "array" : "object")}");
     }
 
     /// <summary>Executes an operation whose container exists but whose last path segment does not.</summary>

@@ -72,8 +72,8 @@ internal static class DirectoryReplacement
         )
         {
             throw new DataFormatException(
-                $"{directory} was recovered, and its journal is not in {journalDirectory}. Name the "
-                    + $"directory with which it was recovered, with --journal."
+                $"{directory} was recovered, but its journal is not in {journalDirectory}. Pass the journal "
+                    + $"directory of the recovery, with --journal."
             )
             {
                 IsOfDirectory = true,
