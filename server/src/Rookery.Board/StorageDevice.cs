@@ -112,8 +112,7 @@ internal sealed class StorageDevice : IDisposable
 
     /// <summary>
     /// Converts a life time register of JESD84-B51 7.4.26: 1 means at most 10 % used, 2 at most 20 %, up to 10; 11
-    /// means
-    /// more than the expected life; 0 is undefined.
+    /// means more than the expected life; 0 is undefined.
     /// </summary>
     private static double? LifeOf(string register)
     {

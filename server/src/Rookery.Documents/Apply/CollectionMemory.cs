@@ -33,10 +33,8 @@ internal sealed class CollectionMemory
 
     /// <summary>
     /// If the memory is full, drops the collections of the databases that use most of it. Call it between entries of
-    /// the
-    /// log. Dropping the collections of the writing database instead made this database read its counters again in
-    /// every
-    /// entry, although another database's collections filled the memory.
+    /// the log. Dropping the collections of the writing database instead made this database read its counters again in
+    /// every entry, although another database's collections filled the memory.
     /// </summary>
     public void Relieve()
     {

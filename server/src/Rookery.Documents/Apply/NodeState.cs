@@ -201,8 +201,7 @@ internal sealed class NodeState
     /// <summary>
     /// Log time of the last entry whose time was steady, in UTC ticks. Compare-exchange values whose expiry is at or
     /// before this time are absent. It never falls, so a value that was absent does not return. Null until the first
-    /// command of
-    /// <see cref="Nodes.FormatLevel.CompareExchange"/>.
+    /// command of <see cref="Nodes.FormatLevel.CompareExchange"/>.
     /// </summary>
     public long? ExpiryTicks { get; set; }
 

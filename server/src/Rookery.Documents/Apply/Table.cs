@@ -77,8 +77,7 @@ internal static class Table
     public const byte DocumentCounters = 17;
 
     /// <summary>
-    /// Hash of an attached content → number of its references and its size: see
-    /// <see cref="Attachments.ContentRows"/>.
+    /// Hash of an attached content → number of its references and its size: see <see cref="Attachments.ContentRows"/>.
     /// </summary>
     public const byte AttachmentContents = 18;
 

@@ -4,8 +4,7 @@ namespace Rookery.Documents.Consensus;
 
 /// <summary>
 /// Decides the sequence of writes, commits them, and provides read barriers. A single node commits with its own
-/// journal; a cluster uses
-/// Raft. Thread-safe.
+/// journal; a cluster uses Raft. Thread-safe.
 /// </summary>
 public interface IConsensus
 {

@@ -20,8 +20,8 @@ public static class ClusterRecordPrefix
 
     /// <summary>
     /// One record, which each new token or certificate replaces, so that concurrent creations cannot exceed the limit
-    /// of
-    /// all credentials together. It is outside <see cref="Access"/>, where any record shows that the node was claimed.
+    /// of all credentials together. It is outside <see cref="Access"/>, where any record shows that the node was
+    /// claimed.
     /// </summary>
     public const string CredentialRoom = "credential-room";
 

@@ -61,8 +61,7 @@ internal unsafe struct MemtableNode
 
     /// <summary>
     /// Returns the <see cref="Prefix"/> of a key; shorter keys are padded with zeros. If two prefixes differ, their
-    /// keys
-    /// have the same order.
+    /// keys have the same order.
     /// </summary>
     public static ulong PrefixOf(ReadOnlySpan<byte> key)
     {

@@ -6,8 +6,7 @@ namespace Rookery.Storage.Runs;
 /// <summary>
 /// An open run. Thread-safe. Reference counted, starting with one reference: the last release closes the file, evicts
 /// its blocks and, if the run was retired, causes the deletion of its file. Index and filter stay in memory and count
-/// against the
-/// cache's capacity.
+/// against the cache's capacity.
 /// </summary>
 internal sealed unsafe class RunReader
 {
