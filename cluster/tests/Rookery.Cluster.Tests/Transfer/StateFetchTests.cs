@@ -109,7 +109,7 @@ public sealed class StateFetchTests : IDisposable
             }
         );
         await CreateFetch(server).RunAsync(CancellationToken.None);
-        Assert.Equal((2L, 1L), (_sender.Core.Transfers.Offers, _sender.Core.Transfers.Withdrawn));
+        Assert.Equal((2L, 1L), (_sender.Core.Transfers.Offers, _sender.Core.Transfers.Dropped));
     }
 
     [Fact]

@@ -238,7 +238,7 @@ public sealed class SnapshotOffers : IDisposable
         foreach (var open in due)
         {
             open.End(_disk);
-            Statistics.CountWithdrawn();
+            Statistics.CountDropped();
         }
     }
 

@@ -23,16 +23,16 @@ public sealed class StateTransferStatistics
     private readonly long[] _receivedBytes = new long[3];
     private readonly long[] _installed = new long[3];
     private long _offers;
-    private long _withdrawn;
+    private long _dropped;
     private long _resumed;
 
     /// <summary>Offers that this node created.</summary>
     public long Offers => Volatile.Read(ref _offers);
 
     /// <summary>
-    /// Offers withdrawn because no member fetched from them any more or they pinned too much of the journal.
+    /// Offers dropped because no member fetched from them any more or they pinned too much of the journal.
     /// </summary>
-    public long Withdrawn => Volatile.Read(ref _withdrawn);
+    public long Dropped => Volatile.Read(ref _dropped);
 
     /// <summary>Bytes sent, of all kinds.</summary>
     public long SentBytes => Sum(_sentBytes);
@@ -54,7 +54,7 @@ public sealed class StateTransferStatistics
 
     internal void CountOffer() => Interlocked.Increment(ref _offers);
 
-    internal void CountWithdrawn() => Interlocked.Increment(ref _withdrawn);
+    internal void CountDropped() => Interlocked.Increment(ref _dropped);
 
     internal void CountInstalled(StateTransferKind kind) => Interlocked.Increment(ref _installed[(int)kind]);
 

@@ -87,6 +87,14 @@ internal static class NodeMetrics
             ),
             transfers.InstalledOf
         );
+        text.Counter("rookery_state_offers_total", "Snapshots that this node offered to lagging members.")
+            .Sample(transfers.Offers);
+        text.Counter(
+                "rookery_state_offers_dropped_total",
+                "Offered snapshots that were dropped, because no member fetched from them any more or they kept too "
+                    + "much of the journal."
+            )
+            .Sample(transfers.Dropped);
     }
 
     private static void AddKinds(PrometheusText text, Func<StateTransferKind, long> read) =>

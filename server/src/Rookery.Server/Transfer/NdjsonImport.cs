@@ -113,8 +113,8 @@ internal sealed class NdjsonImport : IDisposable
                     refuse(
                         _reader.Line,
                         error.Code == InputErrorCode.TrailingData
-                            ? $"{error} An import has one value on each line. With curl, send the file by --data-binary: -d "
-                                + "removes the line breaks."
+                            ? $"{error} An import has one value on each line. With curl, send the file by "
+                                + "--data-binary: -d removes the line breaks."
                             : error.ToString()
                     );
                     break;

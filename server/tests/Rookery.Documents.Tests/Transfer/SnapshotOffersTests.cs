@@ -33,7 +33,7 @@ public sealed class SnapshotOffersTests
     }
 
     [Fact]
-    public void An_unused_offer_is_withdrawn_and_releases_its_files_and_journal_entries()
+    public void An_unused_offer_is_dropped_and_releases_its_files_and_journal_entries()
     {
         using var node = OpenSender();
         var offers = node.Core.Offers;
@@ -47,12 +47,12 @@ public sealed class SnapshotOffersTests
         Transferred.FillLater(node, round: 1);
         Assert.True(node.Core.Journal.FirstIndex > offer.Index + 1);
         Assert.NotEqual(offer.Id, offers.Make().Id);
-        Assert.Equal((2L, 1L), (node.Core.Transfers.Offers, node.Core.Transfers.Withdrawn));
+        Assert.Equal((2L, 1L), (node.Core.Transfers.Offers, node.Core.Transfers.Dropped));
     }
 
     /// <summary>A member that never catches up must not fill the journal's device.</summary>
     [Fact]
-    public void An_offer_that_pins_too_much_of_the_journal_is_withdrawn()
+    public void An_offer_that_pins_too_much_of_the_journal_is_dropped()
     {
         using var node = OpenSender();
         using var offers = new SnapshotOffers(

@@ -122,7 +122,6 @@ public sealed class RqlErrorTests
     [InlineData("from Users order by ^spatial.distance(a, b)", "spatial.distance()")]
     [InlineData("from Users order by ^custom(a, 'sorter')", "custom()")]
     [InlineData("from Users select ^timeseries(from HeartRate)", "timeseries()")]
-    [InlineData("from Users include ^counters('likes')", "counters()")]
     [InlineData("from Users include a, ^timeseries('hr', null, null)", "timeseries()")]
     [InlineData("from Users include ^revisions('p')", "revisions()")]
     [InlineData("^declare timeseries t() { } from Users", "declare timeseries")]
