@@ -5,7 +5,8 @@ namespace Rookery.Journal;
 
 /// <summary>
 /// Encodes and decodes payloads, the replicated part of frames, whose bytes are the same on every node: <c>[u8
-/// compression][3 zero bytes][u32 uncompressed length][bytes][u32 CRC-32C of all before]</c>, little-endian.
+/// compression][u8 mark, 0 or 1][2 zero bytes][u32 uncompressed length][bytes][u32 CRC-32C of all before]</c>,
+/// little-endian. The mark tells without decoding that the content names files outside the log.
 /// </summary>
 public static class Payload
 {
@@ -15,6 +16,8 @@ public static class Payload
     private const int EnvelopeBytes = 8;
     private const byte Plain = 0;
     private const byte Lz4Block = 1;
+    private const int MarkOffset = 1;
+    private const byte Marked = 1;
 
     /// <summary>
     /// Returns the maximum length that <see cref="Encode"/> writes for <paramref name="contentLength"/> bytes.
@@ -27,10 +30,12 @@ public static class Payload
     /// </summary>
     /// <param name="content">Any bytes.</param>
     /// <param name="destination">At least <see cref="MaxEncodedLength"/> bytes.</param>
+    /// <param name="isMarked">Whether to set the mark.</param>
     /// <returns>Bytes written.</returns>
-    public static int Encode(ReadOnlySpan<byte> content, Span<byte> destination)
+    public static int Encode(ReadOnlySpan<byte> content, Span<byte> destination, bool isMarked = false)
     {
         destination[..EnvelopeBytes].Clear();
+        destination[MarkOffset] = isMarked ? Marked : (byte)0;
         BinaryPrimitives.WriteInt32LittleEndian(destination[4..], content.Length);
         int stored = 0;
 
@@ -64,7 +69,7 @@ public static class Payload
         }
 
         int length = BinaryPrimitives.ReadInt32LittleEndian(encoded[4..]);
-        bool zeros = encoded[1] == 0 && encoded[2] == 0 && encoded[3] == 0;
+        bool zeros = encoded[MarkOffset] <= Marked && encoded[2] == 0 && encoded[3] == 0;
         return (zeros, encoded[0]) switch
         {
             (true, Plain) when length == encoded.Length - OverheadBytes => length,
@@ -72,6 +77,10 @@ public static class Payload
             _ => -1,
         };
     }
+
+    /// <summary>Returns whether an encoded payload has the mark. Costs the look at one byte.</summary>
+    public static bool IsMarked(ReadOnlySpan<byte> encoded) =>
+        encoded.Length >= OverheadBytes && encoded[MarkOffset] == Marked;
 
     /// <summary>Checks and decodes a payload.</summary>
     /// <param name="encoded">The output of <see cref="Encode"/>.</param>

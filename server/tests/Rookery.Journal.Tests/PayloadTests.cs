@@ -37,6 +37,18 @@ public sealed class PayloadTests
     }
 
     [Fact]
+    public void A_mark_is_read_without_decoding_and_changes_no_content()
+    {
+        byte[] content = [1, 2, 3];
+        byte[] encoded = new byte[Payload.MaxEncodedLength(content.Length)];
+        Payload.Encode(content, encoded, isMarked: true);
+        Assert.True(Payload.IsMarked(encoded));
+        Assert.Equal(content, Decode(encoded));
+        Assert.False(Payload.IsMarked(TestJournal.Encode(content)));
+        Assert.False(Payload.IsMarked([]));
+    }
+
+    [Fact]
     public void Garbage_is_no_payload()
     {
         byte[] shorterThanAnyPayload = new byte[11];

@@ -2,6 +2,8 @@ using System.Buffers;
 using System.Buffers.Binary;
 using Rookery.Cluster.Commit;
 using Rookery.Documents.Apply;
+using Rookery.Documents.Attachments;
+using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
 using Rookery.Journal;
@@ -52,6 +54,9 @@ internal sealed class CachedEntry
     /// </summary>
     public CommitReceipt? Receipt { get; set; }
 
+    /// <summary>Whether a command of the entry names contents of attachments.</summary>
+    public bool NamesContents { get; private set; }
+
     /// <summary>The size of the payload in bytes.</summary>
     public int PayloadBytes => _encodedLength;
 
@@ -79,6 +84,7 @@ internal sealed class CachedEntry
         {
             bytes += proposal.Bytes + EntryContent.CommandHeadBytes;
             WantsReceipt |= proposal.WantsReceipt;
+            NamesContents |= CommandReader.NamesContentsIn(proposal.Command.Span);
             _proposals.Add(waiting.Dequeue());
         }
 
@@ -86,6 +92,10 @@ internal sealed class CachedEntry
         _contentLength = EntryContent.HeadBytes + bytes;
         EncodePayload(time);
     }
+
+    /// <summary>Adds the contents that a filled entry names.</summary>
+    public void AddContentsTo(ICollection<ContentName> names) =>
+        ContentName.AddOfEntry(_content.Span[.._contentLength], names);
 
     /// <summary>Sets the log position of a filled entry.</summary>
     public void SetPosition(long index, long term, long operationsBefore) =>
@@ -229,13 +239,14 @@ internal sealed class CachedEntry
         Invariant.Holds(offset == _contentLength, "an entry is as long as its commands");
         OperationCount = operations;
         _encoded = PooledMemory.Rent(Payload.MaxEncodedLength(_contentLength));
-        _encodedLength = Payload.Encode(content, _encoded.Span);
+        _encodedLength = Payload.Encode(content, _encoded.Span, NamesContents);
     }
 
     private void Reset()
     {
         _proposals.Clear();
         WantsReceipt = false;
+        NamesContents = false;
         Receipt = null;
         _content.Return();
         _contentLength = 0;

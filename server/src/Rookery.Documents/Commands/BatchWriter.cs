@@ -151,6 +151,7 @@ public sealed class BatchWriter : IDisposable
     )
     {
         CommandFormat.WriteAttachmentPut(Buffer, id, expected, attachment);
+        Buffer.WrittenSpan[CommandFormat.FlagsOffset] |= CommandFormat.HeaderNamesContents;
         Count++;
     }
 

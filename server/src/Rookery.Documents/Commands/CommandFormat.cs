@@ -35,7 +35,8 @@ internal static class CommandFormat
     public const byte HeaderSkipUnchanged = 2;
     public const byte HeaderHasKey = 4; // 1 marked a key without a request hash, in version 1
     public const byte HeaderWithoutGuards = 8;
-    public const byte HeaderFlags = HeaderSkipUnchanged | HeaderHasKey | HeaderWithoutGuards;
+    public const byte HeaderNamesContents = 16; // some operation is a put of an attachment
+    public const byte HeaderFlags = HeaderSkipUnchanged | HeaderHasKey | HeaderWithoutGuards | HeaderNamesContents;
     public const int KeyedHeaderBytes = FixedHeaderBytes + IdempotencyKey.Length + RequestHash.Length;
 
     /// <summary>Length of the end of a put of an attachment, which names its content.</summary>

@@ -53,6 +53,7 @@ public ref struct CommandReader
         }
 
         SkipUnchanged = (flags & CommandFormat.HeaderSkipUnchanged) != 0;
+        NamesContents = (flags & CommandFormat.HeaderNamesContents) != 0;
         HasGuards = Kind == CommandKind.ClusterTransaction && (flags & CommandFormat.HeaderWithoutGuards) == 0;
     }
 
@@ -74,8 +75,16 @@ public ref struct CommandReader
     /// <summary>Batch, BulkPut: whether a put of an identical document keeps the stored version.</summary>
     public readonly bool SkipUnchanged { get; }
 
+    /// <summary>Whether an operation puts an attachment, so that the command names contents.</summary>
+    public readonly bool NamesContents { get; }
+
     /// <summary>ClusterTransaction: whether atomic guards protect its documents.</summary>
     public readonly bool HasGuards { get; }
+
+    /// <summary>Returns whether a command names contents. Costs the look at one byte.</summary>
+    public static bool NamesContentsIn(ReadOnlySpan<byte> command) =>
+        command.Length > CommandFormat.FlagsOffset
+        && (command[CommandFormat.FlagsOffset] & CommandFormat.HeaderNamesContents) != 0;
 
     /// <summary>Commands that consist of operations: reads the next operation; false at the end.</summary>
     public bool TryReadOperation(out Operation operation)
@@ -305,6 +314,11 @@ public ref struct CommandReader
         ReadShortBytes();
         if (kind == OperationKind.AttachmentPut)
         {
+            if (!NamesContents)
+            {
+                throw Broken(); // members would append it without its content
+            }
+
             ReadShortBytes();
             ReadBytes(sizeof(long) + ContentHash.Length);
         }
