@@ -39,7 +39,8 @@ public sealed class AttachmentContents : IDisposable
         MaxBytes = options.MaxAttachmentBytes;
         Troubles = new ContentTroubles(options.TroubleFound);
         Files = new ContentDirectory(disk, options.DataDirectory);
-        Garbage = new ContentGarbage(storage, Files, lastIndexOfJournal);
+        Garbage = new ContentGarbage(storage, Files, lastIndexOfJournal, time);
+        Replicated = new ReplicatedContents(this, storage);
         Scrub = new ContentScrub(this, databases);
         Maintenance = new ContentMaintenance(this, time);
         _room = new ContentRoom(disk, Files.Root, options);
@@ -55,6 +56,17 @@ public sealed class AttachmentContents : IDisposable
     /// Returns whether there are other members, to which contents are not copied. Called when an upload begins.
     /// </summary>
     public Func<bool> HasOtherMembers { get; set; } = static () => false;
+
+    /// <summary>The contents as members exchange them.</summary>
+    public ReplicatedContents Replicated { get; }
+
+    /// <summary>Whether work on files runs on the caller's thread, for tests with simulated time.</summary>
+    internal bool RunsInline
+    {
+        set => _thread.RunsInline = value;
+    }
+
+    internal IEnumerable<Database> Databases => _databases.All;
 
     internal ContentDirectory Files { get; }
 
@@ -101,6 +113,27 @@ public sealed class AttachmentContents : IDisposable
             }
 
             await _thread.RunAsync(() => upload.Open(Files.Create, ContentFormat.FileLength(expectedBytes)));
+            return upload;
+        }
+        catch
+        {
+            upload.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Begins to receive a content from another member, which accepted its size.</summary>
+    internal async Task<ContentUpload> BeginAsync(ContentName expected)
+    {
+        lock (_gate)
+        {
+            _uploads++;
+        }
+
+        var upload = new ContentUpload(this, expected.Database) { Expected = expected };
+        try
+        {
+            await _thread.RunAsync(() => upload.Open(Files.Create, ContentFormat.FileLength(expected.Size)));
             return upload;
         }
         catch

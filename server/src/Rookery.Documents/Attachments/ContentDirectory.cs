@@ -21,6 +21,7 @@ internal sealed class ContentDirectory(IDisk disk, string dataDirectory)
 
     private readonly string _root = Path.Combine(dataDirectory, Name);
     private readonly HashSet<string> _durable = new(StringComparer.Ordinal); // directories that this process synced
+    private readonly HashSet<string> _durableNames = new(StringComparer.Ordinal); // whose files' names it synced
     private long _lastPart;
     private volatile bool _exists = disk.Exists(Path.Combine(dataDirectory, Name));
 
@@ -87,6 +88,37 @@ internal sealed class ContentDirectory(IDisk disk, string dataDirectory)
         MakeDurable(directory);
         disk.Rename(part, path);
         disk.SyncDirectory(directory);
+    }
+
+    /// <summary>
+    /// Returns whether a content is there with a whole end, and makes its name durable: an earlier process may have
+    /// been killed before it synced the directory. Each directory is synced once, because every later name is.
+    /// </summary>
+    public bool IsDurable(ContentPlace place)
+    {
+        string path = PathOf(place);
+        if (!disk.Exists(path))
+        {
+            return false;
+        }
+
+        using (var file = disk.Open(path, DiskOpen.Read))
+        {
+            if (ContentFormat.ReadEnd(file, place, out _) is not null)
+            {
+                return false;
+            }
+        }
+
+        string directory = Path.GetDirectoryName(path)!;
+        if (!_durableNames.Contains(directory))
+        {
+            MakeDurable(directory);
+            disk.SyncDirectory(directory);
+            _durableNames.Add(directory);
+        }
+
+        return true;
     }
 
     /// <summary>

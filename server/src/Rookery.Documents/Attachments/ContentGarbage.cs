@@ -10,15 +10,21 @@ namespace Rookery.Documents.Attachments;
 /// </summary>
 /// <param name="storage">The rows.</param>
 /// <param name="files">The files.</param>
-/// <param name="indexToReach">The last index of the journal at the start. Until its entry is applied again, rows may be
-/// missing in the tables, so nothing is deleted. Afterwards all files are compared with the rows.</param>
-internal sealed class ContentGarbage(StorageEngine storage, ContentDirectory files, long indexToReach)
+/// <param name="indexToReach">The last index of the journal at the start: until its entries are applied again, rows may
+/// be missing in the tables. Nothing is deleted before, and then all files are compared.</param>
+/// <param name="time">The clock.</param>
+internal sealed class ContentGarbage(
+    StorageEngine storage,
+    ContentDirectory files,
+    long indexToReach,
+    TimeProvider time
+)
 {
     private const int MaxReleased = 64 << 10;
     private const long NoSweep = long.MaxValue;
 
     private readonly object _gate = new();
-    private readonly Dictionary<ContentPlace, int> _pins = [];
+    private readonly ContentPins _pins = new(time);
     private readonly ConcurrentQueue<(ContentPlace Place, long Index)> _released = new(); // to compare once applied
     private ContentPlace? _deleting;
     private int _holds;
@@ -54,6 +60,28 @@ internal sealed class ContentGarbage(StorageEngine storage, ContentDirectory fil
         }
     }
 
+    /// <summary>Compares all files with the rows now: another state was installed.</summary>
+    public void RequestSweepNow()
+    {
+        lock (_gate)
+        {
+            RequestSweep(storage.AppliedIndex);
+        }
+    }
+
+    /// <summary>Releases the contents whose leases ended, and those whose entries are applied.</summary>
+    public void ReleaseEnded()
+    {
+        List<ContentPlace>? ended;
+        long applied = storage.AppliedIndex;
+        lock (_gate)
+        {
+            ended = _pins.TakeEnded(applied);
+        }
+
+        ended?.ForEach(place => Release(place, applied));
+    }
+
     /// <summary>Pins a content, and waits while its file is being deleted.</summary>
     public void Pin(ContentPlace place)
     {
@@ -64,29 +92,101 @@ internal sealed class ContentGarbage(StorageEngine storage, ContentDirectory fil
                 Monitor.Wait(_gate);
             }
 
-            _pins[place] = _pins.GetValueOrDefault(place) + 1;
+            _pins.Pin(place);
         }
     }
 
     /// <summary>Ends a pin.</summary>
-    public void Unpin(ContentPlace place)
+    public void Unpin(ContentPlace place) => EndPin(place, leases: false);
+
+    /// <summary>Ends a pin, and leases the content if it is durable.</summary>
+    public void EndPin(ContentPlace place, bool leases)
     {
         lock (_gate)
         {
-            int left = _pins[place] - 1;
-            if (left > 0)
+            if (leases)
             {
-                _pins[place] = left;
-                return;
+                _pins.Lease(place);
             }
 
-            _pins.Remove(place);
+            if (!_pins.Unpin(place) || leases)
+            {
+                return;
+            }
         }
 
         Release(place, storage.AppliedIndex); // its command may have been refused
     }
 
-    /// <summary>Prevents deletions until the result is disposed: a backup reads the files.</summary>
+    /// <summary>Pins a content that is known to be durable.</summary>
+    public bool TryPinDurable(ContentPlace place)
+    {
+        lock (_gate)
+        {
+            if (!_pins.IsDurable(place))
+            {
+                return false;
+            }
+
+            _pins.Pin(place);
+            return true;
+        }
+    }
+
+    /// <summary>Records that a pinned content is durable, until <see cref="EndDurablePin"/>.</summary>
+    public void BeginDurable(ContentPlace place)
+    {
+        lock (_gate)
+        {
+            _pins.BeginDurable(place);
+        }
+    }
+
+    /// <summary>Ends a pin of a durable content.</summary>
+    public void EndDurablePin(ContentPlace place)
+    {
+        lock (_gate)
+        {
+            _pins.EndDurable(place);
+        }
+
+        Unpin(place);
+    }
+
+    /// <summary>Leases a content that is known to be durable.</summary>
+    public bool TryLeaseDurable(ContentPlace place)
+    {
+        lock (_gate)
+        {
+            if (!_pins.IsDurable(place))
+            {
+                return false;
+            }
+
+            _pins.Lease(place);
+            return true;
+        }
+    }
+
+    /// <summary>Returns whether a content is known to be durable, without a look at the disk.</summary>
+    public bool IsDurable(ContentPlace place)
+    {
+        lock (_gate)
+        {
+            return _pins.IsDurable(place);
+        }
+    }
+
+    /// <summary>Keeps a content until an index is applied: an entry of the log names it.</summary>
+    public void Keep(ContentPlace place, long index)
+    {
+        lock (_gate)
+        {
+            _pins.Keep(place, index);
+        }
+    }
+
+    /// <summary>Deletes nothing until the result is disposed: a backup reads the files.</summary>
     public IDisposable Hold()
     {
         lock (_gate)
@@ -200,9 +300,9 @@ internal sealed class ContentGarbage(StorageEngine storage, ContentDirectory fil
     {
         lock (_gate)
         {
-            if (_pins.ContainsKey(place))
+            if (_pins.Stays(place, storage.AppliedIndex))
             {
-                return; // released again when the pin ends
+                return; // released again when it stays no longer
             }
 
             if (_holds > 0)

@@ -70,6 +70,7 @@ internal sealed class ContentMaintenance(AttachmentContents contents, TimeProvid
     internal void DoRound()
     {
         Pacer.BeginPiece();
+        contents.Garbage.ReleaseEnded();
         while (!_isStopping && contents.Garbage.Collect(FilesPerPiece))
         {
             Pacer.Yield(bytes: 0, urgent: false);

@@ -17,6 +17,13 @@ public sealed class ContentRefusedException(string message, ContentRefusal cause
             ContentRefusal.TooLarge
         );
 
+    internal static ContentRefusedException Differs(ContentName expected) =>
+        new(
+            $"The bytes that arrived are not those of the content {expected.Hash.ToHex()}, and were not stored. They "
+                + "are damaged at the sender, or changed on the way.",
+            ContentRefusal.Differs
+        );
+
     internal static ContentRefusedException Members() =>
         new(
             "A cluster of several members does not support attachments in this version. Use a single node.",
@@ -35,4 +42,7 @@ public enum ContentRefusal
 
     /// <summary>There are other members, which would not receive it.</summary>
     HasMembers,
+
+    /// <summary>The bytes that arrived from another member are not those of the content.</summary>
+    Differs,
 }

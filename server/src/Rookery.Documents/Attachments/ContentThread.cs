@@ -11,12 +11,21 @@ internal sealed class ContentThread : IDisposable
     private Thread? _thread;
     private bool _isClosed;
 
+    /// <summary>Whether work runs on the caller's thread, for tests with simulated time.</summary>
+    public bool RunsInline { get; set; }
+
     /// <summary>Runs work after all work that was added before.</summary>
     /// <returns>Completes when the work has run, with its exception if it threw one.</returns>
     /// <exception cref="OperationCanceledException">The node stops.</exception>
     public Task RunAsync(Action work)
     {
         var job = new Job(work);
+        if (RunsInline)
+        {
+            job.Run();
+            return job.Task;
+        }
+
         lock (_gate)
         {
             if (_isClosed)

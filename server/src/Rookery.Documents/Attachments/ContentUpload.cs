@@ -35,6 +35,9 @@ public sealed class ContentUpload : IDisposable
         _database = database;
     }
 
+    /// <summary>The content that must arrive; null for an upload of a client.</summary>
+    internal ContentName? Expected { get; init; }
+
     /// <summary>Bytes received so far.</summary>
     public long Length => _written;
 
@@ -44,9 +47,11 @@ public sealed class ContentUpload : IDisposable
     /// <exception cref="OperationCanceledException">The node stops.</exception>
     public async ValueTask WriteAsync(ReadOnlySequence<byte> data)
     {
-        if (_written + data.Length > _contents.MaxBytes)
+        if (_written + data.Length > (Expected?.Size ?? _contents.MaxBytes))
         {
-            throw ContentRefusedException.TooLarge(_contents.MaxBytes);
+            throw Expected is { } expected
+                ? ContentRefusedException.Differs(expected)
+                : ContentRefusedException.TooLarge(_contents.MaxBytes);
         }
 
         if (data.IsEmpty)
@@ -152,6 +157,11 @@ public sealed class ContentUpload : IDisposable
         Span<byte> bytes = stackalloc byte[ContentHash.Length];
         _hash.Finish(bytes);
         var hash = ContentHash.Read(bytes);
+        if (Expected is { } expected && (hash != expected.Hash || _written != expected.Size))
+        {
+            throw ContentRefusedException.Differs(expected);
+        }
+
         byte[] end = ContentFormat.WriteEnd([.. _checksums], _database, _written, hash);
         _contents.Reserve(ref _reserved, end.Length);
         _file!.Write(end, offset: _written);
