@@ -58,16 +58,6 @@ internal sealed class ClusterReport(
     // Changes whenever the view must be computed again.
     private (long Leadership, long Records) Stamp => (host.Leadership.Stamp, store.ClusterRecords.Revision);
 
-    /// <summary>Whether the configuration in force has members besides this node, voters or not.</summary>
-    public bool HasOtherMembers
-    {
-        get
-        {
-            var members = ReadState().Configuration;
-            return members.Voters.Length + members.Learners.Length > 1;
-        }
-    }
-
     /// <summary>Returns the current state of consensus.</summary>
     public ConsensusState ReadState()
     {

@@ -1,4 +1,5 @@
 using Rookery.Cluster.Commit;
+using Rookery.Cluster.Contents;
 using Rookery.Cluster.Peers;
 using Rookery.Documents.Transfer;
 using Rookery.Platform;
@@ -17,6 +18,12 @@ public sealed record ConsensusOptions
     /// fetch.
     /// </summary>
     public Func<NodeId, CancellationToken, Task<FetchedState>>? FetchState { get; init; }
+
+    /// <summary>
+    /// Asks other members about contents of attachments; null for a node without peers, and for one that has no
+    /// attachments.
+    /// </summary>
+    public IContentPeers? ContentPeers { get; init; }
 
     /// <summary>
     /// Whether a store that has never been in a cluster founds a new one. False for a joining node, which waits for the

@@ -1,4 +1,5 @@
 using Rookery.Cluster.Commit;
+using Rookery.Cluster.Contents;
 using Rookery.Cluster.Log;
 using Rookery.Cluster.Membership;
 using Rookery.Cluster.Peers;
@@ -63,12 +64,15 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
             new JournalWriter(Host, memory, store.Journal, _measures.Health, Proposals.Answers),
             new EntrySender(Host, memory, store)
         );
-        Intake = new ProposalIntake(Host, store, _measures.Space, _reads, Proposals);
-        Writes = new WritePipeline(Host, _reads, _measures.Time, _log, Proposals, Intake);
+        Contents = options.ContentPeers is { } contentPeers
+            ? new ContentExchange(Host, store, contentPeers, Deliver)
+            : null;
+        Intake = new ProposalIntake(Host, store, _measures.Space, _reads, Proposals, Contents?.Sharing);
+        Writes = new WritePipeline(Host, _reads, _measures.Time, _log, Proposals, Intake, store.Attachments.Replicated);
         Applies = new ApplyPipeline(Host, store, _reads, _measures, memory, Proposals);
         Threads = new CommitThreads(Host, Proposals.Queue, Writes, Applies, store.Time);
         Intake.CommitOnCallingThread = Threads.CommitOnCallingThread;
-        Installer = new SnapshotInstaller(Host, store, Roster, _reads, _log, Applies, Threads);
+        Installer = new SnapshotInstaller(Host, store, Roster, _reads, _log, Applies, Threads, Contents?.Snapshot);
         Applies.Blocked = Installer.FetchStateIfBlocked;
         _provider = new SnapshotProvider(Host, store);
         var diagnosis = new MemberDiagnosis(Host, Roster, _reads, Applies, Installer);
@@ -131,6 +135,9 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
 
     /// <summary>Fetches and installs snapshots of other members.</summary>
     internal SnapshotInstaller Installer { get; }
+
+    /// <summary>The contents of attachments; null for a node without peers.</summary>
+    internal ContentExchange? Contents { get; }
 
     /// <summary>Reports this node's role, the members and the replication lag.</summary>
     internal ClusterReport Report { get; }
@@ -276,6 +283,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     /// <inheritdoc/>
     public void Dispose()
     {
+        Contents?.Dispose();
         Installer.Dispose();
         Ticker.Dispose();
         Applies.Dispose();
@@ -340,6 +348,14 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
 
     /// <inheritdoc/>
     public void Received(in Message message, ReadOnlySpan<JournalFrame> frames)
+    {
+        if (Contents is null || message.To != Self || !Contents.TryHold(message, frames))
+        {
+            Deliver(message, frames);
+        }
+    }
+
+    private void Deliver(in Message message, ReadOnlySpan<JournalFrame> frames)
     {
         lock (Host.Gate)
         {

@@ -1,3 +1,5 @@
+using Rookery.Cluster.Contents;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
@@ -19,7 +21,8 @@ internal sealed class ProposalIntake(
     NodeStore store,
     VoterSpace space,
     ReadIndexService reads,
-    Proposals proposals
+    Proposals proposals,
+    ContentSharing? sharing
 )
 {
     // The largest command, in bytes, that its caller commits on its own thread. A larger one is left to the journal
@@ -43,9 +46,58 @@ internal sealed class ProposalIntake(
 
     /// <summary>Proposes a command of this node's client, locally or through the leader.</summary>
     public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) =>
+        sharing is not null && CommandReader.NamesContentsIn(command.Written.Span)
+            ? ProposeSharedAsync(command, cancellationToken)
+            : ProposeAnyAsync(command, cancellationToken);
+
+    private ValueTask<CommandOutcome> ProposeAnyAsync(CommandBuffer command, CancellationToken cancellationToken) =>
         host.Refusal is null && !host.Leadership.IsReady && proposals.Forwarder is not null && !IsTooLong(command)
             ? ProposeThroughLeaderAsync(command, cancellationToken)
             : ProposeHereAsync(command, MaxBytesCommittedByCaller, cancellationToken);
+
+    /// <summary>
+    /// Offers the contents that a command names to the other members, and then proposes it. Repeats both if a leader
+    /// that was elected meanwhile lacks one.
+    /// </summary>
+    private async ValueTask<CommandOutcome> ProposeSharedAsync(
+        CommandBuffer command,
+        CancellationToken cancellationToken
+    )
+    {
+        const int MaxAttempts = 3;
+        var names = new List<ContentName>();
+        ContentName.AddOfCommand(command.Written.Span, names);
+        using (command)
+        {
+            for (int attempt = 1; ; attempt++)
+            {
+                if (host.Refusal is { } stopping)
+                {
+                    return new CommandOutcome(stopping);
+                }
+
+                if (await sharing!.ShareAsync(names, cancellationToken) is { } refused)
+                {
+                    return new CommandOutcome(refused);
+                }
+
+                var outcome = await ProposeAnyAsync(CopyOf(command), cancellationToken);
+                if (outcome.Rejection is not { Kind: RejectionKind.ContentMissing } || attempt == MaxAttempts)
+                {
+                    return outcome;
+                }
+            }
+        }
+    }
+
+    private static CommandBuffer CopyOf(CommandBuffer command)
+    {
+        var copy = CommandBuffer.Rent(command.Length);
+        command.Written.Span.CopyTo(copy.GetSpan(command.Length));
+        copy.Advance(command.Length);
+        copy.WantsReceipt = command.WantsReceipt;
+        return copy;
+    }
 
     /// <summary>
     /// Proposes a command that another member forwarded. Proposes it only in the term that the command names, and never
@@ -135,13 +187,62 @@ internal sealed class ProposalIntake(
             return ValueTask.FromResult(new CommandOutcome(refusal));
         }
 
+        // On a node without peers the upload pins the contents until the command is answered.
+        if (reader.NamesContents && sharing is not null)
+        {
+            return ProposePinnedAsync(command, cancellationToken);
+        }
+
         return store.Admission.TryEnter(command.Length)
             ? Enqueue(command, reader, maxBytesToCommitHere)
             : ProposeAfterAdmissionAsync(command, maxBytesToCommitHere, cancellationToken);
     }
 
-    // The limit applies to commands of every kind: a longer command in the log would stop the replication of all later
-    // entries.
+    /// <summary>
+    /// Pins the contents that a command names until it is answered, and refuses it if one is missing: no member appends
+    /// an entry before it has the contents that the entry names.
+    /// </summary>
+    private async ValueTask<CommandOutcome> ProposePinnedAsync(
+        CommandBuffer command,
+        CancellationToken cancellationToken
+    )
+    {
+        var names = new List<ContentName>();
+        ContentName.AddOfCommand(command.Written.Span, names);
+        var pinned = new List<PinnedContent>(names.Count);
+        try
+        {
+            foreach (var name in names)
+            {
+                if (await store.Attachments.Replicated.TryPinAsync(name) is not { } content)
+                {
+                    command.Dispose();
+                    return new CommandOutcome(ProposalRejections.ContentMissing(name.Hash));
+                }
+
+                pinned.Add(content);
+            }
+
+            return store.Admission.TryEnter(command.Length)
+                ? await Enqueue(command, new CommandReader(command.Written.Span), NoBytesCommittedByCaller)
+                : await ProposeAfterAdmissionAsync(command, NoBytesCommittedByCaller, cancellationToken);
+        }
+        catch (Exception failure) when (failure is DiskException or OperationCanceledException)
+        {
+            command.Dispose();
+            return new CommandOutcome(
+                failure is DiskException
+                    ? new Rejection(RejectionKind.Damaged, $"Nothing was stored. {failure.Message}")
+                    : RaftHost.Stopping
+            );
+        }
+        finally
+        {
+            pinned.ForEach(static content => content.Dispose());
+        }
+    }
+
+    // Whatever its kind: in the log a longer command would stop the replication of all that follow it.
     private static bool IsTooLong(CommandBuffer command) => command.Length > DocumentLimits.MaxCommandBytes;
 
     private static Rejection TooLong(CommandBuffer command)

@@ -1,3 +1,4 @@
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Consensus;
 
 namespace Rookery.Cluster.Commit;
@@ -24,6 +25,12 @@ internal static class ProposalRejections
             RejectionKind.NoLeader,
             "No member leads now, or none is known here. Nothing was stored; try again in a second, or use "
                 + "another node."
+        );
+
+    public static Rejection ContentMissing(ContentHash hash) =>
+        new(
+            RejectionKind.ContentMissing,
+            $"The leader does not have the content {hash.ToHex()} of the attachment. Nothing was stored; send it again."
         );
 
     public static Rejection LeaderIsSilent { get; } =

@@ -1,4 +1,5 @@
 using Rookery.Cluster.Log;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Consensus;
 using Rookery.Platform;
 using Rookery.Raft;
@@ -20,7 +21,8 @@ internal sealed class WritePipeline(
     ClusterTimeSource clusterTime,
     LogReplication log,
     Proposals proposals,
-    ProposalIntake intake
+    ProposalIntake intake,
+    ReplicatedContents contents
 )
 {
     // No term has this number, and it marks commands of this node's own clients (Proposal.LeaderTerm).
@@ -184,7 +186,28 @@ internal sealed class WritePipeline(
     private bool TryStep(CachedEntry entry)
     {
         host.Step(Input.Propose(host.Now, entry.PayloadBytes), proposed: entry);
-        return host.Output.Proposed is not null && !host.IsHalted;
+        if (host.Output.Proposed is not { } position)
+        {
+            return false;
+        }
+
+        if (entry.NamesContents)
+        {
+            KeepContents(entry, position.Index);
+        }
+
+        return !host.IsHalted;
+    }
+
+    // The callers' pins end with their answers, but an entry whose outcome is unknown may still be applied.
+    private void KeepContents(CachedEntry entry, long index)
+    {
+        var names = new List<ContentName>();
+        entry.AddContentsTo(names);
+        foreach (var name in names)
+        {
+            contents.Keep(name, index);
+        }
     }
 
     private void ReturnToWaiting(CachedEntry entry)

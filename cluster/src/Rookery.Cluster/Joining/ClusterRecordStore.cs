@@ -1,6 +1,5 @@
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
-using Rookery.Documents.Nodes;
 using Rookery.Documents.Records;
 using Rookery.Raft;
 
@@ -10,12 +9,10 @@ namespace Rookery.Cluster.Joining;
 /// <param name="consensus">Proposes the changes.</param>
 /// <param name="records">The records as applied on this node.</param>
 /// <param name="addLearner">Makes a node a learner.</param>
-/// <param name="store">The node's store, whose attachments a new member would not receive; null for none.</param>
 public sealed class ClusterRecordStore(
     IConsensus consensus,
     ClusterRecords records,
-    Func<NodeId, ChangeAnswer> addLearner,
-    NodeStore? store = null
+    Func<NodeId, ChangeAnswer> addLearner
 ) : IJoinRecordStore
 {
     /// <inheritdoc/>
@@ -64,11 +61,5 @@ public sealed class ClusterRecordStore(
     }
 
     /// <inheritdoc/>
-    public string? WhyNoMember => store?.Attachments.WhyNoMember;
-
-    /// <inheritdoc/>
-    public ChangeAnswer AddLearner(NodeId node) =>
-        store is null
-            ? addLearner(node)
-            : store.Attachments.Admit(() => addLearner(node), refused: ChangeAnswer.ChangePending);
+    public ChangeAnswer AddLearner(NodeId node) => addLearner(node);
 }

@@ -45,9 +45,6 @@ public interface IJoinRecordStore
     /// already keeps its role.
     /// </summary>
     ChangeAnswer AddLearner(NodeId node);
-
-    /// <summary>Why no node may join now, in one or two sentences; null if one may.</summary>
-    string? WhyNoMember => null;
 }
 
 /// <summary>A change of one record.</summary>

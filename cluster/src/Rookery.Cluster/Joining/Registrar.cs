@@ -125,11 +125,6 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
                 );
             }
 
-            if (recordStore.WhyNoMember is { } reason)
-            {
-                return (null, new JoinRefusal(JoinError.Unavailable, reason));
-            }
-
             // Not cancellable: a caller that left may come back for the seat.
             var (seat, refusal) = await TakeSeatAsync(request, key);
             if (refusal is not null)

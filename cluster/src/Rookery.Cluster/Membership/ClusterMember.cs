@@ -1,7 +1,7 @@
-using System.Globalization;
 using System.Security.Cryptography;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
+using Rookery.Cluster.Contents;
 using Rookery.Cluster.Forming;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
@@ -10,7 +10,6 @@ using Rookery.Cluster.Peers;
 using Rookery.Cluster.Transfer;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
-using Rookery.Documents.Transfer;
 using Rookery.Platform;
 using Rookery.Raft;
 
@@ -46,6 +45,9 @@ public sealed class ClusterMember : IAsyncDisposable
     private Whereabouts? _whereabouts;
     private TopologyKeeper? _topology;
     private StateRoutes? _state;
+    private ContentRoutes? _contents;
+    private ContentClient? _contentClient;
+    private MemberCatchUp? _catchUp;
     private FormingDuty? _forming;
     private Task _retiring = Task.CompletedTask;
     private string? _whyRetired;
@@ -176,6 +178,7 @@ public sealed class ClusterMember : IAsyncDisposable
             OwnAddresses = () => _whereabouts!.Facts.Addresses,
             NameOf = node => _consensus?.Roster.Of(node) is null ? null : _consensus.Roster.NameAndTagOf(node),
         };
+        _contentClient = new ContentClient(_network.ClientOf, node => _consensus!.Roster.NameAndTagOf(node), _time);
         _consensus = RaftConsensus.Open(
             store,
             new ConsensusOptions
@@ -187,13 +190,15 @@ public sealed class ClusterMember : IAsyncDisposable
                 BoardPenalty = _options.BoardPenalty,
                 TroubleFound = _options.Log,
                 RecordHaltAndExplain = fault => Retire(RetirementCause.Halted, fault),
-                FetchState = (from, cancellationToken) => FetchStateAsync(store, from, cancellationToken),
+                FetchState = (from, cancellationToken) => _catchUp!.FetchStateAsync(from, cancellationToken),
+                ContentPeers = _contentClient,
             }
         );
         _network.Excluded = reason => _consensus!.HaltInDiagnosisMode(Retire(RetirementCause.Excluded, reason));
+        _catchUp = new MemberCatchUp(_consensus, store, _network.ClientOf, _options.Note, _time);
         _state = new StateRoutes(store.Offers, _consensus.OfferStateAsync, _time);
-        _recordStore = new ClusterRecordStore(_consensus, store.ClusterRecords, AddLearner, store);
-        store.Attachments.HasOtherMembers = () => _consensus.Report.HasOtherMembers;
+        _contents = new ContentRoutes(_consensus.Contents!.Source);
+        _recordStore = new ClusterRecordStore(_consensus, store.ClusterRecords, AddLearner);
         Membership = new MembershipService(_consensus, _recordStore, _network.ClientOf, _time);
         _topology = new TopologyKeeper(_consensus.Report.ReadAsLeader, _recordStore, _options.Log, _time);
         _consensus.LeadershipChanged = _topology.Wake;
@@ -226,8 +231,8 @@ public sealed class ClusterMember : IAsyncDisposable
             _whereabouts,
             _options.ConfiguredPeers,
             _options.Browse,
-            () => store.Storage.HasDamage,
-            (member, cancellationToken) => RepairAsync(store, member, cancellationToken),
+            () => _catchUp.HasDamage,
+            _catchUp.RepairAsync,
             _options.Log,
             _options.Note,
             _time
@@ -298,6 +303,7 @@ public sealed class ClusterMember : IAsyncDisposable
         _network!.Start(_consensus);
         _port = PeerListener.Build(_options.Listen, _network, ConfigureHttp);
         _state!.Stopping = _port.Lifetime.ApplicationStopping;
+        _contents!.Stopping = _port.Lifetime.ApplicationStopping;
         await _port.StartAsync(cancellationToken);
         _maintenance!.Start();
         _topology!.Start();
@@ -370,6 +376,7 @@ public sealed class ClusterMember : IAsyncDisposable
         if (_network is not null)
         {
             await _network.DisposeAsync();
+            _contentClient!.Dispose();
         }
 
         await _retiring;
@@ -415,67 +422,6 @@ public sealed class ClusterMember : IAsyncDisposable
     {
         Volatile.Write(ref _trust, PeerTrust.Of(changed));
         _options.IdentityChanged?.Invoke(changed);
-    }
-
-    private async Task<FetchedState> FetchStateAsync(NodeStore store, NodeId from, CancellationToken cancellationToken)
-    {
-        using var client =
-            _network!.ClientOf(from)
-            ?? throw new StateTransferException($"It is not known where {_consensus!.Roster.NameOf(from)} is.");
-        return await new StateFetch(client, store.Inbox, _time)
-        {
-            Since = () => store.Installation.ChangesNeededSince,
-            Through = () => store.AppliedIndex,
-            Chosen = offer =>
-            {
-                if (_consensus!.Installer.Trouble is null)
-                {
-                    _options.Note(Describe(offer, from));
-                }
-            },
-        }.RunAsync(cancellationToken);
-    }
-
-    private string Describe(SnapshotOffer offer, NodeId from)
-    {
-        string member = _consensus!.Roster.NameOf(from);
-        string because = offer.Why is { } reason ? $", because {reason}" : string.Empty;
-        return offer.Since is { } since
-            ? string.Create(
-                CultureInfo.InvariantCulture,
-                $"This node {DescribeCause()}: it takes what changed since etag {since} from {member}, "
-                    + $"{Amount.Bytes(offer.Bytes)} instead of {Amount.Bytes(offer.WholeBytes)} of all files."
-            )
-            : string.Create(
-                CultureInfo.InvariantCulture,
-                $"This node {DescribeCause()}: it takes all files of {member}, {Amount.Bytes(offer.Bytes)}{because}."
-            );
-    }
-
-    private string DescribeCause() =>
-        _consensus!.Host.Progress.IsBlocked ? "cannot read a part of its data" : "fell behind the journals";
-
-    private async Task<int> RepairAsync(NodeStore store, NodeId from, CancellationToken cancellationToken)
-    {
-        if (!store.Storage.HasDamage || _network!.ClientOf(from) is not { } client)
-        {
-            return 0;
-        }
-
-        using (client)
-        {
-            return await new StateRepair(
-                store,
-                work => store.Background.DoAsync(() => RunAndReturnTrue(work)),
-                _time
-            ).RunAsync(client, cancellationToken);
-        }
-    }
-
-    private static bool RunAndReturnTrue(Action work)
-    {
-        work();
-        return true;
     }
 
     // A voter that asks again to be admitted must not become a learner.
@@ -536,6 +482,10 @@ public sealed class ClusterMember : IAsyncDisposable
             { } path when path.StartsWith(StateRoutes.Prefix, StringComparison.Ordinal) => AnswerMemberAsync(
                 http,
                 _state!.InvokeAsync
+            ),
+            { } path when path.StartsWith(ContentRoutes.Prefix, StringComparison.Ordinal) => AnswerMemberAsync(
+                http,
+                _contents!.InvokeAsync
             ),
             { } path when path.StartsWith(MembershipService.Prefix, StringComparison.Ordinal) => AnswerMemberAsync(
                 http,

@@ -7,8 +7,7 @@ namespace Rookery.Cluster.Membership;
 /// promotes learners. An operator orders all other changes.
 /// </summary>
 /// <param name="consensus">This node's consensus.</param>
-/// <param name="addLearner">Makes a node a learner, unless this node has attachments, which the other
-/// would not receive.</param>
+/// <param name="addLearner">Makes a node a learner.</param>
 /// <param name="log">Receives a sentence for each change.</param>
 internal sealed class MembershipUpkeep(
     RaftConsensus consensus,

@@ -1,4 +1,5 @@
 using Rookery.Cluster.Commit;
+using Rookery.Cluster.Contents;
 using Rookery.Cluster.Log;
 using Rookery.Cluster.Membership;
 using Rookery.Documents.Nodes;
@@ -25,7 +26,8 @@ internal sealed class SnapshotInstaller(
     ReadIndexService reads,
     LogReplication log,
     ApplyPipeline applies,
-    CommitThreads threads
+    CommitThreads threads,
+    SnapshotContents? contents
 ) : IDisposable
 {
     private static readonly TimeSpan FetchTroubleInterval = TimeSpan.FromMinutes(1);
@@ -108,7 +110,19 @@ internal sealed class SnapshotInstaller(
         try
         {
             await ApplyOwnAsync();
+            using var held = contents?.Hold();
+            if (contents is not null)
+            {
+                // Most of them before the state, because entries after it are kept for a short time only.
+                await contents.FetchAsync(from, through: 0, _stopping.Token);
+            }
+
             var fetched = await fetch(from, _stopping.Token);
+            if (contents is not null)
+            {
+                await contents.FetchAsync(from, fetched.Offer.Index, _stopping.Token);
+            }
+
             var isInstalled = await store.Background.DoAsync(() => Install(fetched));
             while (isInstalled is null)
             {
@@ -116,6 +130,7 @@ internal sealed class SnapshotInstaller(
                 isInstalled = await store.Background.DoAsync(() => Install(fetched));
             }
 
+            contents?.RequestSweep();
             if (isInstalled == false && host.Progress.IsBlocked && !host.IsHalted)
             {
                 ReportTrouble(from, "it no longer fits this node's log and term.");

@@ -1,8 +1,6 @@
-using System.Buffers;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Membership;
 using Rookery.Cluster.Tests.Simulation;
-using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Raft;
 
@@ -72,41 +70,6 @@ public sealed class MembershipUpkeepTests
         );
     }
 
-    [Fact]
-    public void An_incomplete_admission_waits_while_the_leader_has_attachments()
-    {
-        using var cluster = Begin();
-        WriteRecord(cluster, 'c', storeId: null);
-        Assert.Null(cluster.Do(cluster.A, CommandEncoder.CreateDatabase("db", SteppedCluster.HistoryId)).Rejection);
-        cluster.Put(cluster.A, "a");
-        using (var content = Upload(cluster.A.Store!.Attachments, [1, 2, 3]))
-        {
-            using var writer = new BatchWriter(CommandKind.Batch, database: 1);
-            var entry = new AttachmentEntry
-            {
-                Name = "x"u8,
-                ContentType = default,
-                Hash = content.Hash,
-                Size = content.Size,
-            };
-            writer.PutAttachment("a"u8, ExpectedChangeVector.None, entry);
-            Assert.Null(cluster.Do(cluster.A, writer.Complete()).Rejection);
-        }
-
-        var keeper = CreateUpkeep(cluster);
-        for (int round = 0; round < 2 * MembershipUpkeep.RoundsUntilCompleted; round++)
-        {
-            keeper.DoRound();
-        }
-
-        Assert.False(cluster.A.Consensus!.ReadState().Configuration.IsMember(cluster.C.Id));
-        using var deletion = new BatchWriter(CommandKind.Batch, database: 1);
-        deletion.DeleteAttachment("a"u8, ExpectedChangeVector.None, "x"u8);
-        Assert.Null(cluster.Do(cluster.A, deletion.Complete()).Rejection);
-        keeper.DoRound();
-        Assert.True(cluster.A.Consensus.ReadState().Configuration.IsLearner(cluster.C.Id));
-    }
-
     private MembershipUpkeep CreateUpkeep(SteppedCluster cluster)
     {
         var consensus = cluster.A.Consensus!;
@@ -114,22 +77,10 @@ public sealed class MembershipUpkeepTests
         var records = new ClusterRecordStore(
             consensus,
             store.ClusterRecords,
-            node => consensus.ChangeMember(MemberChange.Learner, node),
-            store
+            node => consensus.ChangeMember(MemberChange.Learner, node)
         );
         return new MembershipUpkeep(consensus, records.AddLearner, _log.Add);
     }
-
-    // On the pool, because the simulated cluster runs the continuations of this thread only when it is stepped.
-    private static PinnedContent Upload(AttachmentContents contents, byte[] bytes) =>
-        Task.Run(async () =>
-            {
-                using var upload = await contents.BeginAsync(database: 1, bytes.Length);
-                await upload.WriteAsync(new ReadOnlySequence<byte>(bytes));
-                return await upload.CompleteAsync();
-            })
-            .GetAwaiter()
-            .GetResult();
 
     /// <summary>Makes a cluster of one running member; two more are not started and not members yet.</summary>
     private static SteppedCluster Begin()

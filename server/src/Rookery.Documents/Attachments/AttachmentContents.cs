@@ -20,9 +20,6 @@ public sealed class AttachmentContents : IDisposable
     private readonly DatabaseCatalog _databases;
     private readonly ContentRoom _room;
     private readonly ContentThread _thread = new();
-    private readonly Lock _gate = new();
-    private int _uploads;
-    private int _admissions;
 
     internal AttachmentContents(
         IDisk disk,
@@ -52,11 +49,6 @@ public sealed class AttachmentContents : IDisposable
     /// <summary>A sentence about each content that is missing or cannot be read, as far as known.</summary>
     public IReadOnlyList<string> Damage => Troubles.Sentences;
 
-    /// <summary>
-    /// Returns whether there are other members, to which contents are not copied. Called when an upload begins.
-    /// </summary>
-    public Func<bool> HasOtherMembers { get; set; } = static () => false;
-
     /// <summary>The contents as members exchange them.</summary>
     public ReplicatedContents Replicated { get; }
 
@@ -83,8 +75,7 @@ public sealed class AttachmentContents : IDisposable
     /// <summary>Begins an upload.</summary>
     /// <param name="database">Number of the database.</param>
     /// <param name="expectedBytes">The announced size; 0 if unknown.</param>
-    /// <exception cref="ContentRefusedException">The content is too large, the disk has no room, or there are other
-    /// members.</exception>
+    /// <exception cref="ContentRefusedException">The content is too large, or the disk has no room.</exception>
     /// <exception cref="DiskException">The disk refused to create a file.</exception>
     /// <exception cref="OperationCanceledException">The node stops.</exception>
     public async Task<ContentUpload> BeginAsync(uint database, long expectedBytes)
@@ -94,46 +85,18 @@ public sealed class AttachmentContents : IDisposable
             throw ContentRefusedException.TooLarge(MaxBytes);
         }
 
-        lock (_gate)
-        {
-            if (_admissions > 0)
-            {
-                throw ContentRefusedException.Members();
-            }
-
-            _uploads++;
-        }
-
-        var upload = new ContentUpload(this, database);
-        try
-        {
-            if (HasOtherMembers())
-            {
-                throw ContentRefusedException.Members();
-            }
-
-            await _thread.RunAsync(() => upload.Open(Files.Create, ContentFormat.FileLength(expectedBytes)));
-            return upload;
-        }
-        catch
-        {
-            upload.Dispose();
-            throw;
-        }
+        return await BeginAsync(new ContentUpload(this, database), expectedBytes);
     }
 
     /// <summary>Begins to receive a content from another member, which accepted its size.</summary>
-    internal async Task<ContentUpload> BeginAsync(ContentName expected)
-    {
-        lock (_gate)
-        {
-            _uploads++;
-        }
+    internal Task<ContentUpload> BeginAsync(ContentName expected) =>
+        BeginAsync(new ContentUpload(this, expected.Database) { Expected = expected }, expected.Size);
 
-        var upload = new ContentUpload(this, expected.Database) { Expected = expected };
+    private async Task<ContentUpload> BeginAsync(ContentUpload upload, long expectedBytes)
+    {
         try
         {
-            await _thread.RunAsync(() => upload.Open(Files.Create, ContentFormat.FileLength(expected.Size)));
+            await _thread.RunAsync(() => upload.Open(Files.Create, ContentFormat.FileLength(expectedBytes)));
             return upload;
         }
         catch
@@ -157,47 +120,6 @@ public sealed class AttachmentContents : IDisposable
     /// </summary>
     public void ReportMissing(uint database, ContentHash hash, string sentence) =>
         Troubles.Add(new ContentPlace(database, hash), sentence);
-
-    /// <summary>Adds a member, unless there are contents or uploads, which would not be copied to the member.</summary>
-    /// <param name="admit">Adds the member. When it returns, <see cref="HasOtherMembers"/> knows of it.</param>
-    /// <param name="refused">The result if the member was not added.</param>
-    public T Admit<T>(Func<T> admit, T refused)
-    {
-        if (WhyNoMember is not null)
-        {
-            return refused;
-        }
-
-        lock (_gate)
-        {
-            if (_uploads > 0)
-            {
-                return refused;
-            }
-
-            _admissions++; // refuses uploads until HasOtherMembers knows of the member
-        }
-
-        try
-        {
-            // Checked again, because an upload may have become a content since the first check.
-            return WhyNoMember is null ? admit() : refused;
-        }
-        finally
-        {
-            lock (_gate)
-            {
-                _admissions--;
-            }
-        }
-    }
-
-    /// <summary>Returns why no member may join, or null.</summary>
-    public string? WhyNoMember =>
-        _uploads > 0 || Garbage.Pins > 0 || HasAny
-            ? "This node has attachments, and this version does not copy their contents to other members. Delete the "
-                + "attachments first, or let a node without attachments begin the cluster."
-            : null;
 
     /// <summary>Ends both threads. Uploads are cancelled.</summary>
     public void Dispose()
@@ -248,11 +170,6 @@ public sealed class AttachmentContents : IDisposable
         {
             _ = RunAsync(() => Discard(unnamed, reserved));
         }
-
-        lock (_gate)
-        {
-            _uploads--;
-        }
     }
 
     private void Discard(string? unnamed, long reserved)
@@ -268,30 +185,6 @@ public sealed class AttachmentContents : IDisposable
         catch (DiskException)
         {
             // The next start deletes it.
-        }
-    }
-
-    private bool HasAny
-    {
-        get
-        {
-            foreach (var database in _databases.All)
-            {
-                try
-                {
-                    using var reader = database.OpenReader();
-                    if (reader.ReadStatistics().Attachments.Contents > 0)
-                    {
-                        return true;
-                    }
-                }
-                catch (DatabaseGoneException)
-                {
-                    // Deleted meanwhile, with its attachments.
-                }
-            }
-
-            return false;
         }
     }
 }

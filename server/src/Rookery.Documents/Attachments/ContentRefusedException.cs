@@ -23,12 +23,6 @@ public sealed class ContentRefusedException(string message, ContentRefusal cause
                 + "are damaged at the sender, or changed on the way.",
             ContentRefusal.Differs
         );
-
-    internal static ContentRefusedException Members() =>
-        new(
-            "A cluster of several members does not support attachments in this version. Use a single node.",
-            ContentRefusal.HasMembers
-        );
 }
 
 /// <summary>Why a content is not accepted.</summary>
@@ -39,9 +33,6 @@ public enum ContentRefusal
 
     /// <summary>The disk has no room.</summary>
     NoRoom,
-
-    /// <summary>There are other members, which would not receive it.</summary>
-    HasMembers,
 
     /// <summary>The bytes that arrived from another member are not those of the content.</summary>
     Differs,

@@ -183,13 +183,14 @@ public sealed class PinnedContent : IDisposable
 {
     private readonly ContentGarbage _garbage;
     private readonly ContentPlace _place;
-    private bool _isKept;
+    private bool _isDisposed;
 
     internal PinnedContent(ContentGarbage garbage, ContentPlace place, long size)
     {
         _garbage = garbage;
         _place = place;
         Size = size;
+        garbage.BeginDurable(place);
     }
 
     /// <summary>The hash.</summary>
@@ -198,18 +199,13 @@ public sealed class PinnedContent : IDisposable
     /// <summary>Size in bytes.</summary>
     public long Size { get; }
 
-    /// <summary>
-    /// Keeps the content until the next start of the node, because its command may still be applied.
-    /// </summary>
-    public void KeepUntilRestart() => _isKept = true;
-
     /// <inheritdoc/>
     public void Dispose()
     {
-        if (!_isKept)
+        if (!_isDisposed)
         {
-            _garbage.Unpin(_place);
-            _isKept = true;
+            _isDisposed = true;
+            _garbage.EndDurablePin(_place);
         }
     }
 }

@@ -71,6 +71,12 @@ public enum RejectionKind : byte
 
     /// <summary>A counter would exceed 64 bits (400).</summary>
     CounterOverflow = 18,
+
+    /// <summary>
+    /// The content of an attachment is not on the leader and a majority of the members (503). Nothing was appended; the
+    /// caller may retry.
+    /// </summary>
+    ContentMissing = 19,
 }
 
 /// <summary>A refusal of a command or read: what, where, and what to do. Immutable.</summary>

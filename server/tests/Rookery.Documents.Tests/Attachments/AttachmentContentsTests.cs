@@ -81,7 +81,7 @@ public sealed class AttachmentContentsTests : IDisposable
     public void A_start_deletes_unfinished_uploads_and_contents_without_references()
     {
         _node.Attach("a", "kept", [1]);
-        _node.Upload([2]).KeepUntilRestart();
+        _node.Upload([2]); // its command is unknown until the next start
         AttachedNode.Write(_node.Begin(), [3]);
         _node.Collect();
         Assert.Equal(3, Contents.Length);
@@ -342,44 +342,6 @@ public sealed class AttachmentContentsTests : IDisposable
         {
             Assert.Equal(10 << 20, pinned.Size);
         }
-    }
-
-    [Fact]
-    public void A_node_with_contents_or_uploads_admits_no_member()
-    {
-        var contents = _node.Store.Attachments;
-        Assert.Null(contents.WhyNoMember);
-        using (_node.Begin())
-        {
-            Assert.False(contents.Admit(static () => true, refused: false));
-        }
-
-        _node.Attach("a", "x", [1]);
-        Assert.NotNull(contents.WhyNoMember);
-        Assert.False(contents.Admit(static () => true, refused: false));
-        _node.Detach("a", "x");
-        Assert.Null(contents.WhyNoMember);
-        Assert.True(contents.Admit(Admit, refused: false));
-
-        bool Admit()
-        {
-            Assert.Equal(ContentRefusal.HasMembers, Assert.Throws<ContentRefusedException>(() => _node.Begin()).Cause);
-            return true;
-        }
-    }
-
-    [Fact]
-    public void Attachments_are_accepted_again_after_a_join_that_failed()
-    {
-        Assert.False(_node.Store.Attachments.Admit(static () => false, refused: false));
-        Assert.Throws<InvalidOperationException>(() =>
-            _node.Store.Attachments.Admit<bool>(static () => throw new InvalidOperationException(), refused: false)
-        );
-        Assert.Null(_node.Attach("a", "x", [1]).Rejection);
-        _node.Store.Attachments.HasOtherMembers = static () => true;
-        Assert.Throws<ContentRefusedException>(() => _node.Begin());
-        _node.Store.Attachments.HasOtherMembers = static () => false;
-        Assert.Null(_node.Attach("a", "y", [1]).Rejection);
     }
 
     private void Scrub() => _node.Store.Attachments.Maintenance.DoRound();

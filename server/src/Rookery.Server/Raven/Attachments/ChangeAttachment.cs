@@ -34,7 +34,7 @@ internal sealed class ChangeAttachment(ServerContext context)
         using var content = await ReceiveAsync(http, contents, database);
         var command = Encode(http, database, attachment, contentType, content);
         await PatchRoom.TakeAsync(http, context, database, new ParsedBatch(command, Count: 1), lease: null);
-        var outcome = await _received.ProposeAsync(http, command, [content]);
+        var outcome = await HttpProposal.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
             // A repetition with If-Match would fail because of the first attempt's effect.

@@ -4,8 +4,6 @@ using Microsoft.AspNetCore.Http.Features;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
 using Rookery.Documents.Attachments;
-using Rookery.Documents.Commands;
-using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
 using Rookery.Platform;
@@ -43,12 +41,8 @@ internal sealed class ReceivedContents(ServerContext context)
     public AttachmentContents RequireSupport()
     {
         RequireLevel();
-        return context.Node.Consensus.View.Members.Count <= 1 && context.Node.Attachments is { } contents
-            ? contents
-            : throw RefusedException.NotSupported(
-                "Attachments are not supported by this version in a cluster of several members. Nothing was stored; "
-                    + "use a single node."
-            );
+        return context.Node.Attachments
+            ?? throw RefusedException.NotSupported("This node only reads, so it stores no attachments.");
     }
 
     /// <summary>
@@ -74,8 +68,8 @@ internal sealed class ReceivedContents(ServerContext context)
     /// <param name="database">The database.</param>
     /// <param name="expectedBytes">The announced length; 0 if unknown.</param>
     /// <param name="body">The bytes.</param>
-    /// <exception cref="RefusedException">The content is too large (413), there is no room (507), there is another
-    /// member (501), the disk refused (500) or the node stops (503).</exception>
+    /// <exception cref="RefusedException">The content is too large (413), there is no room (507), the disk refused
+    /// (500) or the node stops (503).</exception>
     public async Task<PinnedContent> ReceiveAsync(
         AttachmentContents contents,
         Database database,
@@ -98,8 +92,7 @@ internal sealed class ReceivedContents(ServerContext context)
                     RavenType.BadRequest,
                     refused.Message
                 ),
-                ContentRefusal.NoRoom => NoRoom(refused),
-                _ => RefusedException.NotSupported(refused.Message),
+                _ => NoRoom(refused),
             };
         }
         catch (DiskException refused)
@@ -148,30 +141,4 @@ internal sealed class ReceivedContents(ServerContext context)
 
     private static RefusedException NoRoom(Exception refused) =>
         new(StatusCodes.Status507InsufficientStorage, RavenType.RavenException, refused.Message);
-
-    /// <summary>
-    /// Proposes a command that names contents. If its outcome is unknown, keeps the contents until a restart, because
-    /// the command may be applied later.
-    /// </summary>
-    public async ValueTask<CommandOutcome> ProposeAsync(
-        HttpContext http,
-        CommandBuffer command,
-        IReadOnlyList<PinnedContent> contents
-    )
-    {
-        bool isKnown = false;
-        try
-        {
-            var outcome = await HttpProposal.ProposeAsync(context, http, command);
-            isKnown = outcome.Rejection is not { Kind: RejectionKind.OutcomeUnknown };
-            return outcome;
-        }
-        finally
-        {
-            foreach (var content in isKnown ? [] : contents)
-            {
-                content.KeepUntilRestart();
-            }
-        }
-    }
 }

@@ -6,7 +6,6 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Server.Access;
-using Rookery.Server.Raven.Attachments;
 
 namespace Rookery.Server.Raven.Batches;
 
@@ -38,7 +37,7 @@ internal sealed class BulkDocs(ServerContext context)
                 partsLease,
                 commands => ParseBeforeContents(http, database, commands)
             );
-            await StoreAsync(http, database, wait, parts.Complete(), partsLease, parts);
+            await StoreAsync(http, database, wait, parts.Complete(), partsLease);
             return;
         }
 
@@ -57,7 +56,7 @@ internal sealed class BulkDocs(ServerContext context)
             lease = body.Lease;
         }
 
-        await StoreAsync(http, database, wait, batch, lease, parts: null);
+        await StoreAsync(http, database, wait, batch, lease);
     }
 
     private async Task StoreAsync(
@@ -65,8 +64,7 @@ internal sealed class BulkDocs(ServerContext context)
         Database database,
         IndexWait? wait,
         ParsedBatch batch,
-        LargeRequests.Lease? lease,
-        MultipartBatch? parts
+        LargeRequests.Lease? lease
     )
     {
         // Read the operations before proposing: afterwards consensus owns the command, and its memory may be reused.
@@ -95,9 +93,7 @@ internal sealed class BulkDocs(ServerContext context)
         }
 
         await PatchRoom.TakeAsync(http, context, database, batch, lease);
-        var outcome = parts is null
-            ? await HttpProposal.ProposeAsync(context, http, batch.Command)
-            : await new ReceivedContents(context).ProposeAsync(http, batch.Command, parts.Contents);
+        var outcome = await HttpProposal.ProposeAsync(context, http, batch.Command);
         if (outcome.Rejection is { } rejection)
         {
             await RavenErrors.WriteAsync(

@@ -31,9 +31,6 @@ internal sealed class MultipartBatch : IDisposable
 
     private MultipartBatch() { }
 
-    /// <summary>The files, durable.</summary>
-    public IReadOnlyList<PinnedContent> Contents => _contents;
-
     /// <summary>Returns whether a request has such a body.</summary>
     public static bool IsSentBy(HttpContext http) =>
         http.Request.ContentType?.StartsWith("multipart/", StringComparison.OrdinalIgnoreCase) == true;

@@ -1,0 +1,306 @@
+using Rookery.Documents.Attachments;
+using Rookery.Journal;
+using Rookery.Platform;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Contents;
+
+/// <summary>Gives a message to the core.</summary>
+internal delegate void DeliverMessage(in Message message, ReadOnlySpan<JournalFrame> frames);
+
+/// <summary>
+/// Delays messages with entries that name contents which are not durable here, and all later entries. To the core a
+/// delayed message is one that the network delayed. Heartbeats, votes and reads pass. Messages without marked entries
+/// cost the look at one byte of each entry.
+/// </summary>
+/// <remarks>
+/// The lock of this type is held for no I/O. <c>_held</c> is emptied by one task, and a later message joins it, so
+/// entries keep their order.
+/// </remarks>
+internal sealed class AppendGate(
+    RaftHost host,
+    ReplicatedContents contents,
+    ContentFetcher fetcher,
+    DeliverMessage deliver,
+    TimeProvider time,
+    CancellationToken stopping
+)
+{
+    // What a leader sends before it waits for an answer. Messages beyond it are dropped, and asked for afterwards.
+    private const long MaxHeldBytes = 4 << 20;
+    private const int MaxHeldMessages = 64;
+
+    private static readonly TimeSpan FirstRest = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan LongestRest = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan TroubleInterval = TimeSpan.FromMinutes(1);
+
+    private readonly Lock _gate = new();
+    private readonly Queue<HeldMessage> _held = new();
+    private long _heldBytes;
+    private long _term; // of the held messages
+    private Message? _dropped; // the last one that found no room
+    private bool _isRunning;
+    private bool _isWaiting;
+    private string? _waitsFor;
+    private long _troubleLoggedAt;
+
+    /// <summary>The content for which this node waits, in a sentence; null for none.</summary>
+    public string? WaitsFor => Volatile.Read(ref _waitsFor);
+
+    /// <summary>Takes a message that must wait.</summary>
+    /// <returns>False if the message may be given to the core now.</returns>
+    public bool TryHold(in Message message, ReadOnlySpan<JournalFrame> frames)
+    {
+        if (message.Kind != MessageKind.Append || frames.IsEmpty)
+        {
+            return false;
+        }
+
+        if (!HasMark(frames) && !Volatile.Read(ref _isWaiting))
+        {
+            return false;
+        }
+
+        var names = NamesIn(frames);
+        lock (_gate)
+        {
+            if (_isWaiting && message.Term < _term)
+            {
+                return true; // lost: the core may not know yet that the sender's term is over
+            }
+
+            if (_isWaiting && message.Term > _term)
+            {
+                _held.Clear(); // the next leader sends what is still missing
+                (_heldBytes, _dropped) = (0, null);
+                Volatile.Write(ref _term, message.Term);
+                Volatile.Write(ref _isWaiting, false);
+            }
+
+            if (!_isWaiting && names.TrueForAll(IsDurable))
+            {
+                return false;
+            }
+
+            Volatile.Write(ref _term, message.Term);
+            Volatile.Write(ref _isWaiting, true);
+            Add(message, frames, names);
+            if (_isRunning)
+            {
+                return true;
+            }
+
+            _isRunning = true;
+        }
+
+        host.Options.RunInBackground(() => _ = RunAsync());
+        return true;
+    }
+
+    private static bool HasMark(ReadOnlySpan<JournalFrame> frames)
+    {
+        foreach (ref readonly var frame in frames)
+        {
+            if (Payload.IsMarked(frame.Payload.Span) && frame.Type == FrameType.Batch)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    // The entries may be appended from now on, so their contents stay until they are applied.
+    private List<(ContentName Name, long Index)> NamesIn(ReadOnlySpan<JournalFrame> frames)
+    {
+        var found = new List<(ContentName, long)>();
+        var names = new List<ContentName>();
+        foreach (ref readonly var frame in frames)
+        {
+            // An applied entry is in the log, and its contents may have been released since.
+            if (frame.Type == FrameType.Batch && frame.Index > host.Progress.Applied)
+            {
+                names.Clear();
+                ContentName.AddOfPayload(frame.Payload.Span, names);
+                foreach (var name in names)
+                {
+                    contents.Keep(name, frame.Index);
+                    found.Add((name, frame.Index));
+                }
+            }
+        }
+
+        return found;
+    }
+
+    private bool IsDurable((ContentName Name, long Index) needed) => contents.IsDurable(needed.Name);
+
+    // Under the lock.
+    private void Add(in Message message, ReadOnlySpan<JournalFrame> frames, List<(ContentName, long)> names)
+    {
+        long bytes = 0;
+        foreach (ref readonly var frame in frames)
+        {
+            bytes += frame.Payload.Length;
+        }
+
+        // After a dropped message the core refuses all later ones.
+        if (
+            _dropped is not null
+            || (_held.Count > 0 && (_held.Count == MaxHeldMessages || _heldBytes + bytes > MaxHeldBytes))
+        )
+        {
+            _dropped = message with { Position = new LogPosition(frames[^1].Term, message.LastIndex) };
+            return;
+        }
+
+        var copies = new JournalFrame[frames.Length];
+        for (int i = 0; i < frames.Length; i++)
+        {
+            copies[i] = frames[i] with { Payload = frames[i].Payload.ToArray() };
+        }
+
+        _held.Enqueue(new HeldMessage(message, copies, names, bytes));
+        _heldBytes += bytes;
+    }
+
+    private async Task RunAsync()
+    {
+        try
+        {
+            while (Next(out var next))
+            {
+                foreach (var (name, index) in next!.Names)
+                {
+                    await WaitForAsync(name, index, next.Message);
+                }
+
+                // A message that the next leader's has superseded was not waited for to the end. It counts as lost.
+                if (IsOfTerm(next.Message))
+                {
+                    deliver(next.Message, next.Frames);
+                }
+
+                Remove(next);
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            // The node is stopping.
+        }
+        catch (Exception failure) when (failure is InvariantViolationException or OutOfMemoryException)
+        {
+            host.Options.EndProcess(failure); // the task is not awaited
+        }
+    }
+
+    private bool Next(out HeldMessage? next)
+    {
+        Message? dropped;
+        lock (_gate)
+        {
+            if (_held.TryPeek(out next))
+            {
+                return true;
+            }
+
+            dropped = _dropped;
+            _dropped = null;
+            Volatile.Write(ref _isWaiting, false);
+            _isRunning = false;
+        }
+
+        Volatile.Write(ref _waitsFor, null);
+        if (dropped is { } last)
+        {
+            // An empty message after entries that this log lacks: the core refuses it, and the leader sends them again
+            // at once.
+            deliver(last, []);
+        }
+
+        return false;
+    }
+
+    private void Remove(HeldMessage delivered)
+    {
+        lock (_gate)
+        {
+            if (_held.TryPeek(out var first) && ReferenceEquals(first, delivered))
+            {
+                _held.Dequeue();
+                _heldBytes -= delivered.Bytes;
+            }
+        }
+    }
+
+    // Terms only grow, so a message that is superseded once stays so.
+    private bool IsOfTerm(in Message message) => Volatile.Read(ref _term) == message.Term;
+
+    private async Task WaitForAsync(ContentName name, long index, Message message)
+    {
+        var rest = FirstRest;
+        while (IsOfTerm(message))
+        {
+            stopping.ThrowIfCancellationRequested();
+            FetchEnd end = default;
+            try
+            {
+                if (index <= host.Progress.Applied || await contents.CheckAsync(name))
+                {
+                    return;
+                }
+
+                Volatile.Write(ref _waitsFor, $"It waits for the content {name.Hash.ToHex()} of an attachment.");
+                end = await fetcher.FetchAsync(name, first: message.From);
+            }
+            catch (DiskException refused)
+            {
+                end = end with { Trouble = refused.Message };
+            }
+
+            // Gone: a member has applied the entry and also the end of its last reference. Nowhere: no copy is left
+            // anywhere, so waiting would protect nothing.
+            if (end.IsHere || end.GoneThrough >= index || end.IsNowhere)
+            {
+                ReportNowhere(name, end, index);
+                return;
+            }
+
+            ReportTrouble(name, end.Trouble);
+            await Task.Delay(rest, time, stopping);
+            rest = TimeSpan.FromTicks(Math.Min(2 * rest.Ticks, LongestRest.Ticks));
+        }
+    }
+
+    private void ReportNowhere(ContentName name, in FetchEnd end, long index)
+    {
+        if (!end.IsHere && end.GoneThrough < index)
+        {
+            host.Options.TroubleFound?.Invoke(
+                $"No member can give the content {name.Hash.ToHex()} of an attachment: it is damaged everywhere. Upload "
+                    + "the same file again, or restore a backup."
+            );
+        }
+    }
+
+    private void ReportTrouble(ContentName name, string? reason)
+    {
+        if (reason is null || (_troubleLoggedAt != 0 && time.GetElapsedTime(_troubleLoggedAt) < TroubleInterval))
+        {
+            return;
+        }
+
+        _troubleLoggedAt = time.GetTimestamp();
+        host.Options.TroubleFound?.Invoke(
+            $"This node takes no further entries until it has the content {name.Hash.ToHex()} of an attachment, and "
+                + $"asks for it again: {reason}"
+        );
+    }
+
+    private sealed record HeldMessage(
+        Message Message,
+        JournalFrame[] Frames,
+        List<(ContentName Name, long Index)> Names,
+        long Bytes
+    );
+}

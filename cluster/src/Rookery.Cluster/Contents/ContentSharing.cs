@@ -1,0 +1,206 @@
+using Rookery.Documents.Attachments;
+using Rookery.Documents.Consensus;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Contents;
+
+/// <summary>
+/// Offers contents to the other members before the command that names them is proposed. So the leader finds them when
+/// it proposes, a majority when the entry arrives, and no entry waits for a slow upload. Thread-safe.
+/// </summary>
+internal sealed class ContentSharing(RaftHost host, IContentPeers peers, TimeProvider time, CancellationToken stopping)
+{
+    private static readonly TimeSpan RestAfterFailure = TimeSpan.FromMilliseconds(250);
+    private static readonly TimeSpan CheckInterval = TimeSpan.FromSeconds(1);
+
+    // Without a byte at any member.
+    private static readonly TimeSpan LongestSilence = TimeSpan.FromSeconds(30);
+
+    /// <summary>
+    /// Waits until the leader and a majority of the voters have the contents. The others go on fetching.
+    /// </summary>
+    /// <returns>Null when they have; otherwise why not.</returns>
+    public async Task<Rejection?> ShareAsync(IReadOnlyList<ContentName> names, CancellationToken cancellationToken)
+    {
+        var members = host.Leadership.Configuration;
+        List<NodeId> others = [.. members.Voters, .. members.Learners];
+        others.RemoveAll(member => member == host.Self);
+        if (others.Count == 0)
+        {
+            return null;
+        }
+
+        var changed = new TimedSignal(time);
+        var offers = others.ConvertAll(member => new Offer(member, changed));
+        foreach (var offer in offers)
+        {
+            // Not cancelled when the caller leaves: the command may be proposed all the same. Ends by itself.
+            _ = OfferAsync(offer, names);
+        }
+
+        try
+        {
+            return await WaitAsync(offers, changed, cancellationToken);
+        }
+        finally
+        {
+            // An upload must not ask for long after a member that is away: its entry makes that member ask.
+            offers.ForEach(static offer => offer.IsAwaited = false);
+        }
+    }
+
+    private async Task<Rejection?> WaitAsync(
+        List<Offer> offers,
+        TimedSignal changed,
+        CancellationToken cancellationToken
+    )
+    {
+        long lastProgressAt = time.GetTimestamp();
+        long bytes = -1;
+        while (!IsShared(offers))
+        {
+            if (stopping.IsCancellationRequested || host.Refusal is not null)
+            {
+                return host.Refusal ?? RaftHost.Stopping;
+            }
+
+            if (cancellationToken.IsCancellationRequested)
+            {
+                return Canceled;
+            }
+
+            long now = offers.Sum(static offer => offer.Bytes) + offers.Count(static offer => offer.IsDone);
+            if (now != bytes)
+            {
+                (bytes, lastProgressAt) = (now, time.GetTimestamp());
+            }
+            else if (time.GetElapsedTime(lastProgressAt) > LongestSilence)
+            {
+                return Refuse(offers);
+            }
+
+            await changed.WaitAsync(CheckInterval);
+        }
+
+        return null;
+    }
+
+    private static Rejection Canceled { get; } =
+        new(RejectionKind.Canceled, "The request was given up before its write was queued. Nothing was stored.");
+
+    private static Rejection Refuse(List<Offer> offers)
+    {
+        string reason = string.Join(
+            ' ',
+            offers.Select(static offer => offer.Trouble).Where(static trouble => trouble is not null)
+        );
+        return new Rejection(
+            RejectionKind.ContentMissing,
+            "The attachment did not reach the leader and a majority of the members, so nothing was stored. "
+                + $"Try again when they answer. {reason}".TrimEnd()
+        );
+    }
+
+    // The configuration and the leader may change meanwhile.
+    private bool IsShared(List<Offer> offers)
+    {
+        var members = host.Leadership.Configuration;
+        var leader = host.Leadership.Leader;
+        int have = 0;
+        foreach (var voter in members.Voters)
+        {
+            have += voter == host.Self || offers.Exists(offer => offer.Is(voter)) ? 1 : 0;
+        }
+
+        return have > members.Voters.Length / 2
+            && (leader.IsNone || leader == host.Self || offers.Exists(offer => offer.Is(leader)));
+    }
+
+    private async Task OfferAsync(Offer offer, IReadOnlyList<ContentName> names)
+    {
+        long lastProgressAt = time.GetTimestamp();
+        while (!stopping.IsCancellationRequested && time.GetElapsedTime(lastProgressAt) < LongestSilence)
+        {
+            bool rests = true;
+            try
+            {
+                var answer = await peers.OfferAsync(offer.Member, names, stopping);
+                bool hasProgressed = offer.Record(answer);
+                if (offer.IsDone)
+                {
+                    return;
+                }
+
+                lastProgressAt = hasProgressed ? time.GetTimestamp() : lastProgressAt;
+                rests = !hasProgressed;
+            }
+            catch (IOException failure)
+            {
+                offer.Fail(failure.Message);
+                if (!offer.IsAwaited)
+                {
+                    return;
+                }
+            }
+            catch (OperationCanceledException)
+            {
+                return; // the node stops
+            }
+
+            if (rests)
+            {
+                try
+                {
+                    await Task.Delay(RestAfterFailure, time, stopping);
+                }
+                catch (OperationCanceledException)
+                {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// <summary>What one member has of the offered contents.</summary>
+    private sealed class Offer(NodeId member, TimedSignal changed)
+    {
+        private long _bytes;
+        private bool _isDone;
+        private bool _isAwaited = true;
+        private string? _trouble;
+
+        public NodeId Member => member;
+
+        /// <summary>Whether the upload still waits.</summary>
+        public bool IsAwaited
+        {
+            get => Volatile.Read(ref _isAwaited);
+            set => Volatile.Write(ref _isAwaited, value);
+        }
+
+        public long Bytes => Volatile.Read(ref _bytes);
+
+        public bool IsDone => Volatile.Read(ref _isDone);
+
+        public string? Trouble => IsDone ? null : Volatile.Read(ref _trouble);
+
+        public bool Is(NodeId other) => IsDone && member == other;
+
+        /// <summary>Records an answer; returns whether the member has received bytes since the last one.</summary>
+        public bool Record(OfferAnswer answer)
+        {
+            bool hasProgressed = answer.ReceivedBytes != Bytes;
+            Volatile.Write(ref _bytes, answer.ReceivedBytes);
+            Volatile.Write(ref _trouble, answer.Trouble);
+            Volatile.Write(ref _isDone, answer.Missing == 0);
+            changed.Set();
+            return hasProgressed;
+        }
+
+        public void Fail(string trouble)
+        {
+            Volatile.Write(ref _trouble, trouble);
+            changed.Set();
+        }
+    }
+}
