@@ -1,3 +1,4 @@
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Transfer;
@@ -57,6 +58,21 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
 
     /// <summary>The highest index at which a leader announced that a majority had the same outcome.</summary>
     public long AgreedThrough { get; private set; }
+
+    /// <summary>The longest time that a request for a content takes, in one direction.</summary>
+    public double ContentMilliseconds { get; set; } = 3;
+
+    /// <summary>Whether contents are never offered before their entries.</summary>
+    public bool LosesOffers { get; set; }
+
+    /// <summary>The number of pieces of contents that were sent.</summary>
+    public int Pieces { get; private set; }
+
+    /// <summary>Counts a piece of a content.</summary>
+    public void CountContent(in ContentPiece piece) => Pieces += piece.State == ContentState.Whole ? 1 : 0;
+
+    /// <summary>Returns whether two members are connected in both directions.</summary>
+    public bool Connects(NodeId one, NodeId other) => !_cut.Contains((one, other)) && !_cut.Contains((other, one));
 
     /// <summary>Cuts the connection from one member to another, in this direction only.</summary>
     public void Cut(NodeId from, NodeId to) => _cut.Add((from, to));

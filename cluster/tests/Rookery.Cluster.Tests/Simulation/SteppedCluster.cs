@@ -118,14 +118,14 @@ internal sealed class SteppedCluster : IDisposable
     }
 
     /// <summary>
-    /// Returns an answer; null when it takes longer than two seconds, or when its member ended before.
+    /// Returns an answer; null when it takes longer, or when its member ended before.
     /// </summary>
-    public Task<T?> AnswerInTime<T>(Task<T?> answer, SteppedMember member)
+    public Task<T?> AnswerInTime<T>(Task<T?> answer, SteppedMember member, double milliseconds = 2_000)
         where T : struct
     {
         var first = new TaskCompletionSource<T?>();
         int start = member.Starts;
-        After(milliseconds: 2_000, () => first.TrySetResult(null));
+        After(milliseconds, () => first.TrySetResult(null));
         _ = ForwardAnswerAsync();
         return first.Task;
 

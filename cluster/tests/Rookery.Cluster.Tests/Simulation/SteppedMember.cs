@@ -98,6 +98,7 @@ internal sealed class SteppedMember
         (_pausedUntil, _stallMilliseconds) = (0, 0);
         Peers = new SimulatedPeers(this, _cluster.Wire);
         Store = OpenStore(_cluster.WrapDisk(this, Disk));
+        Store.Attachments.RunsInline = true;
         try
         {
             Consensus = RaftConsensus.Open(
@@ -123,6 +124,7 @@ internal sealed class SteppedMember
                     RunInBackground = work => After(_cluster.Random.NextDouble() * 3, work),
                     FetchState = (from, cancellationToken) =>
                         _cluster.Wire.FetchStateAsync(this, from, cancellationToken),
+                    ContentPeers = new SimulatedContentPeers(this, _cluster),
                 }
             );
         }
@@ -360,6 +362,7 @@ internal sealed class SteppedMember
             {
                 try
                 {
+                    Store!.Attachments.Maintenance.DoRound();
                     Store!.Background.DoStep();
                 }
                 catch (DiskException)
