@@ -8,11 +8,10 @@ export class ThreeNodes {
   #isSecure
 
   /**
-   * Forms a cluster and waits until all three vote. The nodes end with the test. With `secure` they use TLS, and
-   * `credentials` and `token` then permit everything. `keepsFirstCard` copies the first node's card, while it is
-   * stopped and alone; `putOldCardBack` puts it back.
+   * Forms a cluster and waits until all three vote. They end with the test. With `secure` they use TLS, and `credentials` and `token` then permit everything.
+   * `beforeJoins` is called with the cluster while the first node is alone. `keepsFirstCard` copies the first node's card, while it is stopped and alone; `putOldCardBack` puts it back.
    */
-  static async form(test, { secure = false, keepsFirstCard = false } = {}) {
+  static async form(test, { secure = false, keepsFirstCard = false, beforeJoins = null } = {}) {
     const cluster = new ThreeNodes()
     cluster.#directory = temporaryDirectory(test)
     cluster.#isSecure = secure
@@ -25,6 +24,10 @@ export class ThreeNodes {
       await cluster.start(cluster.nodes.length)
       if (secure && name === "a") {
         await cluster.#own()
+      }
+
+      if (beforeJoins !== null && name === "a") {
+        await beforeJoins(cluster)
       }
 
       if (keepsFirstCard && name === "a") {
