@@ -31,7 +31,6 @@ public sealed partial class UnusedMemberTests
         ["IgnoredAnywhere"] = ForTests,
         ["IsOfPage"] = ForTests,
         ["IsSending"] = ForTests,
-        ["ReceivedBytes"] = ForTests,
         ["Resumed"] = ForTests,
         ["RunUntilIdle"] = ForTests,
         ["SentBytes"] = ForTests,

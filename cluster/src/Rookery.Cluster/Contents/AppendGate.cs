@@ -277,8 +277,8 @@ internal sealed class AppendGate(
         if (!end.IsHere && end.GoneThrough < index)
         {
             host.Options.TroubleFound?.Invoke(
-                $"No member can give the content {name.Hash.ToHex()} of an attachment: it is damaged everywhere. Upload "
-                    + "the same file again, or restore a backup."
+                $"No member can give the content {name.Hash.ToHex()} of an attachment: it is damaged everywhere. "
+                    + "Upload the same file again, or restore a backup."
             );
         }
     }

@@ -1,4 +1,3 @@
-using Rookery.Documents.Attachments;
 using Rookery.Documents.Nodes;
 using Rookery.Journal;
 using Rookery.Raft;

@@ -15,7 +15,7 @@ internal readonly record struct FetchEnd(bool IsHere, long GoneThrough, bool IsN
 
 /// <summary>
 /// Fetches contents from other members, piece by piece. What has arrived is kept when a connection breaks, and the next
-/// member continues after it. Each content is fetched once at a time, whoever asks. Thread-safe.
+/// member continues after it. Callers that ask for the same content at once share one fetch. Thread-safe.
 /// </summary>
 internal sealed class ContentFetcher(
     RaftHost host,

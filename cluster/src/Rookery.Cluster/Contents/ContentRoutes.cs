@@ -10,8 +10,8 @@ namespace Rookery.Cluster.Contents;
 
 /// <summary>
 /// HTTP routes through which members exchange contents of attachments.
-/// <para><c>GET /contents/NAME?from=N</c> returns up to 256 KiB of a content from byte N on. 404: it is not here; headers
-/// say whether a row names it, and as of which entry.</para>
+/// <para><c>GET /contents/NAME?from=N</c> returns up to 256 KiB of a content from byte N on. 404: it is not here;
+/// headers say whether a row names it, and as of which entry.</para>
 /// <para><c>GET /contents?after=NAME</c> lists up to 512 contents.</para>
 /// <para><c>POST /contents</c> offers contents, and returns how many are missing.</para>
 /// <para>503: the node is stopping, or answers as many requests of this member as it may. The port has already checked

@@ -103,8 +103,8 @@ internal sealed class SnapshotContents(
 
         // Waiting would bring no copy back, and would leave the cluster without this member.
         host.Options.TroubleFound?.Invoke(
-            $"No member can give the content {name.Hash.ToHex()} of an attachment: it is damaged everywhere. Upload the "
-                + "same file again, or restore a backup."
+            $"No member can give the content {name.Hash.ToHex()} of an attachment: it is damaged everywhere. "
+                + "Upload the same file again, or restore a backup."
         );
     }
 }

@@ -60,11 +60,11 @@ internal sealed class AttachmentRun(SteppedCluster cluster)
     }
 
     /// <summary>Deletes an attachment through a member.</summary>
-    public Task<Rejection?> DetachAsync(SteppedMember member, string id, string name)
+    public async Task<Rejection?> DetachAsync(SteppedMember member, string id, string name)
     {
         using var writer = new BatchWriter(CommandKind.Batch, Database);
         writer.DeleteAttachment(Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, Encoding.UTF8.GetBytes(name));
-        return ChangeAsync(member, id, name, None, writer.Complete());
+        return await ChangeAsync(member, id, name, None, writer.Complete());
     }
 
     /// <summary>Checks the rule for the entries that came into a journal since the last step.</summary>

@@ -64,7 +64,7 @@ public sealed class RunningIndex : IDisposable
         _position = store.Watermark;
         _hasReapplied = hasReapplied;
         _mayBeAhead = store.Watermark > 0 && !hasReapplied(store.Watermark);
-        IsWhole = !_mayBeAhead;
+        IsConsistent = !_mayBeAhead;
         Visible = new VisibleState(store, time, isPartial: _mayBeAhead);
         _schedule = new WriteSchedule(time);
         Waits = new IndexWaits(this, time);
@@ -118,7 +118,7 @@ public sealed class RunningIndex : IDisposable
     /// Whether the index reflects exactly the documents of one snapshot of the database. False during a pass, and after
     /// an interrupted one. Used by the indexing thread.
     /// </summary>
-    public bool IsWhole { get; private set; }
+    public bool IsConsistent { get; private set; }
 
     /// <summary>
     /// Whether the index may include changes that the documents lack: it was written before the node started, and the

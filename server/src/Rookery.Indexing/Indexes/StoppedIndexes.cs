@@ -20,7 +20,7 @@ internal static class StoppedIndexes
             long position = index.Position;
             if (
                 position is 0
-                || (position >= last && index.IsWhole)
+                || (position >= last && index.IsConsistent)
                 || position == index.LacksChangesAfter
                 || index.State is not (IndexState.Paused or IndexState.Disabled)
                 || index.IsResetRequested

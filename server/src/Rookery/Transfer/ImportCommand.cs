@@ -68,9 +68,9 @@ internal static class ImportCommand
         string history = await ReadHistoryAsync(client, request.Database);
         using var input = ImportInput.Open(request.File);
         using var progress = new Progress("documents", TimeProvider.System);
-        var journal = Begin(order, history, input, out string? journalPath);
+        var journal = Begin(request, history, input, out string? journalPath);
         progress.TotalBytes = input.Version?.Bytes;
-        var upload = new ImportUpload(client, order.Database, TimeProvider.System, progress.Say);
+        var upload = new ImportUpload(client, request.Database, TimeProvider.System, progress.Say);
         long identities = 0;
         var import = new Import(upload, journal, journalPath, progress, TakeIdentitiesAsync);
         using var interruption = new Interruption(
@@ -208,7 +208,7 @@ internal static class ImportCommand
         };
 
     /// <summary>Creates the journal of a new import or, with --resume, reads the journal of the last one.</summary>
-    private static ImportJournal Begin(Order order, string history, ImportInput input, out string? path)
+    private static ImportJournal Begin(ImportRequest request, string history, ImportInput input, out string? path)
     {
         path = null;
         string seed = Convert.ToHexStringLower(RandomNumberGenerator.GetBytes(16));
@@ -232,7 +232,7 @@ internal static class ImportCommand
         }
 
         var newJournal = NewJournal(version.Bytes, version.Modified.Ticks);
-        if (!File.Exists(path) || order.Restarts)
+        if (!File.Exists(path) || request.Restarts)
         {
             return request.Resumes
                 ? throw new AdminException(

@@ -101,13 +101,13 @@ public sealed class ReappliedTests : IDisposable
     private void AssertIsStale()
     {
         Assert.True(_node.Status(ByName.Name).IsStale);
-        Assert.Equal(0, _node.Serving(ByName.Name).WholeEtag);
+        Assert.Equal(0, _node.Serving(ByName.Name).ConsistentEtag);
     }
 
     private void AssertIsWhole()
     {
         Assert.False(_node.Status(ByName.Name).IsStale);
-        Assert.Equal(_node.Database().LastEtag, _node.Serving(ByName.Name).WholeEtag);
+        Assert.Equal(_node.Database().LastEtag, _node.Serving(ByName.Name).ConsistentEtag);
         _node.Check(ByName.Name, ByName);
     }
 }
