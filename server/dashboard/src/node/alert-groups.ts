@@ -25,6 +25,7 @@ export const Titles: Readonly<Record<string, string>> = {
   backup_old: "There is no recent backup",
   slot_not_committed: "An update is on trial",
   slot_fell_back: "An update was taken back",
+  packages_old: "System packages are old",
   machine_unseen: "A node cannot see its machine",
 }
 

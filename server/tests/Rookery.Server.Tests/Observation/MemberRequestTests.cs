@@ -74,7 +74,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
         var state = await feed.FirstAsync(state => NodesOf(state)[1].GetProperty("State").GetString() is "down");
         Assert.Equal(61.5, NodesOf(state)[1].GetProperty("Sample").GetProperty("TemperatureCelsius").GetDouble());
         Assert.Equal(
-            ("error", "There is no leader."),
+            ("error", "Nothing is written: There is no leader."),
             (
                 state.GetProperty("Health").GetProperty("Level").GetString(),
                 state.GetProperty("Health").GetProperty("Sentence").GetString()

@@ -123,7 +123,11 @@ public sealed class UnplugRuleTests
     [InlineData("L+ v+", "ok", "Both nodes are well; while either is off, nothing is written.")]
     [InlineData("L+ l+", "ok", "Both nodes are well; while pi-A is off, nothing is written.")]
     [InlineData("L+", "ok", "This node is well. It is the only one: its data are nowhere else but in backups.")]
-    [InlineData("L+ v+ v-", "warning", "pi-C does not answer; 2 of 3 nodes run. Writes go on, and no other may fail.")]
+    [InlineData(
+        "L+ v+ v-",
+        "warning",
+        "Writes go on, and no other may fail: pi-C does not answer, and 2 of 3 nodes run."
+    )]
     [InlineData(
         "L+ v+ v+ v+ v-",
         "warning",

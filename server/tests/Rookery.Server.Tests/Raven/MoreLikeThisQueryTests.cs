@@ -51,7 +51,7 @@ public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture
     }
 
     [Theory]
-    [InlineData("moreLikeThis(id() = 'articles/9')", 400, "there is none")]
+    [InlineData("moreLikeThis(id() = 'articles/9')", 400, "there is no such document")]
     [InlineData("moreLikeThis('{')", 400, "not a JSON object")]
     [InlineData("moreLikeThis(id() = 'articles/1', '{\"StopWordsDocumentId\":\"stop\"}')", 501, "StopWordsDocumentId")]
     [InlineData("moreLikeThis(id() = 'articles/1', '{\"MaximumQueryTerms\":100000}')", 400, "1024")]
@@ -123,7 +123,7 @@ public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture
     }
 
     [Theory]
-    [InlineData("moreLikeThis(id() = 'articles/9')", 400, "there is none")]
+    [InlineData("moreLikeThis(id() = 'articles/9')", 400, "there is no such document")]
     [InlineData(
         "moreLikeThis(id() = 'articles/1', '{\"Fields\":[\"title\"]}')",
         400,
