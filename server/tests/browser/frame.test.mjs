@@ -60,7 +60,13 @@ async function openPage(options) {
   return { page, only }
 }
 
-/** Leaves the page, and clears what it stored. */
+/** Chooses an action in the menu of a row. */
+async function choose(page, row, action) {
+  await page.getByRole("button", { name: `Actions on ${row}` }).click()
+  await page.getByRole("menuitem", { name: action }).click()
+}
+
+/** Ends what is shown, and forgets what it stored. */
 async function leave(page) {
   await page.evaluate(() => { localStorage.clear(); sessionStorage.clear() })
   await page.goto("about:blank")
@@ -122,7 +128,23 @@ test("A dead node turns grey, shows its last figures, and links to its last hour
   await leave(page)
 })
 
-test("Without a leader the page says so and keeps showing the log", async () => {
+test("What fires comes first as a card with what to do, and conditions are shown when they are asked for", async () => {
+  await change(open, "one-dead")
+  const page = await show(open, "#/alerts")
+  const cards = page.getByRole("list", { name: "Firing" })
+  const card = cards.locator(".alert-card", { has: page.getByRole("heading", { name: "A member does not answer" }) })
+  await card.getByText("pi-3 has not answered for a minute.").waitFor()
+  await card.getByText("What to do:").waitFor()
+  await card.getByRole("link", { name: "pi-3" }).waitFor()
+  assert.equal(await card.locator("code").innerText(), "rookery cluster node ls")
+  assert.equal(await page.getByText("rookery_cluster_member_reachable == 0", { exact: true }).isVisible(), false)
+  await page.getByText("conditions that are watched").click()
+  await page.getByText("Show the condition of A member does not answer").click()
+  await page.getByText("rookery_cluster_member_reachable == 0", { exact: true }).waitFor()
+  await leave(page)
+})
+
+test("Without a leader the page says so, and goes on", async () => {
   await change(open, "no-quorum")
   const page = await show(open, "#/logs")
   await page.getByText("No leader: nothing is written now.").waitFor()
@@ -182,7 +204,22 @@ test("A member is removed only after its name was typed, with the keyboard alone
   await leave(page)
 })
 
-test("The right token signs in, and a wrong token is refused", async () => {
+test("A node alone is asked for nothing that it refuses", async t => {
+  const node = await play("--scenario", "alone")
+  const page = await browser.newPage()
+  t.after(() => page.close())
+  page.setDefaultTimeout(Patience)
+  const refused = []
+  page.on("response", response => { if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`) })
+  for (const [hash, isThere] of [["#/cluster", "This node is alone."], ["#/cluster/access", "shop-app"], ["#/cluster/backups", "Last verified backup"], ["#/alerts", "conditions that are watched"]]) {
+    await page.goto(`${node}/${hash}`)
+    await page.getByText(isThere).first().waitFor()
+  }
+
+  assert.deepEqual(refused, [])
+})
+
+test("A token opens the door, another one does not", async () => {
   const node = await play("--sign-in")
   const page = await show(node, "#/")
   await page.getByLabel("Token").fill("admin")

@@ -100,7 +100,32 @@ test("A backup taken under load holds everything that was acknowledged before it
   refused(await run("restore", "--from", data, "--data", join(directory, "other")), 1, /no complete backup/)
 })
 
-test("A backup that is interrupted after its last file is reported as complete", async t => {
+test("A backup that a browser downloaded is unpacked, checked and restored, and a damaged one is refused", async t => {
+  const directory = temporaryDirectory(t)
+  const [file, cut, changed, longer, unpacked] = ["file", "cut", "changed", "longer", "unpacked"].map(name => join(directory, name))
+  await serving(join(directory, "data"), async node => {
+    await node.createDatabase("Quiet")
+    await node.expect(201, "PUT", "/databases/Quiet/docs?id=a", JSON.stringify({ text: "rook".repeat(1000) }))
+    writeFileSync(file, Buffer.from(await (await fetch(`${node.url}/admin/node/backup`)).arrayBuffer()))
+  })
+  const bytes = readFileSync(file)
+  writeFileSync(cut, bytes.subarray(0, bytes.length - 5))
+  writeFileSync(changed, bytes)
+  damage(changed)
+  writeFileSync(longer, Buffer.concat([bytes, Buffer.from("x")]))
+  refused(await run("backup", "--from", cut, "--to", join(directory, "one")), 1, /cut is no complete backup/)
+  refused(await run("backup", "--from", changed, "--to", join(directory, "two")), 1, /changed is no complete backup/)
+  refused(await run("backup", "--from", longer, "--to", join(directory, "three")), 1, /bytes after the end/)
+  refused(await run("restore", "--from", join(directory, "one"), "--data", join(directory, "none")), 1, /no complete backup/)
+  writeFileSync(changed, "rook")
+  refused(await run("backup", "--from", changed, "--to", join(directory, "four")), 1, /changed is no backup/)
+  assert.ok(!existsSync(join(directory, "four")), "nothing was begun")
+  refused(await run("backup", "--from", file, "--to", unpacked, "--url", "http://127.0.0.1:1"), 78, /Give one of them/)
+  assert.match(await succeeded(run("backup", "--from", file, "--to", unpacked)), /Backup complete in .*, durable and checked\./)
+  assert.match(await succeeded(run("restore", "--from", unpacked, "--data", join(directory, "restored"))), /Quiet: 1 document\./)
+})
+
+test("A backup that is interrupted when it is complete already is reported as complete", async t => {
   const directory = temporaryDirectory(t)
   const backup = join(directory, "backup")
   await serving(join(directory, "data"), async node => {
