@@ -11,6 +11,10 @@ export const failover = {
   "a bulk insert whose node is killed can be repeated": bulkInsertRepeated,
 }
 
+// The client repeats requests of its user at the next node, but not its own question for the topology, which it sends with
+// one of them. If the node is killed meanwhile, the user's call fails, and its outcome is unknown.
+const isConnectionLost = error => ["ECONNRESET", "ECONNREFUSED", "EPIPE", "UND_ERR_SOCKET"].includes(error.cause?.code)
+
 const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds))
 
 async function leaderDiesInSession(t, client, cluster, database) {
@@ -54,7 +58,7 @@ async function transactionsAcrossLeaders(t, client, cluster, database) {
 
     // Each step reads the value, increments it, and stores a document with the new number in one transaction. If the
     // answer to a step is lost, the client sends the step again with another request id. Then it conflicts with itself,
-    // and the worker makes one step more.
+    // and the worker makes one step more, as after a call that failed with its connection.
     const step = async worker => {
       const session = clusterWide()
       const counter = await session.advanced.clusterTransaction.getCompareExchangeValue("counter")
@@ -71,7 +75,7 @@ async function transactionsAcrossLeaders(t, client, cluster, database) {
           await step(worker)
           done++
         } catch (error) {
-          if (error.name !== "ClusterTransactionConcurrencyException") {
+          if (error.name !== "ClusterTransactionConcurrencyException" && !isConnectionLost(error)) {
             throw error
           }
 
