@@ -524,17 +524,17 @@ class Health(unittest.TestCase):
         return node
 
     def test_the_health_check_uses_the_configured_address(self):
-        for listen, url in {
-            "https://0.0.0.0:443": "https://127.0.0.1:443/readyz",
-            "https://[::]:8443": "https://[::1]:8443/readyz",
-            "https://192.168.1.20:8443/": "https://192.168.1.20:8443/readyz",
-            "https://[fd00::20]": "https://[fd00::20]/readyz",
-            "http://localhost:8080": "http://127.0.0.1:8080/readyz",
+        for listen, urls in {
+            "https://0.0.0.0:443": ["https://127.0.0.1:443/readyz"],
+            "https://[::]:8443": ["https://127.0.0.1:8443/readyz", "https://[::1]:8443/readyz"],
+            "https://192.168.1.20:8443/": ["https://192.168.1.20:8443/readyz"],
+            "https://[fd00::20]": ["https://[fd00::20]/readyz"],
+            "http://localhost:8080": ["http://127.0.0.1:8080/readyz"],
         }.items():
             self.configuration.write_text(json.dumps({"data": "/var/lib/rookery/data", "listen": listen}))
-            self.assertEqual(health.readiness_url(), url)
+            self.assertEqual(health.readiness_urls(), urls)
         self.configuration.write_text("{}")
-        self.assertEqual(health.readiness_url(), "http://127.0.0.1:8080/readyz")
+        self.assertEqual(health.readiness_urls(), ["http://127.0.0.1:8080/readyz"])
 
     def test_a_node_at_another_port_is_healthy_when_it_is_ready(self):
         node = self.node()
@@ -544,6 +544,14 @@ class Health(unittest.TestCase):
             self.assertTrue(health.is_healthy())
             node.status = 503
             self.assertFalse(health.is_healthy())
+
+    def test_a_node_at_all_addresses_is_healthy_over_IPv4_or_IPv6_alone(self):
+        for address in ("127.0.0.1", "::1"):
+            node = self.node(address)
+            self.configuration.write_text(json.dumps({"listen": f"https://[::]:{node.server_port}"}))
+            self.assertTrue(health.is_healthy(), address)
+            node.status = 503
+            self.assertFalse(health.is_healthy(), address)
 
     def test_unexpected_answers_count_as_unhealthy_without_an_error(self):
         self.configuration.write_text(json.dumps({"listen": f"https://127.0.0.1:{self.node('127.0.0.1', NoHttp).server_port}"}))

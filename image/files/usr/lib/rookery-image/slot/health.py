@@ -25,24 +25,33 @@ def configured_listen() -> str:
     return str(configuration.get("listen", DEFAULT_LISTEN)) if isinstance(configuration, dict) else DEFAULT_LISTEN
 
 
-def readiness_url() -> str:
-    """The URL of the readiness check. Raises ValueError for an address with which the node would not start."""
+def readiness_urls() -> list[str]:
+    """The URLs of the readiness check: the node serves if one of them says so. Raises ValueError for an address with
+    which the node would not start."""
     url = urllib.parse.urlsplit(configured_listen())
     address = ipaddress.ip_address("127.0.0.1" if url.hostname == "localhost" else url.hostname or "")
+    hosts = [f"[{address}]" if address.version == 6 else str(address)]
     if address.is_unspecified:
-        # The node listens at all addresses; loopback is one of them.
-        address = ipaddress.ip_address("127.0.0.1" if address.version == 4 else "::1")
-    host = f"[{address}]" if address.version == 6 else str(address)
-    return f"{url.scheme}://{host}{f':{url.port}' if url.port else ''}/readyz"
+        # The node listens at all addresses; loopback is one of them. On :: it answers over IPv4, too, which comes
+        # first, because a machine whose IPv6 is switched off has no ::1.
+        hosts = ["127.0.0.1"] if address.version == 4 else ["127.0.0.1", "[::1]"]
+    return [f"{url.scheme}://{host}{f':{url.port}' if url.port else ''}/readyz" for host in hosts]
 
 
 def is_healthy() -> bool:
+    try:
+        return any(is_ready(url) for url in readiness_urls())
+    # An unreadable or invalid configuration counts as unhealthy; `judge` tries again until its time ends.
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+def is_ready(url: str) -> bool:
     # The connection stays on this machine, so the certificate is not verified.
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
-        with urllib.request.urlopen(readiness_url(), timeout=5, context=context) as response:
+        with urllib.request.urlopen(url, timeout=5, context=context) as response:
             return response.status == 200
-    # Any error counts as unhealthy; `judge` tries again until its time ends.
-    except (OSError, ValueError, RecursionError, http.client.HTTPException):
+    except (OSError, ValueError, http.client.HTTPException):
         return False
