@@ -137,11 +137,9 @@ public sealed record LocalAccess(Uri Address, string? Token)
     /// <summary>Returns the address at which a node with this configuration answers on its own machine.</summary>
     public static Uri AddressOf(ServeConfiguration configuration)
     {
+        // A node that listens on :: answers over IPv4, too, and a machine whose IPv6 is switched off has no ::1.
         var address = configuration.Listen.Address;
-        address =
-            address.Equals(IPAddress.Any) ? IPAddress.Loopback
-            : address.Equals(IPAddress.IPv6Any) ? IPAddress.IPv6Loopback
-            : address;
+        address = address.Equals(IPAddress.Any) || address.Equals(IPAddress.IPv6Any) ? IPAddress.Loopback : address;
         string scheme = configuration.IsSecure ? "https" : "http";
         return new Uri($"{scheme}://{new IPEndPoint(address, configuration.Listen.Port)}");
     }

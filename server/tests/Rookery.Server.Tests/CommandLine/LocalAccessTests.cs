@@ -45,6 +45,18 @@ public sealed class LocalAccessTests
         );
     }
 
+    /// <summary>A machine whose IPv6 is switched off has no ::1, and a node on :: answers over IPv4, too.</summary>
+    [Theory]
+    [InlineData("https://[::]:8443", "https://127.0.0.1:8443")]
+    [InlineData("https://0.0.0.0:8443", "https://127.0.0.1:8443")]
+    [InlineData("https://[::1]:8443", "https://[::1]:8443")]
+    [InlineData("https://192.168.1.20:8443", "https://192.168.1.20:8443")]
+    public void A_node_on_all_addresses_is_reached_over_IPv4_on_its_own_machine(string listen, string reached) =>
+        Assert.Equal(
+            new Uri(reached),
+            LocalAccess.AddressOf(ServeConfiguration.From(new ServeSettings { Data = "/data", Listen = listen }))
+        );
+
     /// <summary>
     /// The start after the change failed before it wrote the file, so the file still has the old address.
     /// </summary>
