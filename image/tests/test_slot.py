@@ -27,6 +27,7 @@ sys.path.insert(0, str(SLOT))
 
 # pylint: disable=wrong-import-position
 import bundle
+import caller
 import health
 import keys
 import state
@@ -218,6 +219,9 @@ class Machine(WithBundles):
         for name, value in {"DIRECTORIES": (self.directory,), "REVOKED": self.directory / "revoked-update-keys", "REVOKED_BY_IMAGE": self.directory / "revoked"}.items():
             self.replace(keys, name, value)
         self.replace(health, "is_healthy", lambda: self.is_healthy)
+        # The address from which `rookery-slot` is called by SSH.
+        self.source = None
+        self.replace(caller, "ssh_source", lambda _: self.source)
         self.real_run = subprocess.run
         self.replace(subprocess, "run", self.run_program)
 
@@ -427,6 +431,15 @@ class Machine(WithBundles):
         (self.directory / "image").unlink()
         self.output_of("judge")
         self.assertEqual(self.state, SlotState("b"))
+
+    def test_an_update_that_would_lock_out_its_caller_is_refused_before_any_change(self):
+        self.source = "203.0.113.7"
+        self.replace(caller, "is_near", lambda _: False)
+        self.replace(caller, "OWN_RULES", self.directory / "nftables.d")
+        before, revoked = self.slots["b"].read_bytes(), keys.fingerprint(self.make_key("second"))
+        self.expect_refusal("install", "after the restart you could not log in", bundle=self.make_bundle(revoked=[revoked]))
+        self.assertEqual((self.state, self.slots["b"].read_bytes()), (SlotState("a"), before))
+        self.assertFalse((self.directory / "revoked-update-keys").exists())
 
     def test_an_update_revokes_a_key_that_did_not_sign_it(self):
         second = self.make_key("second")

@@ -130,6 +130,7 @@ def status(arguments: argparse.Namespace) -> None:
 def install(arguments: argparse.Namespace) -> None:
     # pylint: disable=import-outside-toplevel
     import bundle
+    import caller
     import keys
 
     stored, running = state.read(disk()), running_slot()
@@ -144,7 +145,8 @@ def install(arguments: argparse.Namespace) -> None:
             f"{arguments.bundle} contains release {manifest.release}, which is older than {present}, which runs. An older release has known security faults, and may be unable to "
             "read the node's data. It was not installed. To install it nevertheless: rookery-slot install --downgrade FILE"
         )
-    # First, so that no later step can leave a revoked key trusted.
+    caller.require_return(partition(running), os.getpid())
+    # Before the slot, so that no later step can leave a revoked key trusted.
     keys.revoke(manifest.revoked)
     target = other(running)
     # No start may choose the target slot before it is complete.

@@ -59,8 +59,13 @@ class Slot:
 
     def text(self, path: str) -> bytes | None:
         """The bytes of a file of the slot; None if there is none."""
-        result = subprocess.run(["debugfs", "-R", f'cat "{path}"', self._partition], capture_output=True, check=False)
-        return None if b"File not found" in result.stderr else result.stdout
+        return text_of(self._partition, path)
+
+
+def text_of(partition: str, path: str) -> bytes | None:
+    """The bytes of a file in the file system of a partition; None if there is none."""
+    result = subprocess.run(["debugfs", "-R", f'cat "{path}"', partition], capture_output=True, check=False)
+    return None if b"File not found" in result.stderr else result.stdout
 
 
 @contextmanager
