@@ -169,6 +169,29 @@ class Etc(unittest.TestCase):
         ])
         self.assertEqual((self.directory / "etc/passwd").read_text(), ACCOUNTS["passwd"])
 
+    def test_an_account_whose_group_is_another_one_here_is_not_added(self):
+        theirs = {**ACCOUNTS, "passwd": ACCOUNTS["passwd"] + "_new:x:102:102::/:/usr/sbin/nologin\n",
+                  "group": ACCOUNTS["group"] + "_new:x:102:\n", "shadow": ACCOUNTS["shadow"] + "_new:!:1::::::\n"}
+        # The number of the account's group is that of the owner's group `secret`.
+        ours = {**ACCOUNTS, "group": ACCOUNTS["group"] + "secret:x:102:ann\n"}
+        self.assertEqual(self.merge(ours, theirs), [
+            "The group _new of the new release is not added: its number 102 is secret's here. "
+            "Give secret another number.",
+            "The account _new of the new release is not added: the number 102 of its group is secret's here. "
+            "Give the group secret another number.",
+        ])
+        for name, text in ours.items():
+            self.assertEqual((self.directory / "etc" / name).read_text(), text)
+
+    def test_an_account_whose_group_has_another_number_here_is_not_added(self):
+        theirs = {**ACCOUNTS, "passwd": ACCOUNTS["passwd"] + "_new:x:102:102::/:/usr/sbin/nologin\n",
+                  "group": ACCOUNTS["group"] + "_new:x:102:\n"}
+        ours = {**ACCOUNTS, "group": ACCOUNTS["group"] + "_new:x:109:\n"}
+        self.assertEqual(self.merge(ours, theirs)[1],
+                         "The account _new of the new release is not added: its group _new has another number here "
+                         "than 102. Give the group _new this number.")
+        self.assertEqual((self.directory / "etc/passwd").read_text(), ACCOUNTS["passwd"])
+
     def test_without_changed_accounts_nothing_is_written(self):
         with etc.slots(self.slot("present"), self.slot("new")) as (_, new):
             self.assertEqual(etc.merge_accounts(new), [])

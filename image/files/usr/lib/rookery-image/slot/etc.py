@@ -173,6 +173,9 @@ def merged_accounts(ours: dict[str, str], theirs: dict[str, str]) -> tuple[dict[
             if fields[2] in numbers:
                 notes.append(f"The {kind} {name} of the new release is not added: its number {fields[2]} is {numbers[fields[2]]}'s here. Give {numbers[fields[2]]} another number.")
                 continue
+            if file == ACCOUNTS and (note := contradiction(name, fields, texts[GROUPS], theirs[GROUPS])):
+                notes.append(note)
+                continue
             added[file].add(name)
             texts[file] = texts[file].rstrip("\n") + "\n" + ":".join(fields) + "\n"
             notes.append(f"The {kind} {name} of the new release was added.")
@@ -191,6 +194,22 @@ def merged_accounts(ours: dict[str, str], theirs: dict[str, str]) -> tuple[dict[
             if name in added[of] and name not in present:
                 texts[file] = texts[file].rstrip("\n") + "\n" + ":".join(fields) + "\n"
     return texts, notes
+
+
+def contradiction(name: str, fields: list[str], merged: str, theirs: str) -> str | None:
+    """Why an account of the new slot would get the rights of another group on this machine; None if it would not.
+    Groups are compared by name, because an account names its group by number only."""
+    number = fields[3]
+    here, there = ({group for group, of in entries(text).items() if of[2] == number} for text in (merged, theirs))
+    if here == there or here & there:
+        return None
+    if here:
+        other = sorted(here)[0]
+        return (f"The account {name} of the new release is not added: the number {number} of its group is {other}'s "
+                f"here. Give the group {other} another number.")
+    group = sorted(there)[0]
+    return (f"The account {name} of the new release is not added: its group {group} has another number here than "
+            f"{number}. Give the group {group} this number.")
 
 
 def merge_accounts(new: Slot) -> list[str]:
