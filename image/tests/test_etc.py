@@ -41,12 +41,15 @@ class Etc(unittest.TestCase):
         self.files = {"present": {"etc/rookery-image": "version=1\n"}, "new": {"etc/rookery-image": "version=2\n"}}
 
     def slot(self, name: str) -> str:
-        """Creates the file system of a slot from its files and returns its path."""
+        """Creates the file system of a slot from its files and returns its path. `-> TARGET` makes a link."""
         root, image = self.directory / f"{name}.root", self.directory / f"{name}.ext4"
         shutil.rmtree(root, ignore_errors=True)
         for path, text in self.files[name].items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_text(text)
+            if text.startswith("-> "):
+                (root / path).symlink_to(text.removeprefix("-> "))
+            else:
+                (root / path).write_text(text)
         subprocess.run(["mkfs.ext4", "-q", "-F", "-d", root, image, "4M"], check=True, capture_output=True)
         return str(image)
 
@@ -98,6 +101,33 @@ class Etc(unittest.TestCase):
         self.change("rookery-image", "version=0\n")
         self.assertIn("hides the release of the slot", self.hidden()["rookery-image"])
         self.assertTrue((self.directory / "drop").read_text().endswith(" rookery-image\n"))
+
+    def test_a_directory_of_the_machine_over_a_file_or_link_of_the_release_is_listed(self):
+        # What the link names on the running system is no part of the release.
+        outside = self.directory / "outside"
+        outside.mkdir()
+        (outside / "x.conf").write_text("of the running system")
+        self.in_both("etc/a", None, "2")
+        self.in_both("etc/b", None, f"-> {outside}")
+        self.in_both("etc/c", f"-> {outside}", f"-> {outside}")
+        for name in "abc":
+            self.change(f"{name}/x.conf", "mine")
+        self.assertEqual(self.hidden(), {
+            "a": "is a directory here and stays; the new release has a file or link of that name",
+            "b": "is a directory here and stays; the new release has a file or link of that name",
+            "c": "is a directory here and stays",
+        })
+
+    @unittest.skipUnless(os.geteuid() == 0, "trusted attributes need root")
+    def test_a_link_of_the_machine_in_a_replaced_directory_is_not_followed(self):
+        outside = self.directory / "outside"
+        outside.mkdir()
+        (outside / "x.conf").write_text("of the running system")
+        self.in_both("etc/a/d/x.conf", None, "2")
+        (self.upper / "a").mkdir()
+        (self.upper / "a/d").symlink_to(outside)
+        os.setxattr(self.upper / "a", "trusted.overlay.opaque", b"y")
+        self.assertIn("a/d/x.conf", self.hidden())
 
     def test_a_unit_of_the_machine_in_place_of_one_of_the_release_is_listed(self):
         self.in_both("usr/lib/systemd/system/a.service", "1", "2")

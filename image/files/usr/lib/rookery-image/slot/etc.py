@@ -31,6 +31,8 @@ ACCOUNTS, GROUPS, SHADOW, GROUP_SHADOW = "passwd", "group", "shadow", "gshadow"
 MERGED = (ACCOUNTS, GROUPS, SHADOW, GROUP_SHADOW)
 # Directories of /etc whose files take the place of files in /usr/lib.
 OVERRIDING = ("systemd/system", "systemd/network", "udev/rules.d", "sysctl.d", "tmpfiles.d", "sysusers.d", "modprobe.d", "modules-load.d")
+# The content of a directory.
+DIRECTORY = ("directory",)
 # The image's identity is never the owner's.
 IDENTITY = Path(release.FILE).name
 
@@ -75,9 +77,13 @@ def slots(present: str, new: str):
         yield Slot(present, Path(directory) / "present"), Slot(new, Path(directory) / "new")
 
 
-def content(path: Path) -> tuple | None:
-    """What makes two files equal: kind, mode, owner and bytes; None if there is no file."""
+def content(root: Path, relative: str = "") -> tuple | None:
+    """What makes two files equal: kind, mode, owner and bytes; None if there is no file. The path below `root` does not
+    pass through links: an absolute one would lead into the running system."""
+    path = root / relative
     try:
+        if any(not stat.S_ISDIR((root / parent).lstat().st_mode) for parent in Path(relative).parents):
+            return None
         status = path.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -85,7 +91,7 @@ def content(path: Path) -> tuple | None:
         return ("link", os.readlink(path))
     if stat.S_ISREG(status.st_mode):
         return ("file", stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid, hashlib.sha256(path.read_bytes()).hexdigest())
-    return ("directory",) if stat.S_ISDIR(status.st_mode) else ("special", status.st_mode, status.st_rdev)
+    return DIRECTORY if stat.S_ISDIR(status.st_mode) else ("special", status.st_mode, status.st_rdev)
 
 
 def is_whiteout(path: Path) -> bool:
@@ -115,15 +121,17 @@ def hidden(present: Slot, new: Slot) -> list[Hidden]:
             path = str(entry.relative_to(UPPER))
             if is_own(path) or "\n" in path:
                 continue
-            theirs, before = content(new.etc / path), content(present.etc / path)
+            theirs, before = content(new.etc, path), content(present.etc, path)
             if is_whiteout(entry):
                 if theirs is not None:
                     found.append(Hidden(path, "was deleted here and stays deleted" + ("" if theirs == before else "; the new release has another one")))
             elif entry.is_dir() and not entry.is_symlink():
                 opaque = is_opaque(entry)
-                if opaque and theirs is not None:
+                if theirs not in (None, DIRECTORY):
+                    found.append(Hidden(path, "is a directory here and stays" + ("" if theirs == before else "; the new release has a file or link of that name")))
+                elif opaque and theirs is not None:
                     found.extend(Hidden(str(file.relative_to(new.etc)), "is hidden, because its directory was replaced here") for file in sorted((new.etc / path).rglob("*"))
-                                 if content(UPPER / file.relative_to(new.etc)) is None)
+                                 if content(UPPER, str(file.relative_to(new.etc))) is None)
                 visit(entry, inside_opaque or opaque)
             else:
                 ours = content(entry)
