@@ -73,6 +73,19 @@ sign() { # MANIFEST SIGNATURE
   openssl pkeyutl -sign -inkey "$signing_key" "${key_passphrase[@]}" -rawin -in "$1" -out "$2"
 }
 
+# Prints the fingerprints of a list of revoked keys. A line that is none revokes no key, so it ends the build.
+revoked_fingerprints() { # FILE
+  local line
+  while read -r line || [[ -n $line ]]; do
+    line=${line%%#*}
+    line=${line%"${line##*[![:space:]]}"}
+    [[ -n $line ]] || continue
+    [[ $line =~ ^[0-9a-f]{64}$ ]] ||
+      fail "$1: '$line' is no fingerprint, which is 64 digits and letters a to f. Print it by: openssl pkey -pubin -in KEY.pem -outform DER | sha256sum | cut -d' ' -f1"
+    echo "$line"
+  done <"$1"
+}
+
 # Prints the fingerprint of a public key: the SHA-256 of its DER form.
 fingerprint_of() { # PUBLIC_KEY
   openssl pkey -pubin -in "$1" -outform DER | sha256sum | cut -d' ' -f1

@@ -60,13 +60,30 @@ class Signing(unittest.TestCase):
         self.assertRegex(release[0], r"^[0-9]+\.[0-9]+\.[0-9]+\S*\+os20[0-9]{6}\.[0-9]{4}$")
         self.assertEqual(release[1], f"artifacts/rookery-{release[0]}-none.img")
 
+    def test_a_line_that_is_no_fingerprint_ends_the_build(self):
+        (self.directory / "slot").write_bytes(b"slot")
+        revoked = self.directory / "revoked"
+        # As sha256sum prints it, in capital letters, too short, and two on a line.
+        for line in (f"{'a' * 64}  -", "A" * 64, "a" * 63, f"{'a' * 64} {'b' * 64}"):
+            revoked.write_text(f"# a comment\n\n{'c' * 64}  # lost in a train\n{line}")
+            command = [TOP / "image/describe", "manifest", "0.2.0", "arm64", self.directory / "slot", revoked]
+            described = subprocess.run(command, capture_output=True, text=True, check=False)
+            for result in (described, self.lib(f"revoked_fingerprints {revoked} >{self.directory}/list")):
+                self.assertEqual(result.returncode, 1, line)
+                self.assertIn(f"'{line}' is no fingerprint", result.stderr)
+            self.assertEqual(described.stdout, "")
+
+    def test_the_list_of_an_image_has_fingerprints_alone(self):
+        (self.directory / "revoked").write_text(f"# a comment\n\n  {'a' * 64}  # lost in a train\n{'b' * 64}")
+        self.assertEqual(self.lib(f"revoked_fingerprints {self.directory}/revoked").stdout, f"{'a' * 64}\n{'b' * 64}\n")
+
     def test_a_manifest_contains_release_version_and_revoked_keys(self):
         (self.directory / "slot").write_bytes(b"slot")
-        (self.directory / "revoked").write_text("# a comment\n\nabc  # lost in a train\n")
+        (self.directory / "revoked").write_text(f"# a comment\n\n{'a' * 64}  # lost in a train\n")
         command = [TOP / "image/describe", "manifest", "0.2.0-beta+os20261126.1412", "arm64", self.directory / "slot", self.directory / "revoked"]
         manifest = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
         del manifest["slot"]
-        self.assertEqual(manifest, {"version": "0.2.0-beta", "release": "0.2.0-beta+os20261126.1412", "architecture": "arm64", "revoked": ["abc"]})
+        self.assertEqual(manifest, {"version": "0.2.0-beta", "release": "0.2.0-beta+os20261126.1412", "architecture": "arm64", "revoked": ["a" * 64]})
 
 
 if __name__ == "__main__":

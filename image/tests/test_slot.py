@@ -463,6 +463,12 @@ class Machine(WithBundles):
         self.expect_refusal("install", "revokes the key release.pem, which signed it", bundle=self.make_bundle(revoked=[fingerprint]))
         self.assertFalse((self.directory / "revoked-update-keys").exists())
 
+    def test_an_update_that_revokes_no_fingerprint_is_refused(self):
+        for listed in (["a" * 64, f"{'a' * 64}  -"], ["A" * 64], ["a" * 64 + "\n"], [7], "a" * 64, None):
+            self.expect_refusal("install", "which is no fingerprint of a key. It was not installed", bundle=self.make_bundle(revoked=listed))
+        self.assertEqual(self.state, SlotState("a"))
+        self.assertFalse((self.directory / "revoked-update-keys").exists())
+
     def test_an_unsigned_manifest_revokes_nothing(self):
         second = keys.fingerprint(self.make_key("second"))
         path = self.make_bundle(lambda files: files.update({"manifest.json": files["manifest.json"].replace(b"}}", b'}, "revoked": ["%s"]}' % second.encode())}))

@@ -72,10 +72,20 @@ def open_checked(path: Path, keys: list[Path]) -> tuple[tarfile.TarFile, Manifes
         raise Refusal(f"{path} is not signed by a key that this machine trusts ({', '.join(key.name for key in keys)}). It was not installed.")
     fields = json.loads(manifest)
     # Manifests of the first images have neither a release nor revoked keys.
-    revoked = tuple(fields.get("revoked", ()))
+    revoked = revoked_in(fields, path)
     if keys_module.fingerprint(by) in revoked:
         raise Refusal(f"{path} revokes the key {by.name}, which signed it. It was not installed: a key is revoked by an update that another key signed.")
     return archive, Manifest(fields.get("release", fields["version"]), fields["architecture"], fields["slot"]["bytes"], fields["slot"]["sha256"], revoked)
+
+
+def revoked_in(fields: dict, path: Path) -> tuple[str, ...]:
+    """The fingerprints that a manifest revokes. Another text among them would be recorded and revoke nothing."""
+    listed = fields.get("revoked", [])
+    wrong = [one for one in listed if not keys_module.is_fingerprint(one)] if isinstance(listed, list) else [listed]
+    if wrong:
+        raise Refusal(f"{path} revokes {wrong[0]!r}, which is no fingerprint of a key. It was not installed: ask its "
+                      "maker for a bundle that revokes the key.")
+    return tuple(listed)
 
 
 def write_slot(archive: tarfile.TarFile, manifest: Manifest, path: Path, device: str, progress) -> None:

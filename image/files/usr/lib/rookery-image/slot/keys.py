@@ -7,6 +7,7 @@ key, does not restore the trust.
 
 import hashlib
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -24,6 +25,10 @@ def fingerprint(key: Path) -> str:
     if result.returncode != 0:
         raise Refusal(f"{key} contains no public key. Remove it, or write the key again: openssl pkey -in KEY -pubout -out {key}")
     return hashlib.sha256(result.stdout).hexdigest()
+
+
+def is_fingerprint(text: object) -> bool:
+    return isinstance(text, str) and re.fullmatch(r"[0-9a-f]{64}", text) is not None
 
 
 def revoked() -> set[str]:
