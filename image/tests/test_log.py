@@ -1,6 +1,7 @@
 """Tests what the screen and the log on the boot partition show: python3 -m unittest image/tests/test_log.py"""
 
 import errno
+import re
 import sys
 import unittest
 from pathlib import Path
@@ -60,12 +61,24 @@ class TheLog(Directory):
             self.assertEqual(self.log.stat().st_size % 4096, 0)
 
     def test_only_addresses_at_which_the_node_listens_are_shown(self):
-        links = '[{"addr_info": [{"local": "192.168.1.11"}, {"local": "2001:db8::11"}, {"local": "2001:db8::99", "temporary": true}]}]'
+        links = '[{"addr_info": [{"local": "192.168.1.11"}, {"local": "fd00::11"}, {"local": "fd00::99", "temporary": true}]}]'
         self.machine = system.Machine(self.root, commands=lambda command, **_: mock.Mock(stdout=links))
-        for listen, shown in (("https://[::]:443", ["192.168.1.11", "2001:db8::11"]), ("https://0.0.0.0:443", ["192.168.1.11"]), ("https://[2001:db8::11]:443", ["2001:db8::11"]),
-                              ("junk", ["192.168.1.11", "2001:db8::11"])):
+        for listen, shown in (("https://[::]:443", ["192.168.1.11", "fd00::11"]), ("https://0.0.0.0:443", ["192.168.1.11"]), ("https://[fd00::11]:443", ["fd00::11"]),
+                              ("junk", ["192.168.1.11", "fd00::11"])):
             (self.root / "var/lib/rookery/config.json").write_text(f'{{"listen": "{listen}"}}')
             self.assertEqual(greeting.addresses(self.machine), shown, listen)
+
+    def test_addresses_for_which_no_certificate_can_be_valid_are_not_shown(self):
+        links = '[{"addr_info": [{"local": "203.0.113.11"}, {"local": "100.64.0.3"}, {"local": "2001:db8::11"}]}]'
+        self.machine = system.Machine(self.root, commands=lambda command, **_: mock.Mock(stdout=links))
+        for listen in ("https://[::]:443", "https://[2001:db8::11]:443"):
+            (self.root / "var/lib/rookery/config.json").write_text(f'{{"listen": "{listen}"}}')
+            self.assertEqual(greeting.addresses(self.machine), ["100.64.0.3"] if "::]" in listen else [], listen)
+
+    def test_the_permitted_networks_are_those_of_the_authority(self):
+        source = (Path(__file__).parents[2] / "cluster/src/Rookery.Cluster/Identity/NameConstraints.cs").read_text(encoding="utf-8")
+        permitted = set(re.findall(r'IPNetwork\.Parse\("([^"]+)"\)', source))
+        self.assertEqual({str(network) for network in greeting.CERTIFIABLE} | {"127.0.0.0/8", "::1/128"}, permitted)
 
     def test_the_log_of_the_image_keeps_its_size(self):
         self.log.write_bytes(b" " * 16384)

@@ -23,11 +23,17 @@ FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS, MAX_DOUBLINGS = 15, 3600, 10
 # The measured speed of the card or drive, one measurement for each home of the node.
 MEASURED = "/var/lib/rookery/host/disk.txt"
 
+# The networks in the name constraints of each cluster's authority (NameConstraints.cs), except loopback.
+CERTIFIABLE = tuple(ipaddress.ip_network(network) for network in (
+    "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "fe80::/10", "fc00::/7",
+))
+
 
 def addresses(machine: Machine) -> list[str]:
-    """The machine's lasting addresses that others can reach, and at which the node listens."""
+    """The machine's lasting addresses at which the node listens, and for which a browser can accept its certificate."""
     links = json.loads(machine.run("ip", "-json", "address", "show", "scope", "global", "up") or "[]")
-    found = [address["local"] for link in links for address in link.get("addr_info", []) if "local" in address and not address.get("temporary")]
+    found = [address["local"] for link in links for address in link.get("addr_info", [])
+             if "local" in address and not address.get("temporary") and is_certifiable(address["local"])]
     try:
         listen = ipaddress.ip_address(urllib.parse.urlsplit(str((read_object(machine, NODE) or {})["listen"])).hostname)
     except (KeyError, ValueError):
@@ -36,6 +42,11 @@ def addresses(machine: Machine) -> list[str]:
         return [address for address in found if ipaddress.ip_address(address) == listen]
     # A node that listens on :: answers over IPv4, too.
     return found if listen.version == 6 else [address for address in found if ":" not in address]
+
+
+def is_certifiable(address: str) -> bool:
+    """Whether the cluster's authority may sign certificates for an address."""
+    return any(ipaddress.ip_address(address) in network for network in CERTIFIABLE)
 
 
 def authority_fingerprint(machine: Machine) -> str | None:
