@@ -88,6 +88,12 @@ class Names(unittest.TestCase):
         self.assertEqual(self.inventory.hosts["pi-1"].vars["rookery_addresses"][0], "192.168.1.11")
         self.assertEqual(set(self.inventory.hosts["pi-1"].vars["rookery_addresses"]), set(nodes["pi_1"]))
 
+    def test_A_bridge_of_the_control_host_in_the_network_of_the_nodes_is_not_taken_for_a_virtual_one(self):
+        # OpenWrt and libvirt call the bridge of the home network br-lan; the VPN reaches one node only.
+        nodes = {"pi_1": ["10.8.0.2", "192.168.1.11"], "pi_2": ["192.168.1.12"]}
+        interfaces = [("br-lan", "192.168.1.5/24"), ("eth1", "10.8.0.1/24")]
+        self.assertEqual(self.hosts(lines=self.announcing(**nodes), interfaces=interfaces), {"pi-1": "192.168.1.11", "pi-2": "192.168.1.12"})
+
     def test_A_bridge_that_all_nodes_have_is_not_taken_for_their_network(self):
         nodes = {"pi_%d" % number: ["10.0.3.1", "192.168.1.1%d" % number] for number in (1, 2, 3)}
         self.assertEqual(self.hosts(lines=self.announcing(**nodes)), {"pi-%d" % number: "192.168.1.1%d" % number for number in (1, 2, 3)})

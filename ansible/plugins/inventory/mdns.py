@@ -146,7 +146,7 @@ class Networks:
         neighbours = sum(any(parsed(one) in network and not parsed(one).is_link_local for one in addresses) for addresses in others)
         interfaces = [interface for interface, attached in self.attached if ip in attached]
         is_virtual = ip in CARRIER_NETWORK or any(interface.startswith(VIRTUAL_INTERFACES) for interface in interfaces)
-        return (ip.is_link_local, is_shared or (ip in self.own and not is_own), is_virtual, -neighbours, not interfaces, ip.version, int(ip), address)
+        return (ip.is_link_local, is_shared or (ip in self.own and not is_own), -neighbours, is_virtual, not interfaces, ip.version, int(ip), address)
 
 
 def parse_line(line):
