@@ -45,7 +45,7 @@ release: ## artifacts/release/VERSION, all files of a release; DRY_RUN=1 only li
 release-os: ## images and bundles of the released version with renewed packages, after `make image-lock`; needs root
 	image/release --os $(if $(DRY_RUN),--dry-run)
 
-image-fixes: ## lists the locked packages for which Debian has security fixes; exit code 1 if there are any
+image-fixes: ## lists the locked packages for which Debian has security fixes; fails if there are any
 	image/fixes
 
 image-lock: ## updates the locked versions of the image's packages from Debian's mirrors
