@@ -73,7 +73,8 @@ class BundleCheck(unittest.TestCase):
 
     def run_cases(self, cases, source=None):
         """Checks that each case ends as it says, on a machine that is called by SSH from `source`, or not by SSH."""
-        play = {"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": [self.case(number, *case[:3]) for number, case in enumerate(cases)]}
+        blocks = [self.case(number, *case[:3]) for number, case in enumerate(cases)]
+        play = {"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": blocks}
         playbook = self.directory / "play.json"
         playbook.write_text(json.dumps([play]))
         # The roles name the collection's filters by its name.
