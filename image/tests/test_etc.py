@@ -91,11 +91,25 @@ class Etc(unittest.TestCase):
 
     def test_an_unchanged_copy_follows_the_new_release(self):
         self.in_both("etc/default/a", "1", "2")
-        self.change("default/a", "1")
+        self.change("default/a", "1").chmod(0o644)
         self.assertEqual(self.hidden(), {"default/a": "was not changed here; it follows the new release at the next start"})
-        self.assertEqual((self.directory / "drop").read_text(), f"{hashlib.sha256(b'1').hexdigest()} default/a\n")
+        self.assertEqual((self.directory / "drop").read_text(), f"{hashlib.sha256(b'1').hexdigest()} 644:{os.getuid()}:{os.getgid()} default/a\n")
         (self.upper / "default/a").chmod(0o600)
         self.assertIn("was changed here", self.hidden()["default/a"])
+
+    def test_the_list_of_copies_to_delete_is_durable_before_it_is_named(self):
+        self.in_both("etc/default/a", "1", "2")
+        self.change("default/a", "1")
+        # At each sync: what it is of, and whether the list has its name.
+        synced, fsync = [], os.fsync
+
+        def record(descriptor: int) -> None:
+            fsync(descriptor)
+            synced.append((Path(os.readlink(f"/proc/self/fd/{descriptor}")).name, (self.directory / "drop").exists()))
+
+        with mock.patch("os.fsync", record):
+            self.hidden()
+        self.assertEqual(synced, [("drop.part", False), (self.directory.name, True)])
 
     def test_a_file_that_hides_the_release_is_removed(self):
         self.change("rookery-image", "version=0\n")
