@@ -18,6 +18,7 @@ sys.path.insert(0, str(SLOT))
 
 # pylint: disable=wrong-import-position
 import etc
+from state import Refusal
 
 ACCOUNTS = {
     "passwd": "root:x:0:0::/root:/bin/bash\navahi:x:101:101::/:/usr/sbin/nologin\n",
@@ -72,6 +73,41 @@ class Etc(unittest.TestCase):
         for name, text in (("present", present), ("new", new)):
             if text is not None:
                 self.files[name][path] = text
+
+    def test_a_slot_of_which_a_part_cannot_be_read_is_not_complete(self):
+        self.in_both("etc/default/a", "1", "2")
+        with etc.slots(self.slot("present"), self.slot("new")) as (present, new):
+            self.assertEqual((present.problem, new.problem), (None, None))
+        full = subprocess.CompletedProcess([], 0, b"", b"debugfs 1.47.2 (1-Jan-2025)\nrdump: No space left on device while writing file\n")
+        real_run = subprocess.run
+
+        def fail_on_new(command, **options):
+            result = real_run(command, **options)
+            return full if str(command[-1]).endswith("new.ext4") else result
+
+        with mock.patch("subprocess.run", fail_on_new), etc.slots(self.slot("present"), self.slot("new")) as (present, new):
+            self.assertTrue((new.etc / "rookery-image").is_file())
+            self.assertEqual((present.is_complete, new.is_complete), (True, False))
+            self.assertIn("No space left on device", new.problem)
+
+    def test_a_slot_that_cannot_be_read_in_time_is_not_complete(self):
+        self.addCleanup(setattr, etc, "DEBUGFS_SECONDS", etc.DEBUGFS_SECONDS)
+        etc.DEBUGFS_SECONDS = 0.2
+        # A debugfs that waits for a card that does not answer.
+        program = self.directory / "debugfs"
+        program.write_text("#!/bin/sh\nexec sleep 60\n")
+        program.chmod(0o755)
+        with mock.patch.dict(os.environ, {"PATH": f"{self.directory}:{os.environ['PATH']}"}):
+            with etc.slots("/dev/none", "/dev/none") as (present, new):
+                self.assertFalse(present.is_complete or new.is_complete)
+            with self.assertRaisesRegex(Refusal, "cannot be read from /dev/none: debugfs did not end within 0.2 seconds"):
+                etc.text_of("/dev/none", "/etc/nftables.conf")
+
+    def test_a_partition_without_an_image_is_not_complete(self):
+        del self.files["new"]["etc/rookery-image"]
+        self.in_both("etc/default/a", "1", "2")
+        with etc.slots(self.slot("present"), self.slot("new")) as (_, new):
+            self.assertIn("contains no Rookery image", new.problem)
 
     def test_changed_files_are_listed_and_stay(self):
         self.in_both("etc/default/a", "1", "2")

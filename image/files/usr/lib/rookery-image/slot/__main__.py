@@ -163,8 +163,8 @@ def merge_etc(present_partition: str, new_partition: str) -> None:
     import etc  # pylint: disable=import-outside-toplevel
 
     with etc.slots(present_partition, new_partition) as (present, new):
-        if not (present.is_complete and new.is_complete):
-            print("The /etc of the two slots could not be compared.")
+        if problem := present.problem or new.problem:
+            print(f"The /etc of the two slots could not be compared: {problem}.")
             return
         found = etc.hidden(present, new)
         notes = etc.merge_accounts(new)
@@ -179,7 +179,7 @@ def list_etc(_: argparse.Namespace) -> None:
     running = running_slot()
     with etc.slots(partition(other(running)), partition(running)) as (previous, new):
         if not new.is_complete:
-            raise Refusal(f"The /etc of slot {running} cannot be read from {partition(running)}.")
+            raise Refusal(f"The /etc of slot {running} cannot be read from {partition(running)}: {new.problem}.")
         found = etc.hidden(previous if previous.is_complete else new, new)
     print(etc.describe(found), end="")
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import release
+from state import Refusal
 
 ETC = Path("/etc")
 UPPER, DROP = Path("/data/system/etc/upper"), Path("/data/system/etc/drop")
@@ -33,6 +34,8 @@ MERGED = (ACCOUNTS, GROUPS, SHADOW, GROUP_SHADOW)
 OVERRIDING = ("systemd/system", "systemd/network", "udev/rules.d", "sysctl.d", "tmpfiles.d", "sysusers.d", "modprobe.d", "modules-load.d")
 # The content of a directory.
 DIRECTORY = ("directory",)
+# Reading /etc of a slot from a slow card takes seconds.
+DEBUGFS_SECONDS = 120
 # The image's identity is never the owner's.
 IDENTITY = Path(release.FILE).name
 
@@ -52,12 +55,16 @@ class Slot:
     def __init__(self, partition: str, directory: Path):
         self._partition = partition
         directory.mkdir()
-        subprocess.run(["debugfs", "-R", f"rdump /etc {directory}", partition], capture_output=True, check=False)
+        _, errors = debugfs(f"rdump /etc {directory}", partition)
         self.etc = directory / "etc"
+        # Why the files are not all of the slot's, in words; None if they are.
+        self.problem = errors.decode("utf-8", "replace").strip().split("\n")[0] if errors else None
+        if self.problem is None and not (self.etc / IDENTITY).is_file():
+            self.problem = f"{partition} contains no Rookery image"
 
     @property
     def is_complete(self) -> bool:
-        return (self.etc / IDENTITY).is_file()
+        return self.problem is None
 
     def text(self, path: str) -> bytes | None:
         """The bytes of a file of the slot; None if there is none."""
@@ -66,8 +73,22 @@ class Slot:
 
 def text_of(partition: str, path: str) -> bytes | None:
     """The bytes of a file in the file system of a partition; None if there is none."""
-    result = subprocess.run(["debugfs", "-R", f'cat "{path}"', partition], capture_output=True, check=False)
-    return None if b"File not found" in result.stderr else result.stdout
+    output, errors = debugfs(f'cat "{path}"', partition)
+    if errors and b"File not found" not in errors:
+        raise Refusal(f"{path} cannot be read from {partition}: {errors.decode('utf-8', 'replace').strip()}")
+    return None if errors else output
+
+
+def debugfs(request: str, partition: str) -> tuple[bytes, bytes]:
+    """What debugfs prints for a request, and its errors. Its exit code is 0 also after an error, for example of a full
+    disk or a damaged block."""
+    try:
+        result = subprocess.run(["debugfs", "-R", request, partition], capture_output=True, check=False, timeout=DEBUGFS_SECONDS)
+    except subprocess.TimeoutExpired:
+        return b"", f"debugfs did not end within {DEBUGFS_SECONDS} seconds".encode()
+    # The first line is its version.
+    errors = b"\n".join(line for line in result.stderr.splitlines() if not line.startswith(b"debugfs 1."))
+    return result.stdout, errors if errors or result.returncode == 0 else f"debugfs ended with {result.returncode}".encode()
 
 
 @contextmanager
