@@ -30,19 +30,26 @@ public sealed record MemberFacts(
 
     /// <summary>
     /// Combines a member's addresses: first those at which it listens, then the configured ones, and loopback
-    /// addresses, which work only on its own machine, last.
+    /// addresses, which work only on its own machine, last. If there are too many, the configured ones stay: the
+    /// operator names them because the others do not suffice.
     /// </summary>
     /// <param name="listened">The addresses at which it listens now.</param>
     /// <param name="configured">The addresses that the operator configured.</param>
-    public static IReadOnlyList<string> AddressesOf(IReadOnlyList<string> listened, IReadOnlyList<string> configured) =>
+    public static IReadOnlyList<string> AddressesOf(IReadOnlyList<string> listened, IReadOnlyList<string> configured)
+    {
+        int room = MemberAddress.MaxAddresses - configured.Distinct(StringComparer.Ordinal).Count();
+        return
         [
             .. listened
                 .Where(static address => !IsLoopback(address))
+                .Distinct(StringComparer.Ordinal)
+                .Take(room)
                 .Concat(configured)
                 .Concat(listened)
                 .Distinct(StringComparer.Ordinal)
                 .Take(MemberAddress.MaxAddresses),
         ];
+    }
 
     /// <summary>
     /// Returns the names and addresses that the member's certificate must contain: those at which it listens, and those

@@ -49,6 +49,18 @@ public sealed class AnnouncementTests : IDisposable
     }
 
     [Fact]
+    public void Configured_addresses_stay_among_too_many()
+    {
+        string[] listened = [.. Enumerable.Range(1, 20).Select(static number => $"192.168.1.{number}:9443")];
+        string[] configured = ["pi-1.lan:9443", "203.0.113.5:9443"];
+        Assert.Equal([.. listened[..14], .. configured], MemberFacts.AddressesOf(listened, configured));
+        Assert.Equal(
+            [listened[0], .. configured, "127.0.0.1:9443"],
+            MemberFacts.AddressesOf(["127.0.0.1:9443", listened[0]], configured)
+        );
+    }
+
+    [Fact]
     public async Task A_member_announces_its_newest_format_level_and_the_founder_sets_the_clusters()
     {
         var newer = Facts with { NewestFormatLevel = 3, FormatLevel = new FormatLevel(Level: 2, "0.9.2") };

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Rookery.Board.Doctor;
 using Rookery.Doctor;
+using Rookery.Hosting.Machine;
 using Rookery.Platform;
 using Rookery.Server.Configuration;
 using Rookery.Server.Support;

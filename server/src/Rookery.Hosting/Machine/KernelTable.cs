@@ -1,10 +1,10 @@
 using System.Text;
 using Rookery.Platform;
 
-namespace Rookery.Doctor;
+namespace Rookery.Hosting.Machine;
 
 /// <summary>Reads the kernel's tables under /proc/net.</summary>
-internal static class KernelTable
+public static class KernelTable
 {
     private const int MaxBytes = 1 << 20;
 
