@@ -8,6 +8,8 @@ work=artifacts/image/${ARCH:-none}
 tools=artifacts/image/tools
 # UPDATE_KEY replaces the key that the build creates.
 signing_key=${UPDATE_KEY:-artifacts/update-signing.key}
+# A variable of this shell only: the programs that a step runs, some of them in the root being built, do not get it.
+export -n UPDATE_KEY_PASSPHRASE
 # Timestamp of every file in the image: when the lock was renewed, not when the image is built, so that builds are reproducible.
 SOURCE_DATE_EPOCH=$(<image/lock/epoch)
 export SOURCE_DATE_EPOCH
@@ -43,7 +45,7 @@ boot_bytes=$((128 * 1048576))
 slot_bytes=$((1152 * 1048576))
 
 # Sets key_passphrase to the options with which openssl opens the signing key. A key with a passphrase takes it from the file UPDATE_KEY_PASSPHRASE_FILE, or from
-# UPDATE_KEY_PASSPHRASE, which image/build sets after asking for it once.
+# UPDATE_KEY_PASSPHRASE, which image/build sets after asking for it once, for the steps that need the key.
 open_key() {
   key_passphrase=()
   is_encrypted "$signing_key" || return 0
@@ -54,7 +56,11 @@ open_key() {
   else
     fail "the key $signing_key has a passphrase: name a file that contains it by UPDATE_KEY_PASSPHRASE_FILE, or run image/build in a terminal, which asks for it"
   fi
-  openssl pkey -in "$signing_key" "${key_passphrase[@]}" -noout 2>/dev/null || fail "the key $signing_key cannot be opened: its passphrase is another one, or the file is damaged"
+  with_passphrase openssl pkey -in "$signing_key" "${key_passphrase[@]}" -noout 2>/dev/null || fail "the key $signing_key cannot be opened: its passphrase is another one, or the file is damaged"
+}
+
+with_passphrase() { # COMMAND...: runs openssl with the passphrase in its environment
+  UPDATE_KEY_PASSPHRASE=${UPDATE_KEY_PASSPHRASE:-} "$@"
 }
 
 is_encrypted() { # KEY
@@ -64,13 +70,13 @@ is_encrypted() { # KEY
 # Writes the public half of the signing key.
 public_key() { # FILE
   open_key
-  openssl pkey -in "$signing_key" "${key_passphrase[@]}" -pubout -out "$1"
+  with_passphrase openssl pkey -in "$signing_key" "${key_passphrase[@]}" -pubout -out "$1"
 }
 
 # Writes the signature of a manifest.
 sign() { # MANIFEST SIGNATURE
   open_key
-  openssl pkeyutl -sign -inkey "$signing_key" "${key_passphrase[@]}" -rawin -in "$1" -out "$2"
+  with_passphrase openssl pkeyutl -sign -inkey "$signing_key" "${key_passphrase[@]}" -rawin -in "$1" -out "$2"
 }
 
 # Prints the fingerprints of a list of revoked keys. A line that is none revokes no key, so it ends the build.

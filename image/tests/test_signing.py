@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -54,6 +55,34 @@ class Signing(unittest.TestCase):
             result = self.sign(**environment)
             self.assertEqual(result.returncode, 1)
             self.assertIn(words, result.stderr)
+
+    def test_programs_of_a_step_do_not_get_the_passphrase(self):
+        self.make_key("-aes-256-cbc", "-pass", "pass:correct horse")
+        result = self.lib(f"sign {self.manifest} {self.directory}/signature; env", UPDATE_KEY_PASSPHRASE="correct horse")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("correct horse", result.stdout)
+
+    @unittest.skipUnless(os.geteuid() == 0, "image/build needs root")
+    def test_only_steps_that_need_the_key_get_its_passphrase(self):
+        self.make_key("-aes-256-cbc", "-pass", "pass:correct horse")
+        top, programs = self.directory / "top", self.directory / "bin"
+        for file in ("image/build", "image/lib.sh", "image/lock/epoch", "Directory.Build.props"):
+            (top / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(TOP / file, top / file)
+        programs.mkdir()
+        for name in ("mmdebstrap", "arch-test", "curl", "unshare"):
+            (programs / name).symlink_to("/bin/true")
+        for name, needs in (("10-other", "image/lib.sh"), ("20-sign", "image/lib.sh $signing_key")):
+            step = top / "image/steps" / name
+            step.parent.mkdir(exist_ok=True)
+            step.write_text(f"#!/bin/sh\n# A step.\n# Needs: {needs}\n# Leaves: image/lib.sh\nenv >{self.directory}/{name}\n")
+            step.chmod(0o755)
+        architecture = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
+        environment = {"UPDATE_KEY": str(self.key), "UPDATE_KEY_PASSPHRASE": "correct horse", "PATH": f"{programs}:{os.environ['PATH']}"}
+        result = subprocess.run([top / "image/build", "--arch", architecture], capture_output=True, text=True, check=False, env=os.environ | environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("UPDATE_KEY_PASSPHRASE=correct horse\n", (self.directory / "20-sign").read_text())
+        self.assertNotIn("correct horse", (self.directory / "10-other").read_text())
 
     def test_an_image_has_a_release_that_follows_the_time_of_its_lock(self):
         release = self.lib("echo $release $image").stdout.split()
