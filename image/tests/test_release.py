@@ -109,6 +109,33 @@ class Release(unittest.TestCase):
         self.assertEqual(set(result.stdout.split()), {f"{folder}/{name}" for name in ("NOTES", "SHA256SUMS")}
                          | {f"{folder}/rookery-1.2.3+os20261130.0053-{arch}.{end}" for arch in ("amd64", "arm64") for end in ("img.zst", "update.tar", "sbom.json", "imager.json")})
 
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_locks_are_committed_as_the_owner_of_the_checkout_when_root_builds(self):
+        self.git("tag", "v1.2.3")
+        self.lock("1.0-1+deb13u1", 1795999999)
+        (self.top / "server").mkdir()
+        programs = tempfile.TemporaryDirectory()
+        self.addCleanup(programs.cleanup)
+        # The build fails after the commit.
+        for name, line in [(name, "exit 0") for name in ("mmdebstrap", "arch-test", "curl", "unshare", "qemu-aarch64-static")] + [("make", "exit 1")]:
+            (Path(programs.name) / name).write_text(f"#!/bin/sh\n{line}\n")
+            (Path(programs.name) / name).chmod(0o755)
+        (self.top / "server/publish").write_text("#!/bin/sh\n")
+        (self.top / "server/publish").chmod(0o755)
+        self.git("add", "server")
+        self.git("commit", "--quiet", "--message", "Programs")
+        self.git("tag", "--force", "v1.2.3")
+        # An account that has no name here.
+        owner = 54321
+        for path in [self.top, *self.top.rglob("*")]:
+            os.lchown(path, owner, owner)
+        identity = {f"GIT_{role}_{field}": value for role in ("AUTHOR", "COMMITTER") for field, value in (("NAME", "ann"), ("EMAIL", "ann@example.org"))}
+        result = self.release("--os", environment=os.environ | identity | {"SUDO_UID": str(owner), "PATH": f"{programs.name}:{os.environ['PATH']}"})
+        self.assertEqual(result.returncode, 1, result.stderr)
+        command = ["git", "-c", f"safe.directory={self.top}", "log", "-1", "--format=%s"]
+        self.assertIn("Renew the locked packages for 1.2.3+os", subprocess.run(command, cwd=self.top, text=True, capture_output=True, check=True).stdout)
+        self.assertEqual({path.lstat().st_uid for path in (self.top / ".git").rglob("*")}, {owner})
+
     def test_an_image_release_of_another_program_than_the_released_one_is_refused(self):
         self.git("tag", "v1.2.3")
         self.lock("1.0-1+deb13u1", 1795999999)
