@@ -1,3 +1,5 @@
+import { count } from "../shell/format"
+
 /** What is in a backup, as its last piece says. */
 export interface BackupContents {
   files: number
@@ -5,6 +7,18 @@ export interface BackupContents {
   /** When it was taken, as the node wrote it; empty if it is not said. */
   taken: string
   databases: string[]
+  /** How many contents of attachments the node could not read, which the backup lacks. */
+  unreadable: number
+}
+
+/** Returns what a backup lacks, as the node says itself; "" if it lacks nothing. */
+export function lackOf({ unreadable }: Pick<BackupContents, "unreadable">): string {
+  if (unreadable === 0) return ""
+  const contents = unreadable === 1 ? "1 content" : `${count(unreadable)} contents`
+  return (
+    `This backup is incomplete: the node could not read ${contents} of attachments. ` +
+    "Reading such an attachment is refused until its file is uploaded again. Use an earlier backup if one has them."
+  )
 }
 
 const Preamble = "rookery backup stream 1\n"
@@ -50,7 +64,16 @@ export class BackupCheck {
     if (this.heading === null) throw new Error("It ends before it is complete. Take another one.")
     const lines = this.heading.split("\n")
     const all = (name: string) => lines.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1))
-    return { files: this.files, bytes: this.bytes, taken: all("taken")[0] ?? "", databases: all("database") }
+    // At most 1000 are named, all are counted. A number that is none must not hide those that are named.
+    const named = all("unreadable-content").length
+    const counted = Number(all("unreadable-total")[0] ?? 0)
+    return {
+      files: this.files,
+      bytes: this.bytes,
+      taken: all("taken")[0] ?? "",
+      databases: all("database"),
+      unreadable: Number.isSafeInteger(counted) ? Math.max(counted, named) : named,
+    }
   }
 
   /** Returns where the pieces begin in the held bytes. */

@@ -4,12 +4,12 @@ import { download } from "../documents/export"
 import { ago, bytes, count, duration, moment } from "../shell/format"
 import { live } from "../shell/live"
 import { manualHref } from "../shell/manual-href"
-import { Button, Copyable, Empty, ErrorSentence, Field, Panel, Progress, Table, toast } from "../shell/parts"
+import { Button, Copyable, Empty, ErrorSentence, Field, Panel, Progress, Table, Tag, toast } from "../shell/parts"
 import { session } from "../shell/session"
 import { checkBackup, takeBackup } from "./backup-download"
 import { backupLine } from "./backup-line"
-import type { BackupContents } from "./backup-stream"
-import { fileNameOf, readTaken, rememberTaken } from "./taken-backups"
+import { type BackupContents, lackOf } from "./backup-stream"
+import { fileNameOf, readTaken, rememberTaken, type TakenBackup } from "./taken-backups"
 
 const OldSeconds = 3 * 86_400
 const ByPlaybook = "/help/how-to/back-up-a-cluster.md"
@@ -29,14 +29,18 @@ export function Backups() {
             taken.value = rememberTaken(localStorage, place, backup)
           }}
         />
-        <Panel title="Taken with this browser">
+        <Panel title="Sent to this browser">
           <Table
-            label="Backups that were taken with this browser"
+            label="Backups that were sent to this browser"
             rows={taken.value}
             keyOf={(one) => one.at}
-            empty={<Empty title="None yet.">The files are where your browser saves them. A node keeps no list of them.</Empty>}
+            empty={
+              <Empty title="None yet.">
+                A backup is listed when it was handed to the browser, which saves it where it saves downloads. A node keeps no list.
+              </Empty>
+            }
             columns={[
-              { title: "File", cell: (one) => <code>{one.name}</code>, sort: (one) => one.name },
+              { title: "File", cell: (one) => <TakenName {...one} />, sort: (one) => one.name },
               { title: "Age", cell: (one) => <Age at={one.at} />, sort: (one) => -one.at, end: true },
               { title: "Size", cell: (one) => bytes(one.bytes), sort: (one) => one.bytes, end: true },
               { title: "Databases", cell: (one) => count(one.databases), end: true, wideOnly: true },
@@ -50,6 +54,19 @@ export function Backups() {
         <Restore />
       </div>
     </div>
+  )
+}
+
+function TakenName({ name, unreadable = 0 }: TakenBackup) {
+  return (
+    <>
+      <code>{name}</code>{" "}
+      {unreadable > 0 && (
+        <Tag tone="bad" title={lackOf({ unreadable })}>
+          incomplete
+        </Tag>
+      )}
+    </>
   )
 }
 
@@ -80,13 +97,7 @@ function State() {
   )
 }
 
-function BackUpNow({
-  place,
-  onTaken,
-}: {
-  place: string
-  onTaken: (backup: { name: string; at: number; bytes: number; databases: number }) => void
-}) {
+function BackUpNow({ place, onTaken }: { place: string; onTaken: (backup: TakenBackup) => void }) {
   const read = useSignal<number | null>(null)
   const trouble = useSignal<unknown>(null)
   const stopped = useRef<AbortController | null>(null)
@@ -103,8 +114,12 @@ function BackUpNow({
       }, control.signal)
       const name = fileNameOf(place, new Date())
       download(file, name)
-      onTaken({ name, at: Date.now(), bytes: file.size, databases: contents.databases.length })
-      toast(`${name}: ${contentsOf(contents)}, every piece checked.`, { tone: "good", seconds: 12 })
+      const { databases, unreadable } = contents
+      onTaken({ name, at: Date.now(), bytes: file.size, databases: databases.length, unreadable })
+      const lack = lackOf(contents)
+      // Stays in the panel: a message that goes after seconds may be missed.
+      if (lack !== "") trouble.value = `${name}: ${lack}`
+      else toast(`${name}, sent to the browser: ${contentsOf(contents)}. It arrived as it was sent.`, { tone: "good", seconds: 12 })
     } catch (failure) {
       if (!control.signal.aborted) trouble.value = failure
     } finally {
@@ -116,7 +131,8 @@ function BackUpNow({
       <div class="stack small">
         <p>
           Downloads all databases of {session.value?.NodeName || "this node"}, with every write that was acknowledged before, as one file,
-          and checks each piece. It is not encrypted: keep it where only you can read it, and not on a node's card.
+          and checks that each piece arrived as it was sent. It is not encrypted: keep it where only you can read it, and not on a node's
+          card.
         </p>
         <div class="actions">
           <Button kind="primary" busy={isRunning} onClick={() => void take()}>
@@ -192,12 +208,18 @@ function CheckFile() {
         <ErrorSentence of={trouble.value} />
         {found.value && (
           <p role="status">
-            <strong class="good">{found.value.name} is whole:</strong> {contentsOf(found.value)}
+            <strong class={found.value.unreadable === 0 ? "good" : ""}>{found.value.name} arrived as it was sent:</strong>{" "}
+            {contentsOf(found.value)}
             {found.value.taken !== "" &&
               `, taken ${moment(found.value.taken)}, ${ago((Date.now() - Date.parse(found.value.taken)) / 1000)}`}
             . {found.value.databases.length > 0 && `It has ${found.value.databases.join(", ")}.`}
           </p>
         )}
+        {found.value && <ErrorSentence of={lackOf(found.value)} />}
+        <p>
+          Every piece is compared with its checksum. The tables in it are not read: the full check is{" "}
+          <code>rookery backup --from FILE --to BACKUP</code>.
+        </p>
       </div>
     </Panel>
   )

@@ -1,10 +1,12 @@
-/** A backup that this browser downloaded and checked. */
+/** A backup that was sent to this browser. Whether the browser saved it is not known to a page. */
 export interface TakenBackup {
   name: string
   /** Milliseconds since 1970. */
   at: number
   bytes: number
   databases: number
+  /** How many contents it lacks; missing in entries of older versions. */
+  unreadable?: number
 }
 
 const Key = "rookery.backups"
@@ -32,9 +34,9 @@ export function rememberTaken(storage: Pick<Storage, "getItem" | "setItem">, clu
   return all
 }
 
-/** Returns the name of a backup's file: the cluster, and the time to the minute, without signs that a file system forbids. */
+/** Returns the name of a backup's file: the cluster, and the time to the second, without signs that a file system forbids. */
 export function fileNameOf(place: string, now: Date): string {
   const two = (value: number) => String(value).padStart(2, "0")
-  const time = `${now.toLocaleDateString("en-CA")}-${two(now.getHours())}${two(now.getMinutes())}`
+  const time = `${now.toLocaleDateString("en-CA")}-${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`
   return `${place.replace(/[^\p{L}\p{N}_-]+/gu, "-") || "rookery"}-${time}.rookery-backup`
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { BackupCheck } from "../../src/cluster/backup-stream"
+import { BackupCheck, lackOf } from "../../src/cluster/backup-stream"
 import { fileNameOf, readTaken, rememberTaken } from "../../src/cluster/taken-backups"
 
 // Independent of the code that is tested: bit by bit.
@@ -24,14 +24,16 @@ function piece(kind: number, text: string): Uint8Array {
 }
 
 const heading = "rookery backup format 1\ntaken 2026-11-21T16:36:48Z\ndatabase Library\ndatabase Shop\n"
-const whole = new Uint8Array([
-  ...new TextEncoder().encode("rookery backup stream 1\n"),
-  ...piece(1, "frames"),
-  ...piece(2, "0123456789"),
-  ...piece(2, "abc"),
-  ...piece(1, "storage/manifest-0"),
-  ...piece(3, heading),
-])
+const streamOf = (heading: string) =>
+  new Uint8Array([
+    ...new TextEncoder().encode("rookery backup stream 1\n"),
+    ...piece(1, "frames"),
+    ...piece(2, "0123456789"),
+    ...piece(2, "abc"),
+    ...piece(1, "storage/manifest-0"),
+    ...piece(3, heading),
+  ])
+const whole = streamOf(heading)
 
 function read(bytes: Uint8Array, step: number) {
   const check = new BackupCheck()
@@ -44,8 +46,19 @@ test("CRC-32C is that of the standard", () => {
 })
 
 test("A whole backup is read in pieces of any size", () => {
-  const contents = { files: 2, bytes: 13, taken: "2026-11-21T16:36:48Z", databases: ["Library", "Shop"] }
+  const contents = { files: 2, bytes: 13, taken: "2026-11-21T16:36:48Z", databases: ["Library", "Shop"], unreadable: 0 }
   for (const step of [1, 7, 64, whole.length]) expect(read(whole, step)).toEqual(contents)
+})
+
+test("Contents that the node could not read are counted, and named as missing", () => {
+  const named = "unreadable-content ab12 of 5 bytes\nunreadable-content cd34 of 7 bytes\n"
+  const counts = (more: string) => read(streamOf(heading + more), 64).unreadable
+  expect(counts("")).toBe(0)
+  expect(counts(`unreadable-total 2\n${named}`)).toBe(2)
+  expect(counts(`unreadable-total 1500\n${named}`)).toBe(1500)
+  expect(counts(`unreadable-total many\n${named}`)).toBe(2)
+  expect(lackOf({ unreadable: 0 })).toBe("")
+  expect(lackOf({ unreadable: 1500 })).toContain("is incomplete: the node could not read 1,500 contents of attachments")
 })
 
 test("One that ends too early at any byte is none", () => {
@@ -78,5 +91,5 @@ test("The list of backups is kept for each cluster, and what is broken in the st
 })
 
 test("A file's name has no sign that a file system forbids", () => {
-  expect(fileNameOf("my/home: 1", new Date(2026, 10, 29, 7, 5))).toBe("my-home-1-2026-11-29-0705.rookery-backup")
+  expect(fileNameOf("my/home: 1", new Date(2026, 10, 29, 7, 5, 9))).toBe("my-home-1-2026-11-29-070509.rookery-backup")
 })
