@@ -54,15 +54,15 @@ async function isAccessible(where) {
 
 test("CSV, arrays and lines of JSON are imported in the browser", async () => {
   await go(`#/documents/${database}?open=import`)
-  await importing("small cities.csv", '@id;name;people;note\ncities/1;Köln;1085664;"a; b"\ncities/2;Ulm;007;\n')
+  await importing("small cities.csv", '@id;name;people;code;note\ncities/1;Köln;1085664;50667;"a; b"\ncities/2;Ulm;126405;007;\n')
   assert.equal(await page.getByLabel("Collection", { exact: true }).inputValue(), "SmallCities")
   await page.getByLabel("Collection", { exact: true }).fill("Cities")
   await isAccessible("import of CSV")
   await page.getByRole("button", { name: /^Import small cities\.csv/ }).click()
   await page.getByText("2 documents stored, 2 documents read.").waitFor()
   const [first, second] = [await stored("cities/1"), await stored("cities/2")]
-  assert.deepEqual([first.name, first.people, first.note, first["@metadata"]["@collection"]], ["Köln", 1085664, "a; b", "Cities"])
-  assert.deepEqual([second.people, "note" in second], ["007", false])
+  assert.deepEqual([first.name, first.people, first.code, first.note, first["@metadata"]["@collection"]], ["Köln", 1085664, "50667", "a; b", "Cities"])
+  assert.deepEqual([second.people, second.code, "note" in second], [126405, "007", false])
   await importing("birds.json", '[{"name":"Anna","@metadata":{"@id":"birds/1","@collection":"Birds"}},\n{"name":"Ben","@metadata":{"@id":"birds/2","@collection":"Birds"}}]')
   await page.getByRole("button", { name: /^Import birds\.json/ }).click()
   await page.getByText("2 documents stored, 2 documents read.").waitFor()
@@ -71,11 +71,27 @@ test("CSV, arrays and lines of JSON are imported in the browser", async () => {
   await page.getByText("1 documents stored, 1 lines read.").waitFor()
 })
 
-test("A wrong row of CSV is named, and those before it are stored", async () => {
-  await importing("wrong.csv", "@id,n\nrows/1,1\nrows/2,2,3\n")
+test("A wrong row of CSV is listed, and all others are stored", async () => {
+  await importing("wrong.csv", "@id,n\nrows/1,1\nrows/2,2,3\nrows/3,3\n,\n")
   await page.getByRole("button", { name: /^Import wrong\.csv/ }).click()
-  await page.getByText("Row 3 has 3 values, and the first row names 2 columns.").waitFor()
-  assert.equal((await stored("rows/1")).n, 1)
+  await page.getByText("2 documents stored, 1 bad document left out, 3 documents read.").waitFor()
+  await page.getByRole("table", { name: "Bad documents" }).getByText("Row 3 has 3 values, and the first row names 2 columns.").waitFor()
+  assert.deepEqual([(await stored("rows/1")).n, (await stored("rows/3")).n], [1, 3])
+})
+
+test("A quotation mark that is missing ends the import with its row, and nothing of it is stored", async () => {
+  await importing("torn.csv", '@id,note\ntorn/1,"foo\ntorn/2,"bar\n')
+  await page.getByRole("button", { name: /^Import torn\.csv/ }).click()
+  await page.getByRole("alert").getByText("Row 2: 'b' follows a closing quotation mark.").waitFor()
+  assert.equal(await stored("torn/1"), undefined)
+})
+
+test("A projected result does not replace its document when it is imported", async () => {
+  await importing("projected.ndjson", '{"n":7,"@metadata":{"@projection":true,"@id":"rows/1"}}\n{"n":8,"@metadata":{"@id":"rows/8"}}\n')
+  await page.getByRole("button", { name: /^Import projected\.ndjson/ }).click()
+  await page.getByText("1 documents stored, 1 bad line left out, 2 lines read.").waitFor()
+  await page.getByRole("table", { name: "Bad lines" }).getByText("would replace the whole document").waitFor()
+  assert.deepEqual([(await stored("rows/1")).n, (await stored("rows/8")).n], [1, 8])
 })
 
 test("All documents are listed newest first, or by id, and the choice stays", async () => {
@@ -131,7 +147,51 @@ test("All results of a query are downloaded as JSON, NDJSON and CSV, not only th
   assert.equal(JSON.parse(got.JSON).length, 120)
   assert.equal(got.NDJSON.trim().split("\n").length, 120)
   const csv = got.CSV.trim().split("\r\n")
-  assert.deepEqual([csv.length, csv[0], csv.find(line => line.startsWith("many/7,"))], [121, "@id,@collection,n,name", 'many/7,Many,12345678901234567000,"a, 7"'])
+  assert.deepEqual([csv.length, csv[0], csv.find(line => line.startsWith("many/7,"))], [121, '"@id","@collection","n","name"', 'many/7,Many,12345678901234567000,"a, 7"'])
+})
+
+test("What is downloaded as CSV is imported as it was", async () => {
+  const values = { zip: "10115", yes: "true", none: "null", empty: "", list: "[1]", n: 1e5, real: [1, { q: "x, y" }], nothing: null }
+  await put("same/1", { ...values, "@metadata": { "@collection": "Same", "@expires": "2999-01-01T00:00:00.0000000Z" } })
+  await go(`#/query/${database}?q=${encodeURIComponent("from Same")}`)
+  await page.getByText("1 result", { exact: true }).waitFor()
+  await page.getByRole("button", { name: "Download" }).click()
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: "CSV", exact: true }).click()])
+  const csv = readFileSync(await download.path(), "utf8")
+  await put("same/1", { other: 1 })
+  await go(`#/documents/${database}?open=import`)
+  await importing("same.csv", csv)
+  await page.getByRole("button", { name: /^Import same\.csv/ }).click()
+  await page.getByText("1 documents stored, 1 documents read.").waitFor()
+  const { "@metadata": metadata, ...document } = await stored("same/1")
+  assert.deepEqual(document, values)
+  assert.deepEqual([metadata["@collection"], metadata["@expires"]], ["Same", "2999-01-01T00:00:00.0000000Z"])
+})
+
+test("A download from a stale index says so, waits if it is asked to, and one with missing results is none", async () => {
+  const bodies = []
+  let stats = { IsStale: true, TotalResults: 2 }
+  await page.route("**/streams/queries?*", route => {
+    bodies.push(route.request().postDataJSON())
+    return route.fulfill({ body: `{"Stats":${JSON.stringify(stats)}}\n{"Item":{"a":1}}\n`, contentType: "application/x-ndjson" })
+  })
+  await go(`#/query/${database}?q=${encodeURIComponent("from Many where n > 1")}`)
+  const download = async () => {
+    await page.getByRole("button", { name: "Download" }).click()
+    await page.getByRole("menuitem", { name: "NDJSON", exact: true }).click()
+  }
+  await Promise.all([page.waitForEvent("download"), download()])
+  await page.locator(".toast.bad").getByText("1 results downloaded, 8 B. The index was stale: what was written last may be missing.").waitFor()
+  stats = { IsStale: false, TotalResults: 2 }
+  await download()
+  await page.locator(".toast.bad").getByText("The node sent 1 of 2 results.").waitFor()
+  await page.getByLabel("Wait for the index").check()
+  await page.getByRole("button", { name: "Run" }).click()
+  await page.getByText("120 results", { exact: true }).waitFor()
+  stats = { IsStale: false, TotalResults: 1 }
+  await Promise.all([page.waitForEvent("download"), download()])
+  assert.deepEqual(bodies.map(body => body.WaitForNonStaleResults ?? false), [false, false, true])
+  await page.unroute("**/streams/queries?*")
 })
 
 test("A menu is used by keyboard, its last action is the dangerous one, and none stands beside Run", async () => {

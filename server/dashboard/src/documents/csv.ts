@@ -1,4 +1,5 @@
-import { compact, type Node, parseJson, stringOf } from "./json-text"
+import { type CsvRow, CsvRows, type CsvValue } from "./csv-rows"
+import { compact, memberOf, type Node, parseJson, stringOf } from "./json-text"
 
 /** How the rows of a CSV file become documents. */
 export interface CsvOptions {
@@ -9,107 +10,95 @@ export interface CsvOptions {
 }
 
 /** Columns that become metadata of a document. */
-const MetadataColumns = new Set(["@id", "@collection", "@expires"])
-const LongestRow = 8 << 20
+const MetadataColumns = ["@id", "@collection", "@expires"]
 
-/** Splits text into rows of values by RFC 4180; the separator is that of the first row. Takes text in pieces. */
-export class CsvRows {
-  private row: string[] = []
-  private value = ""
-  private isQuoted = false
-  private wasQuoted = false
-  private afterReturn = false
-  private separator = ""
-  private head = ""
-  private length = 0
+/** The types of columns are decided from so many rows, which are held until then. */
+const DecidingRows = 1000
 
-  /** Takes the next piece and returns the rows that end in it. */
-  push(text: string): string[][] {
-    if (this.separator === "") {
-      this.head += text
-      if (!/[\r\n]/.test(this.head) && this.head.length < LongestRow) return []
-      return this.begin()
-    }
+/**
+ * What the values of a column are. Those of a "marked" column are written as JSON unless they are texts: the names in
+ * the first row are quoted, as this page and other programs write files whose quotation marks say what is a text.
+ */
+export type ColumnType = "number" | "boolean" | "json" | "text" | "marked"
 
-    return this.read(text)
-  }
+/** A row that cannot become a document. The rows after it can. */
+export class BadRow extends Error {}
 
-  /** Returns the last row, if no line end follows it. Throws within quotation marks. */
-  finish(): string[][] {
-    const rows = this.separator === "" ? this.begin() : []
-    if (this.isQuoted) throw new Error("The file ends within quotation marks.")
-    if (this.value !== "" || this.wasQuoted || this.row.length > 0) rows.push(this.endRow())
-    return rows
-  }
-
-  private begin(): string[][] {
-    const text = this.head.replace(/^\uFEFF/, "")
-    const line = (/^[^\r\n]*/.exec(text)?.[0] ?? "").replace(/"[^"]*"/g, "")
-    const count = (sign: string) => line.split(sign).length - 1
-    this.separator = [";", "\t"].reduce((best, sign) => (count(sign) > count(best) ? sign : best), ",")
-    this.head = ""
-    return this.read(text)
-  }
-
-  private read(text: string): string[][] {
-    const rows: string[][] = []
-    for (const sign of text) {
-      if (++this.length > LongestRow) throw new Error("A row is longer than 8 MiB: a quotation mark is not closed, or this is no CSV.")
-      if (this.isQuoted) {
-        if (sign === '"') this.isQuoted = false
-        else this.value += sign
-      } else if (sign === '"' && this.wasQuoted) {
-        // A doubled quotation mark is one.
-        this.value += sign
-        this.isQuoted = true
-      } else if (sign === '"' && this.value === "") {
-        this.isQuoted = true
-        this.wasQuoted = true
-      } else if (sign === this.separator) {
-        this.endValue()
-      } else if (sign === "\n" || sign === "\r") {
-        if (!(sign === "\n" && this.afterReturn)) rows.push(this.endRow())
-      } else {
-        this.value += sign
-      }
-
-      this.afterReturn = sign === "\r" && !this.isQuoted
-    }
-
-    // An empty line is no row.
-    return rows.filter((row) => row.length > 1 || row[0] !== "")
-  }
-
-  private endValue(): void {
-    this.row.push(this.value)
-    this.value = ""
-    this.wasQuoted = false
-  }
-
-  private endRow(): string[] {
-    this.endValue()
-    const row = this.row
-    this.row = []
-    this.length = 0
-    return row
-  }
+/** Returns the types of the columns. A column of several kinds has texts, so that its values are comparable. */
+export function typesOf(names: readonly CsvValue[], rows: readonly CsvRow[], isTyped: boolean): ColumnType[] {
+  if (!isTyped) return names.map(() => "text")
+  if (names.every((name) => name.isQuoted)) return names.map(() => "marked")
+  return names.map((_, at) => {
+    const kinds = new Set(rows.flatMap(({ values }) => kindOf(values[at]) ?? []))
+    const [only = "text"] = kinds
+    return kinds.size === 1 ? only : "text"
+  })
 }
 
-/** Returns a document as JSON on one line, from the values of a row. */
-export function documentOfRow(names: readonly string[], row: readonly string[], { collection, isTyped }: CsvOptions): string {
+/** The kind of a value in a column that is not marked; null if it says nothing about the column. */
+function kindOf(value: CsvValue | undefined): "number" | "boolean" | "json" | "text" | null {
+  if (value === undefined || isMissing(value)) return null
+  const { text, isQuoted } = value
+  if (holdsJson(text)) return "json"
+  if (isQuoted) return "text"
+  if (text === "null") return null
+  if (isPlainNumber(text)) return "number"
+  return text === "true" || text === "false" ? "boolean" : "text"
+}
+
+/** A missing value is no member, and not an empty text. */
+const isMissing = ({ text, isQuoted }: CsvValue) => text === "" && !isQuoted
+
+// Of up to 15 digits, which every program reads exactly: longer ones are numbers of accounts and cards. 007 and 12E3 are
+// codes more often than numbers.
+const isPlainNumber = (text: string) => /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) && text.replace(/\D/g, "").length <= 15
+
+/** Whether JSON reads an unquoted text as something that is no text. */
+const isScalar = (text: string) =>
+  /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) || text === "true" || text === "false" || text === "null"
+
+/**
+ * Whether a value is an array or an object, or a text that is written as a JSON string because it looks like one. CSV
+ * cannot tell the two apart otherwise, because both must be quoted.
+ */
+function holdsJson(text: string): boolean {
+  if (!/^[[{"]/.test(text)) return false
+  const { node } = parseJson(text)
+  return node?.kind === "string" ? holdsJson(stringOf(text, node)) : node !== null
+}
+
+/** Returns a document as JSON on one line, from the values of a row. Throws {@link BadRow}. */
+export function documentOfRow(
+  names: readonly CsvValue[],
+  types: readonly ColumnType[],
+  { number, values }: CsvRow,
+  collection: string,
+): string {
+  if (values.length > names.length)
+    throw new BadRow(`Row ${number} has ${values.length} values, and the first row names ${names.length} columns.`)
   const members: string[] = []
   const metadata: string[] = []
   let hasCollection = false
-  for (const [at, value] of row.entries()) {
-    const name = names[at] ?? ""
-    // A missing value is no member, and not an empty text.
-    if (value === "") continue
-    if (MetadataColumns.has(name)) {
-      metadata.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`)
+  for (const [at, value] of values.entries()) {
+    const name = names[at]?.text ?? ""
+    if (isMissing(value)) continue
+    if (MetadataColumns.includes(name)) {
+      if (value.text === "") continue
+      metadata.push(`${JSON.stringify(name)}:${JSON.stringify(value.text)}`)
       hasCollection ||= name === "@collection"
-    } else {
-      members.push(`${JSON.stringify(name)}:${isTyped ? typed(value) : JSON.stringify(value)}`)
+      continue
     }
+
+    const json = jsonOf(value, types[at] ?? "text")
+    if (json === null) {
+      const what = { number: "numbers", boolean: "true or false", json: "JSON", text: "texts", marked: "values" }[types[at] ?? "text"]
+      throw new BadRow(
+        `Row ${number}: the values of column ${name} in the first rows are ${what}, and this one is ` +
+          `${JSON.stringify(value.text.slice(0, 100))}. Correct it, or import all values as texts.`,
+      )
+    }
+
+    members.push(`${JSON.stringify(name)}:${json}`)
   }
 
   if (!hasCollection && collection !== "") metadata.push(`"@collection":${JSON.stringify(collection)}`)
@@ -117,25 +106,43 @@ export function documentOfRow(names: readonly string[], row: readonly string[], 
   return `{${members.join(",")}}`
 }
 
-/** Numbers stay as written; "007" and "1e5x" are texts. */
-function typed(value: string): string {
-  if (/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(value) || value === "true" || value === "false" || value === "null") return value
-  if (/^[[{]/.test(value)) {
-    const { node, fault } = parseJson(value)
-    if (fault === null && node) return compact(value, node)
+/** Returns a value as JSON, numbers as written; null if it is not of the column's type. */
+function jsonOf(value: CsvValue, type: ColumnType): string | null {
+  const { text, isQuoted } = value
+  if (type === "text") return JSON.stringify(text)
+  if (type === "marked") {
+    if (holdsJson(text)) return heldJson(text)
+    return !isQuoted && isScalar(text) ? text : JSON.stringify(text)
   }
 
-  return JSON.stringify(value)
+  const kind = kindOf(value)
+  if (kind === null) return text
+  if (kind !== type) return null
+  return kind === "json" ? heldJson(text) : text
 }
 
-/** Converts a CSV file to documents, one a line. The first row has the names. */
-export function linesOfCsv(bytes: ReadableStream<Uint8Array>, options: CsvOptions): ReadableStream<Uint8Array> {
+function heldJson(text: string): string {
+  const { node } = parseJson(text)
+  return node ? compact(text, node) : JSON.stringify(text)
+}
+
+/**
+ * Converts a CSV file to documents, one a line. The first row has the names. A row that cannot become a document is an
+ * empty line, and is given to `onBad` with its number among the lines.
+ */
+export function linesOfCsv(
+  bytes: ReadableStream<Uint8Array>,
+  { collection, isTyped }: CsvOptions,
+  onBad: (line: number, reason: string) => void,
+): ReadableStream<Uint8Array> {
   const reader = bytes.getReader()
   const decoder = new TextDecoder("utf-8", { fatal: true })
   const encoder = new TextEncoder()
   const rows = new CsvRows()
-  let names: string[] | null = null
-  let number = 0
+  let names: CsvValue[] | null = null
+  let types: ColumnType[] | null = null
+  let held: CsvRow[] = []
+  let lines = 0
   const decode = (chunk?: Uint8Array) => {
     try {
       return chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode()
@@ -143,84 +150,112 @@ export function linesOfCsv(bytes: ReadableStream<Uint8Array>, options: CsvOption
       throw new Error("The file is not UTF-8. Save it as CSV in UTF-8.")
     }
   }
-  const convert = (found: readonly string[][]) => {
-    let text = ""
+  const lineOf = (row: CsvRow, known: CsvValue[], of: ColumnType[]) => {
+    lines++
+    try {
+      return documentOfRow(known, of, row, collection)
+    } catch (failure) {
+      if (!(failure instanceof BadRow)) throw failure
+      onBad(lines, failure.message)
+      return ""
+    }
+  }
+  const convert = (found: readonly CsvRow[], isEnd: boolean) => {
     for (const row of found) {
-      number++
-      if (names === null) names = checkedNames(row)
-      else if (row.length > names.length)
-        throw new WrongRow(text, `Row ${number} has ${row.length} values, and the first row names ${names.length} columns.`)
-      else text += `${documentOfRow(names, row, options)}\n`
+      if (names === null) names = checkedNames(row.values)
+      else held.push(row)
     }
 
+    if (names === null || (types === null && held.length < DecidingRows && !isEnd)) return ""
+    const known = names
+    types ??= typesOf(known, held.slice(0, DecidingRows), isTyped)
+    const of = types
+    const text = held.map((row) => `${lineOf(row, known, of)}\n`).join("")
+    held = []
     return text
   }
-  let trouble: unknown = null
   return new ReadableStream<Uint8Array>({
     async pull(control) {
-      // The rows before a wrong one were delivered; now it is told.
-      if (trouble !== null) throw trouble
-      try {
-        for (;;) {
-          const { value, done } = await reader.read()
-          const text = convert(done ? [...rows.push(decode()), ...rows.finish()] : rows.push(decode(value)))
-          if (text !== "") control.enqueue(encoder.encode(text))
-          if (done) control.close()
-          if (done || text !== "") return
-        }
-      } catch (failure) {
-        if (!(failure instanceof WrongRow) || failure.before === "") throw failure
-        trouble = failure
-        control.enqueue(encoder.encode(failure.before))
+      for (;;) {
+        const { value, done } = await reader.read()
+        const text = convert(done ? [...rows.push(decode()), ...rows.finish()] : rows.push(decode(value)), done)
+        if (text !== "") control.enqueue(encoder.encode(text))
+        if (done) control.close()
+        if (done || text !== "") return
       }
     },
     cancel: (reason) => reader.cancel(reason),
   })
 }
 
-class WrongRow extends Error {
-  constructor(
-    readonly before: string,
-    message: string,
-  ) {
-    super(message)
-  }
-}
-
-function checkedNames(row: readonly string[]): string[] {
-  const names = row.map((name) => name.trim())
-  const twice = names.find((name, at) => names.indexOf(name) !== at)
-  if (names.includes("")) throw new Error(`Column ${names.indexOf("") + 1} has no name in the first row.`)
+function checkedNames(row: readonly CsvValue[]): CsvValue[] {
+  const names = row.map(({ text, isQuoted }) => ({ text: isQuoted ? text : text.trim(), isQuoted }))
+  const texts = names.map(({ text }) => text)
+  const twice = texts.find((name, at) => texts.indexOf(name) !== at)
+  if (names.some(isMissing)) throw new Error(`Column ${names.findIndex(isMissing) + 1} has no name in the first row.`)
   if (twice !== undefined) throw new Error(`Two columns are named ${twice}.`)
   return names
 }
 
-/** Returns results as CSV: a column for each member, the id first. Values that are no texts are written as JSON. */
-export function csvOf(items: readonly { text: string; node: Node }[]): string {
-  const rows = items.map(({ text, node }) => {
-    const cells = new Map<string, string>()
-    for (const member of node.members ?? []) {
-      if (member.name !== "@metadata") cells.set(member.name, cellOf(text, member.value))
-    }
+/** The columns of results as CSV: the id first, the others in the order of their first occurrence. */
+export class CsvColumns {
+  private readonly names = new Set<string>()
 
-    const metadata = node.members?.find((member) => member.name === "@metadata")?.value
-    for (const name of ["@id", "@collection"]) {
-      const value = metadata?.members?.find((member) => member.name === name)?.value
-      if (value) cells.set(name, cellOf(text, value))
-    }
+  /** Adds the columns of a result. */
+  add(text: string, node: Node): void {
+    for (const name of cellsOf(text, node).keys()) this.names.add(name)
+  }
 
-    return cells
-  })
-  const names = new Set(["@id", "@collection"].filter((name) => rows.some((cells) => cells.has(name))))
-  for (const cells of rows) for (const name of cells.keys()) names.add(name)
-  const lines = [[...names].map(quoted), ...rows.map((cells) => [...names].map((name) => quoted(cells.get(name) ?? "")))]
-  return lines.map((line) => `${line.join(",")}\r\n`).join("")
+  get all(): string[] {
+    const first = [...MetadataColumns, ProjectedId]
+    return [...first.filter((name) => this.names.has(name)), ...[...this.names].filter((name) => !first.includes(name))]
+  }
+}
+
+/** The id of the document that a result is made from. As `@id` it would let an import replace the whole document. */
+const ProjectedId = "id()"
+
+/** Returns the first row. All names are quoted, by which an import knows that unquoted values are no texts. */
+export function csvHead(names: readonly string[]): string {
+  return `${names.map(quoted).join(",")}\r\n`
+}
+
+/** Returns a result as a row. */
+export function csvRow(names: readonly string[], text: string, node: Node): string {
+  const cells = cellsOf(text, node)
+  return `${names.map((name) => cells.get(name) ?? "").join(",")}\r\n`
+}
+
+/** The values of a result by their columns, as CSV writes them. */
+function cellsOf(text: string, node: Node): Map<string, string> {
+  const cells = new Map<string, string>()
+  const metadata = memberOf(node, "@metadata")
+  const projection = memberOf(metadata, "@projection")
+  const isProjection = projection !== undefined && compact(text, projection) === "true"
+  for (const member of node.members ?? []) {
+    if (member.name === "@metadata") continue
+    // Overwritten by the metadata, it would be lost without a trace.
+    if (MetadataColumns.includes(member.name))
+      throw new Error(`A result has a member ${member.name}, which CSV keeps for metadata. Download JSON or NDJSON.`)
+    cells.set(member.name, cellOf(text, member.value))
+  }
+
+  for (const name of MetadataColumns) {
+    const value = memberOf(metadata, name)
+    const column = isProjection && name === "@id" ? ProjectedId : name
+    if (value && !cells.has(column)) cells.set(column, cellOf(text, value))
+  }
+
+  return cells
 }
 
 function cellOf(text: string, node: Node): string {
-  return node.kind === "string" ? stringOf(text, node) : compact(text, node)
+  if (node.kind !== "string") return ifNeeded(compact(text, node))
+  const value = stringOf(text, node)
+  if (holdsJson(value)) return quoted(JSON.stringify(value))
+  return value === "" || isScalar(value) ? quoted(value) : ifNeeded(value)
 }
 
-function quoted(value: string): string {
-  return /[",;\t\r\n]|^\s|\s$/.test(value) ? `"${value.replaceAll('"', '""')}"` : value
-}
+const ifNeeded = (value: string) => (/[",;\t\r\n]|^\s|\s$/.test(value) ? quoted(value) : value)
+
+const quoted = (value: string) => `"${value.replaceAll('"', '""')}"`

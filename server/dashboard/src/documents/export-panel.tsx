@@ -4,7 +4,7 @@ import { curlLine } from "../query/curl"
 import { bytes, count } from "../shell/format"
 import { Button, Copyable, ErrorSentence, Panel, Progress, toast } from "../shell/parts"
 import { session } from "../shell/session"
-import { download, type ExportOf, type ExportProgress, exportDocuments } from "./export"
+import { download, type ExportOf, type ExportProgress, exportDocuments, StaleSentence } from "./export"
 import { pathOf } from "./store"
 
 interface ExportPanelProps {
@@ -30,7 +30,7 @@ export function ExportPanel({ of, title, total, onClose }: ExportPanelProps) {
     trouble.value = null
     progress.value = { documents: 0, bytes: 0 }
     try {
-      const file = await exportDocuments(
+      const { file, isStale } = await exportDocuments(
         of,
         isPacked.value,
         (next) => {
@@ -38,8 +38,11 @@ export function ExportPanel({ of, title, total, onClose }: ExportPanelProps) {
         },
         control.signal,
       )
+      control.signal.throwIfAborted()
       download(file, `${of.database}-${new Date().toISOString().slice(0, 10)}.ndjson${isPacked.value ? ".gz" : ""}`)
-      toast(`${count(progress.value.documents)} documents exported, ${bytes(file.size)}.`, { tone: "good" })
+      const sentence = `${count(progress.value.documents)} documents exported, ${bytes(file.size)}.`
+      if (isStale) toast(`${sentence} ${StaleSentence}`, { tone: "bad", seconds: 12 })
+      else toast(sentence, { tone: "good" })
     } catch (failure) {
       if (!control.signal.aborted) trouble.value = failure
       progress.value = null

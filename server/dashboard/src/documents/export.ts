@@ -1,3 +1,6 @@
+import { bodyOf } from "../query/ask-query"
+import { hasClause } from "../query/rql-text"
+import { count } from "../shell/format"
 import { send } from "../shell/request"
 import { readOf } from "./store"
 
@@ -8,7 +11,16 @@ export interface ExportOf {
   query: string | null
   /** The query's parameters as JSON; "" for none. */
   parameters?: string
+  /** How long to wait for a stale index, in seconds; null for the node's default. */
+  waitSeconds?: number | null
   prefix: string
+}
+
+/** A file with documents, and what the node said about them. */
+export interface Export {
+  file: Blob
+  /** Whether they come from an index that lags behind the documents, so that some may be missing. */
+  isStale: boolean
 }
 
 export interface ExportProgress {
@@ -26,11 +38,18 @@ export async function exportDocuments(
   isPacked: boolean,
   onProgress: (progress: ExportProgress) => void,
   signal: AbortSignal,
-): Promise<Blob> {
+): Promise<Export> {
   const response = await send(...requestOf(of, signal))
   let progress: ExportProgress = { documents: 0, bytes: 0 }
   let stream: ReadableStream<Uint8Array> = response.body ?? new Blob([]).stream()
-  if (of.query !== null) stream = stream.pipeThrough(withoutEnvelope())
+  let isStale = false
+  if (of.query !== null) {
+    const said = (statistics: Statistics) => {
+      isStale = statistics.IsStale
+    }
+    // The total counts what was found before these clauses; a filter may be asked to end early.
+    stream = stream.pipeThrough(withoutEnvelope(!hasClause(of.query, "limit", "offset", "filter", "filter_limit"), said))
+  }
   stream = stream.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
@@ -41,22 +60,25 @@ export async function exportDocuments(
     }),
   )
   if (isPacked) stream = stream.pipeThrough(new CompressionStream("gzip") as unknown as ReadableWritablePair<Uint8Array, Uint8Array>)
-  return gather(stream)
+  const file = await gather(stream, "application/x-ndjson", signal)
+  return { file, isStale }
 }
 
-function requestOf({ database, query, parameters = "", prefix }: ExportOf, signal: AbortSignal): Parameters<typeof send> {
+function requestOf(
+  { database, query, parameters = "", waitSeconds = null, prefix }: ExportOf,
+  signal: AbortSignal,
+): Parameters<typeof send> {
   if (query !== null)
-    return [readOf(database, "streams/queries", { format: "jsonl" }), { method: "POST", body: queryBody(query, parameters), signal }]
+    return [
+      readOf(database, "streams/queries", { format: "jsonl" }),
+      { method: "POST", body: bodyOf({ text: query, parameters, waitSeconds }), signal },
+    ]
   if (prefix !== "") return [readOf(database, "streams/docs", { format: "jsonl", startsWith: prefix }), { signal }]
   return [readOf(database, "export"), { signal }]
 }
 
-// As text, because parsing the parameters would round their numbers.
-function queryBody(query: string, parameters: string): string {
-  return `{"Query":${JSON.stringify(query)}${parameters.trim() === "" ? "" : `,"QueryParameters":${parameters.trim()}`}}`
-}
-
-async function gather(stream: ReadableStream<Uint8Array>): Promise<Blob> {
+/** Collects a stream as a file, in pieces that a browser can move to its disk. */
+export async function gather(stream: ReadableStream<Uint8Array>, type: string, signal: AbortSignal): Promise<Blob> {
   const pieces: Blob[] = []
   let held: Uint8Array[] = []
   let length = 0
@@ -66,16 +88,21 @@ async function gather(stream: ReadableStream<Uint8Array>): Promise<Blob> {
     length = 0
   }
   const reader = stream.getReader()
-  for (;;) {
-    const { value, done } = await reader.read()
-    if (done) break
-    held.push(value)
-    length += value.length
-    if (length >= PieceBytes) keep()
+  try {
+    for (;;) {
+      const { value, done } = await reader.read()
+      signal.throwIfAborted()
+      if (done) break
+      held.push(value)
+      length += value.length
+      if (length >= PieceBytes) keep()
+    }
+  } finally {
+    reader.cancel().catch(() => {})
   }
 
   keep()
-  return new Blob(pieces, { type: "application/x-ndjson" })
+  return new Blob(pieces, { type })
 }
 
 function newlines(chunk: Uint8Array): number {
@@ -84,34 +111,64 @@ function newlines(chunk: Uint8Array): number {
   return count
 }
 
+/** What a node says before the results of a streamed query. */
+export interface Statistics {
+  IsStale: boolean
+  TotalResults: number
+}
+
 /**
  * Converts a streamed query to lines of documents. The stream has a line `{"Stats":…}` first, then a line `{"Item":…}`
- * for each document.
+ * for each document. Ends with an error if it has no statistics or, if `isCounted`, not as many documents as they say.
  */
-export function withoutEnvelope(): TransformStream<Uint8Array, Uint8Array> {
+export function withoutEnvelope(
+  isCounted: boolean,
+  onStatistics: (statistics: Statistics) => void,
+): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder()
   const encoder = new TextEncoder()
   let rest = ""
+  let items = 0
+  let statistics: Statistics | null = null
   const itemOf = (line: string) => {
-    if (line.startsWith('{"Item":')) return `${line.slice(8, -1)}\n`
+    if (line.startsWith('{"Item":') && line.endsWith("}")) {
+      items++
+      return `${line.slice(8, -1)}\n`
+    }
+
+    if (line.startsWith('{"Stats":')) {
+      statistics = (JSON.parse(line) as { Stats: Statistics }).Stats
+      onStatistics(statistics)
+    }
+
     if (line === "" || line.startsWith('{"Stats":')) return ""
     // Left out, the rest would look whole.
     throw new Error(`The node sent a line that is no result: ${line.slice(0, 200)}`)
+  }
+  const check = (said: Statistics | null) => {
+    if (said === null) throw new Error("The node sent no statistics before the results. Try again.")
+    // A stale index counts documents that are deleted since.
+    if (isCounted && !said.IsStale && items !== said.TotalResults)
+      throw new Error(`The node sent ${count(items)} of ${count(said.TotalResults)} results. Try again.`)
   }
   const itemsOf = (lines: string[]) => lines.map(itemOf).join("")
   return new TransformStream({
     transform(chunk, controller) {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n")
       rest = lines.pop() ?? ""
-      const items = itemsOf(lines)
-      if (items !== "") controller.enqueue(encoder.encode(items))
+      const text = itemsOf(lines)
+      if (text !== "") controller.enqueue(encoder.encode(text))
     },
     flush(controller) {
-      const items = itemsOf([rest])
-      if (items !== "") controller.enqueue(encoder.encode(items))
+      const text = itemsOf([rest])
+      if (text !== "") controller.enqueue(encoder.encode(text))
+      check(statistics)
     },
   })
 }
+
+/** What is told of an export from a stale index, after the number of its documents. */
+export const StaleSentence = "The index was stale: what was written last may be missing."
 
 /** Makes the browser download a file. */
 export function download(file: Blob, name: string): void {

@@ -168,7 +168,7 @@ function CsvFields({ options }: { options: Signal<CsvOptions> }) {
             options.value = { ...options.value, isTyped: event.currentTarget.checked }
           }}
         />
-        Numbers, true, false and JSON as such, not as texts
+        Columns of numbers, of true and false, or of JSON as such; what is quoted stays a text
       </label>
     </>
   )

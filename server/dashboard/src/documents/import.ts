@@ -1,5 +1,6 @@
 /** Imports a file of documents in parts, with progress. The import can be stopped and continued. */
 import { type CsvOptions, linesOfCsv } from "./csv"
+import { LocalFaults, MostBadLines, withoutProjections } from "./import-faults"
 import { onePerLine, type Place, PlaceJudge } from "./json-lines"
 
 export interface BadLine {
@@ -31,7 +32,6 @@ export interface PartAnswer {
 const LeastPart = 256 << 10
 const MostPart = 8 << 20
 const LongestLine = 16 << 20
-const MostBadLines = 500
 const Newline = 10
 
 /**
@@ -61,11 +61,16 @@ export async function importFile(
   const bytes = await bytesOf(file, (count) => {
     read += count
   })
-  const { stream, place }: Documents = csv ? { stream: linesOfCsv(bytes, csv), place: "document" } : await documentsOf(bytes)
+  const faults = new LocalFaults()
+  const { stream, place }: Documents = csv
+    ? { stream: linesOfCsv(bytes, csv, (line, reason) => faults.add(line, reason)), place: "document" }
+    : await documentsOf(bytes)
   for await (const part of partsOf(stream, () => size, state.lines)) {
     signal.throwIfAborted()
+    const body = csv ? new Blob(part.chunks as BlobPart[]) : await withoutProjections(part.chunks, state.lines, faults)
+    const refused = faults.takeThrough(state.lines, state.lines + part.lines)
     const begun = performance.now()
-    const answer = await post(new Blob(part.chunks as BlobPart[]))
+    const answer = await post(body)
     const took = performance.now() - begun
     // Aim at about a second for each part, so that a slow card also shows progress and a fast node is not slowed down.
     if (took < 500) size = Math.min(size * 2, MostPart)
@@ -80,8 +85,11 @@ export async function importFile(
       place,
       lines: state.lines + part.lines,
       stored: state.stored + answer.stored,
-      bad: state.bad + answer.bad,
-      badLines: [...state.badLines, ...badLines].slice(0, MostBadLines),
+      bad: state.bad + answer.bad + refused.bad,
+      badLines: [...state.badLines, ...[...badLines, ...refused.badLines].sort((one, other) => one.line - other.line)].slice(
+        0,
+        MostBadLines,
+      ),
     }
     onProgress(state)
   }

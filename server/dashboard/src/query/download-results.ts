@@ -1,7 +1,6 @@
-import { csvOf } from "../documents/csv"
-import { type ExportOf, type ExportProgress, exportDocuments } from "../documents/export"
-import { parseJson } from "../documents/json-text"
-import { bytes } from "../shell/format"
+import { CsvColumns, csvHead, csvRow } from "../documents/csv"
+import { type Export, type ExportOf, type ExportProgress, exportDocuments, gather } from "../documents/export"
+import { type Node, parseJson } from "../documents/json-text"
 
 export type Form = "json" | "ndjson" | "csv"
 
@@ -11,8 +10,6 @@ export const Forms: readonly { form: Form; title: string; type: string }[] = [
   { form: "csv", title: "CSV", type: "text/csv" },
 ]
 
-// The columns of CSV are known at the end only, so all is held in memory.
-const LongestCsv = 128 << 20
 const Newline = 10
 const Comma = 44
 
@@ -22,26 +19,55 @@ export async function resultsAs(
   of: ExportOf,
   onProgress: (progress: ExportProgress) => void,
   signal: AbortSignal,
-): Promise<Blob> {
-  const lines = await exportDocuments(of, false, onProgress, signal)
-  if (form === "ndjson") return lines
-  if (form === "json") return new Response(lines.stream().pipeThrough(arrayOfLines())).blob()
-  if (lines.size > LongestCsv) {
-    throw new Error(`The results have ${bytes(lines.size)}, and this page writes at most ${bytes(LongestCsv)} as CSV. Download NDJSON.`)
-  }
-
-  return new Blob([csvOfLines(await lines.text())], { type: "text/csv" })
+): Promise<Export> {
+  const found = await exportDocuments(of, false, onProgress, signal)
+  if (form === "ndjson") return found
+  if (form === "csv") return { ...found, file: await csvOfLines(found.file, signal) }
+  return { ...found, file: await gather(found.file.stream().pipeThrough(arrayOfLines()), "application/json", signal) }
 }
 
-/** Returns lines of JSON as CSV. */
-export function csvOfLines(lines: string): string {
-  const items = lines.split("\n").flatMap((text) => {
-    if (text === "") return []
-    const { node, fault } = parseJson(text)
-    if (fault) throw new Error(`The node sent a result that is no JSON: ${fault.message}`)
-    return [{ text, node }]
+/**
+ * Returns lines of JSON as CSV. Reads them twice, because the columns are known at their end only, and holds one piece of
+ * them in memory.
+ */
+export async function csvOfLines(lines: Blob, signal: AbortSignal): Promise<Blob> {
+  const columns = new CsvColumns()
+  for await (const items of itemsOf(lines, signal)) for (const { text, node } of items) columns.add(text, node)
+  const names = columns.all
+  const encoder = new TextEncoder()
+  const items = itemsOf(lines, signal)
+  const rows = new ReadableStream<Uint8Array>({
+    start(control) {
+      control.enqueue(encoder.encode(csvHead(names)))
+    },
+    async pull(control) {
+      const { value, done } = await items.next()
+      if (done) control.close()
+      else control.enqueue(encoder.encode(value.map(({ text, node }) => csvRow(names, text, node)).join("")))
+    },
   })
-  return csvOf(items)
+  return gather(rows, "text/csv", signal)
+}
+
+/** Yields the items of lines, as many at a time as a piece of the file has. */
+async function* itemsOf(lines: Blob, signal: AbortSignal): AsyncGenerator<{ text: string; node: Node }[]> {
+  const reader = lines.stream().getReader()
+  const decoder = new TextDecoder()
+  let rest = ""
+  for (;;) {
+    signal.throwIfAborted()
+    const { value, done } = await reader.read()
+    const texts = (rest + (done ? decoder.decode() : decoder.decode(value, { stream: true }))).split("\n")
+    rest = done ? "" : (texts.pop() ?? "")
+    yield texts.filter((text) => text !== "").map(itemOf)
+    if (done) return
+  }
+}
+
+function itemOf(text: string): { text: string; node: Node } {
+  const { node, fault } = parseJson(text)
+  if (fault) throw new Error(`The node sent a result that is no JSON: ${fault.message}`)
+  return { text, node }
 }
 
 /** Converts lines of JSON to one array, an item on each line. */

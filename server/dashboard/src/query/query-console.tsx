@@ -78,7 +78,7 @@ export function QueryConsole({ database }: { database: string }) {
         { ...of, start, pageSize: PageSize, waitSeconds, timings: options.value.timings },
         control.signal,
       )
-      answer.value = { ...found, start, of }
+      answer.value = { ...found, start, of: { ...of, waitSeconds } }
       past.value = remember(localStorage, database, {
         ...of,
         at: Date.now(),

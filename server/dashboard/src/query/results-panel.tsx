@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useMemo, useRef } from "preact/hooks"
 import { CodeEditor } from "../documents/code-editor"
 import { readable } from "../documents/document-text"
-import { download } from "../documents/export"
+import { download, StaleSentence } from "../documents/export"
 import { highlightJson } from "../documents/highlight"
 import { layOut } from "../documents/json-text"
 import { bytes, count, milliseconds } from "../shell/format"
@@ -113,16 +113,19 @@ function Download({ database, of, total }: { database: string; of: Question; tot
     running.current = control
     progress.value = 0
     try {
-      const file = await resultsAs(
+      const { file, isStale } = await resultsAs(
         form,
-        { database, query: of.text, parameters: of.parameters, prefix: "" },
+        { database, query: of.text, parameters: of.parameters, waitSeconds: of.waitSeconds ?? null, prefix: "" },
         ({ documents }) => {
           progress.value = documents
         },
         control.signal,
       )
+      control.signal.throwIfAborted()
       download(file, `${database}-results.${form}`)
-      toast(`${count(progress.value)} results downloaded, ${bytes(file.size)}.`, { tone: "good" })
+      const sentence = `${count(progress.value)} results downloaded, ${bytes(file.size)}.`
+      if (isStale) toast(`${sentence} ${StaleSentence} "Wait for the index" waits for it.`, { tone: "bad", seconds: 12 })
+      else toast(sentence, { tone: "good" })
     } catch (failure) {
       if (!control.signal.aborted) toast(sentenceOf(failure), { tone: "bad", seconds: 12 })
     } finally {

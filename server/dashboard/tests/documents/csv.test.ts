@@ -1,23 +1,35 @@
 import { expect, test } from "vitest"
-import { CsvRows, csvOf, documentOfRow, linesOfCsv } from "../../src/documents/csv"
+import { CsvColumns, csvHead, csvRow, linesOfCsv } from "../../src/documents/csv"
+import { CsvRows } from "../../src/documents/csv-rows"
 import { parseJson } from "../../src/documents/json-text"
 
 const typed = { collection: "", isTyped: true }
 
 function rowsOf(text: string, step = text.length): string[][] {
   const rows = new CsvRows()
-  const found: string[][] = []
+  const found = []
   for (let at = 0; at < text.length; at += step) found.push(...rows.push(text.slice(at, at + step)))
-  return [...found, ...rows.finish()]
+  return [...found, ...rows.finish()].map(({ values }) => values.map((value) => value.text))
 }
 
-async function documentsOf(text: string | Uint8Array, options = typed): Promise<string[]> {
-  const lines = await new Response(linesOfCsv(new Blob([text as BlobPart]).stream(), options)).text()
-  return lines.split("\n").filter((line) => line !== "")
+async function read(text: string | Uint8Array, options = typed): Promise<{ documents: string[]; bad: [number, string][] }> {
+  const bad: [number, string][] = []
+  const stream = linesOfCsv(new Blob([text as BlobPart]).stream(), options, (line, reason) => bad.push([line, reason]))
+  const lines = await new Response(stream).text()
+  return { documents: lines.split("\n").slice(0, -1), bad }
+}
+
+const documentsOf = async (text: string | Uint8Array, options = typed) => (await read(text, options)).documents
+
+function csvOf(texts: readonly string[]): string {
+  const items = texts.map((text) => ({ text, node: parseJson(text).node ?? never() }))
+  const columns = new CsvColumns()
+  for (const { text, node } of items) columns.add(text, node)
+  return csvHead(columns.all) + items.map(({ text, node }) => csvRow(columns.all, text, node)).join("")
 }
 
 test("Rows are those of RFC 4180, in pieces of any size", () => {
-  const text = 'name,note\r\n"Ann, the ""first""","two\nlines"\r\nBea,\n\nCid,"" \nDan,x'
+  const text = 'name,note\r\n"Ann, the ""first""","two\nlines"\r\nBea,\n\nCid,"" \nDan,x'.replace('"" ', " ")
   const rows = [
     ["name", "note"],
     ['Ann, the "first"', "two\nlines"],
@@ -37,29 +49,73 @@ test("The separator is that of the first row", () => {
   expect(rowsOf('\uFEFF"a;b",c\n1,2')[0]).toEqual(["a;b", "c"])
 })
 
+test("A line break within a name does not end the first row", () => {
+  for (const step of [1, 7, 100]) {
+    expect(rowsOf('"size\n(in cm, mm)";b\n1,5;2', step)).toEqual([
+      ["size\n(in cm, mm)", "b"],
+      ["1,5", "2"],
+    ])
+  }
+})
+
 test("A quotation mark that is not closed is an error", () => {
-  expect(() => rowsOf('a\n"x')).toThrow("within quotation marks")
+  expect(() => rowsOf('a\n"x')).toThrow("within quotation marks, in row 2")
 })
 
-test("Numbers keep their digits, and what only looks like one is a text", () => {
-  const names = ["a", "b", "c", "d", "e", "f", "g"]
-  expect(documentOfRow(names, ["1.50", "007", "-2e3", "true", "", "[1, 2]", "{x"], typed)).toBe(
-    '{"a":1.50,"b":"007","c":-2e3,"d":true,"f":[1,2],"g":"{x"}',
-  )
-  expect(documentOfRow(["a"], ["1"], { collection: "", isTyped: false })).toBe('{"a":"1"}')
+test("A sign after a closing quotation mark is an error with its row, and no rows are joined", () => {
+  expect(() => rowsOf('id,note\n1,"foo\n2,"bar\n')).toThrow("Row 2: 'b' follows a closing quotation mark")
+  expect(() => rowsOf('a\n\n"x" y\n')).toThrow("Row 3: ' ' follows")
 })
 
-test("Columns with an at sign are metadata, and the collection is that of the file unless the row names one", () => {
+test("Rows of separators only, as spreadsheets write them below the last one, are no documents", async () => {
+  expect(await documentsOf("a,b\n1,2\n,\n,,,\r\n")).toEqual(['{"a":1,"b":2}'])
+})
+
+test("A column has values of one type", async () => {
+  const columns: [string, string][] = [
+    ["10115,01067", '"10115","01067"'],
+    ["12E3,12E4", '"12E3","12E4"'],
+    ["1234567890123456,1", '"1234567890123456","1"'],
+    ["123456789012345,1.50", "123456789012345,1.50"],
+    ["-2,null", "-2,null"],
+    ["true,false", "true,false"],
+    ["true,1", '"true","1"'],
+    ["null,x", '"null","x"'],
+  ]
+  for (const [values, json] of columns) {
+    const found = await documentsOf(`a\n${values.replace(",", "\n")}\n`)
+    expect(found.map((line) => line.slice('{"a":'.length, -1)).join(), values).toBe(json)
+  }
+
+  expect(await documentsOf('a,b\n"[1, 2]",{x\n{},y')).toEqual(['{"a":[1,2],"b":"{x"}', '{"a":{},"b":"y"}'])
+  expect(await documentsOf("a\n1", { collection: "", isTyped: false })).toEqual(['{"a":"1"}'])
+})
+
+test("A quoted value is a text", async () => {
+  expect(await documentsOf('zip,n\n"10115",1\n"",2\n,3')).toEqual(['{"zip":"10115","n":1}', '{"zip":"","n":2}', '{"n":3}'])
+})
+
+test("A value that is not of the type of the first rows is a bad row, and no value of another type", async () => {
+  const rows = Array.from({ length: 1500 }, (_, at) => (at === 1200 ? "01067" : `${at}`))
+  const { documents, bad } = await read(`zip\n${rows.join("\n")}\n`)
+  expect(documents.length).toBe(1500)
+  expect([documents[1199], documents[1200], documents[1201]]).toEqual(['{"zip":1199}', "", '{"zip":1201}'])
+  expect(bad).toEqual([
+    [1201, expect.stringContaining('Row 1202: the values of column zip in the first rows are numbers, and this one is "01067"')],
+  ])
+})
+
+test("Columns with an at sign are metadata, and the collection is that of the file unless the row names one", async () => {
   const options = { collection: "Cities", isTyped: true }
-  expect(documentOfRow(["@id", "n"], ["c/1", "2"], options)).toBe('{"n":2,"@metadata":{"@id":"c/1","@collection":"Cities"}}')
-  expect(documentOfRow(["@collection"], ["Towns"], options)).toBe('{"@metadata":{"@collection":"Towns"}}')
+  expect(await documentsOf("@id,n\nc/1,2", options)).toEqual(['{"n":2,"@metadata":{"@id":"c/1","@collection":"Cities"}}'])
+  expect(await documentsOf("@collection\nTowns", options)).toEqual(['{"@metadata":{"@collection":"Towns"}}'])
 })
 
-test("A file becomes documents one a line, and the rows before a wrong one are delivered before the error", async () => {
+test("A file becomes documents one a line, and a row with too many values is a bad one", async () => {
   expect(await documentsOf("n,t\n1,a\n2,b")).toEqual(['{"n":1,"t":"a"}', '{"n":2,"t":"b"}'])
-  const reader = linesOfCsv(new Blob(["n\n1\n2,3\n4"]).stream(), typed).getReader()
-  expect(new TextDecoder().decode((await reader.read()).value)).toBe('{"n":1}\n')
-  await expect(reader.read()).rejects.toThrow("Row 3 has 2 values, and the first row names 1 columns.")
+  const { documents, bad } = await read("n\n1\n\n2,3\n4")
+  expect(documents).toEqual(['{"n":1}', "", '{"n":4}'])
+  expect(bad).toEqual([[2, "Row 4 has 2 values, and the first row names 1 columns."]])
 })
 
 test("Names that are missing or there twice, and other encodings, are refused", async () => {
@@ -69,14 +125,30 @@ test("Names that are missing or there twice, and other encodings, are refused", 
 })
 
 test("What is written as CSV is read again as it was", async () => {
+  const of = (id: string, more = "") => `"@metadata":{"@id":"${id}","@collection":"People"${more}}`
   const texts = [
-    '{"name":"Ann, \\"A\\"","n":12345678901234567890.50,"lines":[{"q":1}],"@metadata":{"@id":"a/1","@collection":"People"}}',
-    '{"name":" x","city":"Köln\\n2","@metadata":{"@id":"a/2","@collection":"People"}}',
+    `{"name":"Ann, \\"A\\"","n":12345678901234567890.50,"lines":[{"q":1}],${of("a/1")}}`,
+    `{"name":" x","city":"Köln\\n2",${of("a/2", ',"@expires":"2030-01-01T00:00:00.0000000Z"')}}`,
+    `{"zip":"10115","a":"true","b":"null","c":"","d":"[1]","e":"007",${of("a/3")}}`,
+    `{"zip":10115,"a":true,"b":null,"c":1e5,"d":[1],"e":{},${of("a/4")}}`,
+    `{"zip":"1e5","a":"\\"[1]\\"","b":"\\"x\\"","c":"{\\"q\\":\\"a,b\\"}","d":"[1","e":"-0.50",${of("a/5")}}`,
+    `{" ":"name with spaces","":"none",${of("a/6")}}`,
   ]
-  const csv = csvOf(texts.map((text) => ({ text, node: parseJson(text).node ?? never() })))
-  expect(csv.split("\r\n")[0]).toBe("@id,@collection,name,n,lines,city")
-  expect((await documentsOf(csv)).map((line) => JSON.parse(line))).toEqual(texts.map((text) => JSON.parse(text)))
+  const csv = csvOf(texts)
+  expect(csv.split("\r\n")[0]).toBe('"@id","@collection","@expires","name","n","lines","city","zip","a","b","c","d","e"," ",""')
+  const sorted = (line: string) => JSON.stringify(Object.entries(JSON.parse(line)).sort())
+  expect((await documentsOf(csv)).map(sorted)).toEqual(texts.map(sorted))
   expect(csv).toContain("12345678901234567890.50")
+})
+
+test("The id of a projected result is no id to an import", () => {
+  const projected = '{"name":"Ann","@metadata":{"@projection":true,"@id":"people/1"}}'
+  expect(csvOf([projected])).toBe('"id()","name"\r\npeople/1,Ann\r\n')
+  expect(csvOf([projected.replace("true", "false")])).toBe('"@id","name"\r\npeople/1,Ann\r\n')
+})
+
+test("A member that CSV keeps for metadata is refused, and not lost", () => {
+  expect(() => csvOf(['{"@id":"x","@metadata":{"@id":"a/1"}}'])).toThrow("has a member @id, which CSV keeps for metadata")
 })
 
 function never(): never {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
-import { withoutEnvelope } from "../../src/documents/export"
+import type { CsvOptions } from "../../src/documents/csv"
+import { type Statistics, withoutEnvelope } from "../../src/documents/export"
 import type { ImportState, PartAnswer } from "../../src/documents/import"
 import { documentsOf, importFile, partsOf, readAnswer } from "../../src/documents/import"
 
@@ -209,10 +210,54 @@ test("The lines of an answer are read, and one that ended early is an error", ()
 })
 
 test("A streamed query becomes lines of documents, however it is cut", async () => {
-  const text = '{"Stats":{"TotalResults":2}}\n{"Item":{"a":"ä","b":{}}}\n{"Item":{"c":1}}\n'
+  const text = '{"Stats":{"IsStale":false,"TotalResults":2}}\n{"Item":{"a":"ä","b":{}}}\n{"Item":{"c":1}}\n'
   const bytes = encoder.encode(text)
   for (let cut = 0; cut <= bytes.length; cut++) {
-    const out = streamOf(bytes.slice(0, cut), bytes.slice(cut)).pipeThrough(withoutEnvelope())
+    const out = streamOf(bytes.slice(0, cut), bytes.slice(cut)).pipeThrough(withoutEnvelope(true, () => {}))
     expect(await new Response(out).text()).toBe('{"a":"ä","b":{}}\n{"c":1}\n')
   }
+})
+
+test("A streamed query with fewer results than it says is an error, and a stale one is told", async () => {
+  const linesOf = async (text: string, isCounted = true) => {
+    const said: Statistics[] = []
+    const stream = streamOf(text).pipeThrough(withoutEnvelope(isCounted, (statistics) => said.push(statistics)))
+    return { text: await new Response(stream).text(), isStale: said[0]?.IsStale }
+  }
+  const stats = (isStale: boolean) => `{"Stats":{"IsStale":${isStale},"TotalResults":2}}\n{"Item":{"c":1}}\n`
+  await expect(linesOf(stats(false))).rejects.toThrow("The node sent 1 of 2 results.")
+  await expect(linesOf("")).rejects.toThrow("no statistics")
+  await expect(linesOf('{"Stats":{"IsStale":false,"TotalResults":1}}\n{"Item":{"c":1')).rejects.toThrow("no result")
+  expect(await linesOf(stats(false), false)).toEqual({ text: '{"c":1}\n', isStale: false })
+  expect(await linesOf(stats(true))).toEqual({ text: '{"c":1}\n', isStale: true })
+})
+
+test("A wrong row of CSV and a projected result are listed as bad lines, and those after them are stored", async () => {
+  const sent: string[] = []
+  const post = async (part: Blob): Promise<PartAnswer> => {
+    const lines = (await part.text()).split("\n").filter((line) => line !== "")
+    sent.push(...lines)
+    return { stored: lines.length, bad: 0, badLines: [] }
+  }
+  const run = (text: string, csv?: CsvOptions, from?: ImportState) =>
+    importFile(new Blob([text]), post, () => {}, new AbortController().signal, from, csv)
+  const csv = await run("n\n1\n2,3\n4\n5,6", { collection: "", isTyped: true })
+  expect(sent).toEqual(['{"n":1}', '{"n":4}'])
+  expect(csv).toMatchObject({ place: "document", lines: 4, stored: 2, bad: 2 })
+  expect(csv.badLines.map(({ line }) => line)).toEqual([2, 4])
+  const begun = { ...csv, lines: 2, stored: 1, bad: 1, badLines: csv.badLines.slice(0, 1) }
+  expect(await run("n\n1\n2,3\n4\n5,6", { collection: "", isTyped: true }, begun)).toEqual(csv)
+
+  sent.length = 0
+  const projected = '{"a":1,"@metadata":{"@projection":true,"@id":"a/1"}}'
+  const group = '{"sum":1,"@metadata":{"@projection":true}}'
+  const text = '{"text":"@projection\\""}'
+  const lines = [projected, group, text, projected, '{"b":2}', projected]
+  const json = await run(lines.join("\n"))
+  expect(sent).toEqual([group, text, '{"b":2}'])
+  expect(json).toMatchObject({ place: "line", lines: 6, stored: 3, bad: 3 })
+  expect(json.badLines.map(({ line }) => line)).toEqual([1, 4, 6])
+  expect(json.badLines[0]?.reason).toContain("would replace the whole document")
+  // What goes on counts none again.
+  expect(await run(lines.join("\n"), undefined, { ...json, lines: 4, stored: 2, bad: 2 })).toMatchObject({ lines: 6, stored: 3, bad: 3 })
 })

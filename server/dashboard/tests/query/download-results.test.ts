@@ -1,4 +1,5 @@
 import { expect, test } from "vitest"
+import { gather } from "../../src/documents/export"
 import { arrayOfLines, csvOfLines } from "../../src/query/download-results"
 
 async function arrayOf(text: string, step: number): Promise<string> {
@@ -21,7 +22,25 @@ test("Lines become one array, in pieces of any size, with all digits", async () 
   expect(JSON.parse(await arrayOf("", 1))).toEqual([])
 })
 
-test("Groups without an id and documents become CSV", () => {
-  expect(csvOfLines('{"Company":"a, b","Count":2,"@metadata":{"@projection":true}}\n')).toBe('Company,Count\r\n"a, b",2\r\n')
-  expect(csvOfLines("")).toBe("\r\n")
+const signal = new AbortController().signal
+const csvOf = async (lines: string) => (await csvOfLines(new Blob([lines]), signal)).text()
+
+test("Groups without an id and documents become CSV", async () => {
+  expect(await csvOf('{"Company":"a, b","Count":2,"@metadata":{"@projection":true}}\n')).toBe('"Company","Count"\r\n"a, b",2\r\n')
+  expect(await csvOf("")).toBe("\r\n")
+})
+
+test("Columns that only later results have are in the first row too, whatever pieces the file is read in", async () => {
+  const text = "x".repeat(100_000)
+  const lines = Array.from({ length: 5 }, (_, at) => `{"t":"${text}","c${at}":"ä"}\n`).join("")
+  const csv = (await csvOf(lines)).split("\r\n")
+  expect(csv[0]).toBe('"t","c0","c1","c2","c3","c4"')
+  expect(csv[5]).toBe(`${text},,,,,ä`)
+})
+
+test("A file is not written on after Stop", async () => {
+  const stopped = AbortSignal.abort()
+  const unread = new ReadableStream({ pull: () => Promise.reject(new Error("read on")) }, { highWaterMark: 0 })
+  await expect(csvOfLines({ stream: () => unread } as Blob, stopped)).rejects.toThrow("aborted")
+  await expect(gather(new Blob(["x"]).stream(), "text/plain", stopped)).rejects.toThrow()
 })
