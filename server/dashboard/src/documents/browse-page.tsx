@@ -10,31 +10,8 @@ import { ExportPanel } from "./export-panel"
 import { FilterForm } from "./filter-form"
 import { ImportPanel } from "./import-panel"
 import { type Cursor, type Filter, FirstPage, hasOrders, type Order, type Page, pageSizeFor, queryOf, readPage } from "./listing"
+import { orderOf, rememberOrder } from "./order-memory"
 import { type CollectionStatistics, readOf, readsAreLocal } from "./store"
-
-const OrderKey = "rookery.order"
-
-/**
- * The order that was chosen last. All documents are listed newest first by the node itself; in a collection that needs
- * an index, which is not made by looking at a page.
- */
-function orderOf(collection: string | null): Order {
-  const first = collection === null ? "newest" : "plain"
-  try {
-    const stored = localStorage.getItem(`${OrderKey} ${collection === null ? "all" : "collection"}`)
-    return stored === "newest" || stored === "plain" ? stored : first
-  } catch {
-    return first
-  }
-}
-
-function rememberOrder(collection: string | null, order: Order): void {
-  try {
-    localStorage.setItem(`${OrderKey} ${collection === null ? "all" : "collection"}`, order)
-  } catch {
-    // The choice holds until the page is left.
-  }
-}
 
 function OrderChoice({ isCollection, chosen, onChoose }: { isCollection: boolean; chosen: Order; onChoose: (order: Order) => void }) {
   return (
@@ -54,7 +31,7 @@ function OrderChoice({ isCollection, chosen, onChoose }: { isCollection: boolean
 /** The page with the documents of a database, or of one of its collections. */
 export function BrowsePage({ database, collection }: { database: string; collection: string | null }) {
   const asked = { prefix: route.value.query.get("prefix") ?? "", where: route.value.query.get("where") ?? "" }
-  const chosenOrder = useSignal(orderOf(collection))
+  const chosenOrder = useSignal(orderOf(localStorage, database, collection))
   const filter: Filter = { ...asked, order: hasOrders(collection, asked) ? chosenOrder.value : "plain" }
   const statistics = useAsked<CollectionStatistics>(readOf(database, "collections/stats/detailed"), 5)
   const databases = useDatabases(database)
@@ -160,7 +137,7 @@ export function BrowsePage({ database, collection }: { database: string; collect
                   chosen={order}
                   onChoose={(value) => {
                     chosenOrder.value = value
-                    rememberOrder(collection, value)
+                    rememberOrder(localStorage, database, collection, value)
                   }}
                 />
               )}
