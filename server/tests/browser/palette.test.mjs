@@ -114,6 +114,66 @@ test("Arrow keys choose and are told, the focus stays in the field, and the ends
   await field(page).waitFor()
 })
 
+test("What is chosen stays chosen when more is found before it, and Enter opens it", async t => {
+  const page = await openPage(t, "#/logs")
+  let release
+  const held = new Promise(done => { release = done })
+  await page.route("**/docs?startsWith=*", async route => {
+    await held
+    await route.continue()
+  })
+  await ask(page, "or")
+  await page.getByRole("group", { name: "Help" }).waitFor()
+  await page.getByRole("option", { name: "Orders/ByCompany shop" }).waitFor()
+  // The last one, of a kind that is listed after documents.
+  await page.keyboard.press("ArrowUp")
+  const options = async () => (await page.getByRole("option").allInnerTexts()).map(text => text.replace(/\s+/g, " "))
+  const last = await chosen(page)
+  const before = (await options()).indexOf(last)
+  assert.ok(before > 0)
+  release()
+  await page.getByRole("option", { name: "orders/1 shop" }).waitFor()
+  assert.notEqual((await options()).indexOf(last), before, "nothing was found before it")
+  assert.equal(await chosen(page), last)
+  await page.keyboard.press("ArrowUp")
+  const all = await options()
+  assert.equal(await chosen(page), all[all.indexOf(last) - 1])
+})
+
+test("On macOS ⌘K opens the palette, and Ctrl+K stays with the text", async t => {
+  const context = await browser.newContext()
+  t.after(() => context.close())
+  await context.addInitScript(() => Object.defineProperty(navigator, "platform", { get: () => "MacIntel" }))
+  const page = await context.newPage()
+  page.setDefaultTimeout(Patience)
+  await page.goto(`${base}/#/logs`)
+  await page.getByRole("button", { name: "Go to …" }).waitFor()
+  assert.equal(await page.evaluate(() => document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true, bubbles: true, cancelable: true }))), true, "Ctrl+K was taken")
+  await page.keyboard.press("Meta+k")
+  await field(page).waitFor()
+})
+
+test("A session that ends closes its palette, and the next one begins without it", async t => {
+  const place = await play("--sign-in")
+  const context = await browser.newContext()
+  t.after(() => context.close())
+  const page = await context.newPage()
+  page.setDefaultTimeout(Patience)
+  const signIn = async () => {
+    await page.getByLabel("Token").fill("rookery_test")
+    await page.getByRole("button", { name: "Sign in" }).click()
+    await page.getByRole("button", { name: "Go to …" }).waitFor()
+  }
+  await page.goto(`${place}/#/logs`)
+  await signIn()
+  await ask(page, "")
+  await context.clearCookies()
+  await page.keyboard.type("or")
+  await page.getByLabel("Token").waitFor()
+  await signIn()
+  assert.equal(await page.locator("dialog[open]").count(), 0)
+})
+
 test("An action runs, and the page stays", async t => {
   const page = await openPage(t, "#/logs")
   await ask(page, "colours dark")

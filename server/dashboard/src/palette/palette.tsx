@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { useEffect, useId, useRef } from "preact/hooks"
 import { useSheet } from "../shell/sheets"
+import { optionId, placeOfChosen } from "./choice"
 import { type Item, rank } from "./rank"
 import { useItems } from "./sources"
 import "./palette.css"
@@ -11,14 +12,15 @@ import "./palette.css"
  */
 export function Palette({ onClose }: { onClose: () => void }) {
   const text = useSignal("")
-  const chosen = useSignal(0)
+  const chosen = useSignal<string | null>(null)
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
   const list = useRef<HTMLDivElement>(null)
   const leave = useSheet(onClose)
   const groups = rank(useItems(text.value), text.value)
   const items = groups.flatMap((group) => group.items)
-  const at = Math.min(chosen.value, Math.max(0, items.length - 1))
+  const at = placeOfChosen(items, chosen.value)
+  const shown = items[at]?.key
 
   useEffect(() => {
     const before = document.activeElement
@@ -43,9 +45,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
     }
   }
   const move = (to: number) => {
-    chosen.value = items.length === 0 ? 0 : (to + items.length) % items.length
+    chosen.value = items[(to + items.length) % items.length]?.key ?? null
   }
-  let number = 0
   return (
     <dialog
       ref={dialog}
@@ -67,7 +68,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         aria-expanded="true"
         aria-controls={`${id}-list`}
         aria-autocomplete="list"
-        {...(items.length > 0 ? { "aria-activedescendant": `${id}-${at}` } : {})}
+        {...(shown === undefined ? {} : { "aria-activedescendant": optionId(id, shown) })}
         autocomplete="off"
         autocapitalize="off"
         spellcheck={false}
@@ -75,7 +76,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         value={text.value}
         onInput={(event) => {
           text.value = event.currentTarget.value
-          chosen.value = 0
+          chosen.value = null
         }}
         onKeyDown={(event) => {
           if (event.isComposing) return
@@ -94,24 +95,21 @@ export function Palette({ onClose }: { onClose: () => void }) {
             <div id={`${id}-${kind}`} class="palette-kind" role="presentation">
               {kind}
             </div>
-            {items.map((item) => {
-              const place = number++
-              return (
-                <div
-                  key={item.key}
-                  id={`${id}-${place}`}
-                  role="option"
-                  aria-selected={place === at}
-                  onMouseMove={() => {
-                    if (chosen.peek() !== place) chosen.value = place
-                  }}
-                  onClick={() => open(item)}
-                >
-                  <span>{item.title}</span>
-                  {item.detail && <span class="quiet">{item.detail}</span>}
-                </div>
-              )
-            })}
+            {items.map((item) => (
+              <div
+                key={item.key}
+                id={optionId(id, item.key)}
+                role="option"
+                aria-selected={item.key === shown}
+                onMouseMove={() => {
+                  chosen.value = item.key
+                }}
+                onClick={() => open(item)}
+              >
+                <span>{item.title}</span>
+                {item.detail && <span class="quiet">{item.detail}</span>}
+              </div>
+            ))}
           </div>
         ))}
       </div>

@@ -1,17 +1,21 @@
-import { signal } from "@preact/signals"
+import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { Icon } from "./icons"
 import { lazy } from "./lazy"
 
 const Palette = lazy(async () => (await import("../palette/palette")).Palette)
-const isOpen = signal(false)
 const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
 
-/** The button that opens the command palette, which Ctrl+K opens too. The palette is loaded when it is first wanted. */
+/**
+ * The button that opens the command palette, which Ctrl+K opens too: ⌘K on macOS, where Ctrl+K deletes to the end of the
+ * line. The palette is loaded when it is first wanted.
+ */
 export function PaletteOpener() {
+  // Not beyond the session: the next one does not begin with an open palette.
+  const isOpen = useSignal(false)
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
-      const isChord = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k"
+      const isChord = event[isApple ? "metaKey" : "ctrlKey"] && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k"
       // Not over a dialog, which wants an answer first.
       if (!isChord || (!isOpen.peek() && document.querySelector("dialog[open]"))) return
       event.preventDefault()
@@ -25,7 +29,7 @@ export function PaletteOpener() {
       <button
         type="button"
         class="go-to"
-        aria-keyshortcuts="Control+K"
+        aria-keyshortcuts={isApple ? "Meta+K" : "Control+K"}
         aria-haspopup="dialog"
         onPointerEnter={Palette.prefetch}
         onFocus={Palette.prefetch}
