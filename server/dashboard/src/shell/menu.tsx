@@ -28,7 +28,8 @@ const Margin = 4
 
 /**
  * A button with a menu of actions, for rows of tables and for what is wanted seldom. Arrow keys, Home, End and first
- * letters move in it; Escape, a click elsewhere and "Back" close it.
+ * letters move in it, Enter and Space choose; Escape, a click elsewhere and "Back" close it. The focus in a menu that
+ * closes returns to the button.
  */
 export function Menu({ label, actions, children }: MenuProps) {
   const isOpen = useSignal(false)
@@ -36,9 +37,11 @@ export function Menu({ label, actions, children }: MenuProps) {
   const button = useRef<HTMLButtonElement>(null)
   const list = useRef<HTMLDivElement>(null)
   const close = () => {
+    // With the entry that has it the focus would be lost, and the next key would begin at the top of the page.
+    if (list.current?.contains(document.activeElement)) button.current?.focus({ preventScroll: true })
     isOpen.value = false
   }
-  useSheet(close, isOpen.value)
+  const leave = useSheet(close, isOpen.value)
   const known = actions.filter((action): action is MenuAction => Boolean(action))
   const shown = [...known.filter((action) => !action.danger), ...known.filter((action) => action.danger)]
   const items = () => [...(list.current?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? [])]
@@ -54,12 +57,12 @@ export function Menu({ label, actions, children }: MenuProps) {
     menu.style.left = `${Math.max(Margin, Math.min(right - width, innerWidth - width - Margin))}px`
     menu.style.top = `${isAbove ? top - height - Margin : bottom + Margin}px`
     items()[0]?.focus()
-    const leave = () => close()
-    addEventListener("scroll", leave, { capture: true, once: true, passive: true })
-    addEventListener("resize", leave, { once: true })
+    const end = () => close()
+    addEventListener("scroll", end, { capture: true, once: true, passive: true })
+    addEventListener("resize", end, { once: true })
     return () => {
-      removeEventListener("scroll", leave, { capture: true })
-      removeEventListener("resize", leave)
+      removeEventListener("scroll", end, { capture: true })
+      removeEventListener("resize", end)
     }
   }, [isOpen.value])
 
@@ -80,6 +83,10 @@ export function Menu({ label, actions, children }: MenuProps) {
       if (event.key === "Escape") event.preventDefault()
       button.current?.focus()
       close()
+    } else if (event.key === " " && document.activeElement instanceof HTMLAnchorElement) {
+      // A link does not hear of Space, and the page would scroll.
+      event.preventDefault()
+      document.activeElement.click()
     } else if (event.key.length === 1 && event.key !== " ") {
       const letter = event.key.toLowerCase()
       const begins = (item: HTMLElement) => item.innerText.trim().toLowerCase().startsWith(letter)
@@ -128,6 +135,10 @@ export function Menu({ label, actions, children }: MenuProps) {
               action={action}
               isFirstDanger={Boolean(action.danger) && !shown[at - 1]?.danger && at > 0}
               choose={choose}
+              onFollow={(href) => {
+                leave(href)
+                close()
+              }}
             />
           ))}
         </div>
@@ -136,11 +147,31 @@ export function Menu({ label, actions, children }: MenuProps) {
   )
 }
 
-function Entry({ action, isFirstDanger, choose }: { action: MenuAction; isFirstDanger: boolean; choose: (action: MenuAction) => void }) {
+interface EntryProps {
+  action: MenuAction
+  isFirstDanger: boolean
+  choose: (action: MenuAction) => void
+  onFollow: (href: string) => void
+}
+
+function Entry({ action, isFirstDanger, choose, onFollow }: EntryProps) {
   const look = `${action.danger ? "danger" : ""} ${isFirstDanger ? "apart" : ""}`
   const hint = action.hint ? { title: action.hint } : {}
   return action.href !== undefined ? (
-    <a role="menuitem" tabIndex={-1} class={look} href={action.href} {...hint}>
+    <a
+      role="menuitem"
+      tabIndex={-1}
+      class={look}
+      href={action.href}
+      onClick={(event) => {
+        // Another tab leaves the menu as it is.
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return
+        // In the stead of the menu's entry, so that "Back" leads to this page at once.
+        event.preventDefault()
+        if (action.href !== undefined) onFollow(action.href)
+      }}
+      {...hint}
+    >
       {action.title}
     </a>
   ) : (
