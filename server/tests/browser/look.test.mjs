@@ -20,10 +20,18 @@ const Moment = Date.parse("2026-11-25T16:00:07Z")
 const Patience = 20_000
 const screens = [[390, 844], [768, 1024], [1280, 800], [1920, 1080]].flatMap(([width, height]) => ["light", "dark"].map(colorScheme => ({ width, height, colorScheme })))
 
+/** The system's font for code in the kept pictures; the other text has the page's own. */
+const Monospace = "DejaVu Sans Mono"
+
+/** The texts of the manual in the pictures: those of the real one change without a change of look. */
+const manual = "28 README.md\n27 how-to/upgrade.md\n\n# The manual\n\nAll about it.# Work with orders\n\nAn order."
+
 /** Blocks of so many pixels of a kept picture are compared by their mean colour: edges of letters differ between machines, blocks do not. */
 const Block = 4
 const MostDifference = 10
 const MostBlocks = 0.004
+/** A mark, an icon or a short word that is gone: so many differing blocks that touch each other, in a picture of any size. */
+const MostTogether = 12
 
 const running = []
 const pages = new Map()
@@ -38,15 +46,54 @@ before(async () => {
     const page = await context.newPage()
     page.setDefaultTimeout(Patience)
     await page.clock.setFixedTime(Moment)
+    // Measured times are in the pictures too.
+    await context.addInitScript(() => { performance.now = () => 0 })
+    await context.route("**/help/manual.txt", route => route.fulfill({ body: manual, contentType: "text/plain; charset=utf-8" }))
+    watch(page)
     await page.goto(`${base}/#/logs`)
     pages.set(`${width}-${colorScheme}`, page)
   }))
+  await checkFont(pages.values().next().value)
 })
 
 after(async () => {
   await browser?.close()
   for (const process of running) process.kill()
 })
+
+/** Fails if code would be drawn in another font than in the kept pictures. */
+async function checkFont(page) {
+  const isThere = await page.evaluate(name => {
+    const context = new OffscreenCanvas(1, 1).getContext("2d")
+    const width = family => {
+      context.font = `40px ${family}`
+      return context.measureText("Wide and slim: 0123456789 iiimmm").width
+    }
+    const used = getComputedStyle(document.documentElement).getPropertyValue("--mono")
+    return width(`"${name}", serif`) !== width("serif") && width(used) === width(`"${name}"`)
+  }, Monospace)
+  assert.ok(isThere, `the kept pictures have the font ${Monospace}, and this machine has none or prefers another: install fonts-dejavu-core`)
+}
+
+const flying = new Map()
+
+/** Keeps the requests of a page that are not answered yet. The stream of figures never ends. */
+function watch(page) {
+  const requests = new Set()
+  const landed = request => {
+    requests.delete(request)
+    if (requests.size === 0) page.emit("landed")
+  }
+  flying.set(page, requests)
+  page.on("request", request => { if (!request.url().includes("/dashboard/live")) requests.add(request) })
+  page.on("requestfinished", landed)
+  page.on("requestfailed", landed)
+}
+
+/** Waits until all requests of a page are answered. */
+async function landing(page) {
+  while (flying.get(page).size > 0) await new Promise(done => page.once("landed", done))
+}
 
 /** Starts a mock node whose clock stands still. */
 function play(...options) {
@@ -68,10 +115,8 @@ const ready = {
   access: ["#/cluster/access", page => page.getByText("shop-app").waitFor()],
   documents: ["#/documents/shop/Orders", page => page.getByText("orders/1", { exact: true }).first().waitFor()],
   document: ["#/document/shop/orders%2F7", page => page.getByRole("heading", { name: "orders/7" }).waitFor()],
-  query: ["#/query/shop?q=from%20Orders", async page => {
-    await page.getByRole("button", { name: "Run" }).click()
-    await page.getByText("orders/1", { exact: true }).first().waitFor()
-  }],
+  // The query of a link runs without a press on Run.
+  query: ["#/query/shop?q=from%20Orders", page => page.getByText("orders/1", { exact: true }).first().waitFor()],
   databases: ["#/documents", page => page.getByRole("link", { name: "birds", exact: true }).waitFor()],
   node: ["#/node/C", page => page.locator(".chart canvas").nth(3).waitFor({ state: "attached" })],
   palette: ["#/logs", async page => {
@@ -118,27 +163,28 @@ async function compare(page, name) {
   for (let last, tries = 0; shot !== last || shot === ""; tries++) {
     if (tries > 20) throw new Error(`${name} does not come to rest.`)
     last = shot
+    await landing(page)
     await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))))
     shot = (await page.screenshot({ caret: "hide", animations: "disabled" })).toString("base64")
   }
 
   const file = join(kept, `${name}.webp`)
   const old = renews ? "" : readFileSync(file).toString("base64")
-  const { share, picture } = await page.evaluate(judge, { shot, old, Block, MostDifference })
+  const { share, together, picture } = await page.evaluate(judge, { shot, old, Block, MostDifference })
   if (renews) {
     mkdirSync(kept, { recursive: true })
     writeFileSync(file, Buffer.from(picture, "base64"))
     return ""
   }
 
-  if (share <= MostBlocks) return ""
+  if (share <= MostBlocks && together < MostTogether) return ""
   mkdirSync(seen, { recursive: true })
   const place = join(seen, `${name}.webp`)
   writeFileSync(place, Buffer.from(picture, "base64"))
-  return `${name}: ${(share * 100).toFixed(1)} % of it differs: ${pathToFileURL(place)} is not ${pathToFileURL(file)}`
+  return `${name}: ${(share * 100).toFixed(1)} % of it differs, ${together} blocks in one place: ${pathToFileURL(place)} is not ${pathToFileURL(file)}`
 }
 
-/** Runs in the browser, which decodes pictures. Gives the picture at half its size, and the share of blocks that differ from the kept one. */
+/** Runs in the browser, which decodes pictures. Gives the picture at half its size, the share of blocks that differ from the kept one, and how many of these touch each other. */
 async function judge({ shot, old, Block, MostDifference }) {
   const bytesOf = text => Uint8Array.from(atob(text), letter => letter.charCodeAt(0))
   const drawn = async (text, scale) => {
@@ -154,12 +200,13 @@ async function judge({ shot, old, Block, MostDifference }) {
   let text = ""
   for (const byte of new Uint8Array(await (await now.canvas.convertToBlob({ type: "image/webp", quality: 0.55 })).arrayBuffer())) text += String.fromCharCode(byte)
   const picture = btoa(text)
-  if (old === "") return { share: 0, picture }
+  if (old === "") return { share: 0, together: 0, picture }
   const before = await drawn(old, 1)
-  if (before.canvas.width !== width || before.canvas.height !== height) return { share: 1, picture }
+  if (before.canvas.width !== width || before.canvas.height !== height) return { share: 1, together: 0, picture }
   // Both as they are kept, so that what the format loses is lost in both.
   const again = await drawn(picture, 1)
-  let differ = 0
+  const columns = Math.ceil(width / Block)
+  const differing = new Set()
   let all = 0
   for (let top = 0; top < height; top += Block) {
     for (let left = 0; left < width; left += Block) {
@@ -172,9 +219,25 @@ async function judge({ shot, old, Block, MostDifference }) {
       }
 
       all++
-      if (difference.some(sum => Math.abs(sum) / count > MostDifference)) differ++
+      if (difference.some(sum => Math.abs(sum) / count > MostDifference)) differing.add((top / Block) * columns + left / Block)
     }
   }
 
-  return { share: differ / all, picture }
+  const differ = differing.size
+  let together = 0
+  while (differing.size > 0) {
+    const [first] = differing
+    differing.delete(first)
+    const cluster = [first]
+    for (const at of cluster) {
+      for (const step of [-columns - 1, -columns, -columns + 1, -1, 1, columns - 1, columns, columns + 1]) {
+        // Not over the edge of the picture.
+        if (Math.abs(((at + step + columns) % columns) - (at % columns)) <= 1 && differing.delete(at + step)) cluster.push(at + step)
+      }
+    }
+
+    together = Math.max(together, cluster.length)
+  }
+
+  return { share: differ / all, together, picture }
 }
