@@ -5,7 +5,7 @@ import { test } from "node:test"
 import { until } from "../../../server/tests/process/node-process.mjs"
 import { ThreeNodes } from "./three-nodes.mjs"
 
-const sizes = [0, 1, 70_000, 262_144, 3_000_000]
+const sizes = [0, 1, 70_000, 262_144, 5_000_000]
 
 function addressOf(node, name) {
   return `${node.url}/databases/files/attachments?id=a&name=${name}`
@@ -34,8 +34,9 @@ function digestOf(bytes) {
 
 test("Acknowledged attachments are read from every member after the leader was killed", { timeout: 240_000 }, async t => {
   const acknowledged = new Map()
+  let uploads = 0
   const store = async (node, name) => {
-    const bytes = randomBytes(sizes[acknowledged.size % sizes.length])
+    const bytes = randomBytes(sizes[uploads++ % sizes.length])
     const status = await attach(node, name, bytes)
     if (status === 201) {
       acknowledged.set(name, digestOf(bytes))
@@ -61,10 +62,10 @@ test("Acknowledged attachments are read from every member after the leader was k
   }
 
   const leader = await cluster.leader()
-  const uploads = Array.from({ length: 24 }, (_, n) => store(cluster.nodes[n % 3], `killed-${n}`))
-  await Promise.race(uploads)
+  const inFlight = Array.from({ length: 24 }, (_, n) => store(cluster.nodes[n % 3], `killed-${n}`))
+  await Promise.race(inFlight)
   await cluster.nodes[leader].kill()
-  const statuses = await Promise.all(uploads)
+  const statuses = await Promise.all(inFlight)
   for (const status of statuses) {
     assert.ok([0, 201, 500, 503, 504].includes(status), `an upload was answered with ${status}`)
   }
