@@ -34,9 +34,9 @@ public sealed class AttachmentContents : IDisposable
         _storage = storage;
         _databases = databases;
         MaxBytes = options.MaxAttachmentBytes;
-        Troubles = new ContentTroubles(options.TroubleFound);
         Files = new ContentDirectory(disk, options.DataDirectory);
         Garbage = new ContentGarbage(storage, Files, lastIndexOfJournal, time);
+        Troubles = new ContentTroubles(options.TroubleFound, Garbage.EndLease);
         Replicated = new ReplicatedContents(this, storage);
         Scrub = new ContentScrub(this, databases);
         Maintenance = new ContentMaintenance(this, time);

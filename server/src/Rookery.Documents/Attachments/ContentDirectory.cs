@@ -86,8 +86,10 @@ internal sealed class ContentDirectory(IDisk disk, string dataDirectory)
         string path = PathOf(place);
         string directory = Path.GetDirectoryName(path)!;
         MakeDurable(directory);
+        _durableNames.Remove(directory); // until the sync succeeds, a look at the new name must sync again
         disk.Rename(part, path);
         disk.SyncDirectory(directory);
+        _durableNames.Add(directory);
     }
 
     /// <summary>

@@ -168,6 +168,29 @@ internal sealed class ContentGarbage(
         }
     }
 
+    /// <summary>Ends the lease of a content, because it is damaged.</summary>
+    public void EndLease(ContentPlace place)
+    {
+        lock (_gate)
+        {
+            if (!_pins.EndLease(place))
+            {
+                return;
+            }
+        }
+
+        Release(place, storage.AppliedIndex);
+    }
+
+    /// <summary>Returns whether a content stays without a row.</summary>
+    public bool Stays(ContentPlace place)
+    {
+        lock (_gate)
+        {
+            return _pins.Stays(place, storage.AppliedIndex);
+        }
+    }
+
     /// <summary>Returns whether a content is known to be durable, without a look at the disk.</summary>
     public bool IsDurable(ContentPlace place)
     {

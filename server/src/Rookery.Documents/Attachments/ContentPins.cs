@@ -52,6 +52,9 @@ internal sealed class ContentPins(TimeProvider time)
     public void Lease(ContentPlace place) =>
         _leases[place] = time.GetTimestamp() + (long)(LeaseTime.TotalSeconds * time.TimestampFrequency);
 
+    /// <summary>Ends a lease; returns whether there was one.</summary>
+    public bool EndLease(ContentPlace place) => _leases.Remove(place);
+
     /// <summary>Keeps a content until an entry is applied or replaced.</summary>
     public void Keep(ContentPlace place, long index) => _kept[place] = Math.Max(index, _kept.GetValueOrDefault(place));
 

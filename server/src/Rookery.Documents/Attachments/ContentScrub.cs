@@ -97,7 +97,8 @@ internal sealed class ContentScrub(AttachmentContents contents, DatabaseCatalog 
     {
         foreach (var place in contents.Troubles.Places)
         {
-            if (!IsNeeded(place))
+            // A command or an entry may name it that is not applied yet.
+            if (!IsNeeded(place) && !contents.Garbage.Stays(place))
             {
                 contents.Troubles.Remove(place);
             }

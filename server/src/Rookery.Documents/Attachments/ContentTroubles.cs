@@ -5,12 +5,14 @@ namespace Rookery.Documents.Attachments;
 /// whole again or no longer needed. Thread-safe.
 /// </summary>
 /// <param name="troubleFound">Receives a sentence about each.</param>
-internal sealed class ContentTroubles(Action<string>? troubleFound)
+/// <param name="endLease">Ends the lease of each: it is no durable content.</param>
+internal sealed class ContentTroubles(Action<string>? troubleFound, Action<ContentPlace> endLease)
 {
     private const int MaxKept = 1000;
 
     private readonly Lock _gate = new();
     private readonly Dictionary<ContentPlace, string> _sentences = [];
+    private volatile bool _hasAny;
 
     /// <summary>A sentence about each content.</summary>
     public IReadOnlyList<string> Sentences
@@ -24,6 +26,20 @@ internal sealed class ContentTroubles(Action<string>? troubleFound)
         }
     }
 
+    /// <summary>Returns whether a content is missing or damaged, as far as known.</summary>
+    public bool Has(ContentPlace place)
+    {
+        if (!_hasAny)
+        {
+            return false;
+        }
+
+        lock (_gate)
+        {
+            return _sentences.ContainsKey(place);
+        }
+    }
+
     /// <summary>Reports a content that cannot be read.</summary>
     public void Add(ContentPlace place, string sentence)
     {
@@ -33,8 +49,11 @@ internal sealed class ContentTroubles(Action<string>? troubleFound)
             {
                 return;
             }
+
+            _hasAny = true;
         }
 
+        endLease(place);
         troubleFound?.Invoke(sentence + " Upload the same file again, or restore a backup.");
     }
 
@@ -44,6 +63,7 @@ internal sealed class ContentTroubles(Action<string>? troubleFound)
         lock (_gate)
         {
             _sentences.Remove(place);
+            _hasAny = _sentences.Count > 0;
         }
     }
 

@@ -20,15 +20,22 @@ public sealed class ReplicatedContents(AttachmentContents contents, StorageEngin
     /// <summary>
     /// Whether a content is known to be durable here, without a look at the disk. The content stays for a while.
     /// </summary>
-    public bool IsDurable(in ContentName name) => contents.Garbage.IsDurable(name.Place);
+    public bool IsDurable(in ContentName name) =>
+        contents.Garbage.IsDurable(name.Place) && !contents.Troubles.Has(name.Place);
 
     /// <summary>
-    /// Looks whether a content is durable here. Such a content stays for at least two minutes.
+    /// Looks whether a content is durable here. Such a content stays for at least two minutes. One that is known to be
+    /// damaged is not durable: it is fetched again.
     /// </summary>
     /// <exception cref="DiskException">The disk refused.</exception>
     /// <exception cref="OperationCanceledException">The node stops.</exception>
     public async Task<bool> CheckAsync(ContentName name)
     {
+        if (contents.Troubles.Has(name.Place))
+        {
+            return false;
+        }
+
         if (contents.Garbage.TryLeaseDurable(name.Place))
         {
             return true;
@@ -38,8 +45,14 @@ public sealed class ReplicatedContents(AttachmentContents contents, StorageEngin
         await contents.RunAsync(() =>
         {
             contents.Garbage.Pin(name.Place); // a deletion ends first, and none begins
-            isDurable = contents.Files.IsDurable(name.Place);
-            contents.Garbage.EndPin(name.Place, leases: isDurable);
+            try
+            {
+                isDurable = contents.Files.IsDurable(name.Place);
+            }
+            finally
+            {
+                contents.Garbage.EndPin(name.Place, leases: isDurable);
+            }
         });
         return isDurable;
     }
@@ -51,8 +64,11 @@ public sealed class ReplicatedContents(AttachmentContents contents, StorageEngin
     public async Task<PinnedContent?> TryPinAsync(ContentName name)
     {
         if (
-            !contents.Garbage.TryPinDurable(name.Place)
-            && !(await CheckAsync(name) && contents.Garbage.TryPinDurable(name.Place))
+            contents.Troubles.Has(name.Place)
+            || (
+                !contents.Garbage.TryPinDurable(name.Place)
+                && !(await CheckAsync(name) && contents.Garbage.TryPinDurable(name.Place))
+            )
         )
         {
             return null;
@@ -84,7 +100,7 @@ public sealed class ReplicatedContents(AttachmentContents contents, StorageEngin
     /// <param name="name">The content.</param>
     /// <param name="from">The first byte, a multiple of <see cref="PieceBytes"/>.</param>
     /// <param name="buffer">Receives the piece; at least <see cref="PieceBytes"/> bytes.</param>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">The disk lacks files or memory: the content may be whole.</exception>
     public ContentPiece Read(in ContentName name, long from, Span<byte> buffer)
     {
         long applied = storage.AppliedIndex; // the rows are read afterwards, so they are at least as new
@@ -108,10 +124,35 @@ public sealed class ReplicatedContents(AttachmentContents contents, StorageEngin
         }
         catch (ContentDamagedException)
         {
-            using var snapshot = storage.OpenSnapshot();
-            bool isNeeded = ContentRows.TryRead(snapshot, name.Database, name.Hash, out _);
-            return new ContentPiece(isNeeded ? ContentState.Damaged : ContentState.Gone, Bytes: 0, applied);
+            return new ContentPiece(IsNeeded(name) ? ContentState.Damaged : ContentState.Gone, Bytes: 0, applied);
         }
+        catch (DiskException refused) when (!refused.IsOfShortage)
+        {
+            // An answer, because the next request would fail too, and the other member would wait for ever.
+            if (!IsNeeded(name))
+            {
+                return new ContentPiece(ContentState.Gone, Bytes: 0, applied);
+            }
+
+            contents.Troubles.Add(name.Place, $"The content of an attachment cannot be read: {refused.Message}");
+            return new ContentPiece(ContentState.Damaged, Bytes: 0, applied);
+        }
+    }
+
+    /// <summary>
+    /// Reports a content that no member can give. An entry of this node's log names it, so it counts as damaged here
+    /// until it is uploaded again.
+    /// </summary>
+    public void ReportLost(in ContentName name) =>
+        contents.Troubles.Add(
+            name.Place,
+            $"No member can give the content {name.Hash.ToHex()} of an attachment: it is damaged everywhere."
+        );
+
+    private bool IsNeeded(in ContentName name)
+    {
+        using var snapshot = storage.OpenSnapshot();
+        return ContentRows.TryRead(snapshot, name.Database, name.Hash, out _);
     }
 
     /// <summary>Lists contents that rows name, in the order of databases and hashes.</summary>

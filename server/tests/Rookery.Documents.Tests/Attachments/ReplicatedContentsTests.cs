@@ -1,5 +1,6 @@
 using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Attachments;
@@ -130,9 +131,87 @@ public sealed class ReplicatedContentsTests : IDisposable
         Assert.Equal([new ContentName(_node.Database, pinned.Hash, Size: 3)], names);
     }
 
+    [Fact]
+    public void A_content_that_the_disk_cannot_read_is_answered_as_damaged()
+    {
+        var name = Attach();
+        Refuse(DiskCalls.Read, Errno.InputOutput);
+        Assert.Equal(ContentState.Damaged, ReadFirst(name).State);
+        Assert.Single(_node.Store.Attachments.Damage);
+    }
+
+    [Fact]
+    public void A_content_that_the_node_has_no_memory_to_read_is_not_answered()
+    {
+        var name = Attach();
+        Refuse(DiskCalls.Open, Errno.NoMemory);
+        Assert.Throws<DiskException>(() => ReadFirst(name));
+        Assert.Empty(_node.Store.Attachments.Damage);
+    }
+
+    [Fact]
+    public void A_content_that_is_known_to_be_damaged_is_not_durable_until_it_is_uploaded_again()
+    {
+        var name = Attach();
+        Assert.True(Check(name));
+        Assert.True(Contents.IsDurable(name)); // leased
+        Refuse(DiskCalls.Read, Errno.InputOutput);
+        ReadFirst(name);
+        _disk.ClearFaults();
+        Assert.False(Contents.IsDurable(name));
+        Assert.False(Check(name));
+        Assert.Null(TryPin(name));
+        Upload([1, 2, 3]);
+        Assert.False(Contents.IsDurable(name)); // the lease has ended
+        Assert.True(Check(name));
+    }
+
+    [Fact]
+    public void A_name_whose_directory_was_not_synced_is_not_durable()
+    {
+        var name = Attach();
+        var files = _node.Store.Attachments.Files;
+        Assert.True(files.IsDurable(name.Place));
+        Refuse(DiskCalls.SyncDirectory, Errno.InputOutput);
+        Assert.Throws<DiskException>(() => Upload([1, 2, 3]));
+        Assert.Throws<DiskException>(() => files.IsDurable(name.Place));
+        _disk.ClearFaults();
+        Assert.True(files.IsDurable(name.Place));
+    }
+
+    [Fact]
+    public void A_look_that_the_disk_refuses_leaves_no_pin()
+    {
+        var name = Attach();
+        Refuse(DiskCalls.Open, Errno.InputOutput);
+        Assert.Throws<DiskException>(() => Check(name));
+        Assert.Equal(0, _node.Store.Attachments.Garbage.Pins);
+    }
+
+    private ContentName Attach()
+    {
+        _node.Attach("a", "x", [1, 2, 3]);
+        return Assert.Single(Contents.List(after: null).Names);
+    }
+
+    private void Refuse(DiskCalls calls, Errno error) =>
+        _disk.Inject(
+            new DiskFault(AtCall: 1, error)
+            {
+                Calls = calls,
+                PathContains = "/attachments/",
+                Sticky = true,
+            }
+        );
+
+    private ContentPiece ReadFirst(ContentName name) =>
+        Contents.Read(name, from: 0, new byte[ReplicatedContents.PieceBytes]);
+
     private ContentUpload Receive(ContentName name) => Contents.ReceiveAsync(name).GetAwaiter().GetResult();
 
     private static void Complete(ContentUpload arriving) => arriving.CompleteAsync().GetAwaiter().GetResult().Dispose();
+
+    private PinnedContent? TryPin(ContentName name) => Contents.TryPinAsync(name).GetAwaiter().GetResult();
 
     private bool Check(ContentName name) => Contents.CheckAsync(name).GetAwaiter().GetResult();
 
