@@ -212,33 +212,46 @@ internal sealed class ProposalIntake(
         var pinned = new List<PinnedContent>(names.Count);
         try
         {
+            if (await PinAsync(names, pinned) is { } refused)
+            {
+                command.Dispose();
+                return new CommandOutcome(refused);
+            }
+
+            // From here on the command belongs to the callee, also when it throws.
+            return store.Admission.TryEnter(command.Length)
+                ? await Enqueue(command, new CommandReader(command.Written.Span), NoBytesCommittedByCaller)
+                : await ProposeAfterAdmissionAsync(command, NoBytesCommittedByCaller, cancellationToken);
+        }
+        finally
+        {
+            pinned.ForEach(static content => content.Dispose());
+        }
+    }
+
+    private async Task<Rejection?> PinAsync(List<ContentName> names, List<PinnedContent> pinned)
+    {
+        try
+        {
             foreach (var name in names)
             {
                 if (await store.Attachments.Replicated.TryPinAsync(name) is not { } content)
                 {
-                    command.Dispose();
-                    return new CommandOutcome(ProposalRejections.ContentMissing(name.Hash));
+                    return ProposalRejections.ContentMissing(name.Hash);
                 }
 
                 pinned.Add(content);
             }
 
-            return store.Admission.TryEnter(command.Length)
-                ? await Enqueue(command, new CommandReader(command.Written.Span), NoBytesCommittedByCaller)
-                : await ProposeAfterAdmissionAsync(command, NoBytesCommittedByCaller, cancellationToken);
+            return null;
         }
-        catch (Exception failure) when (failure is DiskException or OperationCanceledException)
+        catch (DiskException refused)
         {
-            command.Dispose();
-            return new CommandOutcome(
-                failure is DiskException
-                    ? new Rejection(RejectionKind.Damaged, $"Nothing was stored. {failure.Message}")
-                    : RaftHost.Stopping
-            );
+            return new Rejection(RejectionKind.Damaged, $"Nothing was stored. {refused.Message}");
         }
-        finally
+        catch (OperationCanceledException)
         {
-            pinned.ForEach(static content => content.Dispose());
+            return RaftHost.Stopping;
         }
     }
 
