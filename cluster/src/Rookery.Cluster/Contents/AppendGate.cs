@@ -33,9 +33,11 @@ internal sealed class AppendGate(
     private static readonly TimeSpan FirstRest = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan LongestRest = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan TroubleInterval = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan CheckInterval = TimeSpan.FromSeconds(1);
 
     private readonly Lock _gate = new();
     private readonly Queue<HeldMessage> _held = new();
+    private readonly TimedSignal _changed = new(time); // a fetch has ended, or the term
     private long _heldBytes;
     private long _term; // of the held messages
     private Message? _dropped; // the last one that found no room
@@ -64,7 +66,7 @@ internal sealed class AppendGate(
         var names = NamesIn(frames);
         lock (_gate)
         {
-            if (_isWaiting && message.Term < _term)
+            if (message.Term < _term)
             {
                 return true; // lost: the core may not know yet that the sender's term is over
             }
@@ -75,6 +77,7 @@ internal sealed class AppendGate(
                 (_heldBytes, _dropped) = (0, null);
                 Volatile.Write(ref _term, message.Term);
                 Volatile.Write(ref _isWaiting, false);
+                _changed.Set(); // the former leader may be gone, and its content is asked for in vain
             }
 
             if (!_isWaiting && names.TrueForAll(IsDurable))
@@ -166,6 +169,7 @@ internal sealed class AppendGate(
 
     private async Task RunAsync()
     {
+        using var stop = stopping.UnsafeRegister(static changed => ((TimedSignal)changed!).Set(), _changed);
         try
         {
             while (Next(out var next))
@@ -233,8 +237,9 @@ internal sealed class AppendGate(
         }
     }
 
-    // Terms only grow, so a message that is superseded once stays so.
-    private bool IsOfTerm(in Message message) => Volatile.Read(ref _term) == message.Term;
+    // Terms only grow, so a message that is superseded once stays so. The core may know a later term from a vote.
+    private bool IsOfTerm(in Message message) =>
+        Volatile.Read(ref _term) == message.Term && host.Core.Term <= message.Term;
 
     private async Task WaitForAsync(ContentName name, long index, Message message)
     {
@@ -251,7 +256,12 @@ internal sealed class AppendGate(
                 }
 
                 Volatile.Write(ref _waitsFor, $"It waits for the content {name.Hash.ToHex()} of an attachment.");
-                end = await fetcher.FetchAsync(name, first: message.From);
+                if (await FetchAsync(name, message) is not { } ended)
+                {
+                    return; // superseded
+                }
+
+                end = ended;
             }
             catch (DiskException refused)
             {
@@ -267,19 +277,64 @@ internal sealed class AppendGate(
             }
 
             ReportTrouble(name, end.Trouble);
-            await Task.Delay(rest, time, stopping);
+            await RestAsync(rest, message);
             rest = TimeSpan.FromTicks(Math.Min(2 * rest.Ticks, LongestRest.Ticks));
         }
+    }
+
+    // Returns null when the message is superseded: the next leader's message begins to wait at once, and asks that
+    // leader instead of one that may be dead.
+    private async Task<FetchEnd?> FetchAsync(ContentName name, Message message)
+    {
+        Task<FetchEnd>? fetch = null;
+        while (IsOfTerm(message))
+        {
+            stopping.ThrowIfCancellationRequested();
+
+            // Joined again and again: the fetch may be another caller's, which asks a silent member and not the leader.
+            var joined = fetcher.FetchAsync(name, first: message.From);
+            if (joined != fetch)
+            {
+                fetch = joined;
+                _ = SetAtEndAsync(joined);
+            }
+
+            if (fetch.IsCompleted)
+            {
+                return await fetch;
+            }
+
+            await _changed.WaitAsync(CheckInterval);
+            if (fetch.IsCompleted)
+            {
+                return await fetch;
+            }
+        }
+
+        return null;
+    }
+
+    private async Task RestAsync(TimeSpan rest, Message message)
+    {
+        long began = time.GetTimestamp();
+        for (var left = rest; left > TimeSpan.Zero && IsOfTerm(message); left = rest - time.GetElapsedTime(began))
+        {
+            stopping.ThrowIfCancellationRequested();
+            await _changed.WaitAsync(left); // may end early: a signal of an earlier fetch is left
+        }
+    }
+
+    private async Task SetAtEndAsync(Task<FetchEnd> fetch)
+    {
+        await fetch;
+        _changed.Set();
     }
 
     private void ReportNowhere(ContentName name, in FetchEnd end, long index)
     {
         if (!end.IsHere && end.GoneThrough < index)
         {
-            host.Options.TroubleFound?.Invoke(
-                $"No member can give the content {name.Hash.ToHex()} of an attachment: it is damaged everywhere. "
-                    + "Upload the same file again, or restore a backup."
-            );
+            contents.ReportLost(name);
         }
     }
 

@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using System.Globalization;
 using System.Net;
 using System.Net.Http.Headers;
@@ -61,7 +60,7 @@ internal sealed class ContentClient(Func<NodeId, HttpClient?> clientOf, Func<Nod
         );
 
     /// <inheritdoc/>
-    public Task<ContentPage> ListAsync(NodeId member, ContentName? after, CancellationToken cancellationToken) =>
+    public Task<ContentListing> ListAsync(NodeId member, ContentName? after, CancellationToken cancellationToken) =>
         AskAsync(
             member,
             async (client, ended) =>
@@ -70,16 +69,12 @@ internal sealed class ContentClient(Func<NodeId, HttpClient?> clientOf, Func<Nod
                 using var answer = await client.GetAsync(ContentRoutes.Prefix + query, ended);
                 if (answer.StatusCode == HttpStatusCode.NotFound)
                 {
-                    return new ContentPage([], long.MaxValue); // an older program, which has no attachments
+                    return new ContentListing([], long.MaxValue, []); // an older program, without attachments
                 }
 
                 Require(answer);
-                byte[] body = await answer.Content.ReadAsByteArrayAsync(ended);
-                return
-                    body.Length >= ContentEncoding.PageHeadBytes
-                    && ContentEncoding.Decode(body.AsSpan(ContentEncoding.PageHeadBytes)) is { } names
-                    ? new ContentPage(names, BinaryPrimitives.ReadInt64LittleEndian(body))
-                    : throw new IOException("it sent a list of attachments that does not decode.");
+                return ContentEncoding.DecodeListing(await answer.Content.ReadAsByteArrayAsync(ended))
+                    ?? throw new IOException("it sent a list of attachments that does not decode.");
             },
             cancellationToken
         );
@@ -133,6 +128,11 @@ internal sealed class ContentClient(Func<NodeId, HttpClient?> clientOf, Func<Nod
                 cancellationToken
             );
         }
+        catch (ContentAnswerException refused)
+        {
+            // The connection works. Another one would cost a handshake and change nothing.
+            throw new IOException($"{nameOf(member)} refuses: {refused.Message}", refused);
+        }
         catch (Exception failure)
             when (failure is HttpRequestException or IOException or TimeoutException or ObjectDisposedException
                 || (failure is OperationCanceledException && !cancellationToken.IsCancellationRequested)
@@ -170,11 +170,14 @@ internal sealed class ContentClient(Func<NodeId, HttpClient?> clientOf, Func<Nod
         }
     }
 
+    /// <summary>Thrown for an answer of a member that is of no use.</summary>
+    private sealed class ContentAnswerException(string message) : IOException(message);
+
     private static void Require(HttpResponseMessage answer)
     {
         if (answer.StatusCode != HttpStatusCode.OK)
         {
-            throw new IOException(
+            throw new ContentAnswerException(
                 string.Create(CultureInfo.InvariantCulture, $"it answers with status {(int)answer.StatusCode}.")
             );
         }

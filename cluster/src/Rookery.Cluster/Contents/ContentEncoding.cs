@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Globalization;
 using System.Text;
 using Rookery.Documents.Attachments;
+using Rookery.Raft;
 
 namespace Rookery.Cluster.Contents;
 
@@ -20,10 +21,14 @@ internal static class ContentEncoding
     /// <summary>Bytes of an encoded content.</summary>
     public const int NameBytes = sizeof(uint) + ContentHash.Length + sizeof(long);
 
-    /// <summary>Bytes of an encoded list before its contents.</summary>
-    public const int PageHeadBytes = sizeof(long);
+    private const int ListingHeadBytes = sizeof(long) + sizeof(int);
+    private const int AnswerHeadBytes = sizeof(int) + (2 * sizeof(long));
 
-    private const int AnswerHeadBytes = sizeof(int) + sizeof(long);
+    // Beyond any limit of an attachment that an operator would set; a sum of sizes stays in range.
+    private const long MaxContentBytes = 1L << 40;
+
+    // More than a cluster has; bounds what a member's answer can make this node ask.
+    private const int MaxMembers = 64;
 
     /// <summary>Returns a content as text for a path or query.</summary>
     public static string ToText(in ContentName name)
@@ -47,7 +52,7 @@ internal static class ContentEncoding
         }
 
         name = Read(bytes);
-        return name.Size >= 0;
+        return name.Size is >= 0 and <= MaxContentBytes;
     }
 
     /// <summary>Encodes contents.</summary>
@@ -76,7 +81,52 @@ internal static class ContentEncoding
             names.Add(Read(bytes));
         }
 
-        return names.TrueForAll(static name => name.Size >= 0) ? names : null;
+        return names.TrueForAll(static name => name.Size is >= 0 and <= MaxContentBytes) ? names : null;
+    }
+
+    /// <summary>Encodes a list: index, number of members, members, contents.</summary>
+    public static byte[] Encode(ContentListing listing)
+    {
+        byte[] names = Encode(listing.Names);
+        int membersEnd = ListingHeadBytes + (listing.Members.Count * sizeof(long));
+        byte[] bytes = new byte[membersEnd + names.Length];
+        BinaryPrimitives.WriteInt64LittleEndian(bytes, listing.AppliedIndex);
+        BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(sizeof(long)), listing.Members.Count);
+        for (int i = 0; i < listing.Members.Count; i++)
+        {
+            BinaryPrimitives.WriteInt64LittleEndian(
+                bytes.AsSpan(ListingHeadBytes + (i * sizeof(long))),
+                listing.Members[i].Value
+            );
+        }
+
+        names.CopyTo(bytes.AsSpan(membersEnd));
+        return bytes;
+    }
+
+    /// <summary>Decodes a list; null if the bytes are none.</summary>
+    public static ContentListing? DecodeListing(ReadOnlySpan<byte> bytes)
+    {
+        int count =
+            bytes.Length < ListingHeadBytes ? -1 : BinaryPrimitives.ReadInt32LittleEndian(bytes[sizeof(long)..]);
+        if (
+            count is < 0 or > MaxMembers
+            || bytes.Length < ListingHeadBytes + (count * sizeof(long))
+            || Decode(bytes[(ListingHeadBytes + (count * sizeof(long)))..]) is not { } names
+        )
+        {
+            return null;
+        }
+
+        var members = new NodeId[count];
+        for (int i = 0; i < count; i++)
+        {
+            members[i] = new NodeId(
+                BinaryPrimitives.ReadInt64LittleEndian(bytes[(ListingHeadBytes + (i * sizeof(long)))..])
+            );
+        }
+
+        return new ContentListing(names, BinaryPrimitives.ReadInt64LittleEndian(bytes), members);
     }
 
     /// <summary>Encodes an answer to an offer.</summary>
@@ -86,6 +136,7 @@ internal static class ContentEncoding
         byte[] bytes = new byte[AnswerHeadBytes + trouble.Length];
         BinaryPrimitives.WriteInt32LittleEndian(bytes, answer.Missing);
         BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(sizeof(int)), answer.ReceivedBytes);
+        BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(sizeof(int) + sizeof(long)), answer.QueueBytes);
         trouble.CopyTo(bytes.AsSpan(AnswerHeadBytes));
         return bytes;
     }
@@ -97,6 +148,7 @@ internal static class ContentEncoding
             : new OfferAnswer(
                 BinaryPrimitives.ReadInt32LittleEndian(bytes),
                 BinaryPrimitives.ReadInt64LittleEndian(bytes[sizeof(int)..]),
+                BinaryPrimitives.ReadInt64LittleEndian(bytes[(sizeof(int) + sizeof(long))..]),
                 bytes.Length == AnswerHeadBytes ? null : Encoding.UTF8.GetString(bytes[AnswerHeadBytes..])
             );
 

@@ -17,9 +17,9 @@ internal sealed class ContentExchange : IDisposable
     {
         var contents = store.Attachments.Replicated;
         Fetcher = new ContentFetcher(host, contents, peers, store.Time, _stopping.Token);
-        Source = new ContentSource(contents, Fetcher, store.Time);
+        Source = new ContentSource(host, contents, Fetcher, store.Time);
         Sharing = new ContentSharing(host, peers, store.Time, _stopping.Token);
-        Snapshot = new SnapshotContents(host, contents, Fetcher, peers, store.Time);
+        Snapshot = new SnapshotContents(contents, Fetcher, peers, store.Time);
         _gate = new AppendGate(host, contents, Fetcher, deliver, store.Time, _stopping.Token);
     }
 

@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Buffers.Binary;
 using System.Globalization;
 using Microsoft.AspNetCore.Http;
 using Rookery.Cluster.Peers;
@@ -12,7 +11,7 @@ namespace Rookery.Cluster.Contents;
 /// HTTP routes through which members exchange contents of attachments.
 /// <para><c>GET /contents/NAME?from=N</c> returns up to 256 KiB of a content from byte N on. 404: it is not here;
 /// headers say whether a row names it, and as of which entry.</para>
-/// <para><c>GET /contents?after=NAME</c> lists up to 512 contents.</para>
+/// <para><c>GET /contents?after=NAME</c> lists up to 512 contents, and the members of the cluster.</para>
 /// <para><c>POST /contents</c> offers contents, and returns how many are missing.</para>
 /// <para>503: the node is stopping, or answers as many requests of this member as it may. The port has already checked
 /// that the caller is a member.</para>
@@ -124,10 +123,7 @@ internal sealed class ContentRoutes(ContentSource source)
 
     private async Task ListAsync(HttpContext http, ContentName? after)
     {
-        var page = source.List(after);
-        byte[] body = new byte[ContentEncoding.PageHeadBytes + (page.Names.Count * ContentEncoding.NameBytes)];
-        BinaryPrimitives.WriteInt64LittleEndian(body, page.AppliedIndex);
-        ContentEncoding.Encode(page.Names).CopyTo(body.AsSpan(ContentEncoding.PageHeadBytes));
+        byte[] body = ContentEncoding.Encode(source.List(after));
         http.Response.ContentType = "application/octet-stream";
         http.Response.ContentLength = body.Length;
         await http.Response.Body.WriteAsync(body, http.RequestAborted);

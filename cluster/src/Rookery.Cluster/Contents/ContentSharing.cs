@@ -56,7 +56,7 @@ internal sealed class ContentSharing(RaftHost host, IContentPeers peers, TimePro
     )
     {
         long lastProgressAt = time.GetTimestamp();
-        long bytes = -1;
+        long progress = -1;
         while (!IsShared(offers))
         {
             if (stopping.IsCancellationRequested || host.Refusal is not null)
@@ -69,10 +69,10 @@ internal sealed class ContentSharing(RaftHost host, IContentPeers peers, TimePro
                 return Canceled;
             }
 
-            long now = offers.Sum(static offer => offer.Bytes) + offers.Count(static offer => offer.IsDone);
-            if (now != bytes)
+            long now = offers.Sum(static offer => offer.Progress) + offers.Count(static offer => offer.IsDone);
+            if (now != progress)
             {
-                (bytes, lastProgressAt) = (now, time.GetTimestamp());
+                (progress, lastProgressAt) = (now, time.GetTimestamp());
             }
             else if (time.GetElapsedTime(lastProgressAt) > LongestSilence)
             {
@@ -165,6 +165,8 @@ internal sealed class ContentSharing(RaftHost host, IContentPeers peers, TimePro
     private sealed class Offer(NodeId member, TimedSignal changed)
     {
         private long _bytes;
+        private long _queueBytes;
+        private long _progress;
         private bool _isDone;
         private bool _isAwaited = true;
         private string? _trouble;
@@ -178,7 +180,8 @@ internal sealed class ContentSharing(RaftHost host, IContentPeers peers, TimePro
             set => Volatile.Write(ref _isAwaited, value);
         }
 
-        public long Bytes => Volatile.Read(ref _bytes);
+        /// <summary>A number that grows with the member's progress.</summary>
+        public long Progress => Volatile.Read(ref _progress);
 
         public bool IsDone => Volatile.Read(ref _isDone);
 
@@ -186,11 +189,17 @@ internal sealed class ContentSharing(RaftHost host, IContentPeers peers, TimePro
 
         public bool Is(NodeId other) => IsDone && member == other;
 
-        /// <summary>Records an answer; returns whether the member has received bytes since the last one.</summary>
+        /// <summary>
+        /// Records an answer; returns whether the member has received more of the contents than ever before, or their
+        /// turn has come closer.
+        /// </summary>
         public bool Record(OfferAnswer answer)
         {
-            bool hasProgressed = answer.ReceivedBytes != Bytes;
-            Volatile.Write(ref _bytes, answer.ReceivedBytes);
+            bool hasProgressed =
+                answer.ReceivedBytes > _bytes || (answer.QueueBytes != 0 && answer.QueueBytes != _queueBytes);
+            _bytes = Math.Max(_bytes, answer.ReceivedBytes);
+            _queueBytes = answer.QueueBytes;
+            Volatile.Write(ref _progress, _progress + (hasProgressed ? 1 : 0));
             Volatile.Write(ref _trouble, answer.Trouble);
             Volatile.Write(ref _isDone, answer.Missing == 0);
             changed.Set();

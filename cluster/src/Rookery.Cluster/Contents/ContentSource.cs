@@ -7,14 +7,21 @@ namespace Rookery.Cluster.Contents;
 /// <summary>Answers other members' requests about contents. Thread-safe.</summary>
 public sealed class ContentSource
 {
+    // Of a few batches at each member; what a member offers beyond that, it offers again.
+    private const int MaxTaken = 16 << 10;
+
     private static readonly TimeSpan LongestOffer = TimeSpan.FromSeconds(1);
 
+    private readonly RaftHost _host;
     private readonly ReplicatedContents _contents;
     private readonly ContentFetcher _fetcher;
     private readonly TimeProvider _time;
+    private readonly Lock _gate = new();
+    private readonly Dictionary<ContentName, HashSet<Offer>> _taken = []; // being fetched, with the offers that wait
 
-    internal ContentSource(ReplicatedContents contents, ContentFetcher fetcher, TimeProvider time)
+    internal ContentSource(RaftHost host, ReplicatedContents contents, ContentFetcher fetcher, TimeProvider time)
     {
+        _host = host;
         _contents = contents;
         _fetcher = fetcher;
         _time = time;
@@ -23,12 +30,18 @@ public sealed class ContentSource
     /// <inheritdoc cref="ReplicatedContents.Read"/>
     public ContentPiece Read(in ContentName name, long from, Span<byte> buffer) => _contents.Read(name, from, buffer);
 
-    /// <inheritdoc cref="ReplicatedContents.List"/>
-    public ContentPage List(ContentName? after) => _contents.List(after);
+    /// <summary>Lists contents that rows name, and the members of the newest configuration.</summary>
+    /// <param name="after">The content after which the list begins; null for the first.</param>
+    public ContentListing List(ContentName? after)
+    {
+        var page = _contents.List(after);
+        var members = _host.Leadership.Configuration;
+        return new ContentListing(page.Names, page.AppliedIndex, [.. members.Voters, .. members.Learners]);
+    }
 
     /// <summary>
     /// Fetches the offered contents that this node lacks. Answers when it has all, and otherwise after a second; the
-    /// fetches go on.
+    /// fetches go on. An offer that is repeated meanwhile joins them.
     /// </summary>
     /// <param name="from">The member that offers them.</param>
     /// <param name="names">The contents.</param>
@@ -37,7 +50,10 @@ public sealed class ContentSource
         var offer = new Offer(names.Distinct().ToArray(), new TimedSignal(_time));
         foreach (var name in offer.Names)
         {
-            _ = TakeAsync(from, name, offer);
+            if (Join(name, offer))
+            {
+                _ = TakeAsync(from, name);
+            }
         }
 
         if (offer.Unanswered > 0)
@@ -45,13 +61,69 @@ public sealed class ContentSource
             await offer.Signal.WaitAsync(LongestOffer);
         }
 
-        return new OfferAnswer(offer.Missing, _fetcher.ReceivedBytes, offer.Trouble);
+        long received = offer.TakenBytes;
+        bool isQueued = false;
+        foreach (var name in offer.Names)
+        {
+            // Contents that are looked for on the disk count as queued; that does not take long.
+            bool isTaken = Leave(name, offer);
+            long? arrived = isTaken ? _fetcher.ArrivedOf(name) : 0;
+            received += arrived ?? 0;
+            isQueued |= arrived is null;
+        }
+
+        return new OfferAnswer(offer.Missing, received, isQueued ? _fetcher.ReceivedBytes : 0, offer.Trouble);
     }
 
-    private async Task TakeAsync(NodeId from, ContentName name, Offer offer) => offer.End(await TakeAsync(from, name));
+    // Returns whether the caller must fetch the content.
+    private bool Join(ContentName name, Offer offer)
+    {
+        lock (_gate)
+        {
+            if (_taken.TryGetValue(name, out var waiting))
+            {
+                waiting.Add(offer);
+                return false;
+            }
+
+            if (_taken.Count < MaxTaken)
+            {
+                _taken.Add(name, [offer]);
+                return true;
+            }
+        }
+
+        offer.End(name, "It fetches as many contents as it may.");
+        return false;
+    }
+
+    // An offer must not stay here when it is answered: the sender repeats it every second. Returns whether the content
+    // is still being fetched.
+    private bool Leave(ContentName name, Offer offer)
+    {
+        lock (_gate)
+        {
+            return _taken.TryGetValue(name, out var waiting) && waiting.Remove(offer);
+        }
+    }
+
+    private async Task TakeAsync(NodeId from, ContentName name)
+    {
+        string? trouble = await TryTakeAsync(from, name);
+        HashSet<Offer>? waiting;
+        lock (_gate)
+        {
+            _taken.Remove(name, out waiting);
+        }
+
+        foreach (var offer in waiting!)
+        {
+            offer.End(name, trouble);
+        }
+    }
 
     // Returns null when the content is durable here; otherwise why not.
-    private async Task<string?> TakeAsync(NodeId from, ContentName name)
+    private async Task<string?> TryTakeAsync(NodeId from, ContentName name)
     {
         try
         {
@@ -75,6 +147,7 @@ public sealed class ContentSource
         private readonly Lock _gate = new();
         private int _unanswered = names.Length;
         private int _taken;
+        private long _takenBytes;
         private string? _trouble;
 
         public ContentName[] Names => names;
@@ -87,15 +160,19 @@ public sealed class ContentSource
         /// <summary>Number of contents that are not durable here.</summary>
         public int Missing => names.Length - Volatile.Read(ref _taken);
 
+        /// <summary>Bytes of the contents that are durable here.</summary>
+        public long TakenBytes => Interlocked.Read(ref _takenBytes);
+
         /// <summary>Why a content was not fetched; null if none failed.</summary>
         public string? Trouble => Volatile.Read(ref _trouble);
 
-        public void End(string? trouble)
+        public void End(ContentName name, string? trouble)
         {
             bool isLast;
             lock (_gate)
             {
                 _taken += trouble is null ? 1 : 0;
+                _takenBytes += trouble is null ? name.Size : 0;
                 _trouble ??= trouble;
                 isLast = --_unanswered == 0;
             }

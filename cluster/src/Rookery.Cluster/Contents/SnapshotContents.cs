@@ -7,7 +7,6 @@ namespace Rookery.Cluster.Contents;
 
 /// <summary>Fetches the contents that another member's state names, before that state is installed.</summary>
 internal sealed class SnapshotContents(
-    RaftHost host,
     ReplicatedContents contents,
     ContentFetcher fetcher,
     IContentPeers peers,
@@ -102,9 +101,6 @@ internal sealed class SnapshotContents(
         }
 
         // Waiting would bring no copy back, and would leave the cluster without this member.
-        host.Options.TroubleFound?.Invoke(
-            $"No member can give the content {name.Hash.ToHex()} of an attachment: it is damaged everywhere. "
-                + "Upload the same file again, or restore a backup."
-        );
+        contents.ReportLost(name);
     }
 }

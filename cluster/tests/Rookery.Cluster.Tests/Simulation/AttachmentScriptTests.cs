@@ -1,4 +1,7 @@
+using Rookery.Cluster.Contents;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Consensus;
+using Rookery.Documents.Transfer;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
@@ -157,6 +160,141 @@ public sealed class AttachmentScriptTests : IDisposable
         Assert.All(_cluster.Members, static member => Assert.Empty(AttachmentRun.FilesOf(member)));
         _cluster.Wire.LosesOffers = false;
         Assert.Null(Attach(Leader, "a", [1]));
+    }
+
+    [Fact]
+    public void An_offer_that_is_repeated_sends_each_piece_once()
+    {
+        const int Pieces = 16;
+        _cluster.Wire.ContentMilliseconds = 1500;
+        Assert.Null(Attach(Leader, "a", AttachmentRun.ContentOf(1, Pieces * ReplicatedContents.PieceBytes)));
+        AwaitQuiet();
+        Assert.Equal(2 * Pieces, _cluster.Wire.Pieces);
+        _run.CheckEnd();
+    }
+
+    [Fact]
+    public void A_silent_leader_is_left_for_the_next_member()
+    {
+        var third = IsolateThirdAndAttach();
+        _cluster.Wire.SilentContents.Add(Leader.Id);
+        _cluster.Wire.Heal();
+        _cluster.Put(Leader, "later");
+        _cluster.RunUntil(() => AttachmentRun.FilesOf(third).Any(), "the content", seconds: 15);
+        _cluster.Wire.SilentContents.Clear();
+        AwaitQuiet();
+        _run.CheckEnd();
+    }
+
+    [Fact]
+    public void Writes_go_on_when_the_leader_dies_while_a_content_is_fetched_from_it()
+    {
+        var third = IsolateThirdAndAttach();
+        var leader = Leader;
+        _cluster.Wire.SilentContents.Add(leader.Id);
+        _cluster.Wire.Heal();
+        _cluster.RunUntil(() => third.Consensus!.Contents!.WaitsFor is not null, "a wait");
+        leader.Kill();
+        _cluster.RunUntil(() => _cluster.Leader is not null, "a leader");
+        var put = _cluster.Leader!.Propose(SteppedCluster.PutOf("later", 1));
+        _cluster.RunUntil(() => put.IsCompleted, "an answer", seconds: 5);
+        Assert.Null(_cluster.Await(put).Rejection);
+        _cluster.Wire.SilentContents.Clear();
+        leader.Open();
+        AwaitQuiet();
+        _run.CheckEnd();
+    }
+
+    [Fact]
+    public void An_entry_whose_content_is_lost_everywhere_is_taken_and_the_loss_reported()
+    {
+        var third = IsolateThirdAndAttach();
+        DeleteContents(Leader);
+        DeleteContents(Follower);
+        _cluster.Wire.Heal();
+        _cluster.Put(Leader, "later");
+        _cluster.AwaitEqual();
+        RunFor(10_000);
+        Assert.NotEmpty(third.Store!.Attachments.Damage);
+    }
+
+    [Fact]
+    public void A_joining_member_asks_members_that_only_the_leader_knows()
+    {
+        byte[] content = AttachmentRun.ContentOf(1, 300_000);
+        Assert.Null(Attach(Leader, "a", content));
+        AwaitQuiet();
+        var place = Assert.Single(AttachmentRun.FilesOf(Leader));
+        DeleteContents(Leader);
+        var joiner = new SteppedMember(_cluster, number: 3, mayBegin: false);
+        _cluster.Members.Add(joiner);
+        joiner.Open();
+        _cluster.Change(Raft.MemberChange.Learner, joiner);
+        _cluster.AwaitEqual();
+        Assert.Equal(content, AttachmentRun.Read(joiner, place.Hash));
+    }
+
+    [Fact]
+    public void Contents_of_a_state_stay_when_its_fetch_fails_after_their_leases()
+    {
+        var third = _cluster.Members.First(member => member != Leader && member != Follower);
+        _cluster.Wire.Isolate(third);
+        Assert.Null(Attach(Leader, "a", AttachmentRun.ContentOf(1, 300_000)));
+        for (int i = 0; i < 120; i++)
+        {
+            _cluster.Put(Leader, $"p/{i}", padding: 2000);
+        }
+
+        RunFor(5_000);
+        int pieces = _cluster.Wire.Pieces;
+        _cluster.Wire.FetchFailure = new StateTransferException("The connection broke.");
+        _cluster.Wire.FetchFailsAfterMilliseconds = 300_000;
+        _cluster.Wire.Heal();
+        RunFor(290_000);
+        _cluster.Wire.Isolate(third);
+        RunFor(20_000);
+        _cluster.Wire.Heal();
+        Assert.Null(_cluster.Wire.FetchFailure);
+        AwaitQuiet();
+        Assert.Equal(pieces + 2, _cluster.Wire.Pieces);
+        _run.CheckEnd();
+    }
+
+    [Fact]
+    public void An_offer_reports_the_progress_of_its_own_contents_only()
+    {
+        var leader = Leader;
+        var follower = Follower;
+        var third = _cluster.Members.First(member => member != leader && member != follower);
+        using var other = AttachmentRun.Upload(leader, AttachmentRun.ContentOf(1, 3_000_000));
+        var exchange = third.Consensus!.Contents!;
+        _cluster.Wire.ContentMilliseconds = 500;
+        _cluster.Wire.SilentContents.Add(follower.Id);
+        _ = exchange.Fetcher.FetchAsync(new ContentName(1, other.Hash, other.Size), leader.Id, only: leader.Id);
+        var name = new ContentName(1, default, Size: 3);
+        long before = exchange.Fetcher.ReceivedBytes;
+        _cluster.Await(exchange.Source.OfferAsync(follower.Id, [name]));
+        var answer = _cluster.Await(exchange.Source.OfferAsync(follower.Id, [name]));
+        Assert.True(exchange.Fetcher.ReceivedBytes > before);
+        Assert.Equal(new OfferAnswer(Missing: 1, ReceivedBytes: 0, QueueBytes: 0, Trouble: null), answer);
+    }
+
+    // The offer of the content is given up before this returns.
+    private SteppedMember IsolateThirdAndAttach()
+    {
+        var third = _cluster.Members.First(member => member != Leader && member != Follower);
+        _cluster.Wire.Isolate(third);
+        Assert.Null(Attach(Leader, "a", AttachmentRun.ContentOf(1, 300_000)));
+        RunFor(40_000);
+        return third;
+    }
+
+    private static void DeleteContents(SteppedMember member)
+    {
+        foreach (var place in AttachmentRun.FilesOf(member).ToList())
+        {
+            member.Disk.Delete(member.Store!.Attachments.Files.PathOf(place));
+        }
     }
 
     private Rejection? Attach(SteppedMember member, string name, byte[] content) =>

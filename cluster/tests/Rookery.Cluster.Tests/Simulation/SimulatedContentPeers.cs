@@ -24,7 +24,7 @@ internal sealed class SimulatedContentPeers(SteppedMember self, SteppedCluster c
         return piece;
     }
 
-    public async Task<ContentPage> ListAsync(NodeId member, ContentName? after, CancellationToken cancellationToken)
+    public async Task<ContentListing> ListAsync(NodeId member, ContentName? after, CancellationToken cancellationToken)
     {
         var page = (await ReachAsync(member, cancellationToken)).List(after);
         await ReachAsync(member, cancellationToken);
@@ -49,10 +49,32 @@ internal sealed class SimulatedContentPeers(SteppedMember self, SteppedCluster c
         return answer;
     }
 
+    // The caller gives up at once when it cancels. Over HTTPS a silent member costs 30 s without that.
+    private async Task PauseAsync(double milliseconds, CancellationToken cancellationToken)
+    {
+        var ended = new TaskCompletionSource();
+        cluster.After(Math.Min(milliseconds, 30_000), () => ended.TrySetResult());
+        await using (cancellationToken.Register(() => ended.TrySetCanceled(cancellationToken)))
+        {
+            await ended.Task;
+        }
+
+        if (milliseconds > 30_000)
+        {
+            throw new IOException("The member has been silent for 30 s.");
+        }
+    }
+
     // A request or its answer on its way.
     private async Task<ContentSource> ReachAsync(NodeId member, CancellationToken cancellationToken)
     {
-        await cluster.Pause(0.2 + (cluster.Random.NextDouble() * cluster.Wire.ContentMilliseconds));
+        await PauseAsync(0.2 + (cluster.Random.NextDouble() * cluster.Wire.ContentMilliseconds), cancellationToken);
+        cluster.Wire.ContentsAsked.Add((self.Id, member));
+        while (cluster.Wire.SilentContents.Contains(member))
+        {
+            await PauseAsync(milliseconds: 1e9, cancellationToken);
+        }
+
         var other = cluster.Find(member);
         while (other is { PausedMilliseconds: > 0 and var paused })
         {

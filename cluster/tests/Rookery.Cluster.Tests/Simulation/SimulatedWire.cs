@@ -65,6 +65,12 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     /// <summary>Whether contents are never offered before their entries.</summary>
     public bool LosesOffers { get; set; }
 
+    /// <summary>The members that answer no request about contents, and refuse none.</summary>
+    public HashSet<NodeId> SilentContents { get; } = [];
+
+    /// <summary>The members that asked about contents, and whom.</summary>
+    public List<(NodeId From, NodeId To)> ContentsAsked { get; } = [];
+
     /// <summary>The number of pieces of contents that were sent.</summary>
     public int Pieces { get; private set; }
 
@@ -203,6 +209,9 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     /// <summary>The exception with which the next fetch of a state fails; used once.</summary>
     public Exception? FetchFailure { get; set; }
 
+    /// <summary>The time after which such a fetch fails.</summary>
+    public double FetchFailsAfterMilliseconds { get; set; }
+
     /// <summary>Fetches the state of a member, file by file.</summary>
     public async Task<FetchedState> FetchStateAsync(SteppedMember to, NodeId from, CancellationToken cancellationToken)
     {
@@ -212,6 +221,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         if (FetchFailure is { } failure)
         {
             FetchFailure = null;
+            await cluster.Pause(FetchFailsAfterMilliseconds);
             throw failure;
         }
 
