@@ -59,6 +59,7 @@ internal sealed class ConsensusTicker(
                 measures.MeasureUnderLock();
                 reads.RequestIndexOncePerTerm();
                 installer.FetchStateIfBlocked();
+                installer.ReleaseContentsIfCaughtUp();
             }
 
             measures.Time.ReadIfDue();

@@ -15,9 +15,9 @@ namespace Rookery.Cluster.Transfer;
 /// leader's journal no longer contains, or when an entry cannot be applied to damaged tables.
 /// </summary>
 /// <remarks>
-/// The lock of <see cref="RaftHost"/> guards the fields, except <c>_troubleLoggedAt</c>, which belongs to the running
-/// fetch. <see cref="Trouble"/> is read without the lock. A state is fetched without the lock and installed under it.
-/// This is the only I/O that is done under the lock.
+/// The lock of <see cref="RaftHost"/> guards the fields, except <c>_troubleLoggedAt</c> and <c>_heldContents</c>, which
+/// belong to the running fetch, and to the ticker while none runs. <see cref="Trouble"/> is read without the lock. A
+/// state is fetched without the lock and installed under it. This is the only I/O that is done under the lock.
 /// </remarks>
 internal sealed class SnapshotInstaller(
     RaftHost host,
@@ -40,6 +40,7 @@ internal sealed class SnapshotInstaller(
     private string? _trouble;
     private long _troubleLoggedAt;
     private long _fetchedThrough;
+    private IDisposable? _heldContents; // from the first attempt until a state is installed, or none is needed
 
     /// <summary>
     /// Why the last fetch failed, in sentences. Null when no fetch failed since the last success, or when the leader
@@ -65,6 +66,17 @@ internal sealed class SnapshotInstaller(
             host.Options.TroubleFound?.Invoke(
                 "This node misses entries that the leader no longer has, and it cannot fetch the leader's state."
             );
+        }
+    }
+
+    /// <summary>
+    /// Lets contents be deleted again when the leader has sent the missing entries instead of a state. Under the lock.
+    /// </summary>
+    public void ReleaseContentsIfCaughtUp()
+    {
+        if (!_isFetching && host.Progress.Applied >= _fetchedThrough && !host.Progress.IsBlocked)
+        {
+            ReleaseContents();
         }
     }
 
@@ -110,7 +122,8 @@ internal sealed class SnapshotInstaller(
         try
         {
             await ApplyOwnAsync();
-            using var held = contents?.Hold();
+            // Kept when the attempt fails: the next one may begin when the leases of what has arrived are over.
+            _heldContents ??= contents?.Hold();
             if (contents is not null)
             {
                 // Most of them before the state, because entries after it are kept for a short time only.
@@ -151,6 +164,8 @@ internal sealed class SnapshotInstaller(
             ReportTrouble(from, failure.Message);
         }
     }
+
+    private void ReleaseContents() => Interlocked.Exchange(ref _heldContents, null)?.Dispose();
 
     // Under the lock.
     private void FailFetch()
@@ -300,6 +315,7 @@ internal sealed class SnapshotInstaller(
             );
         }
 
+        ReleaseContents();
         _isFetching = false;
         log.Memory.StepInstalled(
             Input.SnapshotInstalled(host.Now, position, offer.CommittedBy, configuration, index),
