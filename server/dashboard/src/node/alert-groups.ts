@@ -27,7 +27,6 @@ export const Titles: Readonly<Record<string, string>> = {
   slot_fell_back: "An update was taken back",
   packages_old: "System packages are old",
   machine_unseen: "A node cannot see its machine",
-  packages_old: "The packages of a machine are old",
 }
 
 /** Returns the title of an alert by its name. */
