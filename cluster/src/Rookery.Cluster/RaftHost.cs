@@ -13,10 +13,10 @@ namespace Rookery.Cluster;
 /// <para>The fields and properties that a summary marks "under the lock" are touched only while <see cref="Gate"/> is
 /// held. No I/O is done under it. Members without such a mark may be called from any thread.</para>
 /// <para>Two independent states restrict a node. <see cref="IsHalted"/>: the core takes no more steps, so the node
-/// neither votes nor replicates; reads of its tables go on. <see cref="IsInDiagnosisMode"/>: every write is refused
+/// neither votes nor replicates; its tables can still be read. <see cref="IsInDiagnosisMode"/>: every write is refused
 /// with the reason. These methods enter them, or shut the node down:</para>
 /// <list type="table">
-/// <item><term><see cref="BeginShutdown"/></term><description>Refuses writes; consensus goes on until the process
+/// <item><term><see cref="BeginShutdown"/></term><description>Refuses writes; consensus continues until the process
 /// ends.</description></item>
 /// <item><term><see cref="Halt"/></term><description>The node is halted.</description></item>
 /// <item><term><see cref="StepDownAndHalt"/></term><description>Steps down, then halts.</description></item>
@@ -30,8 +30,8 @@ namespace Rookery.Cluster;
 internal sealed class RaftHost
 {
     private const string OnlyCopy =
-        "This node holds acknowledged writes that the other members lost: keep its card, and export from it with "
-        + "`rookery export`, before another node joins instead.";
+        "This node holds acknowledged writes that the other members lost: keep its disk, and export its data with "
+        + "`rookery export` before you replace this node with another.";
 
     // The message does not promise that other members have all of the data: their disks may have lost their last syncs.
     private const string KeepForReport = "Keep its data for a report: other members may lack a part of it.";
@@ -138,8 +138,8 @@ internal sealed class RaftHost
     }
 
     /// <summary>
-    /// Requests the next read index and wakes the apply thread, if the steps made that due. Call it after the last
-    /// step, under the lock.
+    /// Requests the next read index and wakes the apply thread, if the steps made either necessary. Call it after the
+    /// last step, under the lock.
     /// </summary>
     public void EndStep() => Handler.EndStep();
 

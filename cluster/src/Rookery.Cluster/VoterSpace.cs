@@ -58,7 +58,8 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
             return;
         }
 
-        long ownSpareBytes = store.Space.SpareBytes; // beyond the reserve; negative below it, as for each voter
+        // Free bytes minus the reserve, so negative if the reserve is touched. The other voters report the same figure.
+        long ownSpareBytes = store.Space.SpareBytes;
         var voters = new List<(long SpareBytes, NodeId Node)>(configuration.Voters.Length);
         var roomiest = NodeId.None;
         long roomiestSpareBytes = 0;
@@ -97,16 +98,16 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
                 ? null
                 : string.Create(
                     CultureInfo.InvariantCulture,
-                    $"{roster.NameAndTagOf(limiting.Node)} has {Amount.Bytes(-limiting.SpareBytes)} less free "
-                        + $"{DescribePlace(limiting.Node)}than it keeps in reserve. Not counting it, fewer than "
+                    $"{roster.NameAndTagOf(limiting.Node)} has {Amount.Bytes(-limiting.SpareBytes)} less free space "
+                        + $"{DescribePlace(limiting.Node)}than its reserve. Not counting it, fewer than "
                         + $"{majority} of {voterCount} voters have room, so writes that grow the data are refused. "
-                        + $"Deletes are still possible; free some "
-                        + $"space there, or replace the card, or its journal's device, by a larger one."
+                        + $"Deletes are still possible; free some space there, or replace its SD card (or the disk of "
+                        + $"its journal) by a larger one."
                 );
         return new ClusterCapacity(roster.TagOf(limiting.Node), limiting.SpareBytes, refusal);
     }
 
-    // Another member reports only how many bytes it lacks, not where.
+    // Another member reports only how many bytes it lacks, not on which file system.
     private string DescribePlace(NodeId node) =>
         node == host.Self && store.Space.FullJournalDirectory is { } directory
             ? $"on the file system of its journal in {directory} "
@@ -133,7 +134,7 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
 
         _measurementsUntilTransfer = MeasurementsBetweenTransfers;
         host.Options.TroubleFound?.Invoke(
-            "This node has less room than it keeps in reserve, so it hands leadership over."
+            "This node has less free space than its reserve, so it hands leadership over to a voter with enough."
         );
         host.Step(Input.Transfer(host.Now, target));
     }

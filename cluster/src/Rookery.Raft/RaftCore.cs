@@ -145,12 +145,12 @@ public sealed class RaftCore
         _member.Snapshots.MayInstall(position, committedBy);
 
     /// <summary>
-    /// Whether a fetched snapshot may replace damaged tables, to which entries can no longer be applied. Entries after
-    /// the snapshot may be committed here: the log stays unchanged, and they are applied afterwards. True when the
-    /// snapshot's last entry is durable in this log: by log matching (paper 5.3) the snapshot then contains the same
-    /// entries as this log through that index. The host checks that the snapshot is not older than its applied index,
-    /// and proceeds as for <see cref="MayInstall"/>. Unlike <see cref="MayInstall"/>, this permits a journal write in
-    /// flight, but requires that the vote record of the current term is durable.
+    /// Whether a fetched snapshot may replace damaged tables, to which entries can no longer be applied. This is
+    /// allowed even if this node has committed entries after the snapshot: they stay in the log and are applied
+    /// afterwards. True when the snapshot's last entry is durable in this log: by log matching (paper 5.3) the snapshot
+    /// then contains the same entries as this log through that index. The host checks that the snapshot is not older
+    /// than its applied index, and proceeds as for <see cref="MayInstall"/>. Unlike <see cref="MayInstall"/>, this
+    /// permits a journal write in flight, but requires that the vote record of the current term is durable.
     /// </summary>
     /// <param name="position">The last entry that the snapshot contains.</param>
     /// <param name="committedBy">The same as in <see cref="MayInstall"/>.</param>

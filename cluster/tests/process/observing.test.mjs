@@ -38,7 +38,7 @@ class Page {
   }
 }
 
-test("A killed member is shown as down, and the survivors show its last hours even without a majority", { timeout: 240_000 }, async t => {
+test("A killed member is shown as down, and the other members show its history, even when they have no majority", { timeout: 240_000 }, async t => {
   const cluster = await ThreeNodes.form(t)
   await cluster.nodes[0].createDatabase("watched")
   await cluster.settled("watched")
@@ -51,10 +51,11 @@ test("A killed member is shown as down, and the survivors show its last hours ev
   const healthy = await page.shows(({ Nodes }) => Nodes.length === 3 && Nodes.every(({ State, Sample, LagEntries }) => State === "up" && Sample !== null && LagEntries !== null))
   assert.deepEqual(healthy.Nodes.map(({ Role }) => Role).sort(), ["leader", "voter", "voter"])
   assert.equal(healthy.Health.Sentence, "All 3 nodes are well; any one of them may fail.")
+  // MayI: whether the node may be unplugged now, without stopping the cluster's writes.
   assert.ok(healthy.Nodes.every(({ Unplug }) => Unplug.MayI), JSON.stringify(healthy.Nodes.map(({ Unplug }) => Unplug)))
   // The leader knows its successor once that member has reported its health.
   await page.shows(({ Nodes }) => /^Yes\. [abc] leads next; after that no other may fail\.$/.test(Nodes[leader].Unplug.Sentence))
-  // The limiting member is known once each has reported its free space.
+  // The member that limits the capacity is known once every member has reported its free space.
   await page.shows(({ Nodes }) => Nodes.filter(({ LimitsCapacity }) => LimitsCapacity).length === 1)
 
   // Each member can be asked through any other node.
@@ -75,6 +76,7 @@ test("A killed member is shown as down, and the survivors show its last hours ev
   await page.shows(({ Health }) => Health.Level === "warning" && /^Writes go on, and no other may fail: .* does not answer, and 2 of 3 nodes run\.$/.test(Health.Sentence))
   await page.shows(({ Nodes }) => !Nodes[leader].Unplug.MayI && Nodes[victim].Unplug.MayI)
   const after = await historyOf()
+  // The answer comes from what the survivor recorded, not from the member itself.
   assert.equal(after.IsObserved, true)
   assert.ok(after.Rows.length >= before.Rows.length)
   assert.ok((await survivor.expect(200, "GET", `/dashboard/slow?node=${tag(victim)}`)).Rows.length >= slow.Rows.length)
@@ -89,13 +91,13 @@ test("A killed member is shown as down, and the survivors show its last hours ev
   assert.equal(alone.Nodes[survivorIndex].State, "up")
   assert.ok((await historyOf()).Rows.length >= before.Rows.length)
 
-  // A restarted member gets its role back.
+  // A restarted member still has its earlier history, and the cluster has a leader again.
   await cluster.start(victim)
   const oldest = before.Rows[0][0]
   await until(async () => (await cluster.nodes[victim].expect(200, "GET", "/dashboard/history")).Rows.some(([second]) => second <= oldest))
   await page.shows(({ Nodes, Cluster }) => Nodes[victim].State === "up" && Cluster.LeaderTag !== null)
 
-  // The port for members rejects everyone else.
+  // The port for members rejects clients without a member's certificate.
   const stranger = await new Promise((done, failed) => https.get(`https://127.0.0.1:${cluster.ports[survivorIndex] + 1000}/observe/samples`, { rejectUnauthorized: false }, response => {
     response.resume()
     done(response.statusCode)

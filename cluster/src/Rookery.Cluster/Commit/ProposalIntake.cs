@@ -29,8 +29,8 @@ internal sealed class ProposalIntake(
     // thread, so that bulk insert can go on reading.
     private const int MaxBytesCommittedByCaller = 64 << 10;
 
-    // The value for commands that another member forwarded, and for commands that waited for this node to become
-    // leader. Such commands often arrive together, so the journal thread commits all queued ones with one sync.
+    // The caller does not commit commands that another member forwarded, or that waited for this node to become leader.
+    // Such commands often arrive together, so the journal thread commits all queued ones with one sync.
     private const int NoBytesCommittedByCaller = 0;
 
     private int _forwardedInFlight;
@@ -133,7 +133,7 @@ internal sealed class ProposalIntake(
         }
     }
 
-    /// <summary>Forwards to the leader, or proposes locally if this node has become it.</summary>
+    /// <summary>Forwards to the leader, or proposes locally if this node has become leader.</summary>
     public async ValueTask<CommandOutcome> ProposeThroughLeaderAsync(
         CommandBuffer command,
         CancellationToken cancellationToken
@@ -165,7 +165,10 @@ internal sealed class ProposalIntake(
         return outcome;
     }
 
-    /// <summary>Proposes on this node: it is or becomes leader, refuses all writes, or has no peers.</summary>
+    /// <summary>
+    /// Proposes on this node, or refuses here. Called if this node is or becomes leader, has no peers, or refuses all
+    /// writes, or if the command is too long.
+    /// </summary>
     /// <param name="command">The command.</param>
     /// <param name="maxBytesToCommitHere">The largest command that the calling thread commits itself.</param>
     /// <param name="cancellationToken">Cancels the wait for admission.</param>
@@ -187,7 +190,7 @@ internal sealed class ProposalIntake(
             return ValueTask.FromResult(new CommandOutcome(refusal));
         }
 
-        // On a node without peers the upload pins the contents until the command is answered.
+        // With peers the contents must be pinned here. (Without peers the upload keeps them pinned.)
         if (reader.NamesContents && sharing is not null)
         {
             return ProposePinnedAsync(command, cancellationToken);
@@ -255,7 +258,7 @@ internal sealed class ProposalIntake(
         }
     }
 
-    // Whatever its kind: in the log a longer command would stop the replication of all that follow it.
+    // Applies to all kinds of commands: a longer one in the log would stop the replication of all later entries.
     private static bool IsTooLong(CommandBuffer command) => command.Length > DocumentLimits.MaxCommandBytes;
 
     private static Rejection TooLong(CommandBuffer command)

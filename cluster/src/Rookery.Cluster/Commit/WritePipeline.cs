@@ -173,7 +173,7 @@ internal sealed class WritePipeline(
                 proposals.Answers.Refuse(entry, host.Refusal ?? ProposalRejections.MembersDiffer);
             }
 
-            // An entry returns to the pool when its last reference is released.
+            // An entry that is not in the log has no reference yet. Taking and releasing one returns it to the pool.
             entry.Retain();
             log.Memory.Cache.Release(entry);
             return 0;
@@ -199,7 +199,8 @@ internal sealed class WritePipeline(
         return !host.IsHalted;
     }
 
-    // The callers' pins end with their answers, but an entry whose outcome is unknown may still be applied.
+    // Keeps the contents by log index, because the callers' pins end when they are answered, and an entry with an
+    // unknown outcome may be applied later.
     private void KeepContents(CachedEntry entry, long index)
     {
         var names = new List<ContentName>();

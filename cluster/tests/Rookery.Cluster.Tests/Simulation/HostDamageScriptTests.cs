@@ -285,7 +285,7 @@ public sealed class HostDamageScriptTests
     /// unapplied entries stay in the member's journal.
     /// </summary>
     [Fact]
-    public void A_member_whose_damaged_row_is_written_to_takes_the_state_of_the_leader_while_writes_go_on()
+    public void A_member_whose_damaged_row_is_written_to_installs_the_leaders_state_while_writes_continue()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/rotten", 1);
@@ -326,7 +326,7 @@ public sealed class HostDamageScriptTests
 
     /// <summary>Only A can be elected, and A cannot apply: it leads until another member can.</summary>
     [Fact]
-    public void A_leader_that_needs_a_damaged_row_hands_over_and_takes_the_state_of_the_next()
+    public void A_leader_that_needs_a_damaged_row_hands_leadership_over_and_installs_the_next_leaders_state()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/rotten", 1);
@@ -359,7 +359,7 @@ public sealed class HostDamageScriptTests
     /// wait for each other's state.
     /// </summary>
     [Fact]
-    public void Two_of_five_that_need_damaged_rows_take_the_state_of_another()
+    public void Two_of_five_members_that_need_damaged_rows_install_another_members_state()
     {
         using var cluster = SteppedCluster.Of(members: 5);
         var (d, e) = (cluster.Members[3], cluster.Members[4]);
@@ -486,7 +486,7 @@ public sealed class HostDamageScriptTests
         Assert.Equal(
             "A rule of consensus was found broken, so this node stopped taking part: committed entries are "
                 + "never replaced. This node holds acknowledged writes that the other members lost: "
-                + "keep its card, and export from it with `rookery export`, before another node joins instead.",
+                + "keep its disk, and export its data with `rookery export` before you replace this node with another.",
             cluster.C.Consensus!.Refusal!.Message
         );
         Assert.Equal(4, cluster.C.Peek("users/4").Value);

@@ -9,13 +9,13 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Tests.Stress;
 
 /// <summary>
-/// The connections between the members of one process. Like real members, each pair has in each direction a small
-/// connection and one for entries, both with limits. Pool threads deliver the messages. Connections can be cut, lose
-/// messages and delay them.
+/// The links between the members of one process. Like real members, each pair has in each direction one connection for
+/// control messages and one for entries, both with a limit on queued bytes. Pool threads deliver the messages. Links
+/// can be cut, and can lose and delay messages.
 /// </summary>
 internal sealed class StressNetwork
 {
-    private readonly ConcurrentDictionary<(NodeId From, NodeId To), Cable> _cables = new();
+    private readonly ConcurrentDictionary<(NodeId From, NodeId To), Link> _links = new();
 
     /// <summary>The running members.</summary>
     public ConcurrentDictionary<NodeId, StressMember> Up { get; } = new();
@@ -26,11 +26,11 @@ internal sealed class StressNetwork
     /// <summary>The longest delay of a message.</summary>
     public int MaxDelayMilliseconds { get; set; }
 
-    /// <summary>Exceptions that left a receiver; there must be none.</summary>
+    /// <summary>Exceptions that a receiver threw; there must be none.</summary>
     public ConcurrentQueue<Exception> Failures { get; } = new();
 
-    public Cable Between(NodeId from, NodeId to) =>
-        _cables.GetOrAdd((from, to), static (ends, network) => new Cable(network, ends.From, ends.To), this);
+    public Link Between(NodeId from, NodeId to) =>
+        _links.GetOrAdd((from, to), static (ends, network) => new Link(network, ends.From, ends.To), this);
 
     /// <summary>Cuts a member off from others.</summary>
     public void Cut(NodeId member, IEnumerable<NodeId> others)
@@ -45,40 +45,42 @@ internal sealed class StressNetwork
     /// <summary>Ends all cuts.</summary>
     public void Heal()
     {
-        foreach (var cable in _cables.Values)
+        foreach (var link in _links.Values)
         {
-            cable.Mend();
+            link.Mend();
         }
     }
 
-    /// <summary>Breaks the connections from and to a stopped member, as the others would notice.</summary>
+    /// <summary>
+    /// Breaks the links from and to a stopped member, so that the other members notice its stop, as in reality.
+    /// </summary>
     public void Break(NodeId member)
     {
-        foreach (var cable in _cables.Values.Where(cable => cable.From == member || cable.To == member))
+        foreach (var link in _links.Values.Where(link => link.From == member || link.To == member))
         {
-            cable.Break();
+            link.Break();
         }
     }
 }
 
-/// <summary>The connection from one member to another.</summary>
-internal sealed class Cable
+/// <summary>The link from one member to another: a connection for control messages and one for entries.</summary>
+internal sealed class Link
 {
     // The limits of real connections; messages that exceed them are dropped.
     private const int ControlBytes = 64 << 10;
     private const int BulkBytes = 256 << 10;
 
     private readonly StressNetwork _network;
-    private readonly Lane _control;
-    private readonly Lane _bulk;
+    private readonly Connection _control;
+    private readonly Connection _bulk;
     private TaskCompletionSource _broken = new();
     private volatile bool _isCut;
 
-    public Cable(StressNetwork network, NodeId from, NodeId to)
+    public Link(StressNetwork network, NodeId from, NodeId to)
     {
         _network = network;
         (From, To) = (from, to);
-        (_control, _bulk) = (new Lane(this, ControlBytes), new Lane(this, BulkBytes));
+        (_control, _bulk) = (new Connection(this, ControlBytes), new Connection(this, BulkBytes));
     }
 
     public NodeId From { get; }
@@ -87,7 +89,7 @@ internal sealed class Cable
 
     public bool IsCut => _isCut;
 
-    /// <summary>Completes when the current connection breaks.</summary>
+    /// <summary>Completes when the link breaks the next time.</summary>
     public Task Broken => Volatile.Read(ref _broken).Task;
 
     public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
@@ -98,7 +100,7 @@ internal sealed class Cable
         }
 
         var copies = new JournalFrame[frames.Length];
-        // About the size of a message, and of the header of each frame.
+        // Estimates: 128 bytes for a message, and 64 for the header of each frame.
         int bytes = 128;
         for (int i = 0; i < frames.Length; i++)
         {
@@ -148,8 +150,8 @@ internal sealed class Cable
         }
     }
 
-    /// <summary>A queue of messages with a limit. Messages that exceed it are dropped.</summary>
-    private sealed class Lane
+    /// <summary>A connection: a queue of messages with a limit. Messages that exceed the limit are dropped.</summary>
+    private sealed class Connection
     {
         private readonly Channel<(Message Message, JournalFrame[] Frames, int Bytes)> _waiting =
             Channel.CreateUnbounded<(Message, JournalFrame[], int)>(
@@ -158,10 +160,10 @@ internal sealed class Cable
         private readonly int _mostBytes;
         private int _bytes;
 
-        public Lane(Cable cable, int mostBytes)
+        public Connection(Link link, int mostBytes)
         {
             _mostBytes = mostBytes;
-            _ = RunAsync(cable);
+            _ = RunAsync(link);
         }
 
         public void Put(in Message message, JournalFrame[] frames, int bytes)
@@ -175,18 +177,20 @@ internal sealed class Cable
             _waiting.Writer.TryWrite((message, frames, bytes));
         }
 
-        private async Task RunAsync(Cable cable)
+        private async Task RunAsync(Link link)
         {
             await foreach (var (message, frames, bytes) in _waiting.Reader.ReadAllAsync())
             {
                 Interlocked.Add(ref _bytes, -bytes);
-                await cable.DeliverAsync(message, frames);
+                await link.DeliverAsync(message, frames);
             }
         }
     }
 }
 
-/// <summary>The network of one start of one member.</summary>
+/// <summary>
+/// The network as one member uses it from a start until it stops; a restart gets a new instance.
+/// </summary>
 internal sealed class StressPeers(NodeId self, StressNetwork network) : IPeerNetwork
 {
     private static readonly CommandOutcome NeverSent = new(new Rejection(RejectionKind.NoLeader, "never sent"));
@@ -210,11 +214,11 @@ internal sealed class StressPeers(NodeId self, StressNetwork network) : IPeerNet
         CancellationToken cancellationToken
     )
     {
-        var cable = network.Between(self, leader);
-        var broken = cable.Broken;
+        var link = network.Between(self, leader);
+        var broken = link.Broken;
         if (
             IsDead
-            || cable.IsCut
+            || link.IsCut
             || network.Between(leader, self).IsCut
             || !network.Up.TryGetValue(leader, out var there)
         )
