@@ -41,7 +41,10 @@ internal sealed class JournalAppender(
     /// <summary>The log that the durable frames form.</summary>
     public required LogMap Map { get; set; }
 
-    /// <summary>Mark of the last reset of the journal; each segment header repeats it.</summary>
+    /// <summary>
+    /// Number of the last reset of the journal; each segment header repeats it. The manifest contains the same number
+    /// while the snapshot that it describes still needs this reset.
+    /// </summary>
     public required long ResetMark { get; set; }
 
     /// <summary>
@@ -145,9 +148,9 @@ internal sealed class JournalAppender(
     }
 
     /// <summary>
-    /// Records the newest segment, which is durable, and the last write in the note (<see cref="NewestNote"/>), unless
-    /// the note names that segment already. Called outside the commit path, on one thread at a time, not the writing
-    /// thread.
+    /// Records the newest segment, which is durable, and the last write in the note, unless the note names that segment
+    /// already. The note is a file beside the segments that names the newest one (<see cref="NewestNote"/>). Called
+    /// outside the commit path, on one thread at a time, not the writing thread.
     /// </summary>
     public void NoteNewest()
     {
@@ -164,9 +167,11 @@ internal sealed class JournalAppender(
     }
 
     /// <summary>
-    /// Records a durable write and the newest segment in the note, while opening or at the clean stop.
+    /// Records a durable write and the newest segment in the note (<see cref="NewestNote"/>), while the journal opens
+    /// or stops cleanly.
     /// </summary>
-    /// <param name="writeNumber">Number of the last write with anything that must not be lost.</param>
+    /// <param name="writeNumber">Number of the last write before the clean-stop frame, if there is one. Losing only
+    /// that frame is harmless.</param>
     public void NoteEnd(long writeNumber) =>
         note.Write(new NotedEnd(Newest!.Generation, writeNumber, Map.Position.Index));
 

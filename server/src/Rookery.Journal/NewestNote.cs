@@ -95,7 +95,7 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
     public bool Has(long generation) => generation <= Generation && Trouble is null;
 
     /// <summary>Records a durable segment and a durable write, unless both are recorded already.</summary>
-    /// <exception cref="DiskException">The disk refused; the earlier note remains.</exception>
+    /// <exception cref="DiskException">A disk operation failed; the earlier note remains.</exception>
     public void Write(in NotedEnd end)
     {
         if (Has(end.Generation) && end.Write <= End.Write)

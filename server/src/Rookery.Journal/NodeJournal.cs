@@ -184,8 +184,8 @@ public sealed class NodeJournal : IDisposable
     /// them.</exception>
     /// <exception cref="JournalFormatException">A newer format version or frame type, or files of two
     /// stores.</exception>
-    /// <exception cref="DiskException">The disk refused; <see cref="Errno.WouldBlock"/> if another process uses the
-    /// directory.</exception>
+    /// <exception cref="DiskException">A disk operation failed; <see cref="Errno.WouldBlock"/> if another process uses
+    /// the directory.</exception>
     public static NodeJournal Open(IDisk disk, JournalOptions options, JournalKnowledge knowledge, IIoRecorder io) =>
         JournalOpening.Open(disk, options, knowledge, io, newJournalStart: default);
 
@@ -314,8 +314,8 @@ public sealed class NodeJournal : IDisposable
 
     /// <summary>
     /// Pins all entries above <paramref name="index"/> until the result is disposed. None of these entries may have
-    /// been released before the call. For members that receive a snapshot at that index and then need the later
-    /// entries. Thread-safe.
+    /// been released before the call. Used while a member receives a snapshot at that index, because it then needs the
+    /// later entries. Thread-safe.
     /// </summary>
     public IDisposable PinAbove(long index)
     {
@@ -335,7 +335,7 @@ public sealed class NodeJournal : IDisposable
     /// <exception cref="DiskException">The disk is full or failed. The journal continues; try again later.</exception>
     public bool PrepareSpare()
     {
-        ReleaseThrough(0); // Retries segments that a reader had pinned when their entries were released.
+        ReleaseThrough(0); // Releases segments that a reader still pinned when their entries were released.
         bool isPrepared = _pool.Prepare();
         _appender.NoteNewest();
         return isPrepared;
@@ -447,7 +447,7 @@ public sealed class NodeJournal : IDisposable
                 return null;
             }
 
-            // The header of the next segment names the last entry of the oldest one.
+            // The header of the next segment contains the position of the last entry of the oldest segment.
             bool isReleased = live[1].Header!.Position.Index <= _releasedThrough;
 
             // A released segment is retained while the segments after it total less than RetainedBytes.

@@ -58,8 +58,8 @@ public sealed class StoppedJournal : IDisposable
     /// <see cref="JournalKnowledge.HasPeers"/> is false.</exception>
     /// <exception cref="JournalFormatException">A newer format version or frame type, or files of two
     /// stores.</exception>
-    /// <exception cref="DiskException">The disk refused; <see cref="Errno.WouldBlock"/> if another process uses the
-    /// directory.</exception>
+    /// <exception cref="DiskException">A disk operation failed; <see cref="Errno.WouldBlock"/> if another process uses
+    /// the directory.</exception>
     public static StoppedJournal Open(IDisk disk, JournalOptions options, JournalKnowledge knowledge, IIoRecorder io) =>
         new(disk, options, knowledge, io);
 

@@ -69,7 +69,7 @@ public sealed class Memtables : IDisposable
         }
     }
 
-    /// <summary>Why the last flush failed, in one sentence; null if it did not.</summary>
+    /// <summary>Why the last flush failed, in one sentence; null if it succeeded.</summary>
     internal string? Failure => _flush.Failure;
 
     /// <summary>
@@ -110,7 +110,7 @@ public sealed class Memtables : IDisposable
     public bool FlushIfDue() => IsFlushDue && Flush();
 
     /// <summary>Flushes all applied rows. Call it on the background thread while no batch is open.</summary>
-    /// <exception cref="DiskException">The disk refused. The remaining rows can be flushed later.</exception>
+    /// <exception cref="DiskException">A disk operation failed. The remaining rows can be flushed later.</exception>
     internal void FlushAll()
     {
         lock (_context.Gate)

@@ -16,7 +16,7 @@ namespace Rookery.Storage;
 /// <remarks>
 /// Threads: one applies (<see cref="Begin"/> to <see cref="Apply"/>), one does background work
 /// (<see cref="Storage.Memtables.Flush"/>, <see cref="MergeOnce"/>, <see cref="ScrubOnce"/>, <see cref="TrimIdle"/>,
-/// <see cref="CopyTo"/>), any number read. None of them waits for another, except that a writer waits for a flush
+/// <see cref="CopyTo"/>), and any number read. No thread waits for another, except that a writer waits for a flush
 /// when two memtables are full.
 /// </remarks>
 public sealed class StorageEngine : IDisposable
@@ -67,7 +67,8 @@ public sealed class StorageEngine : IDisposable
     /// <param name="time">The clock, for the age of readers.</param>
     /// <exception cref="StorageFormatException">A newer version wrote the directory, or no manifest slot is
     /// valid.</exception>
-    /// <exception cref="DiskException">The disk refused, or another process has locked the directory.</exception>
+    /// <exception cref="DiskException">A disk operation failed, or another process has locked the
+    /// directory.</exception>
     public static StorageEngine Open(
         IDisk disk,
         StorageOptions options,
@@ -224,8 +225,8 @@ public sealed class StorageEngine : IDisposable
     public Snapshot OpenSnapshot() => new(_context.Published.Acquire());
 
     /// <summary>
-    /// Opens a snapshot of the newest state for background work. If snapshots pin too much, it is ended before those of
-    /// clients, and it never causes one of these to be ended.
+    /// Opens a snapshot of the newest state for background work. If snapshots pin too much, this snapshot is ended
+    /// before the snapshots of clients. It never causes a client's snapshot to be ended.
     /// </summary>
     /// <exception cref="ObjectDisposedException">As <see cref="OpenSnapshot"/>.</exception>
     public Snapshot OpenBackgroundSnapshot() =>
@@ -328,7 +329,7 @@ public sealed class StorageEngine : IDisposable
     /// Writes the manifest until each slot shows that the store is in use (<see cref="UseOf"/>), so that the loss of
     /// all other files is detected.
     /// </summary>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public void MarkUsed() => _context.Durable.MarkUsed(_context);
 
     /// <summary>Returns the current state and the counters.</summary>

@@ -163,7 +163,8 @@ public sealed unsafe class WriteBatch
 
     private void PutLarge(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail)
     {
-        // The stem is what the keys of all chunks of a value begin with. The row itself refers to the chunks by it.
+        // The keys of all chunks of a value begin with the same bytes, the stem. The row refers to its chunks by the
+        // stem.
         Span<byte> chunkKey = stackalloc byte[LargeValue.ChunkKeyBytes];
         Span<byte> stem = stackalloc byte[LargeValue.StemBytes];
         LargeValue.WriteStem(stem, key, Index, checked((ushort)_largeValueCount++));
@@ -192,7 +193,7 @@ public sealed unsafe class WriteBatch
     {
         Invariant.Holds(
             key.Length is >= MemtableNode.KeyspaceBytes and <= RunWriter.KeyLimitBytes,
-            "a key has a database, a table and at most its limit of bytes"
+            "a key begins with a database and a table, and is not longer than the limit"
         );
         byte table = key[MemtableNode.KeyspaceBytes - 1];
         Invariant.Holds(

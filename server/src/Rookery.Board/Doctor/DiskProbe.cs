@@ -32,7 +32,7 @@ public sealed record DiskProbe(
     /// Measures a directory. The file is unlinked before it is written, so nothing remains even if the process is
     /// killed: a joining node refuses a directory with unknown files.
     /// </summary>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public static DiskProbe Run(IDisk disk, string directory, TimeProvider time)
     {
         string path = Path.Join(directory, FileName);

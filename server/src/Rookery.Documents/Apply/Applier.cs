@@ -73,7 +73,7 @@ public sealed class Applier : IDisposable
         set => _context.ContentMiscounted = value;
     }
 
-    /// <summary>Called when a database is deleted, before readers can see it.</summary>
+    /// <summary>Called when a database is deleted, before readers see the deletion.</summary>
     internal Action? DatabaseDeleted { get; set; }
 
     /// <summary>The log time of the last entry applied.</summary>
@@ -112,8 +112,8 @@ public sealed class Applier : IDisposable
             }
 
             // Compare-exchange values whose expiry is at or before expiryTicks are absent. An entry whose log time is
-            // not steady does not change expiryTicks. The node records it from the first command on that may use it: a
-            // command of compare-exchange values, whose kinds have the highest numbers.
+            // not steady does not change expiryTicks. The node begins to record it with the first compare-exchange
+            // command. (Kinds from ClusterTransaction upward are such commands.)
             long expiryTicks = entry.IsSteady ? entry.LogTicks : _nodeState.ExpiryTicks ?? 0;
             if (_nodeState.ExpiryTicks is not null)
             {
@@ -248,7 +248,9 @@ public sealed class Applier : IDisposable
         bool changedNoDocument = _context.OperationsBesideDocuments == command.OperationCount;
         if (changedNoDocument)
         {
-            database.LastEtagForIndexes = lastEtagForIndexes; // indexes read no values of counters
+            // All operations only read or changed values of counters, which indexes do not read. So no index becomes
+            // stale.
+            database.LastEtagForIndexes = lastEtagForIndexes;
         }
 
         if (command.Key.IsPresent)
@@ -388,8 +390,9 @@ public sealed class Applier : IDisposable
     }
 
     /// <summary>
-    /// Returns one result for the whole command. A result for each document would allocate a hundred thousand of them,
-    /// and no client needs them. The result's Low is the number of stored documents, its High that of unchanged ones.
+    /// Returns one result for the whole command. A result for each document could mean a hundred thousand allocations,
+    /// and no client needs these results. The result's Low is the number of stored documents, its High the number of
+    /// unchanged documents.
     /// </summary>
     private CommandOutcome ApplyBulkPut(long index, ref CommandReader command)
     {

@@ -285,8 +285,8 @@ internal sealed class DocumentOperations : IDisposable
         out OperationResult result
     )
     {
-        // If a script exceeds the budget, the client must read the refusal of Charge, not that the script took too many
-        // steps. So the limit of the script is slightly higher than what the budget has left.
+        // The script may copy slightly more bytes than the budget has left. So a script that exceeds the budget is
+        // refused by Charge, whose message gives the right reason, and not with "too many steps".
         const int BytesBeyondBudget = 1024;
         _patches.CopiedBytesLeft = context.Patches.CopiedBytesLeft + BytesBeyondBudget;
 
@@ -295,7 +295,7 @@ internal sealed class DocumentOperations : IDisposable
         {
             result = default;
             string id = Encoding.UTF8.GetString(Id);
-            var refused = _patches.ChargesFailure
+            var refused = _patches.IsChargedWhenFailed
                 ? context.Patches.Charge(storedBytes: 0, previous.Length + _patches.CopiedBytes)
                 : null;
             refused ??= new Rejection(
@@ -344,22 +344,23 @@ internal sealed class DocumentOperations : IDisposable
 
     private Rejection? ApplyToCounter(ApplyContext context, in Operation operation, out OperationResult result)
     {
-        bool isOpen = false;
+        bool isGroupOpen = false;
         try
         {
             var refusal = ApplyInGroup(context, operation, out result);
-            isOpen = refusal is null or { Kind: RejectionKind.CounterOverflow } && !operation.EndsGroup;
+            isGroupOpen = refusal is null or { Kind: RejectionKind.CounterOverflow } && !operation.EndsGroup;
             return refusal is null ? null : refusal with { Database = context.Database.Database.Name };
         }
         finally
         {
-            if (!isOpen)
+            if (!isGroupOpen)
             {
                 _counters.End();
             }
         }
     }
 
+    // A group: adjacent counter operations of one request on the same document.
     private Rejection? ApplyInGroup(ApplyContext context, in Operation operation, out OperationResult result)
     {
         result = default;

@@ -18,20 +18,20 @@ internal sealed class DocumentRows(CompareExchangeOperations values) : IDisposab
     private readonly PooledBytes _longHead = new(); // with counters or attachments
 
     /// <summary>
-    /// Returns the parts that a document keeps when its content is replaced. A database without counters and
-    /// attachments needs no look at the head.
+    /// Returns the parts that a document keeps when its content is replaced. In a database without counters and
+    /// attachments, the head is not read.
     /// </summary>
     public static DocumentParts KeptParts(ApplyContext context, in Document previous) =>
         MayHaveParts(context, previous) ? DocumentParts.Of(previous.Head) : default;
 
     /// <summary>
-    /// Charges the parts that a put, patch or delete copies or removes together with the document. The length of a
-    /// command does not bound them.
+    /// Charges the bytes of counters and attachments that a put, patch or delete copies or removes with the document to
+    /// the entry's budget, because a short command can copy many of them.
     /// </summary>
     /// <returns>The reason to refuse the command, or null.</returns>
     public static Rejection? Charge(ApplyContext context, in Document document, bool isDelete)
     {
-        // A delete changes the row of each content, which takes as long as copying so many bytes.
+        // A delete changes the row of each content, which takes as long as copying this many bytes.
         const int BytesPerReference = 512;
         if (!MayHaveParts(context, document))
         {
@@ -62,19 +62,19 @@ internal sealed class DocumentRows(CompareExchangeOperations values) : IDisposab
         long etag = context.Etag;
         Span<byte> key = stackalloc byte[Key.MaxBytes];
 
-        var counters = context.Collection(collection);
-        string collectionText = counters.TextOf(collection);
+        var collectionCounters = context.Collection(collection);
+        string collectionText = collectionCounters.TextOf(collection);
         var head = parts.IsEmpty
             ? _head.AsSpan(0, StoredDocument.WriteHead(_head, id, context.LogTicks, expiresAtTicks))
             : WriteHead(id, context.LogTicks, expiresAtTicks, parts);
         long length = head.Length + content.Length;
         if (previous.Exists)
         {
-            PreviousVersion.Remove(context, previous, counters, key);
+            PreviousVersion.Remove(context, previous, collectionCounters, key);
         }
 
         // PreviousVersion.Remove subtracted the replaced version from its collection, but not from the database.
-        database.RecordChange(counters, collectionText, documents: 1, length);
+        database.RecordChange(collectionCounters, collectionText, documents: 1, length);
         database.Counters.Documents += previous.Exists ? 0 : 1;
         database.Counters.LastDocumentEtag = etag;
 
@@ -114,9 +114,9 @@ internal sealed class DocumentRows(CompareExchangeOperations values) : IDisposab
         long etag = context.Etag;
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         var view = previous.Head;
-        var counters = context.Collection(view.Collection);
-        string collectionText = counters.TextOf(view.Collection);
-        PreviousVersion.Remove(context, previous, counters, key);
+        var collectionCounters = context.Collection(view.Collection);
+        string collectionText = collectionCounters.TextOf(view.Collection);
+        PreviousVersion.Remove(context, previous, collectionCounters, key);
         database.Counters.Documents--;
         database.Counters.LastDocumentEtag = etag;
         context.Batch.Delete(Key.WriteText(key, database.Number, Table.Documents, lowerId), etag);

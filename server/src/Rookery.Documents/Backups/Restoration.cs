@@ -66,7 +66,8 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     /// written.</exception>
     /// <exception cref="BackupException">The backup is incomplete or damaged, or does not contain the
     /// database.</exception>
-    /// <exception cref="IOException">The disk refused. No node opens a data directory that was begun.</exception>
+    /// <exception cref="IOException">A disk operation failed. No node opens a data directory that was
+    /// begun.</exception>
     public IReadOnlyList<(string Name, long Documents)> Run(string from, string? onlyDatabase)
     {
         var backup = BackupManifest.Read(disk, from);

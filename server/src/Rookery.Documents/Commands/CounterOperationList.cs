@@ -150,9 +150,9 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
                 InputErrorCode.NotSupported,
                 scanner,
                 start,
-                "Operations on counters are refused while members may return to the previous version, which does not "
-                    + "know them",
-                "When all run the new one, end the upgrade: `rookery cluster finalize-upgrade`"
+                "Operations on counters are refused while members may return to the previous version, which cannot "
+                    + "read them",
+                "When all members run the new version, end the upgrade: `rookery cluster finalize-upgrade`"
             );
         }
 

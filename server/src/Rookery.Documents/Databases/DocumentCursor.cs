@@ -14,7 +14,7 @@ namespace Rookery.Documents.Databases;
 /// </summary>
 public sealed class DocumentCursor : IDisposable
 {
-    // Whether the rows are those by etag or by collection, which contain only the document's id.
+    // Whether the cursor reads the rows keyed by etag or by collection, which hold only the document's id.
     private readonly bool _isIndirect;
     private readonly bool _isBackward;
 

@@ -34,7 +34,7 @@ internal sealed class AgreedFormatLevel
     public FormatLevel Current { get; private set; }
 
     /// <summary>Writes a level into the data directory, durably, and makes it <see cref="Current"/>.</summary>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public void Write(FormatLevel level)
     {
         level.Write(_disk, _directory);

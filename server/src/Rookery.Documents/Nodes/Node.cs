@@ -154,7 +154,7 @@ public abstract class Node : IDisposable
     /// </summary>
     /// <exception cref="BackupException">Another backup is running, the data is damaged, or the node is in diagnosis
     /// mode.</exception>
-    /// <exception cref="IOException">The disk refused the hard links to the runs.</exception>
+    /// <exception cref="IOException">The hard links to the runs cannot be created.</exception>
     public virtual Task<NodeBackup> BeginBackupAsync() =>
         throw new BackupException(Diagnosis ?? "This node was opened to read damaged data: no backup is taken of it.");
 

@@ -162,10 +162,11 @@ public sealed class NodeStore : IDisposable
     public long AppliedIndex => Storage.AppliedIndex;
 
     /// <summary>
-    /// Returns whether the state includes an operation and everything that this node applied before its start. It need
-    /// not at first: consensus must find out again which entries at the journal's end are committed. What was applied
-    /// was committed and in the journal. So it is in every log through the index at which the journal ended, and before
-    /// the first entry of a later term.
+    /// Returns whether the state includes an operation and everything that this node applied before its start. After a
+    /// start it may not include them yet, because consensus must find out again which entries at the journal's end are
+    /// committed. Whatever was applied had been committed and was in the journal. So everything applied earlier has
+    /// been applied again once the applied index reaches the journal's last index at the start, or once an entry of a
+    /// later term is applied.
     /// </summary>
     /// <param name="sequence">The number of the operation.</param>
     public bool HasReapplied(long sequence)
@@ -207,8 +208,8 @@ public sealed class NodeStore : IDisposable
         {
             return new Rejection(
                 RejectionKind.Invalid,
-                "Indexes cannot be defined while members may return to the previous version, which does not "
-                    + "know them. When all run the new one, end the upgrade: `rookery cluster finalize-upgrade`."
+                "Indexes cannot be defined while members may return to the previous version, which has no indexes. "
+                    + "When all members run the new version, end the upgrade: `rookery cluster finalize-upgrade`."
             );
         }
 
@@ -217,8 +218,8 @@ public sealed class NodeStore : IDisposable
             return new Rejection(
                 RejectionKind.Invalid,
                 "Compare-exchange values and cluster-wide transactions cannot be written while members may return to "
-                    + "the previous version, which does not know them. When all run the new one, end the upgrade: "
-                    + "`rookery cluster finalize-upgrade`."
+                    + "the previous version, which cannot read them. When all members run the new version, end the "
+                    + "upgrade: `rookery cluster finalize-upgrade`."
             );
         }
 

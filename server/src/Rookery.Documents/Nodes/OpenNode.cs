@@ -170,7 +170,7 @@ internal sealed class OpenNode : Node
         }
         catch (Exception failure) when (failure is IOException or ObjectDisposedException)
         {
-            // The disk refused, or the node stopped meanwhile.
+            // A disk operation failed, or the node stopped meanwhile.
         }
         finally
         {

@@ -27,7 +27,7 @@ public sealed class StoppedDirectory : IDisposable
     /// <summary>
     /// Deletes the directory's content durably, except for the lock, <c>lost+found</c> and <paramref name="kept"/>.
     /// </summary>
-    /// <exception cref="DiskException">The disk refused; some files may be deleted.</exception>
+    /// <exception cref="DiskException">A disk operation failed; some files may be deleted.</exception>
     public void Empty(params IReadOnlyList<string> kept)
     {
         foreach (

@@ -25,8 +25,8 @@ public sealed class DocumentParser : IDisposable
     private DocumentParser() { }
 
     /// <summary>
-    /// Collects the keys of the objects that a <see cref="JsonScanner"/> has not read to their end, to find duplicates.
-    /// Pass it to the scanners whose documents this parser reads.
+    /// Holds the keys of the objects that are still open in the scanner (<see cref="JsonScanner"/>), to find duplicate
+    /// keys. Pass it to the scanners whose documents this parser reads.
     /// </summary>
     internal ObjectKeys Keys => _keys;
 

@@ -59,7 +59,7 @@ public sealed class PatchEvaluator : IDisposable
     /// Whether a failed patch is charged for the bytes that it copied. True for interpreted scripts and JSON Patches.
     /// False for scripts of simple operations, because all versions must account for those in the same way.
     /// </summary>
-    internal bool ChargesFailure { get; private set; }
+    internal bool IsChargedWhenFailed { get; private set; }
 
     /// <summary>Why the patch failed; null if it did not.</summary>
     public string? Failure { get; private set; }
@@ -191,7 +191,7 @@ public sealed class PatchEvaluator : IDisposable
         _content.Clear();
         ExpiresAtTicks = expiresAtTicks;
         CopiedBytes = 0;
-        ChargesFailure = false;
+        IsChargedWhenFailed = false;
         Failure = null;
     }
 
@@ -238,7 +238,7 @@ public sealed class PatchEvaluator : IDisposable
 
     private bool TryRunJsonPatch(ReadOnlySpan<byte> operations, in DocumentView document)
     {
-        ChargesFailure = true;
+        IsChargedWhenFailed = true;
         bool ran = _jsonPatches.TryRun(operations, document.Body, CopiedBytesLeft);
         CopiedBytes = _jsonPatches.CopiedBytes;
         if (!ran)
@@ -261,7 +261,7 @@ public sealed class PatchEvaluator : IDisposable
         int at = 0;
         program = ReadBytes(unit, ref at);
         arguments = ReadBytes(unit, ref at);
-        ChargesFailure = true;
+        IsChargedWhenFailed = true;
         _interpreter.Load(program);
         _interpreter.StepsLeft = CopiedBytesLeft / BytesPerStep;
         _interpreter.Begin();

@@ -56,7 +56,7 @@ public sealed class DataRecovery(
     /// <param name="old">The old data, which stays open and locked until after <see cref="Decide"/>.</param>
     /// <param name="ids">The ids of the new node and cluster.</param>
     /// <exception cref="UnappliedDamageException">A journal entry needs a row that is damaged.</exception>
-    /// <exception cref="IOException">The disk refused. The old data stays valid.</exception>
+    /// <exception cref="IOException">A disk operation failed. The old data stays valid.</exception>
     public RecoveredData Build(StoppedStore old, NodeIds ids)
     {
         _ids = ids;

@@ -75,7 +75,7 @@ public sealed class SnapshotOffers : IDisposable
     /// <param name="through">Minimum index of the snapshot, if the manifest has reached it; an open offer below it is
     /// withdrawn.</param>
     /// <exception cref="StateTransferException">This node's data are damaged.</exception>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public SnapshotOffer Make(long through = 0)
     {
         WithdrawDue();
@@ -110,7 +110,7 @@ public sealed class SnapshotOffers : IDisposable
     /// <param name="through">As for <see cref="Make"/>.</param>
     /// <returns>Null while the changes are being written: call again later.</returns>
     /// <exception cref="StateTransferException">This node's data are damaged.</exception>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public SnapshotOffer? MakeSince(long since, out Action? write, long through = 0)
     {
         write = null;
@@ -149,7 +149,7 @@ public sealed class SnapshotOffers : IDisposable
     /// withdrawn meanwhile.
     /// </summary>
     /// <returns>Null if the offer was withdrawn or has no such file.</returns>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public IDiskFile? Open(string offer, string file)
     {
         lock (_gate)
@@ -173,7 +173,7 @@ public sealed class SnapshotOffers : IDisposable
     /// <exception cref="ReceivedStateException">The range has too many rows for a repair: the member must fetch a full
     /// snapshot.</exception>
     /// <exception cref="DamagedException">The rows are damaged on this node too.</exception>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public RepairRows WriteRows(RepairRequest request)
     {
         string directory = RowsPathOf(_directory);
@@ -182,11 +182,11 @@ public sealed class SnapshotOffers : IDisposable
     }
 
     /// <summary>Opens the file that <see cref="WriteRows"/> wrote.</summary>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public IDiskFile OpenRows(RepairRows rows) => _disk.Open(rows.Path, DiskOpen.Read);
 
     /// <summary>Deletes the file that <see cref="WriteRows"/> wrote.</summary>
-    /// <exception cref="DiskException">The disk refused; the next start deletes the file.</exception>
+    /// <exception cref="DiskException">A disk operation failed; the next start deletes the file.</exception>
     public void DeleteRows(RepairRows rows) => _disk.Delete(rows.Path);
 
     /// <summary>Returns the directory for the rows of repairs, beside the directory of offers.</summary>

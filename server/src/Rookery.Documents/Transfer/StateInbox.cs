@@ -46,7 +46,7 @@ public sealed class StateInbox
 
     /// <summary>Starts to fetch an offer, or resumes if it is the offer that was being fetched.</summary>
     /// <exception cref="StateTransferException">There is not enough free space.</exception>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public void Begin(SnapshotOffer offer)
     {
         _kind = offer.Since is null ? StateTransferKind.Files : StateTransferKind.Changes;
@@ -89,13 +89,13 @@ public sealed class StateInbox
     public void CountResumed() => Statistics.CountResumed();
 
     /// <summary>Opens a file for writing at <paramref name="offset"/> and truncates it there.</summary>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public InboxFile Open(StateFile file, long offset) =>
         new(_disk, Path.Join(_directory, file.Name), offset, Statistics, _kind);
 
     /// <summary>Opens the file for the rows of a repair and truncates it. One at a time.</summary>
     /// <param name="path">Path of the file.</param>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public InboxFile OpenRows(out string path)
     {
         _disk.CreateDirectory(_directory);
@@ -104,7 +104,7 @@ public sealed class StateInbox
     }
 
     /// <summary>Deletes the rows of a repair, unless the directory was cleared meanwhile.</summary>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     internal void DropRows(RepairRows rows)
     {
         if (_disk.Exists(rows.Path))
@@ -120,7 +120,7 @@ public sealed class StateInbox
     /// <param name="progress">Receives the number of bytes checked.</param>
     /// <exception cref="StateTransferException">The files are damaged or do not match the offer. Wrong files were
     /// deleted, so the next fetch gets them again.</exception>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public FetchedState Check(SnapshotOffer offer, Action<long>? progress = null)
     {
         try
@@ -153,7 +153,7 @@ public sealed class StateInbox
     }
 
     /// <summary>Deletes all fetched files, if there are any.</summary>
-    /// <exception cref="DiskException">The disk refused; the next fetch deletes what remains.</exception>
+    /// <exception cref="DiskException">A disk operation failed; the next fetch deletes what remains.</exception>
     public void Clear() => NodeBackup.RemoveCheckpoint(_disk, _directory);
 
     // Whether the directory contains files of this offer, because an earlier fetch was interrupted.
@@ -210,7 +210,7 @@ public sealed class InboxFile : IDisposable
     public long Length => _offset;
 
     /// <summary>Appends received bytes.</summary>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public void Append(ReadOnlySpan<byte> bytes)
     {
         DurableFiles.Append(_file, bytes, ref _offset);
@@ -218,7 +218,7 @@ public sealed class InboxFile : IDisposable
     }
 
     /// <summary>Syncs the received bytes.</summary>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public void Sync() => _file.Sync();
 
     /// <inheritdoc/>

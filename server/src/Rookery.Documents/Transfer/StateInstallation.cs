@@ -67,7 +67,7 @@ public sealed class StateInstallation
     /// <returns>The new durable position.</returns>
     /// <exception cref="ReceivedStateException">The snapshot is older than the applied state, or cannot be read.
     /// Nothing changed.</exception>
-    /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
+    /// <exception cref="DiskException">A disk operation failed. Nothing changed.</exception>
     /// <exception cref="StateInDoubtException">Only the next start shows whether the old or the new state is valid.
     /// This node must not write until then.</exception>
     /// <exception cref="JournalLatchedException">The snapshot is installed, but the journal could not be reset. The
@@ -95,7 +95,7 @@ public sealed class StateInstallation
     /// <returns>False if the rows must be requested again.</returns>
     /// <exception cref="ReceivedStateException">The rows are damaged, or of an index that does not fit. Nothing
     /// changed.</exception>
-    /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
+    /// <exception cref="DiskException">A disk operation failed. Nothing changed.</exception>
     public bool Repair(RepairRequest request, RepairRows rows)
     {
         bool isDone = _storage.Repairs.Repair(request, rows);

@@ -2,7 +2,7 @@ using Rookery.Platform;
 
 namespace Rookery.Storage.Engine;
 
-/// <summary>A step of background work that is retried after the disk refused, and its last failure.</summary>
+/// <summary>A step of background work that is retried after a disk operation failed, and its last failure.</summary>
 /// <param name="context">The engine.</param>
 /// <param name="name">Name of the step in messages.</param>
 /// <param name="step">Executes the step; returns whether there was work.</param>

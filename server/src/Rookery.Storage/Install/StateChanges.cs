@@ -55,7 +55,7 @@ public sealed class StateChanges : IDisposable
     /// <param name="maxBytes">Length beyond which writing stops.</param>
     /// <returns>False if the changes exceed <paramref name="maxBytes"/>.</returns>
     /// <exception cref="DamagedException">A run is damaged.</exception>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     /// <exception cref="OperationCanceledException">This object was disposed meanwhile.</exception>
     public bool Write(string directory, long maxBytes)
     {

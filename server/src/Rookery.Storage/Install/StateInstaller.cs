@@ -36,7 +36,7 @@ public sealed class StateInstaller
     /// <exception cref="ReceivedStateException">The snapshot is incomplete or damaged, or a newer version wrote
     /// it.</exception>
     /// <exception cref="StorageFormatException">The snapshot's manifest has a newer format.</exception>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public ReceivedState Check(string directory, Action<long>? progress = null) =>
         new ReceivedStateCheck(_context, directory).Run(progress);
 
@@ -51,9 +51,9 @@ public sealed class StateInstaller
     /// be reset.</param>
     /// <exception cref="ReceivedStateException">The snapshot is older than the applied state, does not fit onto it, or
     /// cannot be read. Nothing changed.</exception>
-    /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
-    /// <exception cref="StateInDoubtException">The disk refused, and only a restart shows which state is in force.
-    /// Nothing may be acknowledged before.</exception>
+    /// <exception cref="DiskException">A disk operation failed. Nothing changed.</exception>
+    /// <exception cref="StateInDoubtException">A disk operation failed, and only a restart shows which state is in
+    /// force. Nothing may be acknowledged before.</exception>
     public void Install(ReceivedState state, ReadOnlyMemory<byte>? note)
     {
         Invariant.Holds(!_batch.IsOpen, "a state is installed while nothing is applied");

@@ -56,7 +56,7 @@ public sealed class FileRepair
     /// <param name="path">The path of a new file, which the caller deletes.</param>
     /// <exception cref="ReceivedStateException">The range has too many rows; a full snapshot is faster.</exception>
     /// <exception cref="DamagedException">The rows cannot be read here either.</exception>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public RepairRows Write(RepairRequest request, string path) =>
         new RangeExport(_context).Write(path, request.Group, request.From.Span, request.ToExclusive.Span);
 
@@ -70,7 +70,7 @@ public sealed class FileRepair
     /// registered: request again.</returns>
     /// <exception cref="ReceivedStateException">The rows are damaged, or their position does not fit. Nothing
     /// changed.</exception>
-    /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
+    /// <exception cref="DiskException">A disk operation failed. Nothing changed.</exception>
     public bool Repair(RepairRequest request, RepairRows rows)
     {
         if (

@@ -19,7 +19,7 @@ internal sealed class RangeExport(EngineContext context)
     /// <summary>Writes the file, which must not exist.</summary>
     /// <exception cref="ReceivedStateException">The range has too many rows.</exception>
     /// <exception cref="DamagedException">A part of the range is damaged on this node too.</exception>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public RepairRows Write(string path, byte group, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
     {
         EngineState state = context.Published.Acquire();

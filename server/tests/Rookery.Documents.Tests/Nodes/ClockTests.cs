@@ -60,7 +60,8 @@ public sealed class ClockTests
         LoseTime(2080);
         using var node = Open();
         node.CreateDatabase("db");
-        // The time of the log begins at the earliest plausible time instead, because 2080 is more than ten years later.
+        // A clock more than ten years after the earliest plausible time is not believed, so the time of the log begins
+        // at the earliest plausible time.
         Assert.InRange(
             new DateTime(node.Propose(Put(node, "a", "{}")).LogTimeTicks),
             new DateTime(2026, 1, 1),
@@ -77,7 +78,7 @@ public sealed class ClockTests
     [Theory]
     [InlineData(1970)]
     [InlineData(2080)]
-    public void A_key_used_before_the_time_was_known_is_kept_afterwards(int year)
+    public void An_idempotency_key_used_before_the_time_was_known_is_kept_afterwards(int year)
     {
         using (var node = Open())
         {
@@ -97,13 +98,13 @@ public sealed class ClockTests
 
         using var again = Open();
         Assert.Equal(first, again.Propose(Put(again, "", "{}", key: 1))[0].Id);
-        // Keys are kept for a day.
+        // Idempotency keys are kept for a day.
         _time.Advance(TimeSpan.FromHours(25));
         Assert.NotEqual(first, again.Propose(Put(again, "", "{}", key: 1))[0].Id);
     }
 
     [Fact]
-    public void Keys_do_not_expire_while_the_time_is_not_trusted()
+    public void Idempotency_keys_do_not_expire_while_the_time_is_not_trusted()
     {
         using (var node = Open())
         {
@@ -135,7 +136,8 @@ public sealed class ClockTests
         again.Run(Put(again, "b", "{}"));
         await CleanAsync(again);
         Assert.Equal(1, CountTombstones(again));
-        // A day after the time became known, and the period of the cleaning.
+        // 26 hours: longer than the day for which tombstones are kept after the time became known, plus the hour by
+        // which their removal may be delayed.
         _time.Advance(TimeSpan.FromHours(26));
         await CleanAsync(again);
         Assert.Equal(0, CountTombstones(again));
@@ -223,7 +225,7 @@ public sealed class ClockTests
     private SteppedNode Open() =>
         SteppedNode.Open(_disk, SteppedNode.Options("/data/node"), _time, isClockSynchronised: () => _isSynchronised);
 
-    /// <summary>Starts the machine with a wrong clock.</summary>
+    /// <summary>Sets a wrong, untrusted clock, as after a power cut.</summary>
     private void LoseTime(int year)
     {
         _isSynchronised = false;

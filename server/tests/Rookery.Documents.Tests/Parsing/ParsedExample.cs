@@ -12,7 +12,10 @@ internal static class ParsedExample
 
     public static string Text(ReadOnlySpan<byte> bytes) => Encoding.UTF8.GetString(bytes);
 
-    /// <summary>Returns the members of the body, which is stored without the metadata between its two parts.</summary>
+    /// <summary>
+    /// Returns the members of the body. The parser splits them into those before and those after the metadata; this
+    /// joins the two.
+    /// </summary>
     public static string Body(in ParsedDocument document)
     {
         string head = Text(document.BodyHead),
@@ -39,7 +42,7 @@ internal static class ParsedExample
         Assert.DoesNotContain(error.Code.ToString(), error.What, StringComparison.Ordinal);
     }
 
-    /// <summary>Whether a body equals the original without metadata, as another parser reads both.</summary>
+    /// <summary>Returns whether a body equals the original without metadata, when another parser reads both.</summary>
     public static bool IsSameBody(ReadOnlySpan<byte> original, string body)
     {
         using JsonDocument expected = JsonDocument.Parse(
