@@ -30,7 +30,10 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         "ArchivedDataProcessingBehavior",
     ];
 
-    /// <summary>Members that are ignored, because they are derived from the texts or set by a RavenDB server.</summary>
+    /// <summary>
+    /// Members that are ignored, because they are derived from the texts of the maps and the reduce, or are set by a
+    /// RavenDB server.
+    /// </summary>
     private static readonly string[] Ignored = ["IndexType", "Type", "ClusterState"];
 
     /// <summary>Members that a definition may have, for a suggestion when a name is misspelt.</summary>
@@ -59,8 +62,8 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
 
     /// <summary>Reads and checks one definition.</summary>
     /// <param name="json">An element of <c>Indexes</c>.</param>
-    /// <param name="isStored">Returns whether the same definition is already stored, so its reduce need not be tried.
-    /// Null to try every reduce.</param>
+    /// <param name="isStored">Returns whether the same definition is already stored, so its reduce need not be run on
+    /// generated rows to check it. Null to check every reduce.</param>
     /// <exception cref="IndexDefinitionException">The definition is rejected. The message names the member and, in a
     /// script, line and column.</exception>
     public static StaticIndexRequest Parse(JsonElement json, Func<StaticIndexRequest, bool>? isStored = null)
@@ -120,14 +123,14 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
 
         if (name!.StartsWith("Auto/", StringComparison.OrdinalIgnoreCase))
         {
-            throw new IndexDefinitionException("Names that begin with 'Auto/' are those of automatic indexes.");
+            throw new IndexDefinitionException("Names that begin with 'Auto/' are reserved for automatic indexes.");
         }
 
         if (name.StartsWith("ReplacementOf/", StringComparison.OrdinalIgnoreCase))
         {
             throw new IndexDefinitionException(
-                "Names that begin with 'ReplacementOf/' are those of changed definitions while they are "
-                    + "built. Put it under the name of the index."
+                "Names that begin with 'ReplacementOf/' are reserved for changed definitions that are being built. "
+                    + "Send the changed definition under the name of its index."
             );
         }
 
@@ -156,7 +159,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
     internal static string Text(JsonProperty member) =>
         member.Value.ValueKind == JsonValueKind.String
             ? member.Value.GetString()!
-            : throw new IndexDefinitionException($"'{member.Name}' must be a text.");
+            : throw new IndexDefinitionException($"'{member.Name}' must be a string.");
 
     /// <summary>Returns the value of a member that names an enumeration value.</summary>
     internal static T Word<T>(JsonProperty member)
@@ -164,7 +167,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         EnumName.TryParse(Text(member), out T word)
             ? word
             : throw new IndexDefinitionException(
-                $"'{member.Name}' is one of {string.Join(", ", Enum.GetNames<T>())}, not '{Text(member)}'."
+                $"'{member.Name}' must be one of {string.Join(", ", Enum.GetNames<T>())}, not '{Text(member)}'."
             );
 
     private static StaticIndexRequest Check(StaticIndexRequest request, Func<StaticIndexRequest, bool>? isStored)
@@ -204,9 +207,9 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                 .Select(element =>
                     element.ValueKind == JsonValueKind.String
                         ? element.GetString()!
-                        : throw new IndexDefinitionException($"'{member.Name}' must hold texts only.")
+                        : throw new IndexDefinitionException($"'{member.Name}' must contain only strings.")
                 )
-            : throw new IndexDefinitionException($"'{member.Name}' must be a list of texts.");
+            : throw new IndexDefinitionException($"'{member.Name}' must be a list of strings.");
 
     private static JsonElement.ObjectEnumerator Members(JsonProperty member) =>
         member.Value.ValueKind == JsonValueKind.Object
@@ -219,7 +222,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             "Normal" => false,
             "Disabled" => true,
             _ => throw new IndexDefinitionException(
-                $"'State' is Normal or Disabled in a definition, not '{Text(member)}'."
+                $"'State' must be Normal or Disabled in a definition, not '{Text(member)}'."
             ),
         };
 
@@ -251,7 +254,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             return SearchEngines.Contains(Text(setting), StringComparer.OrdinalIgnoreCase)
                 ? null
                 : throw new IndexDefinitionException(
-                    $"The setting '{setting.Name}' is {string.Join(", ", SearchEngines)}; not '{Text(setting)}'."
+                    $"The setting '{setting.Name}' must be None, Lucene or Corax, not '{Text(setting)}'."
                 );
         }
 
@@ -284,7 +287,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         {
             if (field.Value.ValueKind != JsonValueKind.Object)
             {
-                throw new IndexDefinitionException($"The options of the field '{field.Name}' are an object.");
+                throw new IndexDefinitionException($"The options of the field '{field.Name}' must be an object.");
             }
 
             var options = new StaticIndexField(field.Name);
@@ -307,7 +310,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                         HasSuggestions = option.Value.ValueKind is JsonValueKind.True or JsonValueKind.False
                             ? option.Value.GetBoolean()
                             : throw new IndexDefinitionException(
-                                $"'Suggestions' of the field '{field.Name}' is true or false."
+                                $"'Suggestions' of the field '{field.Name}' must be true or false."
                             ),
                     },
                     "TermVector" when TermVectors.Contains(Text(option), StringComparer.OrdinalIgnoreCase) => options,
@@ -332,8 +335,8 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             return options.Indexing == FieldIndexing.Search || IsImplied(options.Analyzer, options.Indexing)
                 ? options
                 : throw new IndexDefinitionException(
-                    $"The field '{field.Name}' has an analyzer, but \"Indexing\":\"{options.Indexing}\", which uses "
-                        + "none; \"Indexing\":\"Search\" does."
+                    $"The field '{field.Name}' has an analyzer, but its 'Indexing' is {options.Indexing}, which uses "
+                        + "no analyzer. Use 'Search' or leave the analyzer out."
                 );
         }
 
@@ -358,7 +361,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             {
                 "Yes" => true,
                 "No" => false,
-                _ => throw new IndexDefinitionException($"'Storage' is Yes or No, not '{Text(option)}'."),
+                _ => throw new IndexDefinitionException($"'Storage' must be Yes or No, not '{Text(option)}'."),
             };
     }
 }

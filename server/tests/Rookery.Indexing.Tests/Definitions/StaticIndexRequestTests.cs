@@ -142,12 +142,12 @@ public sealed class StaticIndexRequestTests
     [InlineData("""{"Maps":["docs.A.Select(a => new { a.b })"]}""", "needs a name", false)]
     [InlineData("""{"Name":"Auto/A","Maps":["docs.A.Select(a => new { a.b })"]}""", "automatic indexes", false)]
     [InlineData("""{"Name":"A","Maps":[]}""", "needs a map", false)]
-    [InlineData("""{"Name":"A","Maps":"x"}""", "'Maps' must be a list of texts", false)]
+    [InlineData("""{"Name":"A","Maps":"x"}""", "'Maps' must be a list of strings", false)]
     [InlineData("""{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Foo":1}""", "'Foo'", true)]
     [InlineData(
         """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Configuration":"""
             + """{"Indexing.Static.SearchEngineType":"Other"}}""",
-        "None, Lucene, Corax; not 'Other'",
+        "must be None, Lucene or Corax, not 'Other'",
         false
     )]
     [InlineData(
@@ -172,7 +172,7 @@ public sealed class StaticIndexRequestTests
     )]
     [InlineData(
         """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Indexing":"Foo"}}}""",
-        "'Indexing' is one of",
+        "'Indexing' must be one of",
         false
     )]
     [InlineData(
@@ -222,22 +222,22 @@ public sealed class StaticIndexRequestTests
     )]
     [InlineData(
         """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Indexing":"0"}}}""",
-        "'Indexing' is one of",
+        "'Indexing' must be one of",
         false
     )]
     [InlineData(
         """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Indexing":"Exact,No"}}}""",
-        "'Indexing' is one of",
+        "'Indexing' must be one of",
         false
     )]
     [InlineData(
         """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Suggestions":"true"}}}""",
-        "'Suggestions' of the field 'b' is true or false",
+        "'Suggestions' of the field 'b' must be true or false",
         false
     )]
     [InlineData(
         """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Priority":"1"}""",
-        "'Priority' is one of",
+        "'Priority' must be one of",
         false
     )]
     [InlineData(
@@ -275,9 +275,11 @@ public sealed class StaticIndexRequestTests
                 .Message
         );
 
-    /// <summary>Clients send their definitions at each start, and a trial takes up to two seconds.</summary>
+    /// <summary>
+    /// Clients send their definitions at each start, and a check of the reduce takes up to two seconds.
+    /// </summary>
     [Fact]
-    public void A_definition_that_is_stored_is_not_tried_again()
+    public void The_reduce_of_a_stored_definition_is_not_checked_again()
     {
         const string Definition =
             """{"Name":"A","Maps":["map('Users', u => ({ k: u.k, a: 1 }))"],"Reduce":"groupBy(r => r.k).aggregate(g => ({ k: g.key, a: g.values.length }))"}""";

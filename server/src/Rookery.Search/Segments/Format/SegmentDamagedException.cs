@@ -7,7 +7,7 @@ namespace Rookery.Search.Segments.Format;
 /// <param name="file">The file's path.</param>
 /// <param name="reason">What is wrong, as a clause.</param>
 public sealed class SegmentDamagedException(string file, string reason)
-    : IOException($"{file} is damaged: {reason}; the index is built again from the documents.")
+    : IOException($"{file} cannot be read: {reason}; the index is built again from the documents.")
 {
     /// <summary>The file's path.</summary>
     public string File { get; } = file;
