@@ -22,7 +22,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int maxGrou
     private readonly PooledBytes _identity = new();
     private readonly PooledBytes _row = new();
 
-    /// <summary>The groups by identity, unordered.</summary>
+    /// <summary>The groups, by their keys encoded as bytes (see <see cref="GroupIdentity"/>); unordered.</summary>
     public IEnumerable<KeyValuePair<byte[], FoundGroup>> Groups => _groups;
 
     /// <summary>Whether the table is incomplete because there were too many groups.</summary>
@@ -50,8 +50,8 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int maxGrou
     }
 
     /// <summary>
-    /// Returns the groups as rows, ordered by their keys, with the members <c>k0</c>, <c>k1</c>…, <c>a0</c>…,
-    /// <c>key</c>.
+    /// Returns the groups as rows, ordered by their keys, with the members <c>k0</c>, <c>k1</c>…, <c>a0</c>…, and, if
+    /// <see cref="GroupPlan.NeedsWholeKey"/>, <c>key</c>.
     /// </summary>
     public IEnumerable<byte[]> Rows()
     {

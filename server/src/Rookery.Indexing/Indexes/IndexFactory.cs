@@ -11,12 +11,12 @@ using Rookery.Storage;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>Opens the store of an index in a folder. Creates it if it is missing.</summary>
-/// <exception cref="DiskException">The disk refused.</exception>
+/// <exception cref="DiskException">A disk operation failed.</exception>
 /// <exception cref="DamagedException">The files are damaged: the index must be rebuilt.</exception>
 public delegate IIndexStore OpenIndexStore(string folder);
 
 /// <summary>Opens the rows of a map/reduce index in a folder. Creates them if they are missing.</summary>
-/// <exception cref="DiskException">The disk refused.</exception>
+/// <exception cref="DiskException">A disk operation failed.</exception>
 /// <exception cref="DamagedException">The files are damaged: the index must be rebuilt.</exception>
 public delegate ReduceStore OpenReduceStore(string folder, IReducer reducer);
 
@@ -47,7 +47,7 @@ internal sealed class IndexFactory
     /// <summary>
     /// Opens an index with its state on disk. If that is missing or unusable, starts building the index.
     /// </summary>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     /// <exception cref="IndexDefinitionException">This version of Rookery cannot run the definition.</exception>
     public RunningIndex Open(IndexFolders folders, Database database, IndexRecord record)
     {

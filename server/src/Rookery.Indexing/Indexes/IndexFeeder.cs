@@ -10,9 +10,10 @@ namespace Rookery.Indexing.Indexes;
 
 /// <summary>
 /// Feeds documents to the indexes of one database in small steps. A new index is first fed all documents, then the
-/// changes. Indexes at the same etag share a pass. A lagging index is fed up to the position of the next one and then
-/// joins it. If an index loads documents while it maps others, the dependents of a changed document are the documents
-/// that loaded it: they are fed again. Not thread-safe.
+/// changes. A pass reads the changes from one snapshot until the index has been fed all of them. Indexes at the same
+/// etag share a pass. A lagging index is fed up to the position of the next index and then joins its pass. If an index
+/// loads documents while it maps others, the dependents of a changed document are the documents that loaded it: they
+/// are fed again. Not thread-safe.
 /// </summary>
 public sealed class IndexFeeder(Database database, IndexFeederOptions options, TimeProvider time)
 {
@@ -41,7 +42,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     /// </summary>
     public long DocumentsRead { get; private set; }
 
-    /// <summary>Whether an index has buffered entries that are not written, or whose write the disk refused.</summary>
+    /// <summary>Whether an index has buffered entries that are not written, or whose write failed.</summary>
     public bool HasPending => _indexes.Exists(static index => index.HasPending || index.IsWriteBlocked);
 
     /// <summary>Whether indexes hold snapshots of the database for queries, which are to be released soon.</summary>
@@ -99,8 +100,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
 
     /// <summary>
     /// Interrupts all passes, because feeding pauses: releases their snapshots, and they continue in newer ones. Also
-    /// releases old snapshots that indexes hold for queries. If too many passes of an index were interrupted, makes its
-    /// written entries visible, and releases the older state that is kept open for queries until then.
+    /// releases old snapshots that indexes hold for queries. If too many passes of an index were interrupted, lets
+    /// queries see its written entries, and releases the older state that queries used so far.
     /// </summary>
     /// <param name="hasRoom">Whether the disk has room. Without room no pass can end, so the older states are released
     /// at once, because their files take room.</param>
@@ -125,7 +126,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     /// <summary>Returns whether an index may be fed changes now.</summary>
     internal static bool IsFollowing(RunningIndex index) => IsRunning(index) && !index.HasDependents;
 
-    // A stopped index keeps no snapshot, and a snapshot that the node ended is released at once.
+    // Ends the passes of stopped indexes, which keep no snapshot, and those whose snapshot the node has ended.
     private void EndInterruptedPasses()
     {
         if (_passes.Count > 0)
@@ -302,8 +303,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         {
             if (StepBuild(build))
             {
-                // If no operation followed the start of the walk, the indexes reflect the newest snapshot. Otherwise a
-                // pass follows. If the snapshot cannot be read now, the end of the walk is tried again.
+                // If nothing was written since the build began, the indexes reflect the newest snapshot. Otherwise a
+                // pass follows. If the snapshot cannot be read now, the next step tries to complete the build again.
                 isConsistent = _passes.Take(build.Indexes, mayRenew: false).LastEtag <= build.StartEtag;
                 isComplete = true;
             }
@@ -523,7 +524,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         {
             index.MarkDependents(lowerCollection, lowerId);
 
-            // If the document moved to another collection, it follows as a change with the same etag.
+            // If the document moved to another collection, the document itself follows as a change with the same etag.
             if (index.Concerns(lowerCollection))
             {
                 index.Remove(lowerId);

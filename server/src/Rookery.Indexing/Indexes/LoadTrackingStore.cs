@@ -6,8 +6,8 @@ namespace Rookery.Indexing.Indexes;
 
 /// <summary>A document that changed or was deleted, and that other documents may have loaded.</summary>
 /// <param name="LowerId">The lower-cased id of the document.</param>
-/// <param name="IsElsewhere">Whether the document is in none of the collections that the map names. Few documents load
-/// such documents.</param>
+/// <param name="IsElsewhere">Whether the document is in none of the collections that the map names. Such documents
+/// are loaded rarely, so they are looked up in a smaller field.</param>
 internal readonly record struct ChangedLoad(byte[] LowerId, bool IsElsewhere);
 
 /// <summary>
@@ -21,14 +21,14 @@ internal readonly record struct ChangedLoad(byte[] LowerId, bool IsElsewhere);
 /// terms.</param>
 internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) : IIndexStore
 {
-    // Field numbers of the loads: the ids of all loaded documents.
+    // The number of the field with the ids of all loaded documents.
     private const int LoadedIds = 0;
 
-    // The loaded ids of documents outside the collections that the map names. A change of such a document is looked up
-    // in this smaller field.
+    // The number of the field with the ids of loaded documents outside the collections that the map names. A change of
+    // such a document is looked up in this smaller field.
     private const int LoadedElsewhere = 1;
 
-    // Ids of documents that are not applied yet, by the id of the document that they loaded.
+    // Ids of the loading documents whose loads are not applied yet, by the id of the document that they loaded.
     private readonly Dictionary<string, HashSet<string>> _pending = new(StringComparer.Ordinal);
     private readonly IndexEntry _loaded = new();
 
@@ -135,7 +135,7 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
 
         foreach (var segment in snapshot.Segments)
         {
-            if (segment.Reader.Field(LoadedIds) is not { } named)
+            if (segment.Reader.Field(LoadedIds) is not { } loadedIds)
             {
                 continue;
             }
@@ -145,7 +145,7 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
             foreach (var (id, isElsewhere) in loaded)
             {
                 for (
-                    var postings = isElsewhere ? elsewhere?.Postings(id) : named.Postings(id);
+                    var postings = isElsewhere ? elsewhere?.Postings(id) : loadedIds.Postings(id);
                     postings is not null && postings.MoveNext() != EntryCursor.End;
 
                 )

@@ -131,7 +131,7 @@ public sealed class RunningIndex : IDisposable
     public bool HasPending => Store.PendingBytes > 0;
 
     /// <summary>
-    /// Whether the disk refused to write the buffered entries. The index is not fed until they are written.
+    /// Whether the write of the buffered entries failed. The index is not fed until they are written.
     /// </summary>
     public bool IsWriteBlocked => _schedule.IsBlocked;
 
@@ -391,7 +391,7 @@ public sealed class RunningIndex : IDisposable
     /// and the index is consistent, or the position has advanced far without entries.
     /// </summary>
     /// <param name="bytes">Number of buffered bytes from which it is due.</param>
-    /// <param name="age">Age of the oldest buffered entry, or of the last refused write, from which it is due.</param>
+    /// <param name="age">Age of the oldest buffered entry, or of the last failed write, from which it is due.</param>
     /// <param name="etagsBetweenPositionWrites">Without buffered entries, the number of etags between the stored
     /// position (<see cref="IIndexStore.Watermark"/>) and the index's position from which it is due.</param>
     public bool IsWriteDue(long bytes, TimeSpan age, long etagsBetweenPositionWrites)
@@ -499,7 +499,7 @@ public sealed class RunningIndex : IDisposable
         Closing.Each<IDisposable?>([_dependents, Visible, Store, Map as IDisposable], static part => part?.Dispose());
     }
 
-    /// <summary>Does work on the files. Null if the disk refused it, or if files are damaged.</summary>
+    /// <summary>Does work on the files. Null if a disk operation failed, or if files are damaged.</summary>
     private bool? TryOnDisk(Func<bool> work)
     {
         try
@@ -509,7 +509,7 @@ public sealed class RunningIndex : IDisposable
         catch (DiskException refused)
         {
             SetTrouble($"The index entries cannot be written: {refused.Message}");
-            _schedule.RecordRefusal();
+            _schedule.RecordFailure();
         }
         catch (Exception damaged) when (IndexDamage.Is(damaged))
         {

@@ -6,11 +6,11 @@ internal sealed class WriteSchedule(TimeProvider time)
 {
     private long _changedAt;
     private long _advancedAt;
-    private long? _refusedAt;
+    private long? _failedAt;
     private bool _hasChanges; // that queries do not see yet
 
-    /// <summary>Whether the disk refused the last write, which is tried again later.</summary>
-    public bool IsBlocked => _refusedAt is not null;
+    /// <summary>Whether the last write failed. It is tried again later.</summary>
+    public bool IsBlocked => _failedAt is not null;
 
     /// <summary>Records that an entry changed. Cheap: called for each document.</summary>
     public void RecordChange()
@@ -25,17 +25,17 @@ internal sealed class WriteSchedule(TimeProvider time)
     /// <summary>Records that the index was fed.</summary>
     public void RecordAdvance() => _advancedAt = time.GetTimestamp();
 
-    /// <summary>Records that the disk refused a write.</summary>
-    public void RecordRefusal() => _refusedAt = time.GetTimestamp();
+    /// <summary>Records that a write failed.</summary>
+    public void RecordFailure() => _failedAt = time.GetTimestamp();
 
-    /// <summary>Records a write.</summary>
-    public void RecordWrite() => _refusedAt = null;
+    /// <summary>Records that a write succeeded.</summary>
+    public void RecordWrite() => _failedAt = null;
 
     /// <summary>Records that queries see all changes.</summary>
     public void RecordVisible() => _hasChanges = false;
 
-    /// <summary>Returns whether the refused write is to be tried again.</summary>
-    public bool IsRetryDue(TimeSpan age) => _refusedAt is { } refusedAt && time.GetElapsedTime(refusedAt) >= age;
+    /// <summary>Returns whether the failed write is to be tried again.</summary>
+    public bool IsRetryDue(TimeSpan age) => _failedAt is { } failedAt && time.GetElapsedTime(failedAt) >= age;
 
     /// <summary>Returns whether buffered entries are due because of their age.</summary>
     /// <param name="age">The age from which they are due.</param>

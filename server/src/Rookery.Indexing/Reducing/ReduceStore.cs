@@ -54,7 +54,7 @@ public sealed class ReduceStore : IDisposable
     /// <exception cref="StorageFormatException">A newer version wrote the store, or no manifest is valid: the store
     /// must be rebuilt.</exception>
     /// <exception cref="DamagedException">Files are damaged: the store must be rebuilt.</exception>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public static ReduceStore Open(
         IDisk disk,
         string directory,
@@ -231,7 +231,7 @@ public sealed class ReduceStore : IDisposable
     }
 
     /// <summary>Makes all applied changes durable.</summary>
-    /// <returns>False if the disk refused, see <see cref="Failure"/>.</returns>
+    /// <returns>False if a disk operation failed, see <see cref="Failure"/>.</returns>
     public bool Flush()
     {
         _engine.Memtables.RequestFlush();

@@ -50,9 +50,10 @@ internal sealed class AnswerScope(
     public CompiledQuery Compiled => compiled;
 
     /// <summary>Starts evaluating a query over documents or over index rows.</summary>
-    /// <param name="part">The query, or a part of it that runs before it.</param>
+    /// <param name="query">The query, or one that must run before it (to find a model document or to count
+    /// words).</param>
     /// <param name="needsTotal">Whether results after the page are counted.</param>
-    public ScanRun StartRun(CompiledQuery part, bool needsTotal = true) => part.Start(memory, slices, needsTotal);
+    public ScanRun StartRun(CompiledQuery query, bool needsTotal = true) => query.Start(memory, slices, needsTotal);
 
     /// <summary>Starts the summary (facets or suggestions) of the query; null if it has none.</summary>
     public Summaries.SummaryRun? StartSummary() => compiled.Summary?.Start(memory, slices);
@@ -75,18 +76,19 @@ internal sealed class AnswerScope(
     /// stale answer reads the newest documents.
     /// </summary>
     /// <param name="indexName">The index.</param>
-    /// <param name="part">The query, or a part of it that runs before it.</param>
+    /// <param name="query">The query, or one that must run before it (to find a model document or to count
+    /// words).</param>
     /// <returns>The answer; null if the index does not exist on this node, was reset and has not reached that etag
     /// again, is damaged, or cannot answer the query, or if <see cref="LacksSnapshot"/>.</returns>
-    public IndexAnswer? Search(string indexName, CompiledQuery part)
+    public IndexAnswer? Search(string indexName, CompiledQuery query)
     {
-        if (!TryOpen(_opened?.Index ?? engine.Indexed.FindServing(reader.Database, indexName, part), out var opened))
+        if (!TryOpen(_opened?.Index ?? engine.Indexed.FindServing(reader.Database, indexName, query), out var opened))
         {
             return null;
         }
 
         using var search = slices.StartSearch();
-        return engine.Indexed.TrySearch(opened, part, memory, slices);
+        return engine.Indexed.TrySearch(opened, query, memory, slices);
     }
 
     /// <summary>
@@ -124,33 +126,34 @@ internal sealed class AnswerScope(
         engine.Indexes.ReadPosition(reader.Database, indexName)?.VisibleEtag < Basis.ResultEtag;
 
     /// <summary>Returns a mapper that computes a static index's rows from the current documents.</summary>
-    /// <param name="part">The query, or a part of it that runs before it. It names a static index.</param>
-    public IndexRows RowsOf(CompiledQuery part) => new(part.Rows!, reader.Database, () => reader.Current);
+    /// <param name="query">The query, or one that must run before it (to find a model document or to count words). It
+    /// names a static index.</param>
+    public IndexRows RowsOf(CompiledQuery query) => new(query.Rows!, reader.Database, () => reader.Current);
 
     /// <summary>Opens results that are the walk's documents, one each.</summary>
     /// <param name="walk">The documents.</param>
     /// <param name="total">Number of results, on the page or not; null if the walk counts them.</param>
-    /// <param name="foundOwner">The index's answer or the scan that found the documents; disposed with the
+    /// <param name="disposedWithResults">The index's answer or the scan that found the documents; disposed with the
     /// results.</param>
     /// <param name="filteredCount">Number of documents that <c>filter</c> was applied to; null without it.</param>
     public WalkedResults OpenWalkedResults(
         QueryWalk walk,
         long? total,
-        IDisposable foundOwner,
+        IDisposable disposedWithResults,
         long? filteredCount = null
-    ) => new(walk, writer, sink, total, foundOwner, slices: slices) { FilteredCount = filteredCount };
+    ) => new(walk, writer, sink, total, disposedWithResults, slices: slices) { FilteredCount = filteredCount };
 
     /// <summary>
     /// Opens the page that an index found. Results that no longer match are replaced by the next ones, so that the page
     /// is full if there are enough.
     /// </summary>
     /// <param name="found">The answer of the index.</param>
-    /// <param name="foundOwner">The index's answer or the scan that found the documents; disposed with the
+    /// <param name="disposedWithResults">The index's answer or the scan that found the documents; disposed with the
     /// results.</param>
     /// <param name="isStillResult">Whether a document that was written after the index read it still matches.</param>
     public WalkedResults OpenPage(
         IndexAnswer found,
-        IDisposable foundOwner,
+        IDisposable disposedWithResults,
         Func<QueriedDocument, long, bool> isStillResult
     )
     {
@@ -162,7 +165,7 @@ internal sealed class AnswerScope(
             writer,
             sink,
             found.TotalResults,
-            foundOwner,
+            disposedWithResults,
             () =>
                 walk.Etag == ids.IndexedEtagOfCurrent
                 || isStillResult(writer.ReadCurrent(walk), ids.IndexedEtagOfCurrent),

@@ -124,7 +124,8 @@ internal static class BasisChooser
     }
 
     /// <summary>
-    /// Returns a basis as stale, because the snapshot that the index reflects was never open.
+    /// Returns a basis as stale, because at each try the node no longer held the snapshot of the documents that the
+    /// index reflects.
     /// </summary>
     /// <param name="plan">The plan of the query.</param>
     /// <param name="basis">The basis, an index.</param>

@@ -8,7 +8,7 @@ using Rookery.Queries.Summaries;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Opens the results of a query: from an index if the basis has one, else by a scan of the documents.
+/// Opens the results of a query: from the chosen index, by a direct read of ids or a collection, or by a scan.
 /// </summary>
 internal static class DocumentQueries
 {
@@ -24,7 +24,8 @@ internal static class DocumentQueries
     /// <param name="metadataOnly">Whether to return only the metadata of whole documents.</param>
     /// <returns>The results and their basis. If an automatic index was reset meanwhile, both are of a scan. The results
     /// are null if a static index was reset and has not reached the basis's etag again. They are also null if
-    /// <see cref="AnswerScope.LacksSnapshot"/>: then the etag that the index must include next is not null.</returns>
+    /// <see cref="AnswerScope.LacksSnapshot"/>. Then <c>MissedEtag</c> is the etag that the index must include before
+    /// the next try; otherwise it is null.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public static async ValueTask<(IQueryResults? Results, QueryBasis Basis, long? MissedEtag)> TryOpenAsync(
         QueryEngine engine,
@@ -40,6 +41,7 @@ internal static class DocumentQueries
         var slices = engine.CreateTimeSlices(plan, sink);
         if (plan.Compiled is not { } compiled)
         {
+            // CountSkipped is called for each document that is read, to notice that the client left or the node stops.
             var direct = new WalkedResults(
                 new QueryWalk(reader, plan.DirectRead!) { DocumentRead = slices.CountSkipped },
                 new ResultWriter(database, compiled: null, metadataOnly, plan.HasReferences),
@@ -78,8 +80,8 @@ internal static class DocumentQueries
         if (scope.Basis.SearchedIndex is { } index)
         {
             // Both searches return null if the index was reset or is damaged: the scan below then computes the same
-            // results. They also return null if the scope lacks the index's snapshot. Then the caller chooses the basis
-            // again, which costs less than a scan.
+            // results. They also return null if the node has released the snapshot of the documents that the index
+            // reflects. Then the caller chooses the basis again, which costs less than a scan.
             if (!scope.Compiled.IsGrouped)
             {
                 indexAnswer = scope.Search(index, scope.Compiled);
@@ -103,7 +105,7 @@ internal static class DocumentQueries
             {
                 return scope.OpenPage(
                     found: indexAnswer,
-                    foundOwner: indexAnswer,
+                    disposedWithResults: indexAnswer,
                     (document, etag) => indexAnswer.IsStillResult(document, etag)
                 );
             }

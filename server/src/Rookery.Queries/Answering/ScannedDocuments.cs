@@ -10,7 +10,7 @@ internal sealed class ScannedDocuments : IDisposable
     private readonly QueryWalk _walk;
     private readonly QueryTimeSlices _slices;
     private readonly bool _countsAll;
-    private readonly IDisposable? _foundOwner;
+    private readonly IDisposable? _disposedWithScan;
     private ScanRun _run;
     private WalkDeduplicator? _deduplicator;
 
@@ -20,21 +20,21 @@ internal sealed class ScannedDocuments : IDisposable
     /// <param name="run">Evaluates the documents.</param>
     /// <param name="countsAll">Whether documents that do not match are also passed to <paramref name="run"/>, because
     /// <c>filter_limit</c> counts them.</param>
-    /// <param name="foundOwner">The answer of the index that found the walk's documents; disposed with the scan. Null
-    /// if no index was searched.</param>
+    /// <param name="disposedWithScan">The answer of the index that found the walk's documents; disposed with the scan.
+    /// Null if no index was searched.</param>
     public ScannedDocuments(
         AnswerScope scope,
         QueryWalk walk,
         ScanRun run,
         bool countsAll,
-        IDisposable? foundOwner = null
+        IDisposable? disposedWithScan = null
     )
     {
         (_scope, _slices) = (scope, scope.Slices);
         _walk = walk;
         _run = run;
         _countsAll = countsAll;
-        _foundOwner = foundOwner;
+        _disposedWithScan = disposedWithScan;
         _deduplicator = CreateDeduplicator();
     }
 
@@ -45,8 +45,8 @@ internal sealed class ScannedDocuments : IDisposable
     public ScanRun Run => _run;
 
     /// <summary>
-    /// Evaluates documents up to the next result that can be written at once. Sorted or grouped results cannot: this
-    /// evaluates all documents, and <see cref="Run"/> collects the results.
+    /// Evaluates documents up to the next result that can be written at once. If the query sorts or groups, no result
+    /// can: the call evaluates all documents, and <see cref="Run"/> collects the results.
     /// </summary>
     /// <returns>False at the end of the documents.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
@@ -104,7 +104,7 @@ internal sealed class ScannedDocuments : IDisposable
     {
         _run.Dispose();
         _walk.Dispose();
-        _foundOwner?.Dispose();
+        _disposedWithScan?.Dispose();
     }
 
     // Only a walk in the order of etags that renews its snapshot can meet a document twice: a write gives the document

@@ -12,12 +12,14 @@ public abstract class TimeSlices(Func<CancellationToken> disconnected, Cancellat
     /// <summary>Length of a time slice, after which other requests run.</summary>
     public static readonly TimeSpan SliceLength = TimeSpan.FromMilliseconds(10);
 
-    // Skipping this many documents takes less than a slice.
+    // Skipping or reading this many documents usually takes less than a slice.
     private const int SkippedBetweenChecks = 1024;
 
     private int _skipped;
 
-    /// <summary>Checks for cancellation at every 1,024th call. Call it for each document that is skipped.</summary>
+    /// <summary>
+    /// Checks for cancellation at every 1,024th call. Call it for each document that is skipped or read.
+    /// </summary>
     /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>
     public void CountSkipped()
     {

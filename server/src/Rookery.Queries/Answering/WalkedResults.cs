@@ -5,10 +5,10 @@ namespace Rookery.Queries.Answering;
 
 /// <summary>Results that are the documents of a walk.</summary>
 /// <param name="walk">The documents.</param>
-/// <param name="writer">Writes the results; disposed with this.</param>
+/// <param name="writer">Writes the results; disposed with them.</param>
 /// <param name="sink">Reserves memory for large documents.</param>
 /// <param name="total">Number of results, if an index counted them; null if the walk counts them.</param>
-/// <param name="foundOwner">The index's answer or the scan that found the walk's documents; disposed with this. Null
+/// <param name="disposedWithResults">The index's answer or the scan that found the walk's documents. Null
 /// if the walk finds them.</param>
 /// <param name="isResult">Whether the current document still matches; null if all do.</param>
 /// <param name="slices">Limits the query's working time; null if writing the results is not counted.</param>
@@ -20,7 +20,7 @@ internal sealed class WalkedResults(
     ResultWriter writer,
     IAnswerSink sink,
     long? total = null,
-    IDisposable? foundOwner = null,
+    IDisposable? disposedWithResults = null,
     Func<bool>? isResult = null,
     QueryTimeSlices? slices = null,
     long limit = long.MaxValue,
@@ -147,7 +147,7 @@ internal sealed class WalkedResults(
     public void Dispose()
     {
         walk.Dispose();
-        foundOwner?.Dispose();
+        disposedWithResults?.Dispose();
         writer.Dispose();
     }
 }

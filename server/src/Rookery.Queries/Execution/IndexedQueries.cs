@@ -14,9 +14,10 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Answers queries from the indexes of a node. A caller calls <see cref="ChooseIndex"/>, and defines and awaits the
-/// index if needed. Then it opens the state of the index of <see cref="FindServing"/>, and calls
-/// <see cref="TrySearch"/>, which finds documents by id: the page, or candidates to evaluate. Thread-safe.
+/// Answers queries from the indexes of a node. A caller chooses an index by <see cref="ChooseIndex"/>, and defines and
+/// awaits it if needed. Then the caller opens the state of the index that <see cref="FindServing"/> returns.
+/// <see cref="TrySearch"/> searches this state. It returns the ids of the page's documents, or of candidates that the
+/// caller must evaluate. Thread-safe.
 /// </summary>
 /// <param name="indexes">The indexes.</param>
 public sealed class IndexedQueries(IndexHost indexes)
@@ -25,8 +26,8 @@ public sealed class IndexedQueries(IndexHost indexes)
     public static Analyzer Analyzer => AutoIndexMap.Analyzer;
 
     /// <summary>
-    /// Whether a page is found by walking the sort field's terms in order or by reading all matches. Null, except in
-    /// tests: the estimated cost decides.
+    /// How a sorted page is found; see <see cref="Execution.OrderWalk"/>. Set in tests only; if null, the estimated
+    /// cost decides.
     /// </summary>
     internal OrderWalk? OrderWalk { get; init; }
 
@@ -34,8 +35,7 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="database">The queried database.</param>
     /// <param name="query">The query.</param>
     /// <param name="target">The documents that a scan would read.</param>
-    /// <param name="explains">Whether reasons are wanted. If not, the choice is made among the indexes that are cached
-    /// as covering the query.</param>
+    /// <param name="explains">Whether reasons are wanted. If not, the cached covering indexes are tried first.</param>
     public IndexChoice ChooseIndex(Database database, Query query, ScanTarget target, bool explains = false)
     {
         if (!explains && TryChooseCovering(database, query, target) is { } covering)

@@ -16,7 +16,8 @@ internal sealed class PhraseCursor : EntryCursor
 
     /// <summary>Creates a cursor.</summary>
     /// <param name="phrase">The phrase.</param>
-    /// <param name="terms">The postings of each distinct token of the phrase, before their first entry.</param>
+    /// <param name="terms">Each distinct term of the phrase's words, with its postings before their first
+    /// entry.</param>
     public PhraseCursor(PhraseClause phrase, IEnumerable<(int Term, PostingsCursor Postings)> terms)
     {
         _phrase = phrase;

@@ -5,7 +5,8 @@ namespace Rookery.Queries.FullText;
 /// <summary>Copies fragments of texts, around the found words.</summary>
 internal static class HighlightedText
 {
-    // The text before the first word of a fragment is the fragment's length divided by this number.
+    // A fragment begins before its first found word. The text before the word is about the rest of the fragment's
+    // length divided by this number.
     private const int BeforeDivisor = 4;
 
     /// <summary>Returns the fragments of a text.</summary>
@@ -14,8 +15,9 @@ internal static class HighlightedText
     /// <param name="length">Approximate characters of a fragment, without marks. The ends are moved so that no word is
     /// split.</param>
     /// <param name="max">Maximum number of fragments.</param>
-    /// <param name="before">The tags before words. A word's kind, modulo the number of tags, selects its tag.</param>
-    /// <param name="after">The tags after words.</param>
+    /// <param name="before">The tags that are written before found words. <see cref="FoundWord.Kind"/>, modulo the
+    /// number of tags, selects the tag.</param>
+    /// <param name="after">The tags that are written after found words, selected in the same way.</param>
     public static List<string> FindFragments(
         ReadOnlySpan<byte> utf8,
         IEnumerable<FoundWord> foundWords,

@@ -32,8 +32,8 @@ public static class RqlParser
             : query;
 
     /// <summary>
-    /// As in RavenDB, <c>select key()</c> without an alias is named after the key if it is the only one of
-    /// <c>group by</c>, and <c>Key</c> if there are several, or if another member has that name.
+    /// As in RavenDB: with one key in <c>group by</c>, <c>select key()</c> without an alias gets that key's name. With
+    /// several keys, or if another member has that name already, it is named <c>Key</c>.
     /// </summary>
     private static Query NameGroupKey(Query query)
     {

@@ -3,11 +3,12 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>The aggregates of C# sequences: sum, minimum, maximum, average.</summary>
+/// <summary>The aggregates of C# sequences: sum, average, minimum, maximum, and the distinct elements.</summary>
 internal static class CSharpAggregates
 {
     /// <summary>
-    /// Computes an aggregate of a sequence. Nulls do not count. The least and the greatest of no values are null.
+    /// Computes an aggregate of a sequence. All except the distinct elements ignore nulls. The least and the greatest
+    /// of no values are null.
     /// </summary>
     public static ScriptValue Aggregate(this ScriptContext context, ScriptFunction function, ScriptValue sequence)
     {

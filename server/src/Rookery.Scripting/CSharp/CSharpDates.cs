@@ -64,8 +64,8 @@ internal static class CSharpDates
         ScriptValue right
     )
     {
-        bool isSpan = left.Kind == ValueKind.Span,
-            isOtherSpan = right.Kind == ValueKind.Span;
+        bool isSpan = left.Kind == ValueKind.TimeSpan,
+            isOtherSpan = right.Kind == ValueKind.TimeSpan;
         if (heap.TryGetDate(left, out var date))
         {
             if (function == ScriptFunction.Minus && heap.TryGetDate(right, out var other))
@@ -275,7 +275,7 @@ internal static class CSharpDates
     {
         if (function == ScriptFunction.ParseSpan)
         {
-            if (value.Kind == ValueKind.Span)
+            if (value.Kind == ValueKind.TimeSpan)
             {
                 return value;
             }

@@ -153,7 +153,7 @@ internal static class CSharpOperators
 
     private static ScriptValue JoinAsCSharp(ScriptHeap heap, ScriptValue left, ScriptValue right)
     {
-        if (left.Kind == ValueKind.Text && left.Start + left.Length == heap.Length && !heap.HasHalves)
+        if (left.Kind == ValueKind.Text && left.Start + left.Length == heap.Length && !heap.HasLoneSurrogates)
         {
             heap.AddCSharpText(right);
             return heap.TextFrom(left.Start);

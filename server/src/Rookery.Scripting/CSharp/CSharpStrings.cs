@@ -26,7 +26,7 @@ internal static class CSharpStrings
         text = heap.Plain(text);
         heap.Budget.SpendOnBytes(text.Length);
         heap.HoldString(text.Length);
-        if (heap.HasHalves && Utf16Text.IndexOfHalf(heap.Span(text)) >= 0)
+        if (heap.HasLoneSurrogates && Utf16Text.IndexOfLoneSurrogate(heap.Span(text)) >= 0)
         {
             throw new ScriptFailure("the script uses a text that was cut inside a surrogate pair");
         }
@@ -171,7 +171,7 @@ internal static class CSharpStrings
             ValueKind.Array => "an array",
             ValueKind.Object => "an object",
             ValueKind.Date or ValueKind.OffsetDate => "a date",
-            ValueKind.Span => "a time span",
+            ValueKind.TimeSpan => "a time span",
             _ => "a number",
         };
 }

@@ -37,7 +37,7 @@ internal static class CSharpTimes
         const int MaxBytes = 6 * CSharpDate.MaxBytes;
         if (!value.IsText)
         {
-            if (value.Kind == ValueKind.Span)
+            if (value.Kind == ValueKind.TimeSpan)
             {
                 return new CSharpTime(value.Whole);
             }

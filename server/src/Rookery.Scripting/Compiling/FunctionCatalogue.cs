@@ -5,7 +5,7 @@ namespace Rookery.Scripting.Compiling;
 /// </summary>
 internal static class FunctionCatalogue
 {
-    // Maximum arguments of a function that accepts any number of them.
+    // Maximum number of arguments here for a function that takes any number in JavaScript.
     private const int AnyCount = 16;
 
     /// <summary>Methods, called on a value: <c>a.trim()</c>.</summary>
@@ -87,7 +87,9 @@ internal static class FunctionCatalogue
     /// <summary>Finds a function by its full name.</summary>
     public static bool TryFindFunction(string name, out Entry entry) => Functions.TryGetValue(name, out entry);
 
-    /// <summary>Returns the first name of a function in the catalogue.</summary>
+    /// <summary>
+    /// Returns the name under which the catalogue lists a function; the first one if it has several.
+    /// </summary>
     public static string NameOf(ScriptFunction function) =>
         Methods
             .Concat(Functions)

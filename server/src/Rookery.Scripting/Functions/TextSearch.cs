@@ -67,7 +67,7 @@ internal static class TextSearch
     /// </summary>
     public static void RequireWholeCharacters(this ScriptHeap heap, ScriptValue wanted)
     {
-        if (heap.HasHalves && Utf16Text.IsCutAtAnEnd(heap.Span(wanted)))
+        if (heap.HasLoneSurrogates && Utf16Text.IsCutAtAnEnd(heap.Span(wanted)))
         {
             throw new ScriptFailure("the script searches for a text that was cut inside a surrogate pair");
         }

@@ -87,7 +87,7 @@ internal static class Operators
     public static ScriptValue JoinTexts(this ScriptHeap heap, ScriptValue left, ScriptValue right)
     {
         bool isLast = left.Kind == ValueKind.Text && left.Start + left.Length == heap.Length;
-        if (isLast && !right.IsContainer && !heap.HasHalves)
+        if (isLast && !right.IsContainer && !heap.HasLoneSurrogates)
         {
             heap.AddText(right, level: 0);
             return heap.TextFrom(left.Start);

@@ -17,7 +17,7 @@ internal sealed class ResultWriter
     private readonly ScriptLimits _limits;
     private readonly PooledBytes _written = new();
 
-    // Whether the current member may be NaN or infinite, because it is not in FiniteMembers.
+    // Whether NaN and infinities are written as null in the current member, because it is not in FiniteMembers.
     private bool _mayBeNonFinite;
 
     /// <summary>Makes a writer.</summary>
@@ -29,7 +29,10 @@ internal sealed class ResultWriter
         _limits = limits;
     }
 
-    /// <summary>See <see cref="ScriptInterpreter.RefusesNonFinite"/>.</summary>
+    /// <summary>
+    /// See <see cref="ScriptInterpreter.RefusesNonFinite"/>. Applies to numbers of JavaScript; those of C# are always
+    /// refused.
+    /// </summary>
     public bool RefusesNonFinite { get; set; }
 
     /// <summary>See <see cref="ScriptInterpreter.FiniteMembers"/>.</summary>
@@ -130,7 +133,7 @@ internal sealed class ResultWriter
                 break;
             default:
                 Write("\""u8);
-                if (value.Kind == ValueKind.Span)
+                if (value.Kind == ValueKind.TimeSpan)
                 {
                     TimeSpan.FromTicks(value.Whole).TryFormat(room, out length, "c", CultureInfo.InvariantCulture);
                 }
@@ -150,7 +153,7 @@ internal sealed class ResultWriter
         const int MaxBytesOfEscape = 6;
         const int BytesPerPiece = 1024;
         var text = _heap.Span(value);
-        if (_heap.HasHalves && Utf16Text.IndexOfHalf(text) >= 0)
+        if (_heap.HasLoneSurrogates && Utf16Text.IndexOfLoneSurrogate(text) >= 0)
         {
             throw new ScriptFailure(
                 "the result holds a text that was cut inside a surrogate pair: half of a character cannot be stored"

@@ -41,7 +41,7 @@ internal sealed class ScriptHeap
         _bytes.Truncate(keptBytes);
         Containers.Clear();
         Budget.Reset(memoryBytes);
-        HasHalves = false;
+        HasLoneSurrogates = false;
     }
 
     /// <summary>Releases all memory.</summary>
@@ -102,17 +102,18 @@ internal sealed class ScriptHeap
     public void Truncate(int length) => _bytes.Truncate(length);
 
     /// <summary>
-    /// Whether a text was cut inside a surrogate pair in this run. If not, texts need not be searched for halves.
+    /// Whether a text was cut inside a surrogate pair in this run. If not, no text contains half of a pair (a lone
+    /// surrogate).
     /// </summary>
-    public bool HasHalves { get; private set; }
+    public bool HasLoneSurrogates { get; private set; }
 
     /// <summary>
-    /// Creates a text of all bytes from an offset on. If <see cref="HasHalves"/> is set, no other text may use these
-    /// bytes.
+    /// Creates a text of all bytes from an offset on. If <see cref="HasLoneSurrogates"/> is set, no other text may use
+    /// these bytes.
     /// </summary>
     public ScriptValue TextFrom(int start)
     {
-        if (HasHalves)
+        if (HasLoneSurrogates)
         {
             Budget.SpendOnBytes(_bytes.Length - start);
             _bytes.Truncate(start + Utf16Text.MergeHalves(_bytes.WrittenMemory.Span[start..]));
@@ -124,7 +125,7 @@ internal sealed class ScriptHeap
     /// <summary>Appends one half of the surrogate pair at an offset.</summary>
     public void AddHalf(int pair, bool isSecond)
     {
-        HasHalves = true;
+        HasLoneSurrogates = true;
         var room = Reserve(Utf16Text.HalfBytes);
         _bytes.Advance(Utf16Text.WriteHalf(_bytes.Written.Slice(pair, Utf16Text.PairBytes), isSecond, room));
     }

@@ -73,8 +73,9 @@ public sealed class ScriptInterpreter : IDisposable
     }
 
     /// <summary>
-    /// Whether a run fails if its result contains NaN or an infinity, which JSON does not have. Otherwise they are
-    /// written as null, which a reduce would add as 0.
+    /// Whether a run fails if its result contains NaN or an infinity of JavaScript, which JSON does not have. Otherwise
+    /// they are written as null, which a reduce would add as 0. A run with NaN or an infinity of C# always fails. For
+    /// the exception to both, see <see cref="FiniteMembers"/>.
     /// </summary>
     public bool RefusesNonFinite
     {

@@ -35,11 +35,11 @@ internal enum ValueKind : byte
     /// <summary>A date: packed ticks and <see cref="DateForm"/>.</summary>
     Date,
 
-    /// <summary>A date with an offset from UTC: its ticks and those of the offset, in the heap.</summary>
+    /// <summary>A date with an offset from UTC: the ticks of the date and of the offset, in the heap.</summary>
     OffsetDate,
 
     /// <summary>A time span: its ticks.</summary>
-    Span,
+    TimeSpan,
 }
 
 /// <summary>What C# distinguishes in addition to the kind of a value.</summary>
@@ -87,7 +87,7 @@ internal readonly struct ScriptValue
     public double Double => BitConverter.Int64BitsToDouble(_bits);
 
     /// <summary>
-    /// The number of a <see cref="ValueKind.Whole"/>, or the ticks of a <see cref="ValueKind.Span"/>.
+    /// The number of a <see cref="ValueKind.Whole"/>, or the ticks of a <see cref="ValueKind.TimeSpan"/>.
     /// </summary>
     public long Whole => _bits;
 
@@ -105,7 +105,7 @@ internal readonly struct ScriptValue
     public bool IsNumber =>
         Kind is ValueKind.Number or ValueKind.StoredNumber or ValueKind.Whole or ValueKind.Real or ValueKind.Decimal;
 
-    public bool IsTemporal => Kind is ValueKind.Date or ValueKind.OffsetDate or ValueKind.Span;
+    public bool IsTemporal => Kind is ValueKind.Date or ValueKind.OffsetDate or ValueKind.TimeSpan;
 
     public bool IsBoolean => Kind is ValueKind.True or ValueKind.False;
 
@@ -129,7 +129,7 @@ internal readonly struct ScriptValue
     public static ScriptValue OfSingle(float value) =>
         new(ValueKind.Real, BitConverter.DoubleToInt64Bits(value), ValueTrait.Single);
 
-    public static ScriptValue OfSpan(long ticks) => new(ValueKind.Span, ticks);
+    public static ScriptValue OfSpan(long ticks) => new(ValueKind.TimeSpan, ticks);
 
     /// <summary>Creates a date from <see cref="CSharpDate.Packed"/>.</summary>
     public static ScriptValue OfDate(long packed) => new(ValueKind.Date, packed);

@@ -98,7 +98,7 @@ internal static class Utf16Text
     /// <summary>
     /// Returns the offset of the first unpaired half of a surrogate pair in a text; -1 if there is none.
     /// </summary>
-    public static int IndexOfHalf(ReadOnlySpan<byte> text)
+    public static int IndexOfLoneSurrogate(ReadOnlySpan<byte> text)
     {
         for (int from = 0; text[from..].IndexOf((byte)0xED) is >= 0 and int offset; from += offset + 1)
         {

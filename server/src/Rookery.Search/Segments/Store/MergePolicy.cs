@@ -12,10 +12,10 @@ internal static class MergePolicy
 {
     private const int SegmentsPerMerge = 8;
 
-    // The binary logarithm of the factor between two sizes.
+    // The binary logarithm of the factor of eight between one tier of sizes and the next.
     private const int FactorBits = 3;
 
-    // Segments below eight times this size count as similar.
+    // Segments below eight times this size form the lowest tier.
     private const long SmallBytes = 64 << 10;
 
     /// <summary>Returns the segments to merge; empty if none need merging.</summary>

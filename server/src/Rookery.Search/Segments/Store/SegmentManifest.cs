@@ -14,8 +14,8 @@ internal readonly record struct ManifestSegment(SegmentSummary Summary, LiveEntr
 
 /// <summary>
 /// The manifest of an index: its watermark, its segments, and their dead entries. It is one small file, which is
-/// replaced as a whole after everything that it names is durable. So after a crash the index is in the state of some
-/// watermark.
+/// replaced as a whole after everything that it names is durable. So after a crash the index has exactly the state of
+/// the old manifest or of the new one.
 /// </summary>
 /// <remarks>
 /// Format version 1: magic "RKRYIXM\n", u32 version, then varints: watermark, next file number, number of segments. For
@@ -81,8 +81,8 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
     }
 
     /// <summary>
-    /// Writes a new manifest durably, under another name. The current one stays valid until <see cref="Publish"/>.
-    /// Everything that the new one names must already be durable.
+    /// Writes a new manifest durably, under another name. The current manifest stays valid until <see cref="Publish"/>.
+    /// Everything that the new manifest names must already be durable.
     /// </summary>
     /// <exception cref="DiskException">The disk failed. The current manifest stays valid.</exception>
     public void Write(IDisk disk, string folder, IIoRecorder io)
