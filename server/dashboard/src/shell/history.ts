@@ -18,9 +18,9 @@ export interface History {
 
 const MostPoints = 360
 const RefreshSeconds = 300
-const LeastSeconds = 600
+const MinShownSeconds = 600
 
-/** Loads the history of nodes for the last `seconds`, or the `seconds` before `to`. Live samples are appended. */
+/** Loads the history of nodes for the `seconds` before `to`. Without `to`, for the last `seconds`, and appends live samples. */
 export function useHistory(
   tags: readonly string[],
   names: readonly Name[],
@@ -56,7 +56,7 @@ export function useHistory(
     }
     void load()
     const timer = setInterval(load, RefreshSeconds * 1000)
-    // Loads the time while the page was hidden, which is no outage of the nodes.
+    // Loads the samples missed while the page was hidden. Otherwise the gap would look like an outage.
     const back = () => void load()
     document.addEventListener("visibilitychange", back)
     return () => {
@@ -106,7 +106,7 @@ function figureOf(sample: Sample, name: Name): unknown {
   return sample[name]
 }
 
-/** Returns the first time with a known value. Charts begin there, so that a new cluster has no empty day in them. */
+/** Returns the index of the first slot with a known value. Charts begin there: a new cluster shows no empty day. */
 function firstKnown(table: Table): number {
   const firsts = [...table.columns.values()].map((values) => values.findIndex((value) => value !== null)).filter((at) => at >= 0)
   return firsts.length === 0 ? 0 : Math.min(...firsts)
@@ -114,7 +114,7 @@ function firstKnown(table: Table): number {
 
 function shown(table: Table): History {
   const most = Math.ceil(table.seconds / table.span) + 1
-  const skipped = Math.max(0, table.count - most, Math.min(firstKnown(table), table.count - Math.ceil(LeastSeconds / table.span)))
+  const skipped = Math.max(0, table.count - most, Math.min(firstKnown(table), table.count - Math.ceil(MinShownSeconds / table.span)))
   const count = table.count - skipped
   return {
     times: Array.from({ length: count }, (_, at) => table.from + (skipped + at) * table.span),

@@ -24,8 +24,8 @@ internal sealed class FastPathReader : PipeReader
     // Responses are sent when this many bytes are collected.
     private const int MaxCollectedBytes = 16 << 10;
 
-    // After this many responses without a wait, the thread pool continues. Otherwise a client that sends requests
-    // without a pause would occupy a socket thread, which other connections share.
+    // After this many responses without a wait, the loop continues on a thread of the pool. Otherwise a client that
+    // sends requests without a pause would occupy a socket thread, which other connections share.
     private const int MaxResponsesInTurn = 64;
 
     // Kestrel's own minimum rate at which a client must read, and its grace period.
@@ -33,8 +33,8 @@ internal sealed class FastPathReader : PipeReader
     private static readonly TimeSpan SendGrace = TimeSpan.FromSeconds(10);
 
     /// <summary>
-    /// Kestrel closes a connection that sends it no request for its keep-alive timeout, and does not see the requests
-    /// that are answered here. So after this time Kestrel receives the next request even if it is simple.
+    /// Kestrel closes a connection on which it receives no request during the keep-alive timeout, and does not see the
+    /// requests that are answered here. So after this time Kestrel receives the next request even if it is simple.
     /// </summary>
     public static readonly TimeSpan MaxAwayFromKestrel = TimeSpan.FromMinutes(1);
 
@@ -233,8 +233,8 @@ internal sealed class FastPathReader : PipeReader
             : WaitForClientAsync(sending.AsTask(), bytes, isRead);
     }
 
-    // Waits for a client that does not read. The bounds of the full pipeline apply: memory, time, and, for responses to
-    // reads, the node's stop.
+    // Waits for a client that does not read. The same bounds apply as for requests that Kestrel handles: memory, time,
+    // and, for responses to reads, the node's stop.
     private async ValueTask<bool> WaitForClientAsync(Task<FlushResult> sending, int bytes, bool isRead)
     {
         using var stop = isRead

@@ -108,7 +108,7 @@ internal sealed class DocumentResponse(
             return;
         }
 
-        _lease!.Shrink(_heldBytes); // not null: the held bytes belong to the lease of the request's body
+        _lease!.Shrink(_heldBytes); // not null: this lease holds the bytes of the request's body
         _lease.Renew(); // the next part has a deadline of its own
     }
 }

@@ -40,6 +40,7 @@ internal sealed class ChangeDocument(ServerContext context)
             return;
         }
 
+        // The header that tells since when idempotency keys are kept.
         IdempotencyHeader.WriteHorizon(http, database);
         await EmptyResponse.AnswerNoContent(http);
     }
@@ -80,6 +81,7 @@ internal sealed class ChangeDocument(ServerContext context)
             return;
         }
 
+        // The header that tells since when idempotency keys are kept.
         IdempotencyHeader.WriteHorizon(http, database);
         var stored = outcome[0]; // a PUT is a batch of one operation
         using var response = ResponseBuffer.Rent();

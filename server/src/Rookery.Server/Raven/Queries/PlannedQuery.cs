@@ -68,8 +68,8 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
         }
         catch
         {
-            // Release the memory: the lease's deadline would close the connection later, which may then serve another
-            // request.
+            // Release the memory. Otherwise the lease's deadline would close the connection later, when it may serve
+            // another request.
             lease?.Dispose();
             throw;
         }
@@ -82,8 +82,8 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
     }
 
     /// <summary>
-    /// Returns a tag computed from the query's text and the database's last etag, before planning. The same tag means
-    /// the same answer, because stale answers are sent without a tag.
+    /// Returns a tag computed from the query's text and the database's last etag, before planning. Equal tags mean
+    /// equal answers: a stale answer, which may differ at the same etag, is sent without a tag.
     /// </summary>
     public static EntityTag TagOf(Database database, ReadOnlySpan<byte> query)
     {
@@ -95,8 +95,8 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
 
     /// <summary>
     /// Returns the tag of a planned query; null if the answer depends on more than the documents: it has a random
-    /// order, or reads compare-exchange values. These expire by the log's time: an entry of another database advances
-    /// that time, and this database's last etag stays the same.
+    /// order, or reads compare-exchange values. They expire by the log's time. An entry of any database advances that
+    /// time, but does not change this database's last etag.
     /// </summary>
     public static string? TagOf(EntityTag query, QueryPlan plan)
     {
