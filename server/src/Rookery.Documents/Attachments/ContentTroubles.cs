@@ -8,9 +8,10 @@ namespace Rookery.Documents.Attachments;
 /// <param name="endLease">Ends the lease of each: it is no durable content.</param>
 internal sealed class ContentTroubles(Action<string>? troubleFound, Action<ContentPlace> endLease)
 {
-    private const int MaxKept = 1000;
+    private const int MaxSentences = 1000;
 
     private readonly Lock _gate = new();
+    private readonly HashSet<ContentPlace> _places = []; // all, because a damaged copy must not count as one
     private readonly Dictionary<ContentPlace, string> _sentences = [];
     private volatile bool _hasAny;
 
@@ -36,25 +37,34 @@ internal sealed class ContentTroubles(Action<string>? troubleFound, Action<Conte
 
         lock (_gate)
         {
-            return _sentences.ContainsKey(place);
+            return _places.Contains(place);
         }
     }
 
     /// <summary>Reports a content that cannot be read.</summary>
     public void Add(ContentPlace place, string sentence)
     {
+        bool isReported;
         lock (_gate)
         {
-            if (_sentences.Count == MaxKept || !_sentences.TryAdd(place, sentence))
+            if (!_places.Add(place))
             {
                 return;
             }
 
             _hasAny = true;
+            isReported = _sentences.Count < MaxSentences;
+            if (isReported)
+            {
+                _sentences.Add(place, sentence);
+            }
         }
 
         endLease(place);
-        troubleFound?.Invoke(sentence + " Upload the same file again, or restore a backup.");
+        if (isReported)
+        {
+            troubleFound?.Invoke(sentence + " Upload the same file again, or restore a backup.");
+        }
     }
 
     /// <summary>Forgets a content that was read whole, written again, or is no longer needed.</summary>
@@ -62,8 +72,9 @@ internal sealed class ContentTroubles(Action<string>? troubleFound, Action<Conte
     {
         lock (_gate)
         {
+            _places.Remove(place);
             _sentences.Remove(place);
-            _hasAny = _sentences.Count > 0;
+            _hasAny = _places.Count > 0;
         }
     }
 
@@ -74,7 +85,7 @@ internal sealed class ContentTroubles(Action<string>? troubleFound, Action<Conte
         {
             lock (_gate)
             {
-                return [.. _sentences.Keys];
+                return [.. _places];
             }
         }
     }

@@ -54,7 +54,8 @@ public sealed class ReplicatedContents(AttachmentContents contents, StorageEngin
                 contents.Garbage.EndPin(name.Place, leases: isDurable);
             }
         });
-        return isDurable;
+        // A read may have found damage meanwhile.
+        return isDurable && !contents.Troubles.Has(name.Place);
     }
 
     /// <summary>Pins a content if it is durable here.</summary>
