@@ -190,14 +190,14 @@ internal sealed class ContentSharing(RaftHost host, IContentPeers peers, TimePro
         public bool Is(NodeId other) => IsDone && member == other;
 
         /// <summary>
-        /// Records an answer; returns whether the member has received more of the contents than ever before, or their
-        /// turn has come closer.
+        /// Records an answer; returns whether bytes have come: the member has received another number of bytes than
+        /// before, also if it had to begin again, or the turn of the contents has come closer.
         /// </summary>
         public bool Record(OfferAnswer answer)
         {
             bool hasProgressed =
-                answer.ReceivedBytes > _bytes || (answer.QueueBytes != 0 && answer.QueueBytes != _queueBytes);
-            _bytes = Math.Max(_bytes, answer.ReceivedBytes);
+                answer.ReceivedBytes != _bytes || (answer.QueueBytes != 0 && answer.QueueBytes != _queueBytes);
+            _bytes = answer.ReceivedBytes;
             _queueBytes = answer.QueueBytes;
             Volatile.Write(ref _progress, _progress + (hasProgressed ? 1 : 0));
             Volatile.Write(ref _trouble, answer.Trouble);
