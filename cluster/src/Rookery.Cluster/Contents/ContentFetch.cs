@@ -15,8 +15,8 @@ internal readonly record struct FetchEnd(bool IsHere, long GoneThrough, bool IsN
 
 /// <summary>
 /// One fetch of one content. Asks a member for piece after piece, and goes on with the next member when one fails or is
-/// silent. What has arrived is kept meanwhile. Further callers may join, and bring the leader to ask instead of a
-/// silent member. <see cref="Join"/> is thread-safe; <see cref="RunAsync"/> is called once.
+/// silent. What has arrived is kept meanwhile. Further callers may join, and bring a member to ask instead of a silent
+/// one. <see cref="Join"/> is thread-safe; <see cref="RunAsync"/> is called once.
 /// </summary>
 internal sealed class ContentFetch(
     RaftHost host,
@@ -37,8 +37,8 @@ internal sealed class ContentFetch(
     // is asked soon, and a slow member is asked again with twice the patience.
     private static readonly TimeSpan FirstPatience = TimeSpan.FromSeconds(5);
 
-    // A silent member is left for the leader after this time.
-    private static readonly TimeSpan PatienceBesideLeader = TimeSpan.FromSeconds(1);
+    // A silent member is left for the leader, or for another member that offers the content, after this time.
+    private static readonly TimeSpan PatienceBesideOther = TimeSpan.FromSeconds(1);
 
     private readonly TaskCompletionSource<FetchEnd> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly Lock _gate = new();
@@ -60,37 +60,25 @@ internal sealed class ContentFetch(
     /// <summary>Adds members to ask.</summary>
     /// <param name="first">The member to ask next, which is the leader, or has offered its state; none for any
     /// order. A member that is asked now is left for it after a second of silence.</param>
-    /// <param name="only">The only member that the caller asks; none for all members.</param>
+    /// <param name="only">The only member that the caller asks; none for all members. A silent member is left for it,
+    /// too.</param>
     public void Join(NodeId first, NodeId only)
     {
         Action? leave = null;
         lock (_gate)
         {
-            if (!only.IsNone)
+            var next = only.IsNone ? first : only;
+            Add(next);
+            if (only.IsNone)
             {
-                Add(only);
-                return;
+                AddAll(first);
             }
 
-            var members = host.Leadership.Configuration;
-            _asksAll = true;
-            _leader = first;
-            Add(first);
-            foreach (var member in members.Voters)
+            // A member that has failed waits for its turn.
+            if (!_failures.ContainsKey(next) && _left.Remove(next))
             {
-                Add(member);
-            }
-
-            foreach (var member in members.Learners)
-            {
-                Add(member);
-            }
-
-            // A leader that has failed waits for its turn.
-            if (!_failures.ContainsKey(first) && _left.Remove(first))
-            {
-                _left.Insert(0, first);
-                leave = time.GetElapsedTime(_askedAt) > PatienceBesideLeader ? _leave : null;
+                _left.Insert(0, next);
+                leave = time.GetElapsedTime(_askedAt) > PatienceBesideOther ? _leave : null;
             }
         }
 
@@ -116,6 +104,24 @@ internal sealed class ContentFetch(
         {
             host.Options.EndProcess(failure); // the task is not awaited
             return end with { Trouble = failure.Message };
+        }
+    }
+
+    // Under the lock.
+    private void AddAll(NodeId leader)
+    {
+        _asksAll = true;
+        // A repair knows no leader.
+        _leader = leader.IsNone ? _leader : leader;
+        var members = host.Leadership.Configuration;
+        foreach (var member in members.Voters)
+        {
+            Add(member);
+        }
+
+        foreach (var member in members.Learners)
+        {
+            Add(member);
         }
     }
 
@@ -159,7 +165,7 @@ internal sealed class ContentFetch(
                 catch (OperationCanceledException)
                     when (asking.IsCancellationRequested && !stopping.IsCancellationRequested)
                 {
-                    EndAsking(member, isDone: false); // left for the leader
+                    EndAsking(member, isDone: false); // left for another member
                 }
                 catch (Exception failure) when (failure is IOException or ContentRefusedException)
                 {
@@ -287,6 +293,8 @@ internal sealed class ContentFetch(
 
                 lock (_gate)
                 {
+                    // Failures in a row count: over a large content, a flaky network breaks more than three requests.
+                    _failures.Remove(member);
                     _askedAt = time.GetTimestamp();
                 }
             }

@@ -37,13 +37,33 @@ internal sealed class ContentFetcher(
         }
     }
 
+    /// <summary>Brings a member to ask to a running fetch; does nothing if none of this content is running.</summary>
+    /// <param name="name">The content.</param>
+    /// <param name="from">A member that offers it.</param>
+    public void JoinRunning(in ContentName name, NodeId from)
+    {
+        ContentFetch? running;
+        lock (_gate)
+        {
+            _running.TryGetValue(name, out running);
+        }
+
+        running?.Join(first: default, only: from);
+    }
+
     /// <summary>Fetches a content that another member offered, after at most a few others.</summary>
-    public async Task<FetchEnd> FetchOfferedAsync(ContentName name, NodeId from)
+    /// <param name="name">The content.</param>
+    /// <param name="from">The member that offers it.</param>
+    /// <param name="isOffered">Returns whether it is still offered when its turn has come. A member that is gone would
+    /// keep its place for half a minute.</param>
+    public async Task<FetchEnd> FetchOfferedAsync(ContentName name, NodeId from, Func<bool> isOffered)
     {
         await EnterAsync();
         try
         {
-            return await FetchAsync(name, from, from);
+            return isOffered()
+                ? await FetchAsync(name, from, from)
+                : new FetchEnd(IsHere: false, GoneThrough: -1, IsNowhere: false, Trouble: "It is offered no more.");
         }
         finally
         {

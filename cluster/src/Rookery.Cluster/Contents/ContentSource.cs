@@ -12,12 +12,15 @@ public sealed class ContentSource
 
     private static readonly TimeSpan LongestOffer = TimeSpan.FromSeconds(1);
 
+    // A sender repeats its offer about once a second.
+    private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(5);
+
     private readonly RaftHost _host;
     private readonly ReplicatedContents _contents;
     private readonly ContentFetcher _fetcher;
     private readonly TimeProvider _time;
     private readonly Lock _gate = new();
-    private readonly Dictionary<ContentName, HashSet<Offer>> _taken = []; // being fetched, with the offers that wait
+    private readonly Dictionary<ContentName, TakenContent> _taken = []; // being fetched
 
     internal ContentSource(RaftHost host, ReplicatedContents contents, ContentFetcher fetcher, TimeProvider time)
     {
@@ -54,6 +57,10 @@ public sealed class ContentSource
             {
                 _ = TakeAsync(from, name);
             }
+            else
+            {
+                _fetcher.JoinRunning(name, from); // which may ask a member that is off
+            }
         }
 
         if (offer.Unanswered > 0)
@@ -80,15 +87,16 @@ public sealed class ContentSource
     {
         lock (_gate)
         {
-            if (_taken.TryGetValue(name, out var waiting))
+            if (_taken.TryGetValue(name, out var taken))
             {
-                waiting.Add(offer);
+                taken.Waiting.Add(offer);
+                taken.OfferedAt = _time.GetTimestamp();
                 return false;
             }
 
             if (_taken.Count < MaxTaken)
             {
-                _taken.Add(name, [offer]);
+                _taken.Add(name, new TakenContent { Waiting = { offer }, OfferedAt = _time.GetTimestamp() });
                 return true;
             }
         }
@@ -103,20 +111,28 @@ public sealed class ContentSource
     {
         lock (_gate)
         {
-            return _taken.TryGetValue(name, out var waiting) && waiting.Remove(offer);
+            return _taken.TryGetValue(name, out var taken) && taken.Waiting.Remove(offer);
+        }
+    }
+
+    private bool IsOffered(ContentName name)
+    {
+        lock (_gate)
+        {
+            return _taken.TryGetValue(name, out var taken) && _time.GetElapsedTime(taken.OfferedAt) < LongestPause;
         }
     }
 
     private async Task TakeAsync(NodeId from, ContentName name)
     {
         string? trouble = await TryTakeAsync(from, name);
-        HashSet<Offer>? waiting;
+        TakenContent? taken;
         lock (_gate)
         {
-            _taken.Remove(name, out waiting);
+            _taken.Remove(name, out taken);
         }
 
-        foreach (var offer in waiting!)
+        foreach (var offer in taken!.Waiting)
         {
             offer.End(name, trouble);
         }
@@ -132,13 +148,28 @@ public sealed class ContentSource
                 return null;
             }
 
-            var end = await _fetcher.FetchOfferedAsync(name, from);
+            var end = await _fetcher.FetchOfferedAsync(name, from, () => IsOffered(name));
             return end.IsHere ? null : end.Trouble ?? "The member that offers the content does not have it.";
         }
-        catch (Exception failure) when (failure is DiskException or OperationCanceledException)
+        catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
         {
+            return failure.Message; // whatever it is, the name must not stay among those being fetched
+        }
+        catch (Exception failure)
+        {
+            _host.Options.EndProcess(failure); // the task is not awaited
             return failure.Message;
         }
+    }
+
+    /// <summary>A content that is being fetched.</summary>
+    private sealed class TakenContent
+    {
+        /// <summary>The offers that wait for it.</summary>
+        public HashSet<Offer> Waiting { get; } = [];
+
+        /// <summary>Time stamp of the newest offer.</summary>
+        public long OfferedAt { get; set; }
     }
 
     /// <summary>The contents that a member offers at once.</summary>

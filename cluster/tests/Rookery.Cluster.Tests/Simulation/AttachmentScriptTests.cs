@@ -174,6 +174,37 @@ public sealed class AttachmentScriptTests : IDisposable
     }
 
     [Fact]
+    public void A_fetch_keeps_what_arrived_when_every_fifth_request_breaks()
+    {
+        const int Pieces = 16;
+        _cluster.Wire.ContentRequestsBetweenBreaks = 4;
+        Assert.Null(Attach(Leader, "a", AttachmentRun.ContentOf(1, Pieces * ReplicatedContents.PieceBytes)));
+        AwaitQuiet();
+        Assert.Equal(2 * Pieces, _cluster.Wire.Pieces);
+        _run.CheckEnd();
+    }
+
+    [Fact]
+    public void A_content_is_taken_from_the_member_that_offers_it_when_the_first_one_is_silent()
+    {
+        var leader = Leader;
+        var follower = Follower;
+        var third = _cluster.Members.First(member => member != leader && member != follower);
+        using var pinned = AttachmentRun.Upload(follower, AttachmentRun.ContentOf(1, 300_000));
+        var name = new ContentName(1, pinned.Hash, pinned.Size);
+        var source = third.Consensus!.Contents!.Source;
+        _cluster.Wire.SilentContents.Add(leader.Id);
+        Assert.Equal(1, _cluster.Await(source.OfferAsync(leader.Id, [name])).Missing);
+        int missing = 1;
+        for (int i = 0; i < 4 && missing > 0; i++)
+        {
+            missing = _cluster.Await(source.OfferAsync(follower.Id, [name])).Missing;
+        }
+
+        Assert.Equal(0, missing);
+    }
+
+    [Fact]
     public void A_silent_leader_is_left_for_the_next_member()
     {
         var third = IsolateThirdAndAttach();

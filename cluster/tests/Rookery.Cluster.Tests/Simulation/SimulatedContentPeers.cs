@@ -18,6 +18,11 @@ internal sealed class SimulatedContentPeers(SteppedMember self, SteppedCluster c
     )
     {
         var source = await ReachAsync(member, cancellationToken);
+        if (cluster.Wire.BreaksContent())
+        {
+            throw new IOException("The connection broke.");
+        }
+
         var piece = source.Read(name, from, buffer.Span);
         cluster.Wire.CountContent(piece);
         await ReachAsync(member, cancellationToken);

@@ -74,6 +74,15 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     /// <summary>The number of pieces of contents that were sent.</summary>
     public int Pieces { get; private set; }
 
+    /// <summary>Requests for pieces after which one breaks; 0 for none.</summary>
+    public int ContentRequestsBetweenBreaks { get; set; }
+
+    private int _contentRequests;
+
+    /// <summary>Returns whether the next request for a piece breaks.</summary>
+    public bool BreaksContent() =>
+        ContentRequestsBetweenBreaks > 0 && ++_contentRequests % (ContentRequestsBetweenBreaks + 1) == 0;
+
     /// <summary>Counts a piece of a content.</summary>
     public void CountContent(in ContentPiece piece) => Pieces += piece.State == ContentState.Whole ? 1 : 0;
 
