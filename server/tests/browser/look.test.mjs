@@ -119,6 +119,10 @@ const ready = {
   query: ["#/query/shop?q=from%20Orders", page => page.getByText("orders/1", { exact: true }).first().waitFor()],
   databases: ["#/documents", page => page.getByRole("link", { name: "birds", exact: true }).waitFor()],
   node: ["#/node/C", page => page.locator(".chart canvas").nth(3).waitFor({ state: "attached" })],
+  indexes: ["#/indexes/shop", page => page.getByText("Orders/ByCompany").first().waitFor()],
+  logs: ["#/logs", page => page.locator(".log-lines li").first().waitFor()],
+  settings: ["#/settings", page => page.getByRole("table").waitFor()],
+  // The last: it is closed by going back, which would undo a change of the page that follows at once.
   palette: ["#/logs", async page => {
     await page.locator(".log-lines li").first().waitFor()
     await page.keyboard.press("Control+k")
@@ -127,9 +131,6 @@ const ready = {
     await page.getByRole("option", { name: "Orders/ByCompany shop" }).waitFor()
     await page.getByRole("option", { name: "Work with orders" }).waitFor()
   }],
-  indexes: ["#/indexes/shop", page => page.getByText("Orders/ByCompany").first().waitFor()],
-  logs: ["#/logs", page => page.locator(".log-lines li").first().waitFor()],
-  settings: ["#/settings", page => page.getByRole("table").waitFor()],
 }
 
 for (const [name, [hash, isThere]] of Object.entries(ready)) {
