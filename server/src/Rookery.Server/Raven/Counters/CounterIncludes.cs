@@ -60,6 +60,7 @@ internal static class CounterIncludes
     {
         answer.Write(",\"CounterIncludes\":{"u8);
         bool isFirst = true;
+        Func<DatabaseReader> read = () => reader.Current;
         var written = new HashSet<string>(StringComparer.Ordinal);
         foreach (string id in ids)
         {
@@ -71,7 +72,7 @@ internal static class CounterIncludes
 
             answer.Write(isFirst ? ""u8 : ","u8);
             isFirst = false;
-            tag = await WriteDocumentAsync(answer, () => reader.Current, reader.Pause, document, names, slices, tag);
+            tag = await WriteDocumentAsync(answer, read, reader.Pause, document, names, slices, tag);
             await answer.SendIfLongerAsync(WholeAnswerBytes, reader.Pause);
         }
 

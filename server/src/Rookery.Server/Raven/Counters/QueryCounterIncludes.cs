@@ -1,4 +1,5 @@
 using System.Text;
+using Rookery.Documents.Databases;
 using Rookery.Json;
 using Rookery.Platform;
 using Rookery.Queries.Answering;
@@ -64,15 +65,10 @@ internal sealed class QueryCounterIncludes : IDisposable
     /// </summary>
     /// <param name="answer">The response.</param>
     /// <param name="results">The results, whose snapshot is read.</param>
-    /// <param name="tag">A tag to add the counters to; not used by queries.</param>
     /// <param name="slices">Ends the work when the client leaves.</param>
-    public async Task WriteAsync(
-        DocumentResponse answer,
-        IQueryResults results,
-        EntityTag tag,
-        RequestTimeSlices slices
-    )
+    public async Task WriteAsync(DocumentResponse answer, IQueryResults results, RequestTimeSlices slices)
     {
+        Func<DatabaseReader> read = () => results.Reader;
         var documents = MergeIds();
         var written = new List<(byte[] Id, IReadOnlyList<byte[]>? Names)>();
         answer.Write(",\"CounterIncludes\":{"u8);
@@ -89,12 +85,12 @@ internal sealed class QueryCounterIncludes : IDisposable
             written.Add((document.Id, wanted));
             await CounterIncludes.WriteDocumentAsync(
                 answer,
-                () => results.Reader,
+                read,
                 results.Pause,
                 document,
                 wanted,
                 slices,
-                tag
+                tag: default // the tag of a query contains the database's last etag, which counters move
             );
             await answer.SendWhenDueAsync(results.Pause);
         }

@@ -209,7 +209,7 @@ internal sealed class RunQuery(ServerContext context)
 
         if (!includedCounters.IsEmpty)
         {
-            await includedCounters.WriteAsync(output, results, new EntityTag(database), slices);
+            await includedCounters.WriteAsync(output, results, slices);
         }
 
         timings.EndPart("Results");
