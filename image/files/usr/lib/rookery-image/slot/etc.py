@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import durable
 import release
 from state import Refusal
 
@@ -176,19 +177,11 @@ def hidden(present: Slot, new: Slot) -> list[Hidden]:
 
 def write_drop(found: list[Hidden]) -> None:
     """Writes durably which copies the next start deletes, each with the hash, mode and owner that it must still have."""
-    part = DROP.with_suffix(".part")
-    with open(part, "w", encoding="utf-8") as file:
-        for path in (one.path for one in found if one.drops):
-            status, digest = (UPPER / path).lstat(), hashlib.sha256((UPPER / path).read_bytes()).hexdigest()
-            file.write(f"{digest} {stat.S_IMODE(status.st_mode):o}:{status.st_uid}:{status.st_gid} {path}\n")
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(DROP)
-    directory = os.open(DROP.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
+    lines = []
+    for path in (one.path for one in found if one.drops):
+        status, digest = (UPPER / path).lstat(), hashlib.sha256((UPPER / path).read_bytes()).hexdigest()
+        lines.append(f"{digest} {stat.S_IMODE(status.st_mode):o}:{status.st_uid}:{status.st_gid} {path}\n")
+    durable.replace_text(DROP, "".join(lines))
 
 
 def entries(text: str) -> dict[str, list[str]]:

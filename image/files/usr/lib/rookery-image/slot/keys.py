@@ -6,11 +6,11 @@ key, does not restore the trust.
 """
 
 import hashlib
-import os
 import re
 import subprocess
 from pathlib import Path
 
+import durable
 from state import Refusal
 
 DIRECTORIES = (Path("/usr/share/rookery/update-keys"), Path("/etc/rookery/update-keys"))
@@ -54,14 +54,4 @@ def revoke(fingerprints: tuple[str, ...]) -> None:
     if not new:
         return
     before = REVOKED.read_text(encoding="ascii") if REVOKED.exists() else ""
-    part = REVOKED.with_suffix(".part")
-    with open(part, "w", encoding="ascii") as file:
-        file.write(before + "".join(f"{one}\n" for one in new))
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(REVOKED)
-    directory = os.open(REVOKED.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
+    durable.replace_text(REVOKED, before + "".join(f"{one}\n" for one in new))
