@@ -1,35 +1,23 @@
 // Backups in a real browser against a real node: one is taken, and a file is checked, whole and damaged.
-// ROOKERY_DASHBOARD=http://127.0.0.1:5173 tests the page that is served there (`npm run dev`) instead of the one in the executable.
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
 import { after, before, test } from "node:test"
-import { chromium } from "playwright-core"
-import { startNode } from "../client/running-node.mjs"
+import { assertAccessible, openPageOnNode } from "./page-on-node.mjs"
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-const Flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-const wrong = []
-let node
+let opened
 let base
-let browser
 let page
 
 before(async () => {
-  node = process.env.ROOKERY_DASHBOARD ? null : await startNode()
-  base = process.env.ROOKERY_DASHBOARD ?? node.url
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: Flags })
-  page = await browser.newPage({ viewport: { width: 1280, height: 800 }, acceptDownloads: true })
-  page.setDefaultTimeout(15_000)
-  page.on("console", message => { if (message.type() === "error") wrong.push(message.text()) })
-  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
+  opened = await openPageOnNode()
+  base = opened.base
+  page = opened.page
   await fetch(`${base}/admin/databases?name=Nest`, { method: "PUT", body: '{"DatabaseName":"Nest"}' })
   await fetch(`${base}/databases/Nest/docs?id=rooks/1`, { method: "PUT", body: '{"name":"Anna"}' })
 })
 
 after(async () => {
-  await browser?.close()
-  await node?.stop()
+  await opened?.close()
 })
 
 let backup
@@ -45,9 +33,7 @@ test("A backup is taken by a button, checked, and listed", async () => {
   await page.getByRole("table").getByText(download.suggestedFilename()).waitFor()
   await page.reload()
   await page.getByText(download.suggestedFilename()).waitFor()
-  await page.evaluate(axe)
-  const found = await page.evaluate(async () => (await globalThis.axe.run({ include: [["main"]] }, { resultTypes: ["violations"] })).violations)
-  assert.deepEqual(found.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [])
+  await assertAccessible(page, "backups")
 })
 
 test("A file is checked in the browser, and a damaged or short one is refused", async () => {
@@ -104,4 +90,4 @@ test("No path is invented in a line that is copied", async () => {
   assert.deepEqual(lines.filter(line => /\/home\/|\/mnt\/|~\//.test(line)), [])
 })
 
-test("No page wrote an error", () => assert.deepEqual(wrong, []))
+test("No page wrote an error", () => assert.deepEqual(opened.wrong, []))

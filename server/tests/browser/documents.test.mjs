@@ -1,46 +1,32 @@
 // The documents, query and index pages in a real browser against a real node. The tests run in order: the first creates
-// a database, and the last deletes it. ROOKERY_DASHBOARD=http://127.0.0.1:5173 tests the page at that address (`npm run
-// dev`) instead of the one in the executable.
+// a database, and the last deletes it.
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, before, beforeEach, test } from "node:test"
 import { constants, gunzipSync, gzipSync } from "node:zlib"
-import { chromium } from "playwright-core"
-import { startNode } from "../client/running-node.mjs"
+import { assertAccessible, goTo, openPageOnNode } from "./page-on-node.mjs"
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-const Flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 const database = "Aviary"
 const exact = "12345678901234567890.50"
 const screenshots = process.env.ROOKERY_SCREENSHOTS
 const folder = mkdtempSync(join(tmpdir(), "rookery-documents-"))
-const wrong = []
 const unavailable = []
 
-let node
+let opened
 let base
-let browser
 let page
 
 before(async () => {
-  node = process.env.ROOKERY_DASHBOARD ? null : await startNode()
-  base = process.env.ROOKERY_DASHBOARD ?? node.url
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: Flags })
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, colorScheme: "light" })
-  page = await context.newPage()
-  page.setDefaultTimeout(15_000)
-  page.on("console", message => { if (message.type() === "error" && !isProvoked(message)) wrong.push(message.text()) })
-  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
-  page.on("request", request => { if (!request.url().startsWith(base) && !/^(data|blob):/.test(request.url())) wrong.push(`asked ${request.url()}`) })
+  opened = await openPageOnNode({ isProvoked })
+  base = opened.base
+  page = opened.page
 })
 
 after(async () => {
-  await browser?.close()
-  await node?.stop()
+  await opened?.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -73,10 +59,7 @@ async function unavailableFor(path, work) {
 
 const rest = (method, path, body) => fetch(`${base}/databases/${database}/${path}`, { method, ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }) })
 const stored = async id => (await rest("GET", `docs?id=${encodeURIComponent(id)}`)).text()
-const go = async hash => {
-  await page.goto(`${base}/${hash}`)
-  await page.getByRole("heading", { level: 1 }).waitFor()
-}
+const go = hash => goTo(page, `${base}/${hash}`)
 const button = name => page.getByRole("button", { name, exact: true })
 /** Chooses an action in a menu. */
 const choose = async (menu, action) => {
@@ -99,14 +82,9 @@ const isSaved = () => page.locator('button[aria-busy="false"]', { hasText: "Save
 const editor = () => text("Document as JSON")
 const asJson = value => JSON.stringify(value, null, 2)
 
-/** Asserts that axe finds no serious or critical accessibility problem. */
+/** Only the page and its messages are checked; frame.test.mjs checks the frame around them. */
 async function isAccessible(where) {
-  // Only the page is checked; frame.test.mjs checks the frame around it. The page's content security policy rightly
-  // refuses addScriptTag, so axe is evaluated.
-  await page.evaluate(axe)
-  const found = await page.evaluate(async () => (await globalThis.axe.run({ include: [["main"], [".toasts"]] }, { resultTypes: ["violations"] })).violations)
-  const serious = found.filter(({ impact }) => impact === "serious" || impact === "critical")
-  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], where)
+  await assertAccessible(page, where, [["main"], [".toasts"]])
   if (screenshots) await page.screenshot({ path: join(screenshots, `documents-${where.replace(/\W+/g, "-")}.png`) })
 }
 
@@ -493,11 +471,10 @@ test("An error in a query is marked at its position in the typed text", async ()
 })
 
 test("A text that is too long to be edited is reported instead of shown as empty", async () => {
-  const paste = (label, length) => page.evaluate(([label, length]) => {
-    const area = document.querySelector(`textarea[aria-label="${label}"]`)
+  const paste = (label, length) => text(label).evaluate((area, length) => {
     area.value = `{"a":"${"x".repeat(length)}"}`
     area.dispatchEvent(new InputEvent("input", { bubbles: true }))
-  }, [label, length])
+  }, length)
   await go(`#/query/${database}?q=`)
   await paste("Query in RQL", 3_000_000)
   await page.getByText("This query has 3,000,008 characters, which is too long to be shown and edited here. A node takes 262,144 at most").waitFor()
@@ -645,5 +622,5 @@ test("A database is deleted by typing its name", async () => {
 })
 
 test("The page logged no error and sent requests only to its node", () => {
-  assert.deepEqual(wrong, [])
+  assert.deepEqual(opened.wrong, [])
 })

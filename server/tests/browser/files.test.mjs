@@ -1,55 +1,34 @@
 // Lists of documents, and what goes to files and comes from them, in a real browser against a real node.
-// ROOKERY_DASHBOARD=http://127.0.0.1:5173 tests the page that is served there (`npm run dev`) instead of the one in the executable.
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
 import { after, before, test } from "node:test"
-import { chromium } from "playwright-core"
-import { startNode } from "../client/running-node.mjs"
+import { assertAccessible, goTo, openPageOnNode } from "./page-on-node.mjs"
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-const Flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 const database = "Files"
-const wrong = []
-let node
+let opened
 let base
-let browser
 let page
 
 before(async () => {
-  node = process.env.ROOKERY_DASHBOARD ? null : await startNode()
-  base = process.env.ROOKERY_DASHBOARD ?? node.url
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: Flags })
-  page = await browser.newPage({ viewport: { width: 1280, height: 800 }, acceptDownloads: true })
-  page.setDefaultTimeout(15_000)
-  // A healthy node's console is empty: nothing here provokes a refusal.
-  page.on("console", message => { if (message.type() === "error") wrong.push(`${message.text()} ${message.location().url}`) })
-  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
+  opened = await openPageOnNode()
+  base = opened.base
+  page = opened.page
   await fetch(`${base}/admin/databases?name=${database}`, { method: "DELETE", body: JSON.stringify({ DatabaseNames: [database], HardDelete: true }) })
   await fetch(`${base}/admin/databases?name=${database}`, { method: "PUT", body: JSON.stringify({ DatabaseName: database }) })
 })
 
 after(async () => {
   await fetch(`${base}/admin/databases`, { method: "DELETE", body: JSON.stringify({ DatabaseNames: [database], HardDelete: true }) }).catch(() => {})
-  await browser?.close()
-  await node?.stop()
+  await opened?.close()
 })
 
-const go = async hash => {
-  await page.goto(`${base}/${hash}`)
-  await page.getByRole("heading", { level: 1 }).waitFor()
-}
+const go = hash => goTo(page, `${base}/${hash}`)
+const isAccessible = where => assertAccessible(page, where)
 const stored = async id => (await fetch(`${base}/databases/${database}/docs?id=${encodeURIComponent(id)}`)).json().then(({ Results }) => Results[0])
 const put = (id, document) => fetch(`${base}/databases/${database}/docs?id=${encodeURIComponent(id)}`, { method: "PUT", body: JSON.stringify(document) })
 
 async function importing(name, text) {
   await page.getByLabel("File", { exact: true }).setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.from(text) })
-}
-
-async function isAccessible(where) {
-  await page.evaluate(axe)
-  const found = await page.evaluate(async () => (await globalThis.axe.run({ include: [["main"]] }, { resultTypes: ["violations"] })).violations)
-  assert.deepEqual(found.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], where)
 }
 
 test("CSV, arrays and lines of JSON are imported in the browser", async () => {
@@ -263,4 +242,4 @@ test("A menu is used by keyboard, its last action is the dangerous one, and none
   assert.equal(await page.locator(".actions", { has: page.getByRole("button", { name: "Run" }) }).locator(".danger").count(), 0)
 })
 
-test("No page wrote an error", () => assert.deepEqual(wrong, []))
+test("No page wrote an error", () => assert.deepEqual(opened.wrong, []))
