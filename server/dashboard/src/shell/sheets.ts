@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks"
+import { useLayoutEffect, useRef } from "preact/hooks"
 
 /**
  * Sheets, dialogs and menus that lie over the page, each with an entry of its own in the browser's history: "Back"
@@ -56,7 +56,8 @@ function end(sheet: Sheet): void {
 export function useSheet(close: () => void, isOpen = true): (href: string) => void {
   const latest = useRef(close)
   latest.current = close
-  useEffect(() => {
+  // Not useEffect, which runs after the sheet is visible: "Back" in between would leave the page below.
+  useLayoutEffect(() => {
     if (!isOpen) return
     const sheet = begin(() => latest.current())
     return () => end(sheet)
