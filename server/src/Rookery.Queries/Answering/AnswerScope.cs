@@ -243,9 +243,9 @@ internal sealed class AnswerScope(
             out var documents,
             out long missedEtag
         );
-        if (documents is { } equal)
+        if (documents is { } snapshot)
         {
-            reader.Adopt(equal);
+            reader.Adopt(snapshot);
             return opened;
         }
 

@@ -275,8 +275,8 @@ internal static class BasisChooser
             $"The index '{name}' {IndexDelay.Why(engine.Indexes, database, name, waited)}, or take a stale answer."
         );
 
-    // The etag that the index must include. The answer reads compare-exchange values that it includes from the snapshot
-    // that the index reflects, so the snapshot must contain the writes of these values, too.
+    // The etag that the index must include. Included compare-exchange values and counters are read from the snapshot
+    // that the index reflects, so that snapshot must contain their writes, too.
     private static long NewestEtag(Database database, QueryPlan plan) =>
         plan.ReadsBesideDocuments ? database.LastEtag : database.LastEtagForIndexes;
 }

@@ -4,11 +4,12 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Answering;
 
 /// <summary>Counters that the answer of a query includes: <c>include counters(path, name…)</c>.</summary>
-/// <param name="Path">The path of the ids of their documents; null for the results themselves.</param>
+/// <param name="Path">The path of the ids of the documents that have the counters; null if the results have
+/// them.</param>
 /// <param name="Names">The names, in UTF-8; null for all counters of each document.</param>
 public sealed record IncludedCounters(string? Path, IReadOnlyList<byte[]>? Names)
 {
-    /// <summary>Reads the parts of a query; those with the same path become one.</summary>
+    /// <summary>Reads each <c>include counters(…)</c> of a query. Parts with the same path are merged.</summary>
     /// <exception cref="QueryException">A name is no text.</exception>
     internal static IReadOnlyList<IncludedCounters> Read(Query query, OperandValues operands)
     {

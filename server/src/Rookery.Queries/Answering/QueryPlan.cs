@@ -180,7 +180,7 @@ public sealed class QueryPlan : IDisposable
         var operands = new OperandValues(parameters);
         long writtenOffset = operands.ReadCount(query.Offset, "offset") ?? 0;
         long? writtenLimit = operands.ReadCount(query.Limit, "limit");
-        long offset = Math.Max(writtenOffset, request.Start); // RavenDB's client 5.4 sends both
+        long offset = Math.Max(writtenOffset, request.Start); // RavenDB's client 5.4 sends both offsets
         long? limit = SmallerLimit(writtenLimit, request.PageSize);
         var includes = PathsOf(query, IncludeKind.Documents);
         var includedValues = PathsOf(query, IncludeKind.CompareExchange);
@@ -250,7 +250,7 @@ public sealed class QueryPlan : IDisposable
                 QueryFault.Invalid,
                 "'update' changes documents, and a query only reads: send it by PATCH to queries, or use "
                     + "`rookery patch`.",
-                update.Position - 1 // of the brace before the script
+                update.Position - 1 // the brace before the script
             );
         }
     }

@@ -10,7 +10,7 @@ namespace Rookery.Queries.Answering;
 
 /// <summary>
 /// Walks over the documents that a query reads: a collection in the order of etags, or a list or prefix of ids in the
-/// order of ids. Counts the documents as it goes. Not thread-safe.
+/// order of ids. Counts the documents that match. Not thread-safe.
 /// </summary>
 internal sealed class QueryWalk : IDisposable
 {
@@ -21,7 +21,7 @@ internal sealed class QueryWalk : IDisposable
     };
 
     private readonly AnswerReader _reader;
-    private readonly DocumentSelection _query;
+    private readonly DocumentSelection _selection;
     private readonly byte[]? _collection;
     private readonly byte[] _prefix = [];
     private readonly IReadOnlyList<ReadOnlyMemory<byte>> _ids = [];
@@ -37,27 +37,27 @@ internal sealed class QueryWalk : IDisposable
 
     /// <summary>Creates a walk positioned before the first document.</summary>
     /// <param name="reader">Reads the documents; outlives the walk.</param>
-    /// <param name="query">The documents, and the page of them.</param>
+    /// <param name="selection">The documents, and the page of them.</param>
     /// <exception cref="QueryException">The collection's name or the prefix exceeds the maximum length.</exception>
-    public QueryWalk(AnswerReader reader, DocumentSelection query)
+    public QueryWalk(AnswerReader reader, DocumentSelection selection)
     {
-        _query = query;
+        _selection = selection;
         _reader = reader;
-        _collection = query.Collection is { } name
+        _collection = selection.Collection is { } name
             ? Utf8(name, DocumentLimits.MaxCollectionBytes, "The name of a collection")
             : null;
-        _toSkip = query.Offset;
-        _remaining = query.Limit ?? long.MaxValue;
-        if (query.Condition is { Kind: IdConditionKind.OneOf } condition)
+        _toSkip = selection.Offset;
+        _remaining = selection.Limit ?? long.MaxValue;
+        if (selection.Condition is { Kind: IdConditionKind.OneOf } condition)
         {
             _ids = [.. condition.Values.Select(static id => (ReadOnlyMemory<byte>)Encoding.UTF8.GetBytes(id))];
             return;
         }
 
-        _prefix = query.Condition is { } startsWith
+        _prefix = selection.Condition is { } startsWith
             ? Utf8(startsWith.Values[0], DocumentId.MaxBytes, "The prefix of startsWith")
             : [];
-        _knownTotal = query.Condition is null ? CountAll(reader.Current) : null;
+        _knownTotal = selection.Condition is null ? CountAll(reader.Current) : null;
         _cursor = OpenCursor();
     }
 
@@ -68,7 +68,7 @@ internal sealed class QueryWalk : IDisposable
     public QueryWalk(AnswerReader reader, IReadOnlyList<ReadOnlyMemory<byte>> ids, IReadOnlyList<double>? scores)
     {
         _scores = scores;
-        _query = ByIds;
+        _selection = ByIds;
         _reader = reader;
         _remaining = long.MaxValue;
         _ids = ids;
@@ -102,9 +102,9 @@ internal sealed class QueryWalk : IDisposable
     public Action? DocumentRead { get; init; }
 
     /// <summary>
-    /// For a walk over ids, called after each id without a document: an index may find any number of deleted documents.
-    /// If it returns true, the move ends there, so that other requests run (<see cref="WasInterrupted"/>). Null if
-    /// unused.
+    /// For a walk over ids, called after each id without a document. If it returns true, the move ends after this id
+    /// (<see cref="WasInterrupted"/>). An index may find any number of deleted documents, and other requests must run
+    /// meanwhile. Null if unused.
     /// </summary>
     public Func<bool>? Interrupts { get; init; }
 
@@ -114,7 +114,7 @@ internal sealed class QueryWalk : IDisposable
     public bool WasInterrupted { get; private set; }
 
     /// <summary>Whether the documents are in ascending order of etags.</summary>
-    public bool IsInOrderOfWriting => _query.Condition is null;
+    public bool IsInOrderOfWriting => _selection.Condition is null;
 
     /// <summary>Whether the walk continues in a newer snapshot after each pause.</summary>
     public bool IsRenewed => _reader.IsRenewed;
@@ -149,7 +149,7 @@ internal sealed class QueryWalk : IDisposable
 
     public bool MoveNext()
     {
-        if (_query.Condition is null && _toSkip > 0)
+        if (_selection.Condition is null && _toSkip > 0)
         {
             Skip();
         }
@@ -208,8 +208,8 @@ internal sealed class QueryWalk : IDisposable
 
         _isPaused = false;
         _nextId = 0;
-        _toSkip = _query.Offset;
-        _remaining = _query.Limit ?? long.MaxValue;
+        _toSkip = _selection.Offset;
+        _remaining = _selection.Limit ?? long.MaxValue;
         _matched = 0;
     }
 
@@ -271,7 +271,7 @@ internal sealed class QueryWalk : IDisposable
 
     private DocumentCursor OpenCursor()
     {
-        if (_query.Condition is not null)
+        if (_selection.Condition is not null)
         {
             return _reader.Current.SeekByIdPrefix(_prefix);
         }
@@ -307,7 +307,7 @@ internal sealed class QueryWalk : IDisposable
         while (_cursor is null ? TryNextById() : Cursor().MoveNext())
         {
             DocumentRead?.Invoke();
-            if (_query.Condition is null || _collection is null || IsInCollection())
+            if (_selection.Condition is null || _collection is null || IsInCollection())
             {
                 _matched++;
                 return true;
@@ -355,7 +355,7 @@ internal sealed class QueryWalk : IDisposable
             return true;
         }
 
-        // The store compares collection names without case, so this does, too.
+        // The store compares collection names without case, so this comparison does, too.
         Span<byte> lowerCollection = stackalloc byte[2 * DocumentLimits.MaxCollectionBytes];
         Span<byte> lowerExpected = stackalloc byte[2 * DocumentLimits.MaxCollectionBytes];
         return lowerCollection[..DocumentId.ToLower(collection, lowerCollection)]
@@ -380,14 +380,14 @@ internal sealed class QueryWalk : IDisposable
 
     private long CountAll(in DatabaseReader reader)
     {
-        if (_query.Collection is null)
+        if (_selection.Collection is null)
         {
             return reader.ReadStatistics().Documents;
         }
 
         foreach (var collection in reader.ReadCollections())
         {
-            if (collection.Name.Equals(_query.Collection, StringComparison.OrdinalIgnoreCase))
+            if (collection.Name.Equals(_selection.Collection, StringComparison.OrdinalIgnoreCase))
             {
                 return collection.Documents;
             }

@@ -7,9 +7,9 @@ using Rookery.Queries.Summaries;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Opens the results of a query that names a static index. Conditions, orders and summaries apply to the index's rows;
-/// the results are the rows' documents, their stored values, or reduced rows. If the terms of the index cannot decide a
-/// condition, the maps compute the rows of the candidate documents again.
+/// Opens the results of a query that names a static index. Conditions, sort keys and summaries apply to the rows of the
+/// index; the results are the rows' documents, their stored values, or reduced rows. If the terms of the index cannot
+/// decide a condition, the maps compute the rows of the candidate documents again.
 /// </summary>
 internal static class RowQueries
 {
@@ -55,7 +55,7 @@ internal static class RowQueries
     private static WalkedResults PageOf(AnswerScope scope, IndexAnswer indexAnswer)
     {
         var rows = scope.RowsOf(scope.Compiled);
-        scope.Writer.RowOf = scope.Compiled.ReturnsEachRow ? place => indexAnswer.ReadRow(place).ToArray() : null;
+        scope.Writer.RowOf = scope.Compiled.ReturnsEachRow ? position => indexAnswer.ReadRow(position).ToArray() : null;
         return scope.OpenPage(
             indexAnswer,
             new DisposablePair(indexAnswer, rows),

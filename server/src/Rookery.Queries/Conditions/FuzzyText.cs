@@ -16,7 +16,7 @@ public sealed class FuzzyText
     public const int MaxCharacters = 512;
 
     /// <summary>
-    /// Maximum bytes of any similar text, which has fewer than twice the characters of up to four bytes each.
+    /// Maximum bytes of any similar text: it has fewer than twice the characters, each of up to four bytes.
     /// </summary>
     public const int MaxSimilarBytesOfAnyText = MaxCharacters * MaxSimilarBytesPerCharacter;
 

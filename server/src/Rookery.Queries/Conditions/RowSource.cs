@@ -141,7 +141,7 @@ internal sealed class RowFields(RowSource rows) : FieldResolver
 /// <param name="behavior">Where fields are read from.</param>
 internal sealed class SelectedFields(RowSource rows, ProjectionBehavior behavior) : FieldResolver
 {
-    private readonly bool _isOfDocuments =
+    private readonly bool _readsOnlyDocuments =
         behavior is ProjectionBehavior.FromDocument or ProjectionBehavior.FromDocumentOrThrow;
 
     /// <summary>The index.</summary>
@@ -170,5 +170,5 @@ internal sealed class SelectedFields(RowSource rows, ProjectionBehavior behavior
         rows.IsReduced
         || (item.Source is SelectedReference { Field: PathReference { Path: var path } } && IsStored(path));
 
-    private bool IsStored(FieldPath path) => !_isOfDocuments && rows.Stores(path.ToString());
+    private bool IsStored(FieldPath path) => !_readsOnlyDocuments && rows.Stores(path.ToString());
 }

@@ -42,7 +42,7 @@ internal sealed class WildcardPattern(byte[] pattern) : TextPattern
 
     private static bool Matches(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text, ScanWork? work, ref int steps)
     {
-        // After a mismatch, only the last Many takes one more character: another length of an earlier Many cannot help.
+        // After a mismatch, only the last Many is made one character longer: making an earlier Many longer cannot help.
         int at = 0;
         int patternAt = 0;
         int afterMany = -1;

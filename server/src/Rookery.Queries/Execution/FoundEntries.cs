@@ -60,11 +60,11 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
         return entries;
     }
 
-    // Entries of one document have the same etag.
+    // Entries of one document have the same etag, so their numbers decide.
     private static int Compare(FoundEntry one, FoundEntry other) =>
         one.Etag != other.Etag ? one.Etag.CompareTo(other.Etag) : one.Entry.CompareTo(other.Entry);
 
-    // Entries are usually in order already: only the entry of a rewritten document is not.
+    // Entries are usually in order already: only rewritten documents change the order.
     private static bool IsInOrder(FoundEntry[] entries)
     {
         for (int i = 1; i < entries.Length; i++)

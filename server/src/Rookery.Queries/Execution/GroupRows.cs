@@ -46,7 +46,7 @@ internal sealed class GroupRows
     public bool HasOrder { get; }
 
     /// <summary>
-    /// The numbers of the index's fields, each with the path by which the query's conditions and orders refer to it.
+    /// The numbers of the index's fields, each with the path by which the query's conditions and sort keys refer to it.
     /// </summary>
     public IEnumerable<(IReadOnlyList<string> Path, int Number)> Names =>
         [

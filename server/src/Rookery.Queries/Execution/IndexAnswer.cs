@@ -32,7 +32,7 @@ public sealed class IndexAnswer : IDisposable
     private StoredValues?[] _stored = [];
     private long? _limit;
 
-    // The number of results before the first entry, which were read and released.
+    // The number of earlier results, which were read and released. _entries begins after them.
     private int _dropped;
 
     private IndexAnswer(
@@ -133,9 +133,9 @@ public sealed class IndexAnswer : IDisposable
     }
 
     /// <summary>
-    /// Adds results after the page to <see cref="Documents"/>, at most as many as there are. They replace documents of
-    /// the page that were deleted or no longer match. Without them, the page would be shorter than its limit, and a
-    /// client that reads pages until a short one would miss the rest.
+    /// Adds results after the page to <see cref="Documents"/>. They replace documents of the page that were deleted or
+    /// no longer match. Without them, the page would be shorter than its limit, and a client that reads pages until a
+    /// short one would miss the rest.
     /// </summary>
     /// <returns>Whether there were more.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory, or the results after the page cannot be
@@ -186,7 +186,9 @@ public sealed class IndexAnswer : IDisposable
         return found.Count > known;
     }
 
-    /// <summary>Searches for the results after the known ones, and drops those, which the caller has read.</summary>
+    /// <summary>
+    /// Searches for the results after the known ones. Drops the known ones, which the caller has read.
+    /// </summary>
     private bool SearchAfter(long limit, int known)
     {
         var last = _entries[^1];
@@ -226,8 +228,8 @@ public sealed class IndexAnswer : IDisposable
         new(
             QueryFault.IndexUnavailable,
             $"The first {Amount.Number(limit)} results that the index found include documents that were deleted or "
-                + "changed since, and the order of the results after them is only in their documents. Try again when "
-                + "the index has caught up, or ask without `limit`."
+                + "changed since, and the results after them can be sorted only by reading all documents. Try again "
+                + "when the index has caught up, or ask without `limit`."
         );
 
     private static bool IsSame(in FoundEntry one, in FoundEntry other) =>

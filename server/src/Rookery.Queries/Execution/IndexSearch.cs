@@ -44,7 +44,7 @@ internal sealed class IndexSearch(
     /// <returns>The entries in order, the number of results, and whether the entries are candidates.</returns>
     public (IReadOnlyList<FoundEntry> Found, long Total, bool AreCandidates) Run()
     {
-        // A score that is not the order of documents is computed by a scan, which collects its own word statistics.
+        // A score that does not sort the results is computed by a scan, which collects its own word statistics.
         if (compiled.Sort.HasScore || (compiled.Rows is not null && (compiled.IsScored || compiled.NeedsScan)))
         {
             var statistics = new IndexStatistics(segments, work);

@@ -16,7 +16,8 @@ internal static class IndexTerms
     /// <summary>Reads the values of a field.</summary>
     /// <param name="snapshot">The index's snapshot.</param>
     /// <param name="field">The number of the field.</param>
-    /// <param name="after">The value to start after, as shown; null to start with the first.</param>
+    /// <param name="after">The value to start after, in the form that this method returns; null to start with the
+    /// first.</param>
     /// <param name="count">Maximum number of terms.</param>
     public static List<string> ReadValues(IndexSnapshot snapshot, int field, string? after, int count) =>
         Read(snapshot, field, after is null ? [] : KeyAfter(after), count, Show);

@@ -38,8 +38,8 @@ internal abstract class OrderWalk
         // Fewer matches are read as fast as they are found in order.
         private const int MinSorted = 64;
 
-        // Sorting more entries delays the query that sorts them. A lower limit where a walk is worthwhile costs more:
-        // with 8,192, pages of countries took 59 µs of processor time instead of 48.
+        // Sorting more entries delays the query that sorts them. A lower limit leaves more pages to the walk, which
+        // costs more: with 8,192, pages of countries took 59 µs of processor time instead of 48.
         private const int MaxSorted = 32 * 1024;
 
         // A step of the walk reads a term and opens its postings, which costs about as much as reading this many

@@ -6,7 +6,7 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Queries.Execution;
 
 /// <summary>The place of an entry in the order of a query: by sort key, then by etag, then by entry.</summary>
-/// <param name="SortKey">The sort key; empty without an order.</param>
+/// <param name="SortKey">The sort key; empty if the query does not sort.</param>
 /// <param name="Etag">The etag of the entry's document.</param>
 /// <param name="Entry">The entry's number in its segment. One segment has all entries of a document.</param>
 internal sealed record PlaceInOrder(byte[] SortKey, long Etag, int Entry)

@@ -9,7 +9,7 @@ namespace Rookery.Queries.Execution;
 /// values. Reads values only for kept entries at the end, and where ranks are equal and a later key of <c>order by</c>
 /// has no ranks. Not thread-safe.
 /// </summary>
-/// <param name="keys">The order.</param>
+/// <param name="keys">The sort keys of the query.</param>
 /// <param name="sort">The segment's sort columns, of which the first has ranks.</param>
 /// <param name="documents">The etags of the segment.</param>
 /// <param name="capacity">Number of entries to keep, at least 1.</param>
@@ -32,7 +32,7 @@ internal sealed class RankedEntries(
     private RankedEntry? _spare;
     private long _lastRank;
 
-    /// <summary>Whether the wanted number is reached.</summary>
+    /// <summary>Whether the capacity is reached.</summary>
     public bool IsFull => _lastFirst.Count >= capacity;
 
     /// <summary>Returns whether an entry with this rank may be kept.</summary>

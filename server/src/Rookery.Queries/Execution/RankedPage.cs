@@ -30,7 +30,7 @@ internal sealed class RankedPage(
     // The number and the rank of an entry; and if other entries have the same rank, its etag and its number again.
     private const int SortBytesPerEntry = sizeof(int) + sizeof(long) + 16;
 
-    // Sorting an entry takes about as long as reading this many postings, so that limits are checked every thousand.
+    // Sorting an entry takes about as long as reading this many postings, so limits are checked every 1,024 entries.
     private const int EntriesPerSortStep = 256;
 
     /// <summary>Adds the first entries of a segment to the page.</summary>

@@ -278,7 +278,7 @@ internal sealed class FieldSortColumn : SortColumn
         return highKind == ValueKind.Number ? SortValue.WriteOfKey(_kind, high, destination) : -1;
     }
 
-    /// <summary>Returns the ordinal of the first term whose value is at least, or above, another.</summary>
+    /// <summary>Returns the ordinal of the first term whose value is at least the given one, or above it.</summary>
     private long FirstAtLeast(ReadOnlySpan<byte> value, bool isAbove)
     {
         var (from, to) = _ordered;

@@ -125,7 +125,7 @@ internal sealed class SortedPage(
     }
 
     /// <summary>
-    /// Collects documents with several entries: each is one result, placed by its first entry in the order.
+    /// Collects documents with several entries: each document is one result, sorted by its first entry in the order.
     /// </summary>
     private bool TryCollectJoined(int segment, EntryCursor candidates, SegmentSort sort)
     {

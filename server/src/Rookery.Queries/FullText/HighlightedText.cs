@@ -5,8 +5,7 @@ namespace Rookery.Queries.FullText;
 /// <summary>Copies fragments of texts, around the found words.</summary>
 internal static class HighlightedText
 {
-    // A fragment begins before its first found word. The text before the word is about the rest of the fragment's
-    // length divided by this number.
+    // A fragment begins before its first found word. About a quarter of its other text stands before that word.
     private const int BeforeDivisor = 4;
 
     /// <summary>Returns the fragments of a text.</summary>

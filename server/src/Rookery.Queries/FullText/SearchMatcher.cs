@@ -12,7 +12,7 @@ namespace Rookery.Queries.FullText;
 public sealed class SearchMatcher : IDisposable
 {
     private readonly SearchQuery _query;
-    private readonly Dictionary<byte[], int>.AlternateLookup<ReadOnlySpan<byte>> _places;
+    private readonly Dictionary<byte[], int>.AlternateLookup<ReadOnlySpan<byte>> _termNumbers;
     private readonly int[] _termFrequencies;
     private readonly int[] _clauseFrequencies;
     private readonly PositionList?[] _positions;
@@ -31,7 +31,7 @@ public sealed class SearchMatcher : IDisposable
             terms.Add(term, terms.Count);
         }
 
-        _places = terms.GetAlternateLookup<ReadOnlySpan<byte>>();
+        _termNumbers = terms.GetAlternateLookup<ReadOnlySpan<byte>>();
         _termFrequencies = new int[query.Terms.Count];
         _clauseFrequencies = new int[query.Clauses.Count];
         _positions = new PositionList?[query.Terms.Count];
@@ -126,15 +126,15 @@ public sealed class SearchMatcher : IDisposable
 
     private int CountPhrase(PhraseClause clause)
     {
-        for (int place = 0; place < clause.Words.Count; place++)
+        for (int i = 0; i < clause.Words.Count; i++)
         {
-            var word = clause.Words[place];
+            var word = clause.Words[i];
             if (_termFrequencies[word.Term] is 0)
             {
                 return 0;
             }
 
-            _phrase[place] = new PhraseWord(_positions[word.Term]!.Positions, word.Offset, word.Term);
+            _phrase[i] = new PhraseWord(_positions[word.Term]!.Positions, word.Offset, word.Term);
         }
 
         return PhraseMatcher.Count(_phrase.AsSpan(0, clause.Words.Count), clause.Slop);
@@ -144,10 +144,10 @@ public sealed class SearchMatcher : IDisposable
     {
         Length++;
         _work?.Walk(token.Bytes.Length);
-        if (_places.TryGetValue(token.Bytes, out int place))
+        if (_termNumbers.TryGetValue(token.Bytes, out int term))
         {
-            _termFrequencies[place]++;
-            _positions[place]?.Add(token.Position);
+            _termFrequencies[term]++;
+            _positions[term]?.Add(token.Position);
         }
 
         foreach (var (clause, pattern) in _patterns)

@@ -14,7 +14,7 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
     /// <summary>Represents a wildcard star: a Unicode noncharacter, which does not occur in texts.</summary>
     internal const char Star = '\uFFFF';
 
-    private readonly Dictionary<byte[], int> _places = new(BytesComparer.Instance);
+    private readonly Dictionary<byte[], int> _termNumbers = new(BytesComparer.Instance);
     private readonly List<byte[]> _terms = [];
     private readonly List<SearchClause> _clauses = [];
     private int _tokens;
@@ -121,14 +121,14 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
             }
 
             byte[] term = token.Bytes.ToArray();
-            if (!builder._places.TryGetValue(term, out int place))
+            if (!builder._termNumbers.TryGetValue(term, out int number))
             {
-                place = builder._terms.Count;
-                builder._places.Add(term, place);
+                number = builder._terms.Count;
+                builder._termNumbers.Add(term, number);
                 builder._terms.Add(term);
             }
 
-            words.Add(new PhraseTerm(place, token.Position));
+            words.Add(new PhraseTerm(number, token.Position));
             return true;
         }
     }

@@ -12,14 +12,14 @@ namespace Rookery.Queries.FullText;
 /// <summary>
 /// Evaluates <c>moreLikeThis</c> for documents or index rows. Matches those that contain some of the model document's
 /// most significant words. Excludes the model itself. Words are chosen as in Lucene's MoreLikeThis, by their frequency
-/// in all compared fields of the model and their rarity in the source. Each is searched in one field: in which most
-/// documents contain it. Documents are scored by BM25.
+/// in all compared fields of the model and their rarity in the source. Each word is searched in one field: the one
+/// in which most documents contain it. Documents are scored by BM25.
 /// </summary>
 /// <param name="options">The options that select words.</param>
 /// <param name="analyzers">Returns the analyzer of a field.</param>
 /// <param name="text">Buffer for a text.</param>
 /// <param name="wordFields">The full-text fields of a static index; null if documents are evaluated.</param>
-/// <param name="position">Its position in the query's text, for errors.</param>
+/// <param name="position">The condition's position in the query's text, for errors.</param>
 internal sealed class SimilarityCondition(
     SimilarityOptions options,
     Func<FieldReference, Analyzer> analyzers,

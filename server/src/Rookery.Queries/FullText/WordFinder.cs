@@ -17,7 +17,7 @@ internal readonly record struct FoundWord(int Start, int Length, int Kind);
 internal sealed class WordFinder
 {
     private readonly SearchQuery _query;
-    private readonly Dictionary<byte[], int>.AlternateLookup<ReadOnlySpan<byte>> _places;
+    private readonly Dictionary<byte[], int>.AlternateLookup<ReadOnlySpan<byte>> _termNumbers;
     private readonly (int Kind, TokenPattern Pattern)[] _patterns;
 
     /// <summary>Creates a finder for a search.</summary>
@@ -30,10 +30,10 @@ internal sealed class WordFinder
             terms.Add(term, terms.Count);
         }
 
-        _places = terms.GetAlternateLookup<ReadOnlySpan<byte>>();
+        _termNumbers = terms.GetAlternateLookup<ReadOnlySpan<byte>>();
         _patterns =
         [
-            .. query.Clauses.OfType<WildcardClause>().Select((clause, place) => (terms.Count + place, clause.Pattern)),
+            .. query.Clauses.OfType<WildcardClause>().Select((clause, index) => (terms.Count + index, clause.Pattern)),
         ];
     }
 
@@ -49,9 +49,9 @@ internal sealed class WordFinder
 
     private int KindOf(ReadOnlySpan<byte> token, ScanWork? work)
     {
-        if (_places.TryGetValue(token, out int place))
+        if (_termNumbers.TryGetValue(token, out int term))
         {
-            return place;
+            return term;
         }
 
         foreach (var (kind, pattern) in _patterns)

@@ -136,8 +136,8 @@ public sealed record FuzzyCondition(ComparisonCondition Inner, Operand Similarit
 public sealed record ProximityCondition(SearchCondition Inner, Operand Distance, int Position) : Condition(Position);
 
 /// <summary>
-/// <c>intersect(a, b, …)</c>: evaluated as <c>and</c>. Of a static index, each condition may hold for another row of
-/// the document.
+/// <c>intersect(a, b, …)</c>: evaluated as <c>and</c>. In a query of a static index, each condition may match another
+/// row of the document.
 /// </summary>
 /// <param name="Conditions">The conditions, at least two.</param>
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>

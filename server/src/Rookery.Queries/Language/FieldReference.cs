@@ -3,7 +3,7 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Queries.Language;
 
-/// <summary>A field or function that a condition, an order or a selection refers to.</summary>
+/// <summary>A field or function in a condition, in <c>order by</c> or in a selection.</summary>
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public abstract record FieldReference(int Position);
 
@@ -19,7 +19,7 @@ public sealed record IdReference(int Position) : FieldReference(Position);
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record GroupKeyReference(int Position) : FieldReference(Position);
 
-/// <summary><c>score()</c> in an order or a selection.</summary>
+/// <summary><c>score()</c> in <c>order by</c> or in a selection.</summary>
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record ScoreReference(int Position) : FieldReference(Position);
 

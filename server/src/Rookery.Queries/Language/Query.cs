@@ -192,8 +192,7 @@ public enum IncludeKind
 /// <summary>One part of <c>include</c>.</summary>
 /// <param name="Kind">The kind.</param>
 /// <param name="Path">The path of ids or keys, or the field to highlight; null otherwise, and for the counters of the
-/// results. A text, because the answer
-/// contains it as written.</param>
+/// results. A text, because the answer contains it as written.</param>
 /// <param name="Arguments">Further arguments.</param>
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record IncludeClause(IncludeKind Kind, string? Path, IReadOnlyList<Operand> Arguments, int Position);

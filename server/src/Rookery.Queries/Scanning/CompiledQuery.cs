@@ -57,8 +57,8 @@ public sealed class CompiledQuery
         var conditions = new ConditionCompiler(fields, operands, fullText);
         Target = ScanTarget.Find(query, operands);
 
-        // Different rows of a document may satisfy the parts of 'intersect'. So this finds rows that satisfy any part,
-        // and a later check requires a row for each part.
+        // Different rows of a document may satisfy the parts of 'intersect'. So 'Where' matches the rows that satisfy
+        // any part, and 'Intersects' later requires a row for each part.
         var anyPart = rows is { IsReduced: false } ? Intersection.Across(query.Where) : null;
         Where = conditions.Compile(anyPart ?? query.Where);
         // Intersection.Across returns an or-condition, which compiles to an OrPredicate.

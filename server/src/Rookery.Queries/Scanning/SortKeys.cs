@@ -183,7 +183,7 @@ internal sealed class SortKeys
     /// <summary>Writes the sort value of a shuffled order.</summary>
     /// <param name="text">The identity of the result: the lower-cased id of a document, or the members of a
     /// row.</param>
-    /// <param name="seed">The seed. Equal seeds give equal orders.</param>
+    /// <param name="seed">The seed. Equal seeds give the same order.</param>
     /// <param name="destination">At least eight bytes.</param>
     /// <returns>Bytes written.</returns>
     internal static int WriteShuffled(ReadOnlySpan<byte> text, byte[] seed, Span<byte> destination)

@@ -87,11 +87,11 @@ internal sealed class FacetTable
         }
 
         _documentBuckets.ForEach(static bucket => bucket.Count++);
-        for (int numbers = 0; numbers < _plan.Numbers.Length && _documentBuckets.Count > 0; numbers++)
+        for (int i = 0; i < _plan.Numbers.Length && _documentBuckets.Count > 0; i++)
         {
             work.Walk(document.Members.Length);
-            var visitor = new NumberAdder(_documentBuckets, numbers, memory);
-            _plan.Numbers[numbers].Reader.Read(document, ref visitor);
+            var visitor = new NumberAdder(_documentBuckets, i, memory);
+            _plan.Numbers[i].Reader.Read(document, ref visitor);
         }
     }
 
@@ -173,7 +173,7 @@ internal sealed class FacetTable
 
     private void WriteBucket(string text, Bucket bucket, ref bool isFirst, IBufferWriter<byte> output)
     {
-        for (int numbers = 0; numbers < Math.Max(_plan.Numbers.Length, 1); numbers++)
+        for (int i = 0; i < Math.Max(_plan.Numbers.Length, 1); i++)
         {
             output.Write(isFirst ? "{\"Name\":"u8 : ",{\"Name\":"u8);
             isFirst = false;
@@ -183,7 +183,7 @@ internal sealed class FacetTable
             }
             else
             {
-                WriteText(_plan.Numbers[numbers].Name, output);
+                WriteText(_plan.Numbers[i].Name, output);
             }
 
             output.Write(",\"Range\":"u8);
@@ -193,7 +193,7 @@ internal sealed class FacetTable
             );
             if (_plan.Numbers.Length > 0)
             {
-                bucket.WriteNumbers(numbers, _plan.Numbers[numbers].Kinds, output);
+                bucket.WriteNumbers(i, _plan.Numbers[i].Kinds, output);
             }
 
             output.Write("}"u8);

@@ -122,7 +122,7 @@ internal sealed record SuggestionPlan(
             isShort = folded.Length <= Analyzer.MaxTokenBytes;
         }
 
-        // A text of marks alone folds to nothing. It is similar to no word, like the empty text.
+        // A text of combining marks alone is folded to the empty text, which is similar to no word.
         return isShort
             ? [.. Encoding.UTF8.GetString(folded).EnumerateRunes().Select(static rune => rune.Value)]
             : throw new QueryException(

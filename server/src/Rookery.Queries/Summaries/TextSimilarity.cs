@@ -62,7 +62,7 @@ internal static class TextSimilarity
 
     private static double JaroWinkler(ReadOnlySpan<int> one, ReadOnlySpan<int> other)
     {
-        // The matches depend on which word is walked: the shorter one.
+        // The matches depend on which word is walked. As in Lucene, it is the shorter one.
         var shorter = one.Length > other.Length ? other : one;
         var longer = one.Length > other.Length ? one : other;
         int window = Math.Max((longer.Length / 2) - 1, 0);

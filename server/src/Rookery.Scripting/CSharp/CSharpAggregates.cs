@@ -29,7 +29,7 @@ internal static class CSharpAggregates
             var element = heap.Containers.Element(sequence, index);
             if (
                 !element.IsNothing
-                && (extreme.IsNothing || IsBefore(heap, element, extreme, isLeast: function == ScriptFunction.Least))
+                && (extreme.IsNothing || Replaces(heap, element, extreme, isLeast: function == ScriptFunction.Least))
             )
             {
                 extreme = element;
@@ -43,7 +43,7 @@ internal static class CSharpAggregates
     /// Returns whether a value replaces the least or greatest so far. If equal numbers have different text in
     /// documents, the text with the lesser bytes is kept, so the order of numbers does not matter.
     /// </summary>
-    private static bool IsBefore(ScriptHeap heap, ScriptValue value, ScriptValue extreme, bool isLeast)
+    private static bool Replaces(ScriptHeap heap, ScriptValue value, ScriptValue extreme, bool isLeast)
     {
         int order = heap.CompareInOrder(value, extreme);
         return order != 0

@@ -53,7 +53,7 @@ internal static class CSharpComparison
     /// <param name="heap">The heap.</param>
     /// <param name="left">The first value.</param>
     /// <param name="right">The second value.</param>
-    /// <param name="level">Number of containers around them.</param>
+    /// <param name="level">Number of containers around the values.</param>
     /// <param name="isOperator">Whether types that cannot be compared make the script fail, as with <c>==</c>.</param>
     public static bool IsSame(
         this ScriptHeap heap,
@@ -156,8 +156,8 @@ internal static class CSharpComparison
     }
 
     /// <summary>
-    /// Returns whether a method such as <c>Equals</c> of the first number takes the second: C# converts it to the type
-    /// of the first, if that is not narrower.
+    /// Returns whether a method such as <c>Equals</c> of the first number takes the second: C# converts the second to
+    /// the type of the first, if that type is not narrower.
     /// </summary>
     public static bool Accepts(this ScriptHeap heap, ScriptValue left, ScriptValue right)
     {

@@ -9,7 +9,7 @@ namespace Rookery.Scripting.CSharp;
 internal static class CSharpConversions
 {
     /// <summary>
-    /// Computes a cast, a conversion or a parse. The result for null is null; a condition is then false.
+    /// Computes a cast, a conversion or a parse. For null, the result is null, but a condition is false.
     /// </summary>
     /// <param name="heap">The heap.</param>
     /// <param name="function">The conversion.</param>

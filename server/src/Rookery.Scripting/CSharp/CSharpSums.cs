@@ -31,7 +31,7 @@ internal static class CSharpSums
     /// <summary>
     /// Returns the sum of the numbers in the widest of their types, or their average, whose type is never an integer.
     /// As in RavenDB, numbers from documents are added with all their digits. For computed ints and longs, only the
-    /// final sum must fit the type. Computed doubles are added as doubles; in a reduce, by their digits.
+    /// final sum must fit the type. Computed doubles are added as doubles, or in a reduce by their digits.
     /// </summary>
     public static ScriptValue Sum(this ScriptContext context, ScriptValue sequence, int count, bool isAverage)
     {

@@ -135,8 +135,8 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changes
     }
 
     /// <summary>
-    /// Lets the script change the metadata that it reads next, because it may read and then change an array or object
-    /// of the metadata. Emits nothing in scripts that may not change metadata.
+    /// Lets the script change the metadata that it reads next, because it may change an array or object of the metadata
+    /// after reading it. Emits nothing in scripts that may not change metadata.
     /// </summary>
     public void OpenMetadata()
     {
@@ -156,7 +156,8 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changes
     }
 
     /// <summary>
-    /// Refuses an expression that would change metadata, unless the script may: other scripts have only a copy.
+    /// Refuses an expression that would change metadata, unless the script may change it. Other scripts have only a
+    /// copy of the metadata.
     /// </summary>
     /// <exception cref="ScriptException">The script may not change metadata.</exception>
     public void RefuseMetadataChange(Expression target)

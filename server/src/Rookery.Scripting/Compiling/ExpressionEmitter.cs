@@ -8,18 +8,19 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
     // Member names that RavenDB reads as settings of a field, not as values.
     private static readonly string[] FieldSettings = ["$value", "$name", "$options", "$boost", "$vector"];
 
-    // The locals of the shared parts of the conditional expressions that are compiled.
+    // The locals of the shared parts of the conditional expressions that are being compiled.
     private readonly Dictionary<Expression, int> _shared = new(ReferenceEqualityComparer.Instance);
 
-    // Locals of earlier shared parts. Only C# has shared parts, and its programs are one function.
+    // Locals of earlier shared parts, for later ones. Only C# has shared parts, and its programs are one function, so
+    // all locals belong to the same function.
     private readonly Stack<int> _unused = new();
 
     private readonly AssignmentEmitter _assignments = new(context, script);
 
-    // The end of the chain that is compiled, if a '?.' may skip calls of it.
+    // The end of the chain that is being compiled, if a '?.' may skip its calls; otherwise null.
     private JumpTarget? _chainEnd;
 
-    // Whether the next expression continues the chain that is compiled.
+    // Whether the next expression continues the chain that is being compiled.
     private bool _isLink;
 
     /// <summary>Compiles an expression.</summary>
@@ -103,7 +104,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
         context.EnterLevel(expression.Position);
         switch (expression)
         {
-            // The instruction that pushes an integer makes an int of a small one, which the cast converts.
+            // PushWhole pushes a small integer as an int. The cast converts the int to a long.
             case NumberLiteral { IsLong: true, Whole: { } whole } number when whole == (int)whole:
                 script.Calls.EmitInvoke(ScriptFunction.CastToLong, [number with { IsLong = false }], number.Position);
                 break;

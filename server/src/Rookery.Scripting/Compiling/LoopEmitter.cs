@@ -143,7 +143,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
     private int? EmitLength(LambdaExpression callback, int iteration)
     {
         // If a declared function has the name of a built-in one, the parser takes its calls for calls of the built-in
-        // one.
+        // one. MayResize may then be false although the declared function resizes the array.
         if (!callback.MayResize && !context.DeclaresBuiltIn)
         {
             return null;

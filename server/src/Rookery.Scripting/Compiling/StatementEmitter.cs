@@ -155,14 +155,14 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
         var outerLoop = context.Loop;
         context.Scope = new Scope(outer);
         script.Emit(loop.Values);
-        int? named = loop.TakesNames ? EmitNames(loop.Position) : null;
+        int? ownerOfNames = loop.TakesNames ? EmitNames(loop.Position) : null;
         int iteration = context.BeginIteration(loop.Position);
         JumpTarget next = context.NewTarget(),
             end = context.NewTarget();
         context.Loop = new Loop(next, end);
         int element = DeclareElement(loop);
         context.Builder.Mark(next);
-        if (named is { } owner)
+        if (ownerOfNames is { } owner)
         {
             context.Builder.Emit(Opcode.NextName, iteration, owner, element, end);
         }

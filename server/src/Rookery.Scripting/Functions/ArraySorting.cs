@@ -27,8 +27,8 @@ internal static class ArraySorting
         {
             // Two values of 16 bytes for each element, then two indexes of 4 bytes.
             var values = MemoryMarshal.Cast<byte, ScriptValue>(memory.Span)[..(2 * count)];
-            var places = MemoryMarshal.Cast<byte, int>(memory.Span)[(8 * count)..(10 * count)];
-            Sort(heap, array, values[..count], values[count..], places[..count], places[count..]);
+            var indexes = MemoryMarshal.Cast<byte, int>(memory.Span)[(8 * count)..(10 * count)];
+            Sort(heap, array, values[..count], values[count..], indexes[..count], indexes[count..]);
         }
         finally
         {

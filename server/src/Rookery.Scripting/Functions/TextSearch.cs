@@ -44,7 +44,9 @@ internal static class TextSearch
             : ScriptValue.Of(offset < 0 ? -1 : Utf16Text.Length(bytes[..offset]));
     }
 
-    /// <summary>Returns the offset of a text in another one, counted from an offset; -1 if it is not found.</summary>
+    /// <summary>
+    /// Returns the offset of a text in another one, counted from <paramref name="from"/>; -1 if it is not found.
+    /// </summary>
     public static int IndexOf(this ScriptHeap heap, ScriptValue text, int from, ScriptValue wanted)
     {
         // The steps for a longer text are counted before the search, because the search may take long.

@@ -7,7 +7,7 @@ namespace Rookery.Scripting.Running;
 /// <summary>Converts values to conditions, numbers and texts by JavaScript's rules.</summary>
 internal static class Conversions
 {
-    /// <summary>Returns whether a condition of this value holds.</summary>
+    /// <summary>Returns whether the value counts as true in a condition.</summary>
     public static bool IsTrue(this ScriptHeap heap, ScriptValue value) =>
         value.Kind switch
         {

@@ -87,8 +87,8 @@ internal static class Members
     }
 
     /// <summary>
-    /// Returns whether a value still has the member whose name is at an index of its earlier names. If since then only
-    /// members before this one were removed, the search looks at one place.
+    /// Returns whether a value still has the member whose name is at an index of its earlier names. If only members
+    /// before this one were removed since, the search checks one position instead of all.
     /// </summary>
     public static bool HasNamed(this ScriptHeap heap, ScriptValue owner, ScriptValue names, int index)
     {

@@ -189,7 +189,7 @@ internal sealed class RunDocuments
             return ScriptValue.Null;
         }
 
-        // No document has a longer id, so a longer one is neither copied nor compared with earlier ones.
+        // No document has a longer id, so a longer one is neither looked up nor compared with earlier ones.
         id = _heap.Plain(id);
         if (id.Length is 0 or > JsonLimits.MaxIdBytes)
         {

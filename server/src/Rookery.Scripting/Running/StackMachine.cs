@@ -12,7 +12,7 @@ internal sealed class StackMachine
     private const int MaxFrames = 100;
     private const int MaxStackValues = 16 * 1024;
 
-    // Bytes of a thrown text that the refusal shows.
+    // Bytes of a thrown text that the error message shows.
     private const int MaxThrownBytes = 500;
 
     // Values for which the stack keeps memory between runs.

@@ -302,7 +302,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         };
     }
 
-    // A function of the script may resize an array, which the call does not show.
+    // A call of a function of the script counts, too, because the function may resize an array.
     private static bool MayResize(Expression callee) =>
         callee is MemberExpression { Name: "push" or "pop" or "shift" or "unshift" or "splice" }
         || (callee is NameExpression name && !FunctionCatalogue.TryFindFunction(name.Name, out _));

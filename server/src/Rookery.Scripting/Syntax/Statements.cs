@@ -12,7 +12,7 @@ internal abstract record Statement(int Position)
 
     /// <summary>
     /// Returns all expressions of statements, of their inner statements and of functions inside of expressions, but not
-    /// of declared functions. Does not call itself, so a chain may be as long as a text can be.
+    /// of declared functions. Not recursive, so a chain of expressions may be as long as a text can be.
     /// </summary>
     public static IEnumerable<Expression> AllExpressions(IEnumerable<Statement> statements)
     {
