@@ -70,7 +70,7 @@ internal sealed record IdCondition(IdConditionKind Kind, IReadOnlyList<string> V
 }
 
 /// <summary>
-/// The documents that a query reads, by collection and ids. If all of them are results, also the page to return.
+/// The documents that a query reads, by collection and ids; and the page to return, if all documents are results.
 /// </summary>
 internal sealed record DocumentSelection
 {

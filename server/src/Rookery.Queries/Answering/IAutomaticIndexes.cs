@@ -13,6 +13,6 @@ public interface IAutomaticIndexes
     /// <summary>Defines an index on all members.</summary>
     /// <param name="database">The database to index.</param>
     /// <param name="definition">The definition of the index.</param>
-    /// <returns>The reason if it was refused; null if it is defined.</returns>
+    /// <returns>Null if the index is defined; otherwise the reason why it was refused.</returns>
     Task<Rejection?> DefineAsync(Database database, IAutoDefinition definition);
 }

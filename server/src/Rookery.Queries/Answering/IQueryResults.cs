@@ -21,8 +21,8 @@ public interface IQueryResults : IDisposable
 
     /// <summary>
     /// Number of results that the index found up to the end of the page, and that are left out because they no longer
-    /// match. Known after the last move. Clients add it to the offset of the next page, so the total counts these
-    /// results, too.
+    /// match. Known after the last move. Clients add this number to the offset of the next page, so the total counts
+    /// these results, too.
     /// </summary>
     long SkippedCount => 0;
 
@@ -35,8 +35,8 @@ public interface IQueryResults : IDisposable
     long DocumentBytes { get; }
 
     /// <summary>
-    /// Moves to the next result, and reserves memory to write it. The sink may throw if none is free in time (HTTP:
-    /// 429), see <see cref="IAnswerSink.WaitForMemoryAsync"/>.
+    /// Moves to the next result, and reserves memory to write it. The sink may throw if no memory is free in time
+    /// (HTTP: 429), see <see cref="IAnswerSink.WaitForMemoryAsync"/>.
     /// </summary>
     /// <returns>False after the last of the page.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>

@@ -16,7 +16,7 @@ internal sealed class LongSearches(int places)
 
     private int _takenPlaces;
 
-    /// <summary>Default number of places: the processors less one, and at least two.</summary>
+    /// <summary>Default number of places: one less than the processors, but at least two.</summary>
     public static int DefaultPlaces => Math.Max(2, Environment.ProcessorCount - 1);
 
     /// <summary>Takes a place.</summary>

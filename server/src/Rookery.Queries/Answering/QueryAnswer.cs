@@ -61,7 +61,8 @@ public sealed class QueryAnswer : IDisposable
     public long ResultEtag => _basis.ResultEtag;
 
     /// <summary>
-    /// When the index last indexed a document; null if no index answers, or it indexed nothing since the node started.
+    /// When the index last indexed a document; null if no index answers, or the index indexed nothing since the node
+    /// started.
     /// </summary>
     public DateTimeOffset? Timestamp => _basis.Timestamp;
 

@@ -7,8 +7,8 @@ namespace Rookery.Queries.Answering;
 /// <param name="SearchedIndex">The index to search; null to read documents by id or by a scan.</param>
 /// <param name="IsStale">Whether the index lacks documents that were written before the query arrived.</param>
 /// <param name="ResultEtag">The answer includes all writes through this etag.</param>
-/// <param name="Timestamp">When the index last indexed a document; null if no index answers, or it indexed nothing
-/// since the node started.</param>
+/// <param name="Timestamp">When the index last indexed a document; null if no index answers, or the index
+/// indexed nothing since the node started.</param>
 internal sealed record QueryBasis(
     string IndexName,
     string? SearchedIndex,

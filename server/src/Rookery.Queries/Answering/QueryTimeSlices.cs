@@ -11,7 +11,7 @@ namespace Rookery.Queries.Answering;
 /// <param name="time">The clock.</param>
 /// <param name="limit">Total working time of the query.</param>
 /// <param name="sink">Reports when the client disconnects.</param>
-/// <param name="searches">Limits long index searches; null if they are limited elsewhere.</param>
+/// <param name="searches">Limits long index searches; null for no limit.</param>
 /// <param name="stopping">Cancelled when the node stops.</param>
 internal sealed class QueryTimeSlices(
     TimeProvider time,

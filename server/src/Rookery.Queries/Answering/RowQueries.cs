@@ -134,8 +134,9 @@ internal static class RowQueries
         }
     }
 
-    /// <summary>Adds the rows of a document, or one reduced row. Always returns false: none is the last to
-    /// read.</summary>
+    /// <summary>
+    /// Adds the rows of a document, or one reduced row. Always returns false, so that all rows are read.
+    /// </summary>
     private static bool Add(ScanRun run, in QueriedDocument document, IReadOnlyList<byte[]> rows, SummaryRun? summary)
     {
         if (summary is null)

@@ -38,7 +38,7 @@ internal sealed class SummaryResults(SummaryRun summary, AnswerReader reader) : 
 
     public void Collect(IReferenceCollector includes)
     {
-        // A query with a summary is refused if it has includes.
+        // Facets and suggestions refer to no document, so includes add nothing.
     }
 
     public void AddNotesTo(QueryNotes notes)

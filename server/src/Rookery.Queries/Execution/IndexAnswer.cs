@@ -261,8 +261,8 @@ public sealed class IndexAnswer : IDisposable
     }
 
     /// <summary>
-    /// Reads the members that a static index stores of the row at <paramref name="index"/>, without braces; empty if it
-    /// stores none. Valid until the next call.
+    /// Reads the members that a static index stores of the row at <paramref name="index"/>, without braces; empty if
+    /// none are stored. Valid until the next call.
     /// </summary>
     /// <param name="index">The position in <see cref="Documents"/>.</param>
     /// <exception cref="IndexDamagedException">The index is damaged.</exception>
@@ -316,7 +316,7 @@ internal sealed class FoundDocuments(
     /// <inheritdoc/>
     public int Count => _dropped + _found.Count;
 
-    /// <summary>Replaces the entries by those of a search that found more.</summary>
+    /// <summary>Replaces the entries by those of another search, or by none to release them.</summary>
     /// <param name="documents">Reads the ids of each segment.</param>
     /// <param name="ids">Ids that are already in memory.</param>
     /// <param name="found">The entries.</param>

@@ -2,7 +2,7 @@ namespace Rookery.Queries.Execution;
 
 /// <summary>
 /// Thrown if an index is found damaged while an answer is read from it. The index is then built again from the
-/// documents. Until that ends, a scan or another index answers.
+/// documents. Until the rebuild ends, a scan or another index answers.
 /// </summary>
 /// <param name="indexName">The index.</param>
 /// <param name="damage">The damage found.</param>

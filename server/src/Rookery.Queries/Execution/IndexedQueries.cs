@@ -91,8 +91,8 @@ public sealed class IndexedQueries(IndexHost indexes)
     }
 
     /// <summary>
-    /// Returns the index that answers, not its replacement that is being built. Null if it does not exist on this node
-    /// or cannot answer the query.
+    /// Returns the index that answers, not its replacement that is being built. Null if the index does not exist on
+    /// this node or cannot answer the query.
     /// </summary>
     internal RunningIndex? FindServing(Database database, string indexName, CompiledQuery compiled) =>
         indexes.TryGetSlot(database, indexName, out var slot) && CanAnswer(slot.Serving, compiled)

@@ -129,7 +129,7 @@ internal sealed class RankedPage(
     /// <summary>
     /// Collects the first entries from the term's sorted entries, if the matches are those of one term.
     /// </summary>
-    /// <returns>False if it did not find the page. The candidates are then not read yet.</returns>
+    /// <returns>False if the page was not found. The candidates are then not read yet.</returns>
     private bool TryReadSorted(int segment, EntryCursor candidates, SegmentSort sort, RankedEntries first)
     {
         var (reader, live) = segments[segment];
@@ -249,7 +249,7 @@ internal sealed class RankedPage(
     /// all matches takes, because the candidates then come late in the order. If the cursor cannot test an entry,
     /// replaces <paramref name="candidates"/> by a set of the same entries.
     /// </summary>
-    /// <returns>False if it did not find the page, so that all candidates must be read.</returns>
+    /// <returns>False if the page was not found, so that all candidates must be read.</returns>
     private bool TryWalkInOrder(
         int segment,
         ref EntryCursor candidates,

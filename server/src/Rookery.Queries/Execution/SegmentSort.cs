@@ -97,7 +97,7 @@ internal sealed class SegmentSort
     }
 
     /// <summary>Writes the sort key of an entry.</summary>
-    /// <returns>False if it must be read from the document.</returns>
+    /// <returns>False if the key must be read from the document.</returns>
     public bool TryWrite(int entry, PooledBytes output)
     {
         output.Clear();
@@ -138,7 +138,7 @@ internal sealed class SegmentSort
     public TermsInOrder? InOrder(OpenedPostings opened) => _columns[0].InOrder(opened);
 
     /// <summary>Reads the sort key of an entry, unless it was read before.</summary>
-    /// <returns>False if it must be read from the document.</returns>
+    /// <returns>False if the key must be read from the document.</returns>
     public bool TryRead(RankedEntry entry, PooledBytes room)
     {
         if (entry.SortKey is null && TryWrite(entry.Entry, room))

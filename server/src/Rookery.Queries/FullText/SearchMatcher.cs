@@ -66,7 +66,7 @@ public sealed class SearchMatcher : IDisposable
     public ReadOnlySpan<int> ClauseFrequencies => _clauseFrequencies;
 
     /// <summary>Starts the next document.</summary>
-    /// <param name="counter">Counts the work on it against the time limit; null for no limit.</param>
+    /// <param name="counter">Counts the work on the document against the time limit; null for no limit.</param>
     public void Begin(ScanWork? counter = null)
     {
         _work = counter;

@@ -85,7 +85,10 @@ internal sealed class SimilarityOptions
     /// </summary>
     public double? BoostFactor { get; }
 
-    /// <summary>The fields to compare; null for all top-level fields of the model.</summary>
+    /// <summary>
+    /// The fields to compare. Null for all full-text fields of the index, or if documents are evaluated, for all texts
+    /// and arrays at the top level of the model.
+    /// </summary>
     public string[]? Fields { get; }
 
     /// <summary>Returns whether a word of the model occurs often enough, and has a permitted length.</summary>

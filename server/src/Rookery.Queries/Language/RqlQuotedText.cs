@@ -4,8 +4,9 @@ using System.Text;
 namespace Rookery.Queries.Language;
 
 /// <summary>
-/// Parses texts in quotes. A doubled quote means one quote. A backslash escapes quotes, a backslash and JSON's control
-/// characters. Before any other character the backslash is kept, so that a pattern like <c>'\d+'</c> needs no doubling.
+/// Parses texts in quotes. A doubled quote means one quote. A backslash escapes a quote, a slash, a backslash,
+/// <c>n</c>, <c>r</c>, <c>t</c>, and <c>u</c> with four hexadecimal digits. Before any other character the backslash is
+/// kept, so that a pattern like <c>'\d+'</c> needs no doubling.
 /// </summary>
 internal static class RqlQuotedText
 {

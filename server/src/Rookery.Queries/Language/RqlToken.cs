@@ -28,10 +28,10 @@ internal enum RqlTokenKind
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>
 internal readonly record struct RqlToken(RqlTokenKind Kind, string Text, int Position)
 {
-    /// <summary>Returns whether it is this keyword, without case.</summary>
+    /// <summary>Returns whether the token is this keyword, compared without case.</summary>
     public bool IsKeyword(string keyword) =>
         Kind == RqlTokenKind.Word && Text.Equals(keyword, StringComparison.OrdinalIgnoreCase);
 
-    /// <summary>Returns whether it is this symbol.</summary>
+    /// <summary>Returns whether the token is this symbol.</summary>
     public bool IsSymbol(string symbol) => Kind == RqlTokenKind.Symbol && Text.Equals(symbol, StringComparison.Ordinal);
 }

@@ -370,7 +370,7 @@ public sealed class ScanRun : IDisposable
         return BinaryPrimitives.ReadUInt128LittleEndian(hash);
     }
 
-    /// <summary>Hashes members so that texts are equal however they are escaped.</summary>
+    /// <summary>Hashes members. Texts that differ only in their escapes get equal hashes.</summary>
     private void HashContent(ReadOnlySpan<byte> members, Span<byte> hash)
     {
         if (!members.Contains((byte)'\\'))

@@ -65,7 +65,7 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changes
         Builder.Begin(number, parameters);
     }
 
-    /// <summary>Ends the function. It returns undefined if the run reaches this end.</summary>
+    /// <summary>Ends the function. The function returns undefined if a run reaches its end.</summary>
     public void EndFunction(int number)
     {
         Builder.Emit(Opcode.PushUndefined);

@@ -63,7 +63,8 @@ public sealed record QueryScript
     /// </summary>
     /// <param name="statements">The statements.</param>
     /// <param name="changesMetadata">
-    /// Whether they may change the document's metadata. A program that mentions metadata is then of the second version.
+    /// Whether the statements may change the document's metadata. A program that mentions metadata is then of the
+    /// second version.
     /// </param>
     /// <exception cref="ScriptException">A part has a syntax error or uses something unsupported.</exception>
     public ScriptProgram CompileUpdate(ScriptPart statements, bool changesMetadata)

@@ -114,7 +114,7 @@ internal static class NumberFunctions
             throw new ScriptFailure("toFixed takes 0 to 100 digits");
         }
 
-        // As in JavaScript, toFixed formats numbers from this one on as toString does.
+        // As in JavaScript, toFixed formats numbers of at least this size as toString does.
         const double FixedLimit = 1e21;
         if (!double.IsFinite(number) || Math.Abs(number) >= FixedLimit)
         {

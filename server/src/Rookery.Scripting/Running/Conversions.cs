@@ -17,7 +17,7 @@ internal static class Conversions
             _ => true,
         };
 
-    /// <summary>Converts a value to a number; NaN if it has none.</summary>
+    /// <summary>Converts a value to a number; NaN if the value stands for no number.</summary>
     public static double ToNumber(this ScriptHeap heap, ScriptValue value)
     {
         switch (value.Kind)

@@ -72,8 +72,8 @@ internal static class Members
     }
 
     /// <summary>
-    /// Returns whether an object has a member or an array an element of this name. The document of a run does not count
-    /// its metadata, which <c>Object.keys</c> does not list either.
+    /// Returns whether an object has a member or an array an element of this name. The metadata of a run's document is
+    /// not counted, and <c>Object.keys</c> does not list it either.
     /// </summary>
     public static bool HasMember(this ScriptHeap heap, ScriptValue target, ScriptValue name)
     {
