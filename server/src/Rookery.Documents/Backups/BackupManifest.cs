@@ -46,7 +46,7 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
             .Select(line => line[DatabaseKey.Length..]);
 
     /// <summary>
-    /// The level of the formats in the backup; null if the manifest names none, as those of the first version.
+    /// The level of the formats in the backup; null if the manifest has no such line, as in the first version.
     /// </summary>
     /// <exception cref="BackupException">A newer version wrote the level in another form.</exception>
     public FormatLevel? Level =>

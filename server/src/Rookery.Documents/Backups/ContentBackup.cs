@@ -26,9 +26,9 @@ internal static class ContentBackup
     public static string NameOf(int number) => string.Create(CultureInfo.InvariantCulture, $"{Folder}/{number}");
 
     /// <summary>Writes the contents into a sequence of files.</summary>
-    /// <param name="contents">The contents, which keep all files meanwhile.</param>
-    /// <param name="unreadable">Receives each content of which a part cannot be read. It is in the backup as damaged as
-    /// it is, or left out if it cannot be opened.</param>
+    /// <param name="contents">The contents of the node. The caller prevents their deletion meanwhile.</param>
+    /// <param name="unreadable">Receives each content of which a part cannot be read. The backup contains it with its
+    /// damage, or lacks it if it cannot be opened.</param>
     /// <param name="unlisted">Receives each directory that cannot be listed, so that its contents are left out.</param>
     /// <returns>The files, in order.</returns>
     public static IEnumerable<ContentBackupFile> Write(

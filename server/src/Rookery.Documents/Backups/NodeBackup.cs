@@ -10,7 +10,7 @@ namespace Rookery.Documents.Backups;
 /// <summary>
 /// A running backup of an open node. It contains hard links to the runs of one manifest, the journal entries after the
 /// manifest's index, up to the last entry that is durable when the backup begins, and the contents of attachments.
-/// Writes continue meanwhile; no content is deleted. Disposing it removes the hard links and so frees their space.
+/// Writes continue meanwhile, but no content is deleted. Disposing it removes the hard links and so frees their space.
 /// </summary>
 public sealed class NodeBackup : IDisposable
 {
@@ -28,7 +28,7 @@ public sealed class NodeBackup : IDisposable
     private readonly NodeStore _store;
     private readonly IDisposable _contentsHold;
     private readonly HashSet<ContentPlace> _unreadable = [];
-    private readonly HashSet<string> _unlisted = new(StringComparer.Ordinal); // directories of contents
+    private readonly HashSet<string> _unlisted = new(StringComparer.Ordinal); // directories that cannot be listed
     private long _throughIndex;
     private long _throughEtag;
 
@@ -138,8 +138,9 @@ public sealed class NodeBackup : IDisposable
         }
 
         // The contents follow the entries: each content that an entry names is durable then, and is not deleted before
-        // the backup ends. The rows are compared with the files before and after the copy. Before, because a missing
-        // content may be uploaded again too late for the backup. After, because an entry may not have been applied yet.
+        // the backup ends. The rows are compared with the files twice. The comparison before the copy also finds a
+        // content that is missing now and is uploaded again too late for the backup. The comparison after the copy
+        // includes the rows of entries that were not applied before.
         FindUnreadable();
         foreach (
             var file in ContentBackup.Write(
@@ -171,7 +172,7 @@ public sealed class NodeBackup : IDisposable
         RemoveCheckpoint(_disk, _checkpoint);
     }
 
-    // A content that a row names and that the backup lacks, or has with damage, must not go unnoticed.
+    // Finds the contents that rows name and that the backup lacks, or has with damage.
     private void FindUnreadable()
     {
         foreach (var database in _store.Databases.All)

@@ -62,12 +62,12 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     /// <returns>Names of the restored databases, with their number of documents.</returns>
     /// <exception cref="DirectoryNotEmptyException">The data directory or the journal's directory is not empty. Nothing
     /// was written.</exception>
-    /// <exception cref="DataFormatException">The journal's directory is one of other data of the node. Nothing was
-    /// written.</exception>
+    /// <exception cref="DataFormatException">The journal's directory is inside the data directory, but its name is not
+    /// <c>journal</c>. Nothing was written.</exception>
     /// <exception cref="BackupException">The backup is incomplete or damaged, or does not contain the
     /// database.</exception>
-    /// <exception cref="IOException">A disk operation failed. No node opens a data directory that was
-    /// begun.</exception>
+    /// <exception cref="IOException">A disk operation failed. No node opens the unfinished data
+    /// directory.</exception>
     public IReadOnlyList<(string Name, long Documents)> Run(string from, string? onlyDatabase)
     {
         var backup = BackupManifest.Read(disk, from);
@@ -84,7 +84,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
             WriteJournal(history, backup, from);
             DataDirectory.WriteFormat(disk, Target, NodeIds.Create());
 
-            // Like a new single node: no member of an older version has to read what it writes.
+            // The newest level, as for a new single node: no member of an older version has to read its data.
             new FormatLevel(options.NewestFormatLevel, FormatLevel.ProgramVersion).Write(disk, Target);
         }
 
@@ -171,8 +171,8 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
             .Files.Where(static file => !IsOfContents(file))
             .Aggregate(SmallFiles * BlockBytes, static (sum, file) => Add(sum, InBlocks(file.Bytes)));
 
-    // A file of contents holds many small ones, each of which becomes a file of its own in a directory of up to 257 a
-    // database: 10,000 contents of 10 bytes are 1 MB in the backup and take 41 MB.
+    // A file of contents in a backup holds many small contents. A restore writes each of them to its own file, in up to
+    // 257 directories for each database: 10,000 contents of 10 bytes are 1 MB in the backup and take 41 MB.
     private long ContentBytesOf(BackupManifest backup, string from)
     {
         long sum = 0;

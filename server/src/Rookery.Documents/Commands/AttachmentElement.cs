@@ -5,7 +5,7 @@ using Rookery.Platform;
 namespace Rookery.Documents.Commands;
 
 /// <summary>The members of a command of bulk_docs that concern an attachment.</summary>
-/// <param name="takesContents">Whether a content follows for each command AttachmentPUT, in order.</param>
+/// <param name="takesContents">Whether the bytes of each AttachmentPUT follow the commands, in order.</param>
 internal sealed class AttachmentElement(bool takesContents)
 {
     private readonly PooledBytes _name = new();

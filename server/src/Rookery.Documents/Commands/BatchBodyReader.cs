@@ -15,8 +15,8 @@ namespace Rookery.Documents.Commands;
 internal abstract class BatchBodyReader(DocumentParser parser, BatchWriter writer, int maxBatchBytes) : IDisposable
 {
     private InputError _refusal;
-    private int _commands; // whole commands; one on counters can be several operations of the batch
-    private bool _isInside; // whether a command of the body is being read, so that an error is in it
+    private int _commands; // commands read so far; one on counters can be several operations of the batch
+    private bool _isInside; // whether a command is being read; an error then belongs to it
 
     /// <summary>Maximum length of the encoded batch.</summary>
     protected int MaxBatchBytes => maxBatchBytes;
@@ -30,10 +30,10 @@ internal abstract class BatchBodyReader(DocumentParser parser, BatchWriter write
     /// <summary>The id of the command that is being read.</summary>
     protected PooledBytes Id { get; } = new();
 
-    /// <summary>Its change vector, if <see cref="HasChangeVector"/>.</summary>
+    /// <summary>The command's change vector, if <see cref="HasChangeVector"/>.</summary>
     protected PooledBytes ChangeVector { get; } = new();
 
-    /// <summary>Its kind; the default value until its type was read.</summary>
+    /// <summary>The command's kind; the default value until its type was read.</summary>
     protected OperationKind Kind { get; set; }
 
     /// <summary>Whether the command states a change vector.</summary>
@@ -46,8 +46,8 @@ internal abstract class BatchBodyReader(DocumentParser parser, BatchWriter write
     protected ExpectedChangeVector Expected =>
         HasChangeVector ? ExpectedChangeVector.MustEqual(ChangeVector.Written) : ExpectedChangeVector.None;
 
-    /// <summary>The name of the batch in messages, and the advice if the batch is too large.</summary>
-    protected abstract (string Name, string Advice) Limited { get; }
+    /// <summary>The name of the batch in messages, and the advice for a batch that is too large.</summary>
+    protected abstract (string Name, string Advice) Wording { get; }
 
     /// <summary>Reads the whole body.</summary>
     public bool TryReadBody(scoped ref JsonScanner scanner)
@@ -252,6 +252,6 @@ internal abstract class BatchBodyReader(DocumentParser parser, BatchWriter write
             : writer.Count > max ? $"holds more than {max} commands, where each operation on a counter counts as one"
             : null;
         return excess is null
-            || Refuse(InputErrorCode.BatchTooLarge, scanner, start, $"The {Limited.Name} {excess}", Limited.Advice);
+            || Refuse(InputErrorCode.BatchTooLarge, scanner, start, $"The {Wording.Name} {excess}", Wording.Advice);
     }
 }

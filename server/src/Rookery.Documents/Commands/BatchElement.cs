@@ -47,7 +47,7 @@ internal sealed class BatchElement(
     private int _unknownAt;
 
     /// <inheritdoc/>
-    protected override (string Name, string Advice) Limited => ("batch", "Send several batches, or use bulk insert");
+    protected override (string Name, string Advice) Wording => ("batch", "Send several batches, or use bulk insert");
 
     /// <summary>Reads the body of PATCH docs at the scanner's next token.</summary>
     public bool TryReadPatch(
@@ -239,7 +239,6 @@ internal sealed class BatchElement(
 
         if (member.SequenceEqual("Counters"u8) && scanner.Peek() != (byte)'n')
         {
-            _counters.Clear(); // a repeated member replaces the one before it
             _counters.LimitToRoomOf(Writer, MaxBatchBytes);
             return _counters.TryRead(ref scanner);
         }

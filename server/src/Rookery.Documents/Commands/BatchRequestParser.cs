@@ -62,13 +62,13 @@ public static class BatchRequestParser
     }
 
     /// <summary>
-    /// Parses the commands of a batch with attachments, whose contents follow. The caller gives them to the writer
-    /// (<see cref="BatchWriter.SetContents"/>) and completes it.
+    /// Parses the commands of a batch with attachments. The contents follow in the request: the caller passes them to
+    /// <see cref="BatchWriter.SetContents"/>, and completes the batch.
     /// </summary>
     /// <param name="body">The commands.</param>
     /// <param name="database">The database's number.</param>
     /// <param name="key">The request's idempotency key, or none.</param>
-    /// <param name="maxBatchBytes">Maximum length of the commands and of the command.</param>
+    /// <param name="maxBatchBytes">Maximum length of the body and of the encoded command.</param>
     /// <param name="writer">The batch; the caller disposes it. Null if it was refused.</param>
     /// <param name="error">The reason for a refusal.</param>
     /// <param name="formatLevel">Bounds the command formats that may be written: see <see cref="FormatLevel"/>.</param>

@@ -175,7 +175,7 @@ public sealed class BatchWriter : IDisposable
     /// <summary>Number of attachments that need a content.</summary>
     public int ContentCount => _contentOffsets?.Count ?? 0;
 
-    /// <summary>Names the contents of the attachments in turn.</summary>
+    /// <summary>Sets the contents of the attachments, in their order.</summary>
     /// <param name="contents">As many as <see cref="ContentCount"/>, durable and pinned.</param>
     public void SetContents(IReadOnlyList<PinnedContent> contents)
     {

@@ -18,11 +18,11 @@ internal sealed class ClusterTransactionParser : BatchBodyReader
         : base(parser, writer, maxBatchBytes) { }
 
     /// <inheritdoc/>
-    protected override (string Name, string Advice) Limited => ("transaction", "Send several transactions");
+    protected override (string Name, string Advice) Wording => ("transaction", "Send several transactions");
 
     /// <summary>
-    /// Returns whether a body asks for a cluster-wide transaction. The mode usually follows the commands, which it
-    /// gives another meaning, so it is searched first. Most bodies do not contain the word.
+    /// Returns whether a body asks for a cluster-wide transaction. The mode changes the meaning of the commands, but
+    /// usually follows them, so it is searched first. Most bodies do not contain the word.
     /// </summary>
     public static bool IsClusterWide(ReadOnlySpan<byte> body)
     {

@@ -73,7 +73,7 @@ public readonly ref struct CreateDatabaseCommand
 /// <summary>Stores or deletes a cluster record.</summary>
 public readonly ref struct ClusterRecordCommand
 {
-    /// <summary>Its key, ASCII.</summary>
+    /// <summary>The record's key, ASCII.</summary>
     public ReadOnlySpan<byte> Key { get; init; }
 
     /// <summary>The value to store.</summary>

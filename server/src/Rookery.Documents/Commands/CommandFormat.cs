@@ -16,7 +16,7 @@ namespace Rookery.Documents.Commands;
 /// An operation: <c>[kind | id kind &lt;&lt; 4][flags][id u16+bytes][lower id u16+bytes if flag 8][change vector
 /// u8+bytes if MustEqual]</c>, then for a put <c>[expires i64 if flag 4][content u32+bytes]</c>, for a patch
 /// <c>[program u32+bytes]</c>. An operation on a compare-exchange value: <c>[kind][flags][key u16+bytes][lower key
-/// u16+bytes if flag 8][index i64]</c>, then for a put as above from the expiry on. An operation on a counter:
+/// u16+bytes if flag 8][index i64]</c>, then for a put the expiry and the content as above. An operation on a counter:
 /// <c>[kind][flags][id u16+bytes if flag 16][lower id u16+bytes if flags 16 and 8][name u16+bytes][lower name u16+bytes
 /// if flag 4]</c>, then for an increment <c>[delta i64]</c>. The first operation of a group has the id for all of them.
 /// An operation on an attachment continues with <c>[name u16+bytes]</c>, and a put with <c>[content type
@@ -39,7 +39,7 @@ internal static class CommandFormat
     public const byte HeaderFlags = HeaderSkipUnchanged | HeaderHasKey | HeaderWithoutGuards | HeaderNamesContents;
     public const int KeyedHeaderBytes = FixedHeaderBytes + IdempotencyKey.Length + RequestHash.Length;
 
-    /// <summary>Length of the end of a put of an attachment, which names its content.</summary>
+    /// <summary>Length of the size and the hash of a content, with which a put of an attachment ends.</summary>
     public const int AttachmentContentBytes = sizeof(long) + ContentHash.Length;
 
     private const int OperationHeadBytes = 4;

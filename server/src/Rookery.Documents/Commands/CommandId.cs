@@ -75,8 +75,8 @@ public readonly ref struct CommandId
         return _lower.Length;
     }
 
-    // Appends what the kind requires and returns the new length. The tag stands for the node's letter in RavenDB's ids;
-    // it is the same on every node.
+    // Appends what the kind requires and returns the new length. Where RavenDB appends the node's letter, this appends
+    // a tag that is the same on every node.
     private int AppendNumber(Span<byte> id, int length, long number, byte tag)
     {
         switch (Kind)

@@ -75,13 +75,13 @@ public ref struct CommandReader
     /// <summary>Batch, BulkPut: whether a put of an identical document keeps the stored version.</summary>
     public readonly bool SkipUnchanged { get; }
 
-    /// <summary>Whether an operation puts an attachment, so that the command names contents.</summary>
+    /// <summary>Whether an operation puts an attachment: then the command contains hashes of contents.</summary>
     public readonly bool NamesContents { get; }
 
     /// <summary>ClusterTransaction: whether atomic guards protect its documents.</summary>
     public readonly bool HasGuards { get; }
 
-    /// <summary>Returns whether a command names contents. Costs the look at one byte.</summary>
+    /// <summary>Returns <see cref="NamesContents"/> of a command. Reads only one byte.</summary>
     public static bool NamesContentsIn(ReadOnlySpan<byte> command) =>
         command.Length > CommandFormat.FlagsOffset
         && (command[CommandFormat.FlagsOffset] & CommandFormat.HeaderNamesContents) != 0;
@@ -316,7 +316,7 @@ public ref struct CommandReader
         {
             if (!NamesContents)
             {
-                throw Broken(); // members would append it without its content
+                throw Broken(); // without the flag, members would append the entry without its content
             }
 
             ReadShortBytes();

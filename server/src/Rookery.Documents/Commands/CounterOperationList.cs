@@ -44,7 +44,7 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
     /// </summary>
     public long Bytes { get; private set; }
 
-    /// <summary>Whether a text was read.</summary>
+    /// <summary>Whether <see cref="TryRead"/> was called since the last <see cref="Clear"/>.</summary>
     public bool IsRead { get; private set; }
 
     /// <summary>The reason for a refusal.</summary>
@@ -404,7 +404,7 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
         /// <summary>Kind of the current operation.</summary>
         public OperationKind Kind { get; private set; }
 
-        /// <summary>The number that it adds.</summary>
+        /// <summary>The number that the current operation adds.</summary>
         public long Delta { get; private set; }
 
         /// <summary>The counter's name.</summary>

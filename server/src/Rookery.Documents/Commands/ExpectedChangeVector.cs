@@ -41,8 +41,8 @@ public readonly ref struct ExpectedChangeVector
     public ReadOnlySpan<byte> Text { get; }
 
     /// <summary>Expects this change vector; an empty text expects that the document does not exist.</summary>
-    /// <param name="text">The change vector. A text beyond <see cref="MaxBytes"/> is truncated. It is still longer than
-    /// any stored change vector, and so differs from all.</param>
+    /// <param name="text">The change vector. A text longer than <see cref="MaxBytes"/> is truncated to that length, at
+    /// which it still equals no stored change vector.</param>
     public static ExpectedChangeVector MustEqual(ReadOnlySpan<byte> text) =>
         text.IsEmpty ? MustNotExist : new(Expectation.MustEqual, text[..Math.Min(text.Length, MaxBytes)]);
 }

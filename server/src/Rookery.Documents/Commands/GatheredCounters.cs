@@ -5,8 +5,8 @@ using Rookery.Documents.Ids;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Gathers the operations on counters of a bulk insert by document, so that a document is rewritten once for all of
-/// them, however they are mixed in the stream. They follow the documents of the same command.
+/// Gathers the operations on counters of a bulk insert by document, so that each document is rewritten once for all of
+/// its operations, in whatever sequence they arrive. In a command, they follow the documents.
 /// </summary>
 /// <param name="database">The database, in which the lengths of the documents are looked up.</param>
 public sealed class GatheredCounters(Database database) : IDisposable
@@ -27,7 +27,7 @@ public sealed class GatheredCounters(Database database) : IDisposable
     /// <summary>Upper bound of the bytes that the operations take in a command.</summary>
     public long Bytes { get; private set; }
 
-    /// <summary>Whether the command must end, because it rewrites enough.</summary>
+    /// <summary>Whether the command must end, because it rewrites as many bytes as it may.</summary>
     public bool IsFull => _rewrittenBytes >= MaxRewrittenBytes;
 
     /// <summary>Moves all operations to a batch.</summary>
@@ -62,8 +62,8 @@ public sealed class GatheredCounters(Database database) : IDisposable
     /// <param name="id">The document's id.</param>
     /// <param name="counters">The operations.</param>
     /// <param name="offset">Offset of the next operation to add; 0 at first.</param>
-    /// <returns>Whether all were added; otherwise the command must end first. A command accepts at least one operation
-    /// in the latter case too, so that callers make progress.</returns>
+    /// <returns>Whether all were added. Otherwise the command must end first; at least one operation was added, so that
+    /// callers make progress.</returns>
     internal bool TryAdd(ReadOnlySpan<byte> id, CounterOperationList counters, ref int offset)
     {
         Span<byte> lowerId = stackalloc byte[DocumentId.MaxBytes];
@@ -97,7 +97,7 @@ public sealed class GatheredCounters(Database database) : IDisposable
     /// </summary>
     internal void AddPut(ReadOnlySpan<byte> id) => _rewrittenBytes += _replaced.NameBytesOf(id);
 
-    // Does not count a document of an earlier command that is not applied yet: all these together are short.
+    // Returns 0 for a document of an earlier command that is not applied yet: such documents together are short.
     private long LengthOf(ReadOnlySpan<byte> id)
     {
         using var reader = database.OpenReader();

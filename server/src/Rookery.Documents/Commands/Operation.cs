@@ -52,7 +52,7 @@ public readonly ref struct Operation
     public ReadOnlySpan<byte> AttachmentBytes { get; init; }
 
     /// <summary>
-    /// AttachmentPut, AttachmentDelete: the attachment; its etag is 0. A delete names only its name. Decoded on each
+    /// AttachmentPut, AttachmentDelete: the attachment; its etag is 0. A delete contains only the name. Decoded on each
     /// call, so that other operations do not carry its fields.
     /// </summary>
     public AttachmentEntry Attachment => CommandReader.DecodeAttachment(AttachmentBytes);

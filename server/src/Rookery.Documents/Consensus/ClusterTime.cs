@@ -5,7 +5,7 @@ namespace Rookery.Documents.Consensus;
 /// <param name="IsSure">Whether the time is trusted. While it is not, nothing expires.</param>
 public readonly record struct ClusterTime(long UtcTicks, bool IsSure)
 {
-    /// <summary>Message of a refusal to create something that expires while the time is uncertain.</summary>
+    /// <summary>Message that refuses to create anything that expires, while the time is not trusted.</summary>
     public const string TimeInDoubtMessage =
         "The cluster's time is in doubt, so nothing with an expiry can be created. Connect the members to a source of "
         + "time; or see with `rookery status` that their clocks are right, and run `rookery cluster clock "

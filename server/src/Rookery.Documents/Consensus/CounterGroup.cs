@@ -7,23 +7,23 @@ using Rookery.Storage;
 namespace Rookery.Documents.Consensus;
 
 /// <summary>
-/// Reads ahead the rows that apply will need for operations on the counters of a document. Reads the document once for
-/// all operations: the part before its body, or all of it if an operation creates or deletes a counter, because apply
-/// then rewrites the document.
+/// Reads ahead the rows that apply will need for a group: adjacent operations of a request on the counters of one
+/// document. Reads the document once for all operations: the part before its body, or all of it if an operation creates
+/// or deletes a counter, because apply then rewrites the document.
 /// </summary>
 /// <param name="snapshot">The snapshot.</param>
 /// <param name="database">The database's number.</param>
 internal struct CounterGroup(Snapshot snapshot, uint database)
 {
-    private byte[] _documentKey = []; // allocated by the first group, because most commands have none
+    private byte[] _documentKey = []; // allocated by the first group, because most commands have no counters
     private byte[] _lowerName = [];
     private int _documentKeyLength;
-    private long _since;
+    private long _since; // rows with a lower sequence belong to a deleted document with this id
     private bool _changesNames;
 
     private readonly ReadOnlySpan<byte> DocumentKey => _documentKey.AsSpan(0, _documentKeyLength);
 
-    /// <summary>Reads the document, the part before its body.</summary>
+    /// <summary>Begins a group: reads the part of the document before its body.</summary>
     public void Begin(ReadOnlySpan<byte> lowerId)
     {
         if (_documentKey.Length == 0)
@@ -42,7 +42,9 @@ internal struct CounterGroup(Snapshot snapshot, uint database)
         }
     }
 
-    /// <summary>Reads the counter of an operation, and at the end of a group the rest of the document.</summary>
+    /// <summary>
+    /// Reads the counter of an operation. At the end of a group, reads the rest of the document if apply rewrites it.
+    /// </summary>
     public void Load(in Operation operation)
     {
         Span<byte> key = stackalloc byte[Key.MaxCounterBytes];

@@ -23,7 +23,7 @@ public static class Growth
             or CommandKind.RenewHistory:
                 return false;
             case CommandKind.SetClusterRecords:
-                return false; // small, and some help a full cluster: members, certificates, tokens
+                return false; // small, and needed when a cluster is full: members, certificates, tokens
             case CommandKind.ChangeIndexes:
                 while (reader.TryReadIndex(out var index))
                 {

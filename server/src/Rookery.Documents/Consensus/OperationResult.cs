@@ -49,7 +49,7 @@ public enum OperationStatus : byte
 public readonly record struct OperationResult
 {
     /// <summary>
-    /// Value of <see cref="High"/> for the last of a document's counter operations, if these changed the document.
+    /// Value of <see cref="High"/> in the last result of a document's counter operations, if they rewrote the document.
     /// </summary>
     public const long Rewritten = 1;
 

@@ -14,9 +14,9 @@ namespace Rookery.Documents.Consensus;
 /// parallel, whereas the single apply thread would read one block after another.
 /// </summary>
 /// <remarks>
-/// A document whose id apply completes cannot be read ahead. Its command is refused if damage is known in the range of
-/// possible ids. While rows of idempotency keys are damaged, every command with a key is refused, because each one
-/// removes the oldest keys.
+/// A document cannot be read ahead if apply completes its id (<c>users/</c>). Its command is refused if damage is known
+/// in the range of possible ids. While rows of idempotency keys are damaged, every command with a key is refused,
+/// because each one removes the oldest keys.
 /// </remarks>
 internal sealed class PreviousVersions(StorageEngine storage)
 {

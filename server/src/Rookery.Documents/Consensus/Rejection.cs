@@ -123,6 +123,6 @@ public sealed record Rejection(RejectionKind Kind, string Message)
 /// <param name="Id">Id of the document, or key of the compare-exchange value.</param>
 /// <param name="IsDocument">Whether a document is meant, not a compare-exchange value.</param>
 /// <param name="Expected">The expected index, or the etag in the expected change vector; 0 if nothing must exist, -1 if
-/// the change vector is not one of this server.</param>
+/// the expected text does not have the form of this server's change vectors.</param>
 /// <param name="Actual">The actual index or etag; 0 if nothing exists.</param>
 public readonly record struct ConcurrencyViolation(string Id, bool IsDocument, long Expected, long Actual);

@@ -60,8 +60,8 @@ public sealed class Database
 
     /// <summary>
     /// Etag of the last operation on this database that readers can see and that may have changed a document or an
-    /// index. An index that includes the changes through it is up to date, whatever was written to compare-exchange
-    /// values since. After a start, it is <see cref="LastEtag"/>. Costs one volatile read.
+    /// index. An index that includes the changes through this etag is up to date, even if compare-exchange values were
+    /// written later. Equals <see cref="LastEtag"/> after a start. Costs one volatile read.
     /// </summary>
     public long LastEtagForIndexes
     {
@@ -84,8 +84,8 @@ public sealed class Database
     public DatabaseReader OpenReader() => ReaderOf(_storage.OpenSnapshot());
 
     /// <summary>
-    /// Opens a snapshot for background work, which may keep it for long. If snapshots pin too much, it is ended before
-    /// those of clients, and it never causes one of these to be ended.
+    /// Opens a snapshot for background work, which may keep it for long. If open snapshots pin too much, those of
+    /// background work are ended first. They never cause a client's snapshot to be ended.
     /// </summary>
     /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
     public DatabaseReader OpenBackgroundReader() => ReaderOf(_storage.OpenBackgroundSnapshot());

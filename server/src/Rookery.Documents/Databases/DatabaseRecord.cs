@@ -10,7 +10,7 @@ namespace Rookery.Documents.Databases;
 /// </summary>
 internal sealed record DatabaseRecord(uint Number, string Name, string LowerName, string HistoryId, long CreatedTicks)
 {
-    private const byte Format = 2; // 1 had no lower-cased name, before the first release
+    private const byte Format = 2; // format 1, before the first release, had no lower-cased name
     private const int LowerOffset = HistoryOffset + Commands.HistoryId.Length;
     private const int HistoryOffset = 1 + sizeof(long);
     private const int HeadBytes = LowerOffset + sizeof(ushort);

@@ -6,9 +6,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Databases;
 
 /// <summary>
-/// Limits the number of databases by the memory of the node that proposes their creation: the leader, whichever member
-/// received the request. So all members answer alike. Creations in flight are not counted, so the number may exceed the
-/// limit by these.
+/// Limits the number of databases by the memory of the leader, which proposes their creation. So the limit does not
+/// depend on the member that received the request. Creations in flight are not counted, so they may exceed the limit.
 /// </summary>
 /// <param name="databases">The databases of the node.</param>
 /// <param name="memory">The memory of the node.</param>
@@ -37,7 +36,7 @@ public sealed class DatabaseRoom(DatabaseCatalog databases, MemoryBudget memory)
             ? null
             : new Rejection(
                 RejectionKind.InsufficientSpace,
-                $"The database was not created: there are {Amount.Number(count)}, and the node that leads, with "
+                $"The database was not created: there are {Amount.Number(count)}, and the leader, with "
                     + $"--memory {memory.TotalBytes >> 20}M, allows at most {Amount.Number(limit)}. Delete some, or "
                     + "give the nodes more memory."
             );

@@ -24,7 +24,7 @@ internal sealed class BulkInsertElement(int formatLevel) : IDisposable
     /// <summary>Whether the element is a put; otherwise it has counters or is a heartbeat.</summary>
     public bool IsPut { get; private set; }
 
-    /// <summary>The operations on counters of the document; null if the element is no such command.</summary>
+    /// <summary>The operations on the document's counters; null if the element is of another type.</summary>
     public CounterOperationList? Counters { get; private set; }
 
     /// <summary>The document's id, without escapes.</summary>
@@ -66,7 +66,6 @@ internal sealed class BulkInsertElement(int formatLevel) : IDisposable
             }
             else if (text.SequenceEqual("Counters"u8) && scanner.Peek() != (byte)'n')
             {
-                _counters.Clear(); // a repeated member replaces the one before it
                 isRead = _counters.TryRead(ref scanner);
             }
             else if (text.SequenceEqual("Id"u8))
@@ -149,7 +148,7 @@ internal sealed class BulkInsertElement(int formatLevel) : IDisposable
             "Leave it out"
         );
 
-    // An id that the server completes names no document yet.
+    // Checks that the counters are those of one document that may exist: an empty id would become a new GUID.
     private bool IsOfOneDocument(JsonScanner scanner, int start)
     {
         if (!_counters.IsRead)

@@ -81,15 +81,15 @@ public sealed class BulkInsertReader(int formatLevel = FormatLevel.Oldest) : IDi
     }
 
     /// <summary>
-    /// Adds the element that was read last: a document to the batch, operations on counters to the gathered ones, until
-    /// these are full.
+    /// Adds the element that was read last: a document to the batch, or operations on counters to the gathered ones,
+    /// until their limit is reached.
     /// </summary>
     /// <param name="batch">The batch.</param>
     /// <param name="gathered">Operations on counters, which are added to the batch later.</param>
     /// <param name="id">The id.</param>
     /// <param name="document">The document, if there are no counters.</param>
-    /// <returns>Whether all was added. Otherwise call <see cref="TryAddRest"/> after the gathered operations were
-    /// moved.</returns>
+    /// <returns>Whether all was added. Otherwise call <see cref="TryAddRest"/> after the gathered operations were moved
+    /// to the batch.</returns>
     public bool AddTo(BatchWriter batch, GatheredCounters gathered, ReadOnlySpan<byte> id, in ParsedDocument document)
     {
         if (_element.Counters is not null)
@@ -108,7 +108,9 @@ public sealed class BulkInsertReader(int formatLevel = FormatLevel.Oldest) : IDi
     public bool TryAddRest(GatheredCounters gathered) =>
         _element.Counters is not { } counters || gathered.TryAdd(_element.Id, counters, ref _addedCounterBytes);
 
-    /// <summary>Reads the next document, or operations on counters of one, and skips heartbeats.</summary>
+    /// <summary>
+    /// Reads the next document, or the next operations on a document's counters. Skips heartbeats.
+    /// </summary>
     /// <param name="id">The id as sent, without escapes, checked for a put; valid until the next call.</param>
     /// <param name="document">The document; valid until the next call.</param>
     /// <param name="error">Set with <see cref="StreamRead.Error"/>, and by every later call.</param>

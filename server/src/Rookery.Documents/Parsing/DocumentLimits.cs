@@ -15,8 +15,8 @@ public static class DocumentLimits
     public const int MaxBatchBytes = 32 * 1024 * 1024;
 
     /// <summary>
-    /// Maximum length of a command: a batch and the operation that exceeded its limit, which is checked afterwards.
-    /// Members accept messages of 40 MiB, so a longer command could never be replicated.
+    /// Maximum length of a command: a full batch and one operation more, because the batch's limit is checked after
+    /// each operation. Members accept messages of 40 MiB, so a longer command could never be replicated.
     /// </summary>
     public const int MaxCommandBytes = MaxBatchBytes + (4 * 1024 * 1024);
 

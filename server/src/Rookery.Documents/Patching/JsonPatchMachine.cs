@@ -16,7 +16,7 @@ internal sealed class JsonPatchMachine
     private const int MaxShownBytes = 128;
 
     private readonly PooledBytes _name = new();
-    private readonly PooledBytes _moved = new();
+    private readonly PooledBytes _moved = new(); // the value that a move or copy adds
     private PooledBytes _current = new(); // the document before the current operation
     private PooledBytes _patched = new(); // the document after it
 
@@ -137,7 +137,7 @@ internal sealed class JsonPatchMachine
 
         if (path.IsEmpty && (value[0] != (byte)'{' || JsonPatchRequest.HasMetadata(value)))
         {
-            return Fail("the document would become a value that is no object without @metadata");
+            return Fail("a document must stay an object, and a JSON Patch cannot write its @metadata");
         }
 
         if (!place.IsInArray)

@@ -26,7 +26,7 @@ internal sealed class JsonPatchRequest(int formatLevel)
     /// <summary>The encoded program; see <see cref="ProgramKind.JsonPatch"/>.</summary>
     public ReadOnlySpan<byte> Program => _program.Written;
 
-    /// <summary>Why the patch was refused; no error if the scanner reports it.</summary>
+    /// <summary>Why the patch was refused; the default value if the scanner has the error.</summary>
     public InputError Refusal => _refusal;
 
     /// <summary>Resets the request.</summary>
@@ -332,7 +332,7 @@ internal sealed class JsonPatchRequest(int formatLevel)
         pointer.StartsWith("/@metadata"u8)
         && (pointer.Length == "/@metadata".Length || pointer["/@metadata".Length] == (byte)'/');
 
-    /// <summary>Whether the value is a whole document with metadata.</summary>
+    /// <summary>Whether the operation's value is a whole document that contains metadata.</summary>
     private bool IsBodyWithMetadata(JsonPatchOperation operation) =>
         _path.Length == 0
         && operation is JsonPatchOperation.Add or JsonPatchOperation.Replace or JsonPatchOperation.Test
@@ -343,8 +343,8 @@ internal sealed class JsonPatchRequest(int formatLevel)
         value[0] == (byte)'{' && StoredJson.TryFindMember(value, container: 0, "@metadata"u8, out _, out _);
 
     /// <summary>
-    /// Reads the pointer of 'from'. Another value is skipped, because most operations do not define the member, and the
-    /// operation's name may follow.
+    /// Reads the pointer of 'from'. Skips a value of another type, because most operations ignore the member, and the
+    /// operation's name may come later.
     /// </summary>
     /// <param name="scanner">The scanner, before the value.</param>
     /// <param name="isText">Whether the value is a string.</param>

@@ -18,7 +18,7 @@ internal ref struct JsonPointer(ReadOnlySpan<byte> text)
     /// <summary>The current segment, with ~0 and ~1 as they are in the pointer.</summary>
     public ReadOnlySpan<byte> Segment { get; private set; }
 
-    /// <summary>Returns a pointer that is not empty, at its last segment.</summary>
+    /// <summary>Returns a reader at the last segment of a pointer that is not empty.</summary>
     public static JsonPointer LastOf(ReadOnlySpan<byte> text)
     {
         var last = new JsonPointer(text[text.LastIndexOf((byte)'/')..]);

@@ -4,8 +4,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Patching;
 
 /// <summary>
-/// RFC 7396 on UTF-8 bytes. The target's members keep their order and bytes; new members follow in the patch's order.
-/// Both sides must be valid and minified.
+/// Applies merge patches (RFC 7396) to UTF-8 bytes. The target's members keep their order and bytes; new members follow
+/// in the patch's order. Target and patch must be valid and minified.
 /// </summary>
 internal sealed class MergePatch
 {

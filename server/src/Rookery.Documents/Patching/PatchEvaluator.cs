@@ -52,7 +52,7 @@ public sealed class PatchEvaluator : IDisposable
     /// </summary>
     internal long CopiedBytes { get; private set; }
 
-    /// <summary>Maximum bytes that the next script may copy; an interpreted script is stopped there.</summary>
+    /// <summary>Maximum bytes that the next interpreted script or JSON Patch may copy before it fails.</summary>
     internal long CopiedBytesLeft { get; set; } = long.MaxValue;
 
     /// <summary>
@@ -129,7 +129,7 @@ public sealed class PatchEvaluator : IDisposable
             return PatchStatus.DocumentDoesNotExist;
         }
 
-        // Skips the script for an existing document.
+        // Skips the script for the case that the document exists.
         int at = 1;
         ReadBytes(patch.Bytes, ref at);
         if (KindOf(patch) == ProgramKind.Compiled)

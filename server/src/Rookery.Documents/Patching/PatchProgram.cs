@@ -31,7 +31,7 @@ public enum PatchStatus : byte
     /// <summary>The patch changed the document.</summary>
     Patched = 2,
 
-    /// <summary>The expected change vector did not match, and in this case the request skips the patch.</summary>
+    /// <summary>The expected change vector did not match, and the request skips the patch in this case.</summary>
     Skipped = 3,
 
     /// <summary>The patch changed nothing.</summary>

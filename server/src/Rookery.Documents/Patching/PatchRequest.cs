@@ -27,7 +27,7 @@ internal sealed class PatchRequest(int formatLevel)
     /// <summary>Whether a script was read.</summary>
     public bool HasScript { get; private set; }
 
-    /// <summary>Why a script was refused; no error if the scanner reports it.</summary>
+    /// <summary>Why a script was refused; the default value if the scanner has the error.</summary>
     public InputError Refusal => _refusal;
 
     /// <summary>Resets the request.</summary>
@@ -59,7 +59,7 @@ internal sealed class PatchRequest(int formatLevel)
             ? scanner.TryTakeLiteral("null"u8)
             : _hasScriptIfMissing = TryReadScript(ref scanner, _scriptIfMissing, out _isInterpretedIfMissing);
 
-    /// <summary>Encodes the program of the scripts read.</summary>
+    /// <summary>Encodes the scripts that were read as a program.</summary>
     /// <param name="createIfMissing">The document to store if none exists; the default value for none.</param>
     public void Complete(in ParsedDocument createIfMissing)
     {

@@ -73,8 +73,8 @@ public static class PatchScript
         {
             error = new ScriptException(
                 ScriptFault.NotSupported,
-                "The members of this cluster do not all run this script yet: before an upgrade is ended with "
-                    + "'rookery cluster finalize-upgrade', patches are the lines of typed session patches",
+                "Not all members of this cluster can run this script yet: until 'rookery cluster finalize-upgrade' "
+                    + "ends the upgrade, scripts may have only the lines that typed session patches send",
                 position: 0
             ).ToInputError(text);
             return false;
@@ -84,9 +84,9 @@ public static class PatchScript
         {
             error = new ScriptException(
                 ScriptFault.NotSupported,
-                "The members of this cluster do not all run this script yet: before an upgrade is ended with "
-                    + "'rookery cluster finalize-upgrade', patches have no bitwise operators, "
-                    + "'in', 'throw', 'for … in' and 'sort' with a function",
+                "Not all members of this cluster can run this script yet: until 'rookery cluster finalize-upgrade' "
+                    + "ends the upgrade, scripts must not use bitwise operators, 'in', 'throw', 'for … in' or "
+                    + "'sort' with a function",
                 position: 0
             ).ToInputError(text);
             return false;

@@ -234,7 +234,7 @@ internal sealed class ScriptMachine
         ReadOnlySpan<byte> json = _current.Written;
         if (index < 0)
         {
-            // No element has this index, so all are counted.
+            // No element has the index -1, so the call counts all elements.
             StoredJson.TryFindElement(json, array, -1, out _, out int count);
             index = Math.Max(0, count + index);
         }

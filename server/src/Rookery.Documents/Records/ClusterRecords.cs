@@ -112,8 +112,8 @@ public sealed class ClusterRecords
     }
 
     /// <summary>
-    /// Returns the version of each record, to compare before and after all of them were replaced. Empty if the records
-    /// are damaged: then all later records count as changed.
+    /// Returns the version of each record, for a comparison before and after all records are replaced. Empty if the
+    /// records are damaged: then all later records count as changed.
     /// </summary>
     internal IReadOnlyDictionary<string, long> ReadVersions()
     {

@@ -45,7 +45,7 @@ public sealed class DataRecovery(
     {
         if (DirectoryReplacement.IsDecided(disk, options.DataDirectory))
         {
-            DataDirectory.Lock(disk, options).Dispose();
+            DataDirectory.Lock(disk, options).Dispose(); // Lock completes the recovery
         }
     }
 

@@ -12,7 +12,7 @@ using Rookery.Storage;
 namespace Rookery.Documents.Recovery;
 
 /// <summary>
-/// The data of a stopped node, opened without changes: to see up to which entry it reaches, and to recover it.
+/// The data of a stopped node, opened without changing it. Shows the last entry that it contains. A recovery copies it.
 /// </summary>
 public sealed class StoppedStore : IDisposable
 {
@@ -208,7 +208,7 @@ public sealed class StoppedStore : IDisposable
         {
             throw new DataFormatException(
                 $"{_directory.Path} has no journal in {_directory.JournalPath}. Name the journal's directory "
-                    + $"with --journal; where it is lost, make an empty one of that name."
+                    + $"with --journal; if it is lost, create an empty directory with that name."
             )
             {
                 IsOfDirectory = true,
@@ -245,8 +245,8 @@ public sealed class StoppedStore : IDisposable
         catch (JournalDamagedException damaged)
         {
             lost =
-                $"Its journal cannot be read, so everything after entry {Tables.Index}, which the tables "
-                + $"hold, is lost: {damaged.Message}";
+                $"Its journal cannot be read. The tables hold the entries through {Tables.Index}, and all later ones "
+                + $"are lost: {damaged.Message}";
             return null;
         }
         catch (DiskException refused) when (refused.Error == Errno.WouldBlock)

@@ -11,8 +11,8 @@ namespace Rookery.Documents.Stored;
 /// <param name="stored">The stored bytes.</param>
 /// <remarks>
 /// Rows of counters remain when their document is deleted, because deleting each of them takes unbounded time and rows.
-/// Instead, the document stores the lowest etag of its counters' rows. If its id is stored again after a deletion, the
-/// new document has a later such etag, so it gets none of the old counters. Merges drop the old rows.
+/// Instead, the document stores the lowest etag of its counters' rows. If a document is stored again under the id after
+/// a deletion, its lowest etag is later, so it gets none of the old counters. Merges drop the old rows.
 /// </remarks>
 internal readonly ref struct DocumentCounters(ReadOnlySpan<byte> stored)
 {

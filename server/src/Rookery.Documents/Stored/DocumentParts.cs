@@ -13,7 +13,7 @@ internal readonly ref struct DocumentParts
     /// </summary>
     public ReadOnlySpan<byte> Attachments { get; init; }
 
-    /// <summary>Whether the document has none of both.</summary>
+    /// <summary>Whether the document has neither counters nor attachments.</summary>
     public bool IsEmpty => Counters.IsEmpty && Attachments.IsEmpty;
 
     /// <summary>Returns the parts of a stored document.</summary>

@@ -131,7 +131,7 @@ public static class DocumentWriter
             written = FillParts(span, written, document);
         }
 
-        // As in RavenDB, a document of no collection has no such member.
+        // As in RavenDB, a document without a collection has no @collection.
         if (!document.Collection.IsEmpty)
         {
             written = Fill(span, written, "\"@collection\":"u8);
