@@ -139,13 +139,13 @@ public static class CanonicalJson
             members.Add(member..output.Length);
         }
 
-        Order(members, firstMember, output);
+        SortMembers(members, firstMember, output);
         output.Append((byte)'}');
         return at + 1;
     }
 
-    /// <summary>Orders members by their bytes, which begin with their names.</summary>
-    private static void Order(List<Range> members, int start, PooledBytes output)
+    /// <summary>Sorts members by their bytes, which begin with their names.</summary>
+    private static void SortMembers(List<Range> members, int start, PooledBytes output)
     {
         if (IsOrdered(members, output.Written))
         {

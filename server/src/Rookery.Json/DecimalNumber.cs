@@ -12,7 +12,7 @@ internal readonly ref struct DecimalNumber
 
     private readonly bool _isNegative;
     private readonly ReadOnlySpan<byte> _digits; // with the decimal point, if it is between digits; empty for 0
-    private readonly long _point; // the summary's exponent if the text had no exponent
+    private readonly long _point; // the exponent as in the summary, if the text has none
     private readonly bool _isExponentNegative;
     private readonly ReadOnlySpan<byte> _exponent; // of the text: digits without leading zeros; empty for 0
 

@@ -69,7 +69,7 @@ public struct ExactSum
     public readonly int Write(Span<byte> destination)
     {
         Span<byte> digits = stackalloc byte[MaxDigitsOfSum];
-        int count = Read(digits, out bool isNegative, out int point);
+        int count = GetDigits(digits, out bool isNegative, out int point);
         return JsonNumber.Write(isNegative, digits[..count], point, destination);
     }
 
@@ -90,7 +90,7 @@ public struct ExactSum
     public readonly int WriteWhole(Span<byte> destination)
     {
         Span<byte> digits = stackalloc byte[MaxDigitsOfSum];
-        int count = Read(digits, out bool isNegative, out int point);
+        int count = GetDigits(digits, out bool isNegative, out int point);
         int at = 0;
         if (isNegative)
         {
@@ -187,7 +187,7 @@ public struct ExactSum
     /// Writes the digits of the sum as characters, without leading or trailing zeros; a single zero for 0. Returns
     /// their number. <paramref name="point"/> is the number of digits before the decimal point.
     /// </summary>
-    private readonly int Read(Span<byte> digits, out bool isNegative, out int point)
+    private readonly int GetDigits(Span<byte> digits, out bool isNegative, out int point)
     {
         var (whole, fraction, fine) = Normalize();
         int count;

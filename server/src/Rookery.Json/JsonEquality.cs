@@ -47,7 +47,7 @@ public static class JsonEquality
     /// <summary>One comparison. Its methods move two offsets over equal parts of the values.</summary>
     private ref struct Walk(ReadOnlyMemory<byte> actualMemory, ReadOnlySpan<byte> expectedJson)
     {
-        // Shorter containers are not listed, and are scanned again when they are skipped: they have few levels.
+        // Shorter containers are not listed but scanned again when they are skipped, because they have few levels.
         private const int MinListedBytes = 64;
 
         // Cost of an element or member, and of a step of a sort or search. On a machine that copies 2.5 GiB a second,
@@ -61,7 +61,7 @@ public static class JsonEquality
         private readonly ReadOnlySpan<byte> _expected = expectedJson;
         private PooledItems<Member> _members; // of the objects that are compared by sorted names, outermost first
         private int _memberCount;
-        private PooledItems<Container> _containers; // by start
+        private PooledItems<Container> _containers; // ordered by start
         private int _containerCount;
         private bool _areContainersListed;
 

@@ -94,7 +94,7 @@ public static class JsonText
     /// Compares the texts of two strings by their bytes in UTF-8. Stops at the first difference, and allocates nothing.
     /// </summary>
     /// <param name="a">The content of a string, with escapes.</param>
-    /// <param name="b">The content of another.</param>
+    /// <param name="b">The content of another string, with escapes.</param>
     /// <returns>Negative, zero or positive, as the first text is before the second, equal to it or after it.</returns>
     public static int Compare(ReadOnlySpan<byte> a, ReadOnlySpan<byte> b)
     {

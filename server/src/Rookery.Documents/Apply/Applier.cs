@@ -11,7 +11,7 @@ namespace Rookery.Documents.Apply;
 /// <summary>
 /// Applies the entries of the log to the tables, in order, on one thread at a time. Apply is deterministic: the same
 /// entries on the same tables produce the same rows and outcomes on every node. Code in this folder therefore reads no
-/// clock, draws no random numbers, and enumerates no unordered collection.
+/// clock and draws no random numbers, and its results do not depend on the order of an unordered collection.
 /// </summary>
 public sealed class Applier : IDisposable
 {
@@ -73,7 +73,7 @@ public sealed class Applier : IDisposable
         set => _context.ContentMiscounted = value;
     }
 
-    /// <summary>Called when a database is deleted, before readers see the deletion.</summary>
+    /// <summary>Called for each database that a command deletes, before readers see the deletion.</summary>
     internal Action? DatabaseDeleted { get; set; }
 
     /// <summary>The log time of the last entry applied.</summary>

@@ -39,8 +39,10 @@ internal sealed class ApplyContext
     /// </summary>
     public int OperationsBesideDocuments { get; set; }
 
-    /// <summary>Receives the hash of each attached content that lost its last reference, even if the command is
-    /// refused.</summary>
+    /// <summary>
+    /// Receives the hash of each attached content whose last reference the command removed. If the command is refused
+    /// later, the reference remains.
+    /// </summary>
     public Action<uint, ContentHash>? ContentReleased { get; set; }
 
     /// <summary>

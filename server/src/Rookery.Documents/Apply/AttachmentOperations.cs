@@ -62,7 +62,7 @@ internal sealed class AttachmentOperations(DocumentRows rows)
         int maxLength = list.Length + (isPut ? AttachmentList.SizeOf(added) : 0);
         if (_list.Length < maxLength)
         {
-            _list = new byte[2 * AttachmentList.MaxBytes]; // a list and any entry
+            _list = new byte[2 * AttachmentList.MaxBytes]; // the longest list and one more entry
         }
 
         int length = AttachmentList.Write(list, added.Name, added, isPut, _list);

@@ -1,8 +1,9 @@
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Counts the memory of the collections' counters of all databases. A database may have any number of collections, and
-/// every member has the same ones whatever its memory. Used only by the apply thread.
+/// Counts the memory of the counters of all collections, so that counters can be dropped from memory. The number of
+/// collections cannot be limited instead, because all members have the same ones, whatever their memory. Used only by
+/// the apply thread.
 /// </summary>
 internal sealed class CollectionMemory
 {
@@ -32,9 +33,9 @@ internal sealed class CollectionMemory
         Change(database, -BytesOf(collection));
 
     /// <summary>
-    /// If the memory is full, drops the collections of the databases that use most of it. Call it between entries of
-    /// the log. Dropping the collections of the writing database instead made this database read its counters again in
-    /// every entry, although another database's collections filled the memory.
+    /// If the memory is full, drops from it the collections of the databases that use most of it. Call it between
+    /// entries of the log. Dropping the collections of the writing database instead made this database read its
+    /// counters again in every entry, although another database's collections filled the memory.
     /// </summary>
     public void Relieve()
     {

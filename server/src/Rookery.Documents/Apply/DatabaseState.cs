@@ -47,7 +47,7 @@ internal sealed class DatabaseState
     /// </summary>
     public (long LogTicks, long Etag)? LastForgottenKey { get; set; }
 
-    /// <summary>What <see cref="Databases.Database.LastEtagForIndexes"/> is after the current entry.</summary>
+    /// <summary>The next value of <see cref="Databases.Database.LastEtagForIndexes"/>.</summary>
     public long LastEtagForIndexes { get; set; }
 
     /// <summary>
@@ -159,7 +159,7 @@ internal sealed class DatabaseState
     {
         foreach (var change in _pending)
         {
-            // Only the refused command named this collection.
+            // Only the refused command stored documents in this collection.
             if (change.Collection is { Documents: 0, IsDirty: false })
             {
                 RemoveFromMemory(change.Collection);

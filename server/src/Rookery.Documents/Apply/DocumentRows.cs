@@ -9,8 +9,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Maintains the rows of documents in five tables (by id, by etag, by collection, expiry, tombstones), the references
-/// to the contents of attachments, and releases the chunks of replaced large documents.
+/// Maintains the rows of documents in five tables (by id, by etag, by collection, expiry, tombstones), and the
+/// references to the contents of attachments. Releases the chunks of replaced large documents.
 /// </summary>
 internal sealed class DocumentRows(CompareExchangeOperations values) : IDisposable
 {

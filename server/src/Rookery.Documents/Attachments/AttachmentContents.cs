@@ -76,7 +76,7 @@ public sealed class AttachmentContents : IDisposable
     /// <param name="database">Number of the database.</param>
     /// <param name="expectedBytes">The announced size; 0 if unknown.</param>
     /// <exception cref="ContentRefusedException">The content is too large, or the disk has no room.</exception>
-    /// <exception cref="DiskException">The disk refused to create a file.</exception>
+    /// <exception cref="DiskException">The file cannot be created.</exception>
     /// <exception cref="OperationCanceledException">The node stops.</exception>
     public async Task<ContentUpload> BeginAsync(uint database, long expectedBytes)
     {
@@ -108,7 +108,7 @@ public sealed class AttachmentContents : IDisposable
 
     /// <summary>Opens a content for reading.</summary>
     /// <exception cref="ContentDamagedException">The file is missing or damaged.</exception>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     public ContentFile Open(uint database, ContentHash hash)
     {
         var place = new ContentPlace(database, hash);
@@ -121,7 +121,7 @@ public sealed class AttachmentContents : IDisposable
     public void ReportMissing(uint database, ContentHash hash, string sentence) =>
         Troubles.Add(new ContentPlace(database, hash), sentence);
 
-    /// <summary>Ends both threads. Uploads are cancelled.</summary>
+    /// <summary>Ends the threads of uploads and of maintenance. Uploads are cancelled.</summary>
     public void Dispose()
     {
         Maintenance.Dispose();

@@ -81,7 +81,7 @@ public ref struct AttachmentList(ReadOnlySpan<byte> list)
         return true;
     }
 
-    /// <summary>Finds an attachment by name. ASCII letters are equal in both cases.</summary>
+    /// <summary>Finds an attachment by name, without regard to the case of ASCII letters.</summary>
     public static bool TryFind(ReadOnlySpan<byte> list, ReadOnlySpan<byte> name, out AttachmentEntry entry)
     {
         var reader = new AttachmentList(list);

@@ -20,15 +20,17 @@ internal sealed class ContentDirectory(IDisk disk, string dataDirectory)
     private const string PartSuffix = ".part";
 
     private readonly string _root = Path.Combine(dataDirectory, Name);
-    private readonly HashSet<string> _durable = new(StringComparer.Ordinal); // directories that this process synced
-    private readonly HashSet<string> _durableNames = new(StringComparer.Ordinal); // whose files' names it synced
+
+    // Directories that this process has made durable, and directories in which it has made the files' names durable.
+    private readonly HashSet<string> _durable = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _durableNames = new(StringComparer.Ordinal);
     private long _lastPart;
     private volatile bool _exists = disk.Exists(Path.Combine(dataDirectory, Name));
 
     /// <summary>The directory of all contents.</summary>
     public string Root => _root;
 
-    /// <summary>Whether the node has or had contents. Without any, there is nothing to look after.</summary>
+    /// <summary>Whether the node has or had contents. If not, there is nothing to delete or to scrub.</summary>
     public bool Exists => _exists;
 
     /// <summary>Returns the path of a content.</summary>
@@ -86,15 +88,16 @@ internal sealed class ContentDirectory(IDisk disk, string dataDirectory)
         string path = PathOf(place);
         string directory = Path.GetDirectoryName(path)!;
         MakeDurable(directory);
-        _durableNames.Remove(directory); // until the sync succeeds, a look at the new name must sync again
+        _durableNames.Remove(directory); // until the sync succeeds, IsDurable must sync again
         disk.Rename(part, path);
         disk.SyncDirectory(directory);
         _durableNames.Add(directory);
     }
 
     /// <summary>
-    /// Returns whether a content is there with a whole end, and makes its name durable: an earlier process may have
-    /// been killed before it synced the directory. Each directory is synced once, because every later name is.
+    /// Returns whether the file of a content exists with a valid footer, and makes its name durable: an earlier process
+    /// may have been killed before it synced the directory. Syncs each directory once, because <see cref="Rename"/>
+    /// syncs every later name.
     /// </summary>
     public bool IsDurable(ContentPlace place)
     {

@@ -11,7 +11,7 @@ namespace Rookery.Documents.Attachments;
 /// <param name="storage">The rows.</param>
 /// <param name="files">The files.</param>
 /// <param name="indexToReach">The last index of the journal at the start: until its entries are applied again, rows may
-/// be missing in the tables. Nothing is deleted before, and then all files are compared.</param>
+/// be missing in the tables. Nothing is deleted before that. Afterwards all files are compared with the rows.</param>
 /// <param name="time">The clock.</param>
 internal sealed class ContentGarbage(
     StorageEngine storage,
@@ -25,13 +25,13 @@ internal sealed class ContentGarbage(
 
     private readonly object _gate = new();
     private readonly ContentPins _pins = new(time);
-    private readonly ConcurrentQueue<(ContentPlace Place, long Index)> _released = new(); // to compare once applied
+    private readonly ConcurrentQueue<(ContentPlace Place, long Index)> _released = new(); // compared once applied
     private ContentPlace? _deleting;
     private int _holds;
     private IEnumerator<ContentPlace>? _sweep;
     private bool _hasSwept; // since the start
     private long _sweepIndex = NoSweep; // applied index from which on a sweep is due
-    private long _lastSweepIndex; // of the latest request
+    private long _lastSweepIndex; // the same, for the latest request
 
     /// <summary>Number of contents that uploads pin.</summary>
     public int Pins
@@ -60,7 +60,7 @@ internal sealed class ContentGarbage(
         }
     }
 
-    /// <summary>Compares all files with the rows now: another state was installed.</summary>
+    /// <summary>Requests that all files are compared with the rows now, because another state was installed.</summary>
     public void RequestSweepNow()
     {
         lock (_gate)
@@ -99,7 +99,7 @@ internal sealed class ContentGarbage(
     /// <summary>Ends a pin.</summary>
     public void Unpin(ContentPlace place) => EndPin(place, leases: false);
 
-    /// <summary>Ends a pin, and leases the content if it is durable.</summary>
+    /// <summary>Ends a pin. With <paramref name="leases"/>, leases the content, which must be durable.</summary>
     public void EndPin(ContentPlace place, bool leases)
     {
         lock (_gate)
@@ -115,7 +115,7 @@ internal sealed class ContentGarbage(
             }
         }
 
-        Release(place, storage.AppliedIndex); // its command may have been refused
+        Release(place, storage.AppliedIndex); // no row may name it, because its command may have been refused
     }
 
     /// <summary>Pins a content that is known to be durable.</summary>
@@ -182,12 +182,12 @@ internal sealed class ContentGarbage(
         Release(place, storage.AppliedIndex);
     }
 
-    /// <summary>Returns whether a content stays without a row.</summary>
-    public bool Stays(ContentPlace place)
+    /// <summary>Returns whether a content must not be deleted even if no row names it.</summary>
+    public bool IsProtected(ContentPlace place)
     {
         lock (_gate)
         {
-            return _pins.Stays(place, storage.AppliedIndex);
+            return _pins.IsProtected(place, storage.AppliedIndex);
         }
     }
 
@@ -209,7 +209,7 @@ internal sealed class ContentGarbage(
         }
     }
 
-    /// <summary>Deletes nothing until the result is disposed: a backup reads the files.</summary>
+    /// <summary>Prevents deletions until the result is disposed, because a backup reads the files.</summary>
     public IDisposable Hold()
     {
         lock (_gate)
@@ -251,7 +251,7 @@ internal sealed class ContentGarbage(
 
         if (_sweep is null && IsSweepDue(applied))
         {
-            _sweep = files.List(static _ => { }).GetEnumerator(); // the next start lists the rest
+            _sweep = files.List(static _ => { }).GetEnumerator(); // a start lists again what cannot be listed
         }
 
         while (_sweep is not null && seen < maxFiles)
@@ -317,15 +317,15 @@ internal sealed class ContentGarbage(
         }
     }
 
-    // The row is read after the content is marked: an upload that pins it earlier prevents the deletion, and one that
-    // pins it later waits for the deletion and gives its file the name afterwards.
+    // The row is read after the content is marked as being deleted. An upload that pins the content before the mark
+    // prevents the deletion. An upload that pins it later waits for the deletion, and then renames its own file.
     private void DeleteIfUnused(ContentPlace place)
     {
         lock (_gate)
         {
-            if (_pins.Stays(place, storage.AppliedIndex))
+            if (_pins.IsProtected(place, storage.AppliedIndex))
             {
-                return; // released again when it stays no longer
+                return; // released again when nothing protects it any more
             }
 
             if (_holds > 0)

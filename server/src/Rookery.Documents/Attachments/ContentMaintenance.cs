@@ -12,7 +12,7 @@ namespace Rookery.Documents.Attachments;
 internal sealed class ContentMaintenance(AttachmentContents contents, TimeProvider time) : IDisposable
 {
     private const int FilesPerPiece = 16;
-    private const int ContentsPerRound = 128; // a million in about a day and a half
+    private const int ContentsPerRound = 128; // so a million contents take about a day and a half
 
     // As for the runs: 32 GB are read in three days.
     private const int ScrubBytesPerRound = 2 << 20;
@@ -120,7 +120,7 @@ internal sealed class ContentMaintenance(AttachmentContents contents, TimeProvid
             }
             catch (Exception failure) when (failure is IOException or ObjectDisposedException)
             {
-                // The disk refused. The next round tries again.
+                // A disk operation failed, or the node stops. The next round tries again.
             }
         }
     }

@@ -42,8 +42,8 @@ public readonly record struct ContentName(uint Database, ContentHash Hash, long 
     }
 
     /// <summary>
-    /// Adds the contents that an entry names. An entry without the mark names none and is not decoded. One that does
-    /// not decode adds none: apply stops there.
+    /// Adds the contents that an entry names. An entry whose payload is not marked names none and is not decoded. An
+    /// entry that does not decode adds none, because apply stops at it.
     /// </summary>
     /// <param name="payload">The entry as in the journal.</param>
     /// <param name="names">Receives the contents.</param>

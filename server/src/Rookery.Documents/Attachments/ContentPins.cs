@@ -1,19 +1,19 @@
 namespace Rookery.Documents.Attachments;
 
 /// <summary>
-/// The contents that stay although no row names them yet. Pins: a command that names the content is on its way. Leases:
-/// another member announced such a command. Kept contents: an entry of this node's log names them, which is applied
-/// later or replaced. Used under the lock of <see cref="ContentGarbage"/>.
+/// The contents that must not be deleted although no row names them yet. A content is pinned while a command that names
+/// it is proposed, leased while another member is about to send such a command, and kept while an entry of this node's
+/// log names it that is not applied yet. Used under the lock of <see cref="ContentGarbage"/>.
 /// </summary>
 /// <param name="time">The clock, for leases.</param>
 internal sealed class ContentPins(TimeProvider time)
 {
-    // Longer than a batch of contents needs from its first offer to its entry. A content that goes earlier is asked
-    // for again.
+    // Longer than a batch of contents needs from its first offer to its entry. A content that is deleted earlier is
+    // requested again.
     private static readonly TimeSpan LeaseTime = TimeSpan.FromMinutes(2);
 
     private readonly Dictionary<ContentPlace, int> _pins = [];
-    private readonly Dictionary<ContentPlace, int> _durable = []; // of the pins, those of durable contents
+    private readonly Dictionary<ContentPlace, int> _durable = []; // number of pins whose content is durable
     private readonly Dictionary<ContentPlace, long> _leases = []; // until this timestamp
     private readonly Dictionary<ContentPlace, long> _kept = []; // until this index is applied
 
@@ -55,14 +55,14 @@ internal sealed class ContentPins(TimeProvider time)
     /// <summary>Ends a lease; returns whether there was one.</summary>
     public bool EndLease(ContentPlace place) => _leases.Remove(place);
 
-    /// <summary>Keeps a content until an entry is applied or replaced.</summary>
+    /// <summary>Keeps a content until the entry at an index is applied.</summary>
     public void Keep(ContentPlace place, long index) => _kept[place] = Math.Max(index, _kept.GetValueOrDefault(place));
 
     /// <summary>Returns whether a content is known to be durable.</summary>
     public bool IsDurable(ContentPlace place) => _durable.ContainsKey(place) || _leases.ContainsKey(place);
 
-    /// <summary>Returns whether a content stays without a row.</summary>
-    public bool Stays(ContentPlace place, long applied) =>
+    /// <summary>Returns whether a content must not be deleted even if no row names it.</summary>
+    public bool IsProtected(ContentPlace place, long applied) =>
         _pins.ContainsKey(place)
         || _leases.ContainsKey(place)
         || (_kept.TryGetValue(place, out long index) && index > applied);

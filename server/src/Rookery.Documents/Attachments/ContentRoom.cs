@@ -14,7 +14,7 @@ internal sealed class ContentRoom(IDisk disk, string directory, NodeOptions opti
 {
     private long _reserved;
 
-    /// <summary>Lets an upload write so many more bytes.</summary>
+    /// <summary>Reserves room, so that an upload can write this many more bytes.</summary>
     /// <param name="reserved">The bytes that the upload has reserved and not written.</param>
     /// <param name="bytes">The bytes that it needs.</param>
     /// <exception cref="ContentRefusedException">There is no room.</exception>

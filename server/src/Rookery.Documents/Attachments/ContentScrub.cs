@@ -6,8 +6,8 @@ namespace Rookery.Documents.Attachments;
 
 /// <summary>
 /// Looks for contents that are missing or damaged before a client does. The rows say which contents must exist: one
-/// walk checks that each has its file with a valid footer, another reads all bytes. Both begin anew at their end. Not
-/// thread-safe; call it on the thread that collects garbage, which then deletes nothing meanwhile.
+/// walk checks that each has its file with a valid footer, another reads all bytes. At its end, each walk starts again.
+/// Not thread-safe; call it on the thread that collects garbage, so that no content is deleted meanwhile.
 /// </summary>
 /// <param name="contents">The contents.</param>
 /// <param name="databases">The databases.</param>
@@ -18,7 +18,7 @@ internal sealed class ContentScrub(AttachmentContents contents, DatabaseCatalog 
     private ContentPlace? _place; // whose bytes are being read
     private int _nextChunk;
 
-    /// <summary>Checks the files and footers of up to so many contents.</summary>
+    /// <summary>Checks the files and footers of up to <paramref name="maxContents"/> contents.</summary>
     /// <returns>Whether there are more in this walk.</returns>
     public bool CheckPresence(int maxContents)
     {
@@ -97,8 +97,8 @@ internal sealed class ContentScrub(AttachmentContents contents, DatabaseCatalog 
     {
         foreach (var place in contents.Troubles.Places)
         {
-            // A command or an entry may name it that is not applied yet.
-            if (!IsNeeded(place) && !contents.Garbage.Stays(place))
+            // A command or an entry that is not applied yet may name the content.
+            if (!IsNeeded(place) && !contents.Garbage.IsProtected(place))
             {
                 contents.Troubles.Remove(place);
             }
@@ -127,7 +127,7 @@ internal sealed class ContentScrub(AttachmentContents contents, DatabaseCatalog 
         private uint _database; // the last one that was begun; 0 before the first
         private ContentHash? _after;
 
-        /// <summary>Returns the next content; null at the end, where the walk begins anew.</summary>
+        /// <summary>Returns the next content; null at the end, after which the walk starts again.</summary>
         public ContentPlace? Next()
         {
             while (_read.Count == 0)
@@ -173,7 +173,7 @@ internal sealed class ContentScrub(AttachmentContents contents, DatabaseCatalog 
             }
             catch (Exception failure) when (failure is DatabaseGoneException or DamagedException)
             {
-                _after = null; // damage of the tables is reported as such; the next walk begins anew
+                _after = null; // damage of the tables is reported elsewhere; the next walk reads these rows again
             }
         }
     }

@@ -2,7 +2,7 @@ namespace Rookery.Documents.Attachments;
 
 /// <summary>
 /// The thread that writes, syncs and names contents, so that no thread of the pool waits for a sync. Uploads take turns
-/// on it, chunk by chunk: a slow client holds nothing while its next bytes are awaited. Starts with the first upload.
+/// on it, one chunk at a time, so an upload whose client is slow delays no other. Starts with the first upload.
 /// </summary>
 internal sealed class ContentThread : IDisposable
 {

@@ -4,14 +4,14 @@ namespace Rookery.Documents.Attachments;
 /// The contents that are missing or cannot be read, as scrubs and reads found them. Each is reported once, until it is
 /// whole again or no longer needed. Thread-safe.
 /// </summary>
-/// <param name="troubleFound">Receives a sentence about each.</param>
-/// <param name="endLease">Ends the lease of each: it is no durable content.</param>
+/// <param name="troubleFound">Receives a sentence about each content that is reported.</param>
+/// <param name="endLease">Ends the lease of a content, because a damaged content is not durable.</param>
 internal sealed class ContentTroubles(Action<string>? troubleFound, Action<ContentPlace> endLease)
 {
     private const int MaxSentences = 1000;
 
     private readonly Lock _gate = new();
-    private readonly HashSet<ContentPlace> _places = []; // all, because a damaged copy must not count as one
+    private readonly HashSet<ContentPlace> _places = []; // all of them, so that no damaged copy counts as durable
     private readonly Dictionary<ContentPlace, string> _sentences = [];
     private volatile bool _hasAny;
 

@@ -5,7 +5,7 @@ namespace Rookery.Documents.Attachments;
 
 /// <summary>
 /// Writes one content into a temporary file while it arrives, and hashes it. Holds no buffer between two calls.
-/// Disposing it deletes the file unless <see cref="CompleteAsync"/> gave it its name. Not thread-safe.
+/// Disposing it deletes the file unless <see cref="CompleteAsync"/> renamed the file to its hash. Not thread-safe.
 /// </summary>
 public sealed class ContentUpload : IDisposable
 {
@@ -42,7 +42,7 @@ public sealed class ContentUpload : IDisposable
     public long Length => _written;
 
     /// <summary>Adds bytes. Completes when they are in the file.</summary>
-    /// <exception cref="DiskException">The disk refused a write.</exception>
+    /// <exception cref="DiskException">A write to the disk failed.</exception>
     /// <exception cref="ContentRefusedException">The content is too large, or the disk has no room.</exception>
     /// <exception cref="OperationCanceledException">The node stops.</exception>
     public async ValueTask WriteAsync(ReadOnlySequence<byte> data)
@@ -71,7 +71,7 @@ public sealed class ContentUpload : IDisposable
     /// <summary>
     /// Makes the content durable under its hash, and pins it: it is not deleted before the result is disposed.
     /// </summary>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     /// <exception cref="OperationCanceledException">The node stops.</exception>
     public async Task<PinnedContent> CompleteAsync()
     {
@@ -177,7 +177,7 @@ public sealed class ContentUpload : IDisposable
 }
 
 /// <summary>
-/// A durable content that no attachment may name yet. Dispose it when the command that names it is applied or refused.
+/// A durable content that is kept even without an attachment. Dispose it when its command is applied or refused.
 /// </summary>
 public sealed class PinnedContent : IDisposable
 {

@@ -4,8 +4,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Attachments;
 
 /// <summary>
-/// The contents as the members of a cluster exchange them: what is durable here, what another member asks for, and what
-/// arrives from one (docs/explanation/attachments.md, "Clusters"). Thread-safe.
+/// The contents as the members of a cluster exchange them: tells which are durable here, reads contents for other
+/// members, and receives contents from them (docs/explanation/attachments.md, "Clusters"). Thread-safe.
 /// </summary>
 /// <param name="contents">The contents of this node.</param>
 /// <param name="storage">The rows.</param>
@@ -18,16 +18,16 @@ public sealed class ReplicatedContents(AttachmentContents contents, StorageEngin
     public const int MaxListed = 512;
 
     /// <summary>
-    /// Whether a content is known to be durable here, without a look at the disk. The content stays for a while.
+    /// Whether a content is known to be durable here, without reading the disk. Such a content is pinned or leased.
     /// </summary>
     public bool IsDurable(in ContentName name) =>
         contents.Garbage.IsDurable(name.Place) && !contents.Troubles.Has(name.Place);
 
     /// <summary>
-    /// Looks whether a content is durable here. Such a content stays for at least two minutes. One that is known to be
-    /// damaged is not durable: it is fetched again.
+    /// Checks whether a content is durable here. If so, it is not deleted for at least two minutes. A content that is
+    /// known to be damaged is not durable: it is fetched again.
     /// </summary>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     /// <exception cref="OperationCanceledException">The node stops.</exception>
     public async Task<bool> CheckAsync(ContentName name)
     {
@@ -44,7 +44,7 @@ public sealed class ReplicatedContents(AttachmentContents contents, StorageEngin
         bool isDurable = false;
         await contents.RunAsync(() =>
         {
-            contents.Garbage.Pin(name.Place); // a deletion ends first, and none begins
+            contents.Garbage.Pin(name.Place); // waits for a deletion in progress, and prevents others
             try
             {
                 isDurable = contents.Files.IsDurable(name.Place);
@@ -60,7 +60,7 @@ public sealed class ReplicatedContents(AttachmentContents contents, StorageEngin
 
     /// <summary>Pins a content if it is durable here.</summary>
     /// <returns>Null if it is not.</returns>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     /// <exception cref="OperationCanceledException">The node stops.</exception>
     public async Task<PinnedContent?> TryPinAsync(ContentName name)
     {
@@ -79,14 +79,14 @@ public sealed class ReplicatedContents(AttachmentContents contents, StorageEngin
     }
 
     /// <summary>
-    /// Keeps a content until an index is applied. Called when the entry with this index, which names the content,
-    /// enters the log, or arrives.
+    /// Keeps a content until an index is applied. Called when the entry with this index, which names the content, is
+    /// added to the log here or arrives from the leader.
     /// </summary>
     public void Keep(in ContentName name, long index) => contents.Garbage.Keep(name.Place, index);
 
     /// <summary>Begins to receive a content from another member. Its size and hash are checked at the end.</summary>
     /// <exception cref="ContentRefusedException">The disk has no room.</exception>
-    /// <exception cref="DiskException">The disk refused to create a file.</exception>
+    /// <exception cref="DiskException">The file cannot be created.</exception>
     /// <exception cref="OperationCanceledException">The node stops.</exception>
     public Task<ContentUpload> ReceiveAsync(ContentName name) => contents.BeginAsync(name);
 
@@ -101,7 +101,7 @@ public sealed class ReplicatedContents(AttachmentContents contents, StorageEngin
     /// <param name="name">The content.</param>
     /// <param name="from">The first byte, a multiple of <see cref="PieceBytes"/>.</param>
     /// <param name="buffer">Receives the piece; at least <see cref="PieceBytes"/> bytes.</param>
-    /// <exception cref="DiskException">The disk lacks files or memory: the content may be whole.</exception>
+    /// <exception cref="DiskException">The system lacks open files or memory: the content may be whole.</exception>
     public ContentPiece Read(in ContentName name, long from, Span<byte> buffer)
     {
         long applied = storage.AppliedIndex; // the rows are read afterwards, so they are at least as new
@@ -220,7 +220,9 @@ public sealed class ReplicatedContents(AttachmentContents contents, StorageEngin
         }
     }
 
-    /// <summary>Deletes nothing until the result is disposed: a state that names contents is being fetched.</summary>
+    /// <summary>
+    /// Prevents deletions until the result is disposed, because a state that names contents is being fetched.
+    /// </summary>
     public IDisposable Hold() => contents.Garbage.Hold();
 
     /// <summary>Compares all contents with the rows later, because another state was installed.</summary>

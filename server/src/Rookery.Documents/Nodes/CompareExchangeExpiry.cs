@@ -42,7 +42,7 @@ public static class CompareExchangeExpiry
     // Waits for the removal that another reader began, or begins one. Returns false if values cannot be removed now.
     private static Task<bool> ShareRemovalAsync(Database database, IConsensus consensus, long nowTicks)
     {
-        // The readers that wait continue on threads of their own: one thread would answer all of them in turn.
+        // The waiting readers continue on several threads. Otherwise one thread would answer them one after another.
         var removal = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
         return database.TryBeginRemoval(removal.Task) ?? LeadRemovalAsync(database, consensus, nowTicks, removal);
     }
@@ -65,7 +65,7 @@ public static class CompareExchangeExpiry
         {
             database.EndRemoval();
             removal.SetException(failure);
-            _ = removal.Task.Exception; // if no other reader waits, nobody else observes it
+            _ = removal.Task.Exception; // marks the exception as observed, even if no other reader waits
             throw;
         }
     }
@@ -86,8 +86,8 @@ public static class CompareExchangeExpiry
         return outcome.Rejection is null && await consensus.ReadBarrierAsync();
     }
 
-    // The place of the first value that has not expired, in the order of expiry. Values before it are absent already,
-    // removed or not.
+    // Returns the key at which the search for expired values starts. Values before it in the order of expiry are absent
+    // already, removed or not.
     private static byte[] FirstDueKey(Database database)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];

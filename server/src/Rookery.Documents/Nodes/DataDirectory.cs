@@ -77,7 +77,7 @@ internal sealed class DataDirectory : IDisposable
     public string InboxPath => System.IO.Path.Combine(StoragePath, "incoming");
 
     /// <summary>
-    /// Whether no first start was completed here: the format file is missing. It is written when journal and storage
+    /// Whether no first start was completed here: the format file is missing, which is written when journal and storage
     /// exist.
     /// </summary>
     public bool IsNew => IsNewAt(_disk, Path);
@@ -116,8 +116,8 @@ internal sealed class DataDirectory : IDisposable
 
     /// <summary>
     /// Returns why a directory cannot be the journal's: it is the data directory, or is in it under another name than
-    /// <c>journal</c>. The node deletes what it does not know in some directories there, and locks others. Null if it
-    /// can.
+    /// <c>journal</c>. In some directories there the node deletes files that it does not know, and it locks others.
+    /// Null if the directory is allowed.
     /// </summary>
     public static string? WhyJournalIsMisplaced(IDisk disk, string directory, string? journalDirectory)
     {
@@ -314,8 +314,8 @@ internal sealed class DataDirectory : IDisposable
     /// <summary>Returns the exception for a format file that names another node than the log.</summary>
     public DataFormatException MakeForeignFormatException() =>
         new(
-            $"{FormatPath(Path)} is that of another node: it names node {NodeId}, and the log in {JournalPath} is that "
-                + $"of one other node. {FormatRemedy}"
+            $"{FormatPath(Path)} is that of another node: it names node {NodeId}, but the log in {JournalPath} belongs "
+                + $"to a different node. {FormatRemedy}"
         );
 
     /// <summary>Writes the format file if the directory is new. Called when journal and storage exist.</summary>

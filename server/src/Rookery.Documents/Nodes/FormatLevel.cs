@@ -118,7 +118,7 @@ public sealed record FormatLevel(int Level, string Program)
             throw Damaged(path, text.Length == 0 ? "is empty" : "is damaged: its checksum does not match");
         }
 
-        // With a right checksum, what this program cannot read was written by another one.
+        // The checksum is right, so a newer program wrote what this program cannot read.
         return
             text[..check].Split('\n') is [var levelLine, ""]
             && levelLine.StartsWith(Heading, StringComparison.Ordinal)

@@ -95,8 +95,8 @@ internal sealed class NodeMaintenance : IDisposable
             }
             catch (DiskException)
             {
-                // Preparing or deleting a segment failed. Writes continue without it, and report an error themselves if
-                // they cannot.
+                // Preparing or deleting a segment failed. Writes may continue nevertheless. If they fail too, they
+                // report an error themselves.
                 failed = true;
             }
 

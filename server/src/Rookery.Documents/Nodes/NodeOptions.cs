@@ -91,7 +91,7 @@ public sealed record NodeOptions
     /// <summary>Whether replay skips damage; see <see cref="CommandLeftOut"/>.</summary>
     internal bool ReplaysAroundDamage { get; init; }
 
-    /// <summary>How the storage engine keeps the node's tables in a directory.</summary>
+    /// <summary>Returns the storage engine's options for the node's tables in a directory.</summary>
     internal StorageOptions ToStorageOptions(string directory) =>
         new()
         {

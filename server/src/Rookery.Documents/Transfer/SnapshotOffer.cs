@@ -16,7 +16,7 @@ public sealed record SnapshotOffer
     /// <summary>The snapshot's last index.</summary>
     public required long Index { get; init; }
 
-    /// <summary>Term of the entry at that index.</summary>
+    /// <summary>Term of the entry at <see cref="Index"/>.</summary>
     public required long Term { get; init; }
 
     /// <summary>
@@ -25,10 +25,10 @@ public sealed record SnapshotOffer
     /// </summary>
     public long CommittedBy { get; init; }
 
-    /// <summary>Number of operations (etags) through that index.</summary>
+    /// <summary>Number of operations (etags) through <see cref="Index"/>.</summary>
     public required long Operations { get; init; }
 
-    /// <summary>Index of the configuration in force at that index; 0 if there is none.</summary>
+    /// <summary>Index of the configuration in force at <see cref="Index"/>; 0 if there is none.</summary>
     public required long ConfigurationIndex { get; init; }
 
     /// <summary>The configuration in force, as the journal contains it; empty if there is none.</summary>

@@ -11,9 +11,9 @@ namespace Rookery.Documents.Transfer;
 
 /// <summary>
 /// Offers snapshots to members that need entries which this node's journal no longer has. An offer contains the changes
-/// since the member's last etag, if all of them are known and they are much smaller; otherwise a full snapshot. Each
-/// offer pins the journal entries after it, so that the member can continue with the log. An offer is withdrawn if no
-/// member fetches from it for a while, or if it pins too much of the journal.
+/// since the member's last etag, if all changes are known and are much smaller than a full snapshot. Otherwise it
+/// contains a full snapshot. Each offer pins the journal entries after it, so that the member can continue with the
+/// log. An offer is withdrawn if no member fetches from it for a while, or if it pins too much of the journal.
 /// </summary>
 public sealed class SnapshotOffers : IDisposable
 {
@@ -282,8 +282,8 @@ public sealed class SnapshotOffers : IDisposable
     }
 
     // Changes since an earlier etag can be used, too. A refusal counts only for its own etag, because after a later
-    // etag there may be few changes. Its last use is not updated, because a refused member continues with a full
-    // snapshot.
+    // etag there may be few changes. The last use of a refusal is not updated, because a refused member continues with
+    // a full snapshot.
     private OpenOffer? FindChanges(long since, long through)
     {
         lock (_gate)

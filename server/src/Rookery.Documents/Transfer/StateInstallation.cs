@@ -10,10 +10,10 @@ using Rookery.Storage.Repair;
 namespace Rookery.Documents.Transfer;
 
 /// <summary>
-/// Installs what other members sent: snapshots, changes and rows for repairs. A snapshot goes first into the storage,
-/// with a mark in its manifest, then the journal is reset, then apply reloads its state in memory. A power cut leaves
-/// the old state or the new one (docs/explanation/durability.md, moments 11 to 15). Unless said otherwise, call it on
-/// the background thread, or before that thread runs.
+/// Installs what other members sent: snapshots, changes and rows for repairs. First the storage takes over a snapshot,
+/// with a mark in its manifest. Then the journal is reset, and apply reloads its state in memory. A power cut leaves
+/// the old state or the new one (docs/explanation/durability.md, moments 11 to 15). Unless said otherwise, call the
+/// methods on the background thread, or before that thread runs.
 /// </summary>
 public sealed class StateInstallation
 {
@@ -132,8 +132,8 @@ public sealed class StateInstallation
     }
 
     /// <summary>
-    /// Removes the mark after the journal was reset. If the disk refuses, the mark remains without effect, because the
-    /// journal's files contain its number.
+    /// Removes the mark after the journal was reset. If the disk operation fails, the mark remains without effect,
+    /// because the journal's files contain its number.
     /// </summary>
     internal static void Complete(StorageEngine storage)
     {
