@@ -23,7 +23,7 @@ public static class JsonEquality
     /// <see cref="JsonLimits.MaxDepth"/> levels, in which no object has two members of one name.</param>
     /// <param name="expected">JSON of the same form.</param>
     /// <param name="cost">The number of bytes that could be copied in the time of the comparison, estimated by what was
-    /// read. The same for the same values on every node.</param>
+    /// read. Every node computes the same cost for the same values.</param>
     public static bool AreEqual(ReadOnlyMemory<byte> actual, ReadOnlySpan<byte> expected, out long cost)
     {
         bool areLengthsEqual = actual.Length == expected.Length;

@@ -73,7 +73,7 @@ public sealed class Applier : IDisposable
         set => _context.ContentMiscounted = value;
     }
 
-    /// <summary>Called for each database that a command deletes, before readers see the deletion.</summary>
+    /// <summary>Called for each name in a command that deletes databases, before readers see the deletion.</summary>
     internal Action? DatabaseDeleted { get; set; }
 
     /// <summary>The log time of the last entry applied.</summary>

@@ -74,7 +74,7 @@ internal sealed class DatabaseState
             }
             else if (memory.IsFull)
             {
-                // The loop goes on, so that damage in any of the rows is found now.
+                // The loop continues, so that damage in any of the rows is found now.
                 state._lacksCollections = true;
             }
             else

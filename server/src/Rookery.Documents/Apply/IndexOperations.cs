@@ -130,7 +130,7 @@ internal sealed class IndexOperations
                 RejectionKind.Invalid,
                 string.Create(
                     CultureInfo.InvariantCulture,
-                    $"The database has {IndexRecord.MaxCount} indexes, and no more are taken; nothing was "
+                    $"The database has {IndexRecord.MaxCount} indexes, which is the maximum; nothing was "
                         + $"stored. Delete some."
                 )
             );

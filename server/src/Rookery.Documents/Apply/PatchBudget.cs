@@ -75,7 +75,8 @@ internal sealed class PatchBudget
                 + $"{Amount.Bytes(CopiedBytesPerCommand)} to read. Nothing was stored; send several requests."
         );
 
-    // Null if no limit is exceeded; true if only a limit of the entry is exceeded; false if one of the command is.
+    // Returns null if no limit is exceeded, true if only a limit of the entry is exceeded, and false if a limit of the
+    // command is exceeded.
     private bool? IsWithinCommand(long storedBytes, long copiedBytes)
     {
         _storedOfCommand += storedBytes;

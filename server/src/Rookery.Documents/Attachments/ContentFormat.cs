@@ -63,7 +63,7 @@ internal static class ContentFormat
 
         if (!footer.StartsWith(Magic))
         {
-            return "its footer does not begin as it must";
+            return "its footer does not begin with the right bytes";
         }
 
         if (BinaryPrimitives.ReadUInt32LittleEndian(footer[Magic.Length..]) is var version && version != Version)

@@ -14,7 +14,7 @@ internal sealed class ContentMaintenance(AttachmentContents contents, TimeProvid
     private const int FilesPerPiece = 16;
     private const int ContentsPerRound = 128; // so a million contents take about a day and a half
 
-    // As for the runs: 32 GB are read in three days.
+    // The same rate as for runs: 32 GB are read in three days.
     private const int ScrubBytesPerRound = 2 << 20;
 
     private readonly object _gate = new();

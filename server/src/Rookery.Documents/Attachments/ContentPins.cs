@@ -8,8 +8,8 @@ namespace Rookery.Documents.Attachments;
 /// <param name="time">The clock, for leases.</param>
 internal sealed class ContentPins(TimeProvider time)
 {
-    // Longer than a batch of contents needs from its first offer to its entry. A content that is deleted earlier is
-    // requested again.
+    // A lease lasts longer than a batch of contents needs from its first offer to its entry. A content that is deleted
+    // earlier is requested again.
     private static readonly TimeSpan LeaseTime = TimeSpan.FromMinutes(2);
 
     private readonly Dictionary<ContentPlace, int> _pins = [];

@@ -124,7 +124,7 @@ internal sealed class ContentScrub(AttachmentContents contents, DatabaseCatalog 
         private const int RowsPerRead = 256;
 
         private readonly Queue<ContentPlace> _read = new();
-        private uint _database; // the last one that was begun; 0 before the first
+        private uint _database; // number of the current database; 0 before the first
         private ContentHash? _after;
 
         /// <summary>Returns the next content; null at the end, after which the walk starts again.</summary>

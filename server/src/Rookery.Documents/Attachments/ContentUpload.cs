@@ -9,7 +9,7 @@ namespace Rookery.Documents.Attachments;
 /// </summary>
 public sealed class ContentUpload : IDisposable
 {
-    // The journal of the same disk must not wait for many dirty pages.
+    // A sync of the journal on the same disk must not wait for many dirty pages.
     private const long BytesBetweenSyncs = 4 << 20;
 
     // Maximum room that is reserved for an announced size before it is needed. Otherwise clients that announce much and

@@ -129,7 +129,7 @@ public sealed class ReplicatedContents(AttachmentContents contents, StorageEngin
         }
         catch (DiskException refused) when (!refused.IsOfShortage)
         {
-            // An answer, because the next request would fail too, and the other member would wait for ever.
+            // Answers, because the next request would fail too, and the other member would wait for ever.
             if (!IsNeeded(name))
             {
                 return new ContentPiece(ContentState.Gone, Bytes: 0, applied);

@@ -7,8 +7,10 @@ namespace Rookery.Documents.Backups;
 /// <param name="Total">The number of all of them, named or not.</param>
 public sealed record UnreadableContents(IReadOnlyList<string> Named, long Total)
 {
-    /// <summary>Returns those of one database. Contents that are not named may be of any database, so they remain in
-    /// the total.</summary>
+    /// <summary>
+    /// Returns the contents of one database. Contents that are not named may be of any database, so they remain in the
+    /// total.
+    /// </summary>
     public UnreadableContents Of(string database)
     {
         string[] named =

@@ -152,7 +152,7 @@ internal sealed class BatchElement(
                 start,
                 $"The TransactionMode {Encoding.UTF8.GetString(mode[..Math.Min(mode.Length, 64)])} is not "
                     + $"supported by this version",
-                "Use SingleNode; each batch is one transaction that a majority of the voters has"
+                "Use SingleNode; each batch is one transaction, stored on a majority of the voters"
             );
     }
 

@@ -36,7 +36,7 @@ public static class CommandEncoder
         }
 
         int idOffset = CommandFormat.WritePutWithoutId(buffer, expected, document);
-        // Before the GUID: a repeated request gets another GUID, and must have the same hash.
+        // The GUID is created after the hash: a repeated request gets another GUID, and must have the same hash.
         RequestHash.Write(buffer);
         GuidId.Create(buffer.WrittenSpan[idOffset..]);
         return buffer;

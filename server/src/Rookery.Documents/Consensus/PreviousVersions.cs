@@ -29,8 +29,8 @@ internal sealed class PreviousVersions(StorageEngine storage)
     public long HeldBytes => Volatile.Read(ref _heldBytes);
 
     /// <summary>
-    /// Reads the previous versions of the command's documents. The block of a single document stays in memory until
-    /// <see cref="LoadedVersion.Dispose"/>.
+    /// Reads the previous versions of the command's documents. If the command has only one operation, the block of its
+    /// document stays in memory until <see cref="LoadedVersion.Dispose"/>.
     /// </summary>
     /// <exception cref="DamagedException">A row is damaged, so the command could not be applied.</exception>
     public LoadedVersion Load(scoped CommandReader command)

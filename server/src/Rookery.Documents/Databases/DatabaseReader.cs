@@ -260,7 +260,7 @@ public readonly struct DatabaseReader : IDisposable
 
         using (row)
         {
-            // The row may be one of a deleted document with the same id.
+            // The row may belong to a deleted document with the same id.
             if (!DocumentCounters.Owns(ReadCountersSince(lowerId[..idLength]), row.Sequence))
             {
                 return null;
@@ -351,7 +351,7 @@ public readonly struct DatabaseReader : IDisposable
 
     /// <summary>
     /// Reads the highest index number and the number of indexes, without reading the indexes. Every change of
-    /// definitions changes one of them: a new definition raises the number, a deletion lowers the count.
+    /// definitions changes one of the two: a new definition raises the number, a deletion lowers the count.
     /// </summary>
     public (long LastNumber, int Count) ReadIndexCounts()
     {

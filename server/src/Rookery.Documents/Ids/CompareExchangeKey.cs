@@ -60,7 +60,7 @@ public static class CompareExchangeKey
         return false;
     }
 
-    /// <summary>Whether a key, in any casing, is that of an atomic guard.</summary>
+    /// <summary>Whether a key, in any casing, is the key of an atomic guard.</summary>
     public static bool IsGuard(ReadOnlySpan<byte> key) =>
         key.Length >= GuardPrefix.Length && System.Text.Ascii.EqualsIgnoreCase(key[..GuardPrefix.Length], GuardPrefix);
 

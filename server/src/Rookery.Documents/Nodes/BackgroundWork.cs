@@ -40,7 +40,7 @@ public sealed class BackgroundWork : IDisposable
     /// </summary>
     internal DutyCyclePacer Pacer { get; }
 
-    /// <summary>Runs work between two steps, never at the same time as one.</summary>
+    /// <summary>Runs work between two steps, never during a step.</summary>
     /// <returns>The result of <paramref name="work"/>, once it ran. The task fails with the exception that
     /// <paramref name="work"/> throws, or with an <see cref="IOException"/> if the node stops first.</returns>
     public Task<T> DoAsync<T>(Func<T> work)

@@ -134,7 +134,7 @@ internal sealed class DataDirectory : IDisposable
 
         // Without its journal, a node that was started with this directory would lack its latest writes.
         string remedy = IsNewAt(disk, directory)
-            ? "Name a directory outside of it for the journal, or none, and the journal is in "
+            ? "Name a directory outside of it for the journal, or leave the option out: the journal is then in "
                 + $"{JournalPathOf(directory)}."
             : $"If the journal is there already, move its files to {JournalPathOf(directory)} and leave the option "
                 + "out, or move them to a directory outside of it and name that one. Without these files the data "

@@ -158,8 +158,8 @@ public sealed record FormatLevel(int Level, string Program)
             ? new FormatLevel(level, program)
             : null;
 
-    // Without the file, a node has the level of its cluster's record, or the first one. A new single node has no record
-    // until its upgrade is ended again.
+    // Without the file, a node has the level of its cluster's record, or the first level. A new single node has no
+    // record until its upgrade is ended again.
     private static DataFormatException Damaged(string path, string trouble) =>
         new(
             $"{path} {trouble}, so the format level of the data is not known. Nothing was changed. Put the file back "

@@ -10,7 +10,7 @@ public sealed class UnknownCommitException(long tables, long journal)
     : IOException(
         $"This node is a member of a cluster. Its tables hold the entries through {tables}. Its journal holds "
             + $"later ones through {journal}, and it does not know which of these a majority has. Ask a running "
-            + $"member, with --url; `rookery export` takes all of them."
+            + $"member, with --url. `rookery export` includes all of these entries, committed or not."
     )
 {
     /// <summary>Index of the last entry that the tables contain.</summary>

@@ -245,8 +245,8 @@ public sealed class StoppedStore : IDisposable
         catch (JournalDamagedException damaged)
         {
             lost =
-                $"Its journal cannot be read. The tables hold the entries through {Tables.Index}, and all later ones "
-                + $"are lost: {damaged.Message}";
+                $"Its journal cannot be read, so all entries after {Tables.Index}, the last one in the tables, are "
+                + $"lost: {damaged.Message}";
             return null;
         }
         catch (DiskException refused) when (refused.Error == Errno.WouldBlock)

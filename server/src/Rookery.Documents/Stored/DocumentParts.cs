@@ -9,7 +9,7 @@ internal readonly ref struct DocumentParts
     public ReadOnlySpan<byte> Counters { get; init; }
 
     /// <summary>
-    /// Its attachments: <see cref="Rookery.Documents.Attachments.AttachmentList"/>; empty without any.
+    /// The document's attachments: <see cref="Rookery.Documents.Attachments.AttachmentList"/>; empty without any.
     /// </summary>
     public ReadOnlySpan<byte> Attachments { get; init; }
 

@@ -96,8 +96,8 @@ public static class DocumentWriter
     }
 
     /// <summary>
-    /// Returns the members <c>"@attachments":[…],"@counters":[…],"@flags":"HasAttachments, HasCounters"</c> of the
-    /// metadata, those that the document has.
+    /// Returns those of the metadata members <c>"@attachments":[…],"@counters":[…],"@flags":"HasAttachments,
+    /// HasCounters"</c> that the document has.
     /// </summary>
     internal static ReadOnlySpan<byte> ComputedMembers(scoped in DocumentView document)
     {

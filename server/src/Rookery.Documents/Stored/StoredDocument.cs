@@ -28,7 +28,7 @@ public static class StoredDocument
     internal const byte HasAttachments = 4; // from format level 3 on
     private const byte HasParts = HasCounters | HasAttachments;
 
-    // Enough bytes of a document without counters and attachments to find the start of its body.
+    // This many bytes suffice to find the start of the body of a document without counters and attachments.
     internal const int PrefixBytes = 1200;
 
     /// <summary>

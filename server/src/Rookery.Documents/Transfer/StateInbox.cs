@@ -131,8 +131,8 @@ public sealed class StateInbox
                 && offer.Since == state.Since
                 ? new FetchedState(offer, state)
                 : throw new StateTransferException(
-                    $"The state that was fetched ends at index {state.Position.Index}, and {offer.Index} was "
-                        + $"offered, or it is of another kind."
+                    $"The fetched state does not match the offer: it ends at index {state.Position.Index}, and the "
+                        + $"offer at {offer.Index}, or only one of them is a full snapshot."
                 );
         }
         catch (ReceivedStateException exception) when (exception.File is { } damaged)

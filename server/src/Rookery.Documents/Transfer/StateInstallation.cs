@@ -40,13 +40,13 @@ public sealed class StateInstallation
 
     /// <summary>
     /// The etag after which this node needs changes: it has applied everything through it. Null if the node needs a
-    /// whole snapshot, because it is empty or cannot read a part of its data. Any thread.
+    /// full snapshot, because it is empty or cannot read a part of its data. Any thread.
     /// </summary>
     public long? ChangesNeededSince => _storage.Sequence == 0 || _storage.HasDamage ? null : _storage.Sequence;
 
     /// <summary>
-    /// Does the slow work before <see cref="Install"/>, while writes go on: flushes the memtable, because changes are
-    /// installed on top of runs.
+    /// Does the slow work before <see cref="Install"/>, while writes continue: flushes the memtable, because changes
+    /// are installed on top of runs.
     /// </summary>
     public void Prepare(FetchedState fetched)
     {
