@@ -34,7 +34,7 @@ internal static class EarlyResponse
     /// from the answer, whichever is later.</param>
     public static async Task ReadOnAsync(HttpContext http, TimeProvider time, CancellationToken stopping)
     {
-        bool isWhole = false;
+        bool hasBodyEnded = false;
         try
         {
             await http.Response.CompleteAsync();
@@ -43,7 +43,7 @@ internal static class EarlyResponse
                 size.MaxRequestBodySize = null;
             }
 
-            isWhole = await ReadAsync(http.Request.BodyReader, time, stopping, http.RequestAborted);
+            hasBodyEnded = await ReadAsync(http.Request.BodyReader, time, stopping, http.RequestAborted);
         }
         catch (Exception failure) when (failure is IOException or BadHttpRequestException or OperationCanceledException)
         {
@@ -57,7 +57,7 @@ internal static class EarlyResponse
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
 
-        if (!isWhole)
+        if (!hasBodyEnded)
         {
             http.Abort();
         }

@@ -22,7 +22,7 @@ internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
     private readonly Lock _gate = new();
     private readonly long _startedAt = time.GetTimestamp();
 
-    // Lines that have passed, and lines that may no longer pass, because at most a burst of unused lines accumulates.
+    // Lines that have passed, plus lines that could have passed and no longer may: at most a burst is saved up.
     private long _passed;
     private long _dropped;
     private long _reported; // the dropped lines that a logged line has reported
@@ -67,7 +67,7 @@ internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
     {
         lock (_gate)
         {
-            // Unused lines accumulate up to the burst only.
+            // Lines that did not come are saved up, to a burst at most.
             long due = Burst + (time.GetElapsedTime(_startedAt).Ticks / LinePeriod.Ticks);
             _passed = Math.Max(_passed, due - Burst);
             if (_passed >= due)

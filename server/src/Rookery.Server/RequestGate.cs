@@ -84,8 +84,8 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     {
         try
         {
-            // Before all other refusals: they keep the connection and read the next request after the body, and with
-            // another coding the body's end is unknown.
+            // Checked before all other reasons for a refusal. After those the connection is kept, and the next request
+            // is read after the body, whose end is unknown with another coding.
             CheckTransferCoding(http);
             if (_guard.Problem(http.Request, endpoint?.Metadata.GetMetadata<RouteScope>()) is { } problem)
             {

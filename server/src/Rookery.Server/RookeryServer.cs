@@ -257,8 +257,9 @@ public static class RookeryServer
     }
 
     /// <summary>
-    /// A host lifetime that handles no signals, because the process does. With the framework's own, SIGTERM would stop
-    /// the server before the node announces it, and SIGQUIT would end all long reads of a node that keeps running.
+    /// A host lifetime that handles no signals, because the process does. With the framework's own lifetime, SIGTERM
+    /// would stop the server before the node announces it, and SIGQUIT would end all long reads of a node that keeps
+    /// running.
     /// </summary>
     private sealed class StoppedByProcess : IHostLifetime
     {

@@ -150,7 +150,7 @@ public sealed class ServerContext(
     /// <summary>The last lines of the log.</summary>
     public LogRing RecentLog { get; init; } = new();
 
-    /// <summary>Samples this node, and what other members report of themselves.</summary>
+    /// <summary>Samples this node, and keeps the samples of the other members.</summary>
     internal Observation.NodeObservation Observation =>
         LazyInitializer.EnsureInitialized(ref _observation, () => new Observation.NodeObservation(this));
 

@@ -23,7 +23,7 @@ internal sealed class SlowReaders(long maxBytes, ILogger log, TimeProvider time)
     private readonly LinkedList<Waiting> _waiting = [];
     private long _heldBytes;
 
-    /// <summary>Returns the limit of the server that answers a request; null without a server.</summary>
+    /// <summary>Returns the instance of the server that answers a request; null without a server.</summary>
     public static SlowReaders? Of(HttpContext http) =>
         (http.RequestServices?.GetService(typeof(ServerContext)) as ServerContext)?.SlowReaders;
 

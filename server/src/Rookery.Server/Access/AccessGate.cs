@@ -38,9 +38,9 @@ internal enum CredentialKind
 /// </summary>
 internal sealed class AccessGate(ServerContext context)
 {
-    // Keys under which a connection's items cache its caller.
-    private static readonly object OfCertificate = new();
-    private static readonly object OfToken = new();
+    // Keys of the items of a connection that cache its caller.
+    private static readonly object CertificateItem = new();
+    private static readonly object TokenItem = new();
 
     private readonly Lock _loadLock = new();
     private AccessTable? _table;
@@ -217,7 +217,7 @@ internal sealed class AccessGate(ServerContext context)
         var refusal = IdentifyByToken(hash, out principal, out var found);
         if (items is not null && found is not null)
         {
-            items[OfToken] = found with { Authorization = header };
+            items[TokenItem] = found with { Authorization = header };
         }
 
         return refusal;
@@ -313,7 +313,7 @@ internal sealed class AccessGate(ServerContext context)
 
         if (items is not null)
         {
-            items[OfCertificate] = new CachedPrincipal(
+            items[CertificateItem] = new CachedPrincipal(
                 current,
                 found,
                 new DateTimeOffset(certificate.NotAfter),
@@ -347,7 +347,7 @@ internal sealed class AccessGate(ServerContext context)
     public Principal? Recall(IDictionary<object, object?> connection, ReadOnlySpan<byte> authorization) =>
         NodeWithRecords is { } node
         && CurrentTable(node) is { } current
-        && connection.TryGetValue(authorization.IsEmpty ? OfCertificate : OfToken, out object? item)
+        && connection.TryGetValue(authorization.IsEmpty ? CertificateItem : TokenItem, out object? item)
         && item is CachedPrincipal cached
         && ReferenceEquals(cached.Table, current)
         && authorization.SequenceEqual(cached.Authorization)
@@ -377,7 +377,7 @@ internal sealed class AccessGate(ServerContext context)
     public AccessRefusal CannotCheck() =>
         new(
             StatusCodes.Status503ServiceUnavailable,
-            $"Your credential cannot be checked now. {context.PublicText.Of(WhyUnavailable())}"
+            $"Your credential cannot be checked now. {context.PublicText.ForEveryone(WhyUnavailable())}"
         );
 
     // A node whose disk failed after it opened can still check credentials, so its owner can sign in and see why.

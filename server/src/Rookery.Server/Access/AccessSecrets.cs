@@ -4,7 +4,7 @@ using System.Text;
 namespace Rookery.Server.Access;
 
 /// <summary>
-/// Secrets that a node creates at its start: a token with all rights for its own machine, and the code that claims it.
+/// Secrets that a node creates at its start: a token with all rights for its own machine, and its claim code.
 /// Both are valid until the process ends.
 /// </summary>
 public sealed class AccessSecrets
@@ -15,7 +15,7 @@ public sealed class AccessSecrets
             presetClaimCode is not null
         );
 
-    /// <summary>Creates a token, and a claim code unless <paramref name="presetClaimCode"/> is one.</summary>
+    /// <summary>Creates a token, and a claim code unless <paramref name="presetClaimCode"/> is given.</summary>
     public static AccessSecrets Create(string? presetClaimCode) => new(presetClaimCode);
 
     /// <summary>

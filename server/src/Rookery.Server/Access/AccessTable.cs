@@ -84,9 +84,9 @@ internal sealed class AccessTable
     {
         principal = null;
         expires = default;
-        if (_tokens.TryGetValue(BinaryPrimitives.ReadInt64LittleEndian(hash), out var same))
+        if (_tokens.TryGetValue(BinaryPrimitives.ReadInt64LittleEndian(hash), out var candidates))
         {
-            foreach (var token in same)
+            foreach (var token in candidates)
             {
                 if (CryptographicOperations.FixedTimeEquals(token.Hash, hash))
                 {

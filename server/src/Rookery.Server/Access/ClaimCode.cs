@@ -27,7 +27,7 @@ public static class ClaimCode
     /// </summary>
     public static string? WhyUnusable(string preset)
     {
-        string code = Plain(preset);
+        string code = Normalise(preset);
         if (code.Any(static letter => !char.IsAsciiLetterOrDigit(letter)))
         {
             return "may hold only letters A to Z and digits; blanks and hyphens between them do not count";
@@ -52,10 +52,10 @@ public static class ClaimCode
     internal static bool IsSame(string typed, string code) =>
         CryptographicOperations.FixedTimeEquals(Hash(typed), Hash(code));
 
-    private static byte[] Hash(string code) => SHA256.HashData(Encoding.UTF8.GetBytes(Plain(code)));
+    private static byte[] Hash(string code) => SHA256.HashData(Encoding.UTF8.GetBytes(Normalise(code)));
 
     /// <summary>Normalises a code: removes blanks and hyphens, and upper-cases letters.</summary>
-    private static string Plain(string code) =>
+    private static string Normalise(string code) =>
         new([
             .. code.Where(static letter => letter is not ('-' or ' ' or '\t' or '\r' or '\n'))
                 .Select(char.ToUpperInvariant),

@@ -19,7 +19,7 @@ internal sealed class CredentialRoom(ServerContext context, SemaphoreSlim queue)
     /// <summary>Key of the record that each new credential replaces.</summary>
     private const string Key = ClusterRecordPrefix.CredentialRoom;
 
-    // Every member has all credentials in memory, in several times these bytes. Thousands of ordinary ones fit.
+    // Every member keeps all credentials in memory, in several times as many bytes. Thousands of ordinary ones fit.
     private const int MaxBytes = 1 << 20;
 
     // The queue admits one request of this node at a time, so only other members cause further attempts.

@@ -10,8 +10,8 @@ namespace Rookery.Server.Access;
 public interface IServerIdentity
 {
     /// <summary>
-    /// Certificate of the node with its private key. Connections that began with it may use it after a renewal, so it
-    /// is not disposed then.
+    /// Certificate of the node with its private key. A renewal does not dispose of it, because connections that began
+    /// with it may still use it.
     /// </summary>
     X509Certificate2 Certificate { get; }
 

@@ -16,7 +16,7 @@ internal sealed class PublicText(ServerContext context)
     private static readonly SearchValues<char> PathEnds = SearchValues.Create(" \t\r\n\"'`,;()<>|");
 
     /// <summary>Returns a sentence as the caller may read it.</summary>
-    public string? For(HttpContext http, string? sentence) => IsTrusted(http) ? sentence : Of(sentence);
+    public string? For(HttpContext http, string? sentence) => IsTrusted(http) ? sentence : ForEveryone(sentence);
 
     /// <summary>Whether the caller may read every sentence.</summary>
     public bool IsTrusted(HttpContext http) => context.Access.IsAllowed(http, RouteScope.Metrics);
@@ -25,7 +25,7 @@ internal sealed class PublicText(ServerContext context)
     /// Returns a sentence as everyone may read it: the directories of data and journal are called DATA and JOURNAL,
     /// other paths are left out, and members are called by their letters.
     /// </summary>
-    public string? Of(string? sentence)
+    public string? ForEveryone(string? sentence)
     {
         if (sentence is null)
         {
@@ -80,7 +80,7 @@ internal sealed class PublicText(ServerContext context)
 
         return shown.ToString();
 
-        // A slash after these is that of a URL, of a relative path, or of words such as "and/or".
+        // A slash after one of these characters belongs to a URL, a relative path, or words such as "and/or".
         static bool IsPartOfWord(char before) =>
             char.IsLetterOrDigit(before) || before is '/' or ':' or '.' or '-' or '_';
     }

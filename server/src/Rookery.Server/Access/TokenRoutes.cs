@@ -75,7 +75,7 @@ internal sealed class TokenRoutes(ServerContext context)
             );
         }
 
-        // The first admin token gives the node an owner; it cannot be claimed afterwards.
+        // The first admin token gives the cluster an owner, so no node can be claimed afterwards.
         var created = await _maker.MakeAsync(
             request,
             DescribeTaken(request.Name),

@@ -3,8 +3,8 @@ using System.Text;
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// Definition of one alert: how this node detects it, how Prometheus does, and what to do. docs/reference/alerts.md
-/// describes all of them.
+/// Definition of one alert: how this node detects it, how Prometheus detects it, and what to do.
+/// docs/reference/alerts.md describes all alerts.
 /// </summary>
 public sealed record AlertDefinition
 {

@@ -35,7 +35,7 @@ public sealed record AlertFacts
     /// <summary>Number of places of the tables whose checksum does not match.</summary>
     public int DamagedPlaces { get; init; }
 
-    /// <summary>Number of contents of attachments that are missing or cannot be read.</summary>
+    /// <summary>Number of stored files of attachments that are missing or cannot be read.</summary>
     public int UnreadableContents { get; init; }
 
     /// <summary>Why flushes or merges fail, in one sentence; null if they succeed.</summary>

@@ -14,13 +14,13 @@ internal sealed class AlertOutbox
     /// <summary>Returns the alerts to send: those that began and those that ended.</summary>
     /// <param name="alerts">The alerts that are active now.</param>
     /// <param name="isMine">Whether this node sends an alert.</param>
-    /// <param name="mayBeOver">Whether an alert that is no longer reported has ended. If not, its reporter has just
+    /// <param name="hasEnded">Whether an alert that is no longer reported has ended. If not, its reporter has just
     /// started and may not have judged it yet.</param>
     /// <param name="now">The time.</param>
     public IReadOnlyList<(string State, MemberAlert Alert)> Update(
         IReadOnlyList<MemberAlert> alerts,
         Func<MemberAlert, bool> isMine,
-        Func<MemberAlert, bool> mayBeOver,
+        Func<MemberAlert, bool> hasEnded,
         DateTimeOffset now
     )
     {
@@ -49,7 +49,7 @@ internal sealed class AlertOutbox
             _reported[key] = entry;
         }
 
-        foreach (var key in endedKeys.Where(key => mayBeOver(_reported[key].Alert)))
+        foreach (var key in endedKeys.Where(key => hasEnded(_reported[key].Alert)))
         {
             _reported.Remove(key, out var ended);
             if (ended!.IsSent && isMine(ended.Alert))

@@ -9,10 +9,11 @@ using Rookery.Server.Support;
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// Sends the beginning and end of alerts to a webhook, each once for the cluster. The leader sends the alerts of all
-/// members that report to it. A node that knows no leader sends its own. If members do not exchange alerts, each sends
-/// its own, and the leader also sends those about the cluster. A message that fails is retried at growing intervals; a
-/// full queue drops the oldest message. The webhook's URL may be secret, so only its host is logged.
+/// Sends a message to a webhook when an alert begins and when it ends, once for the whole cluster. The leader sends the
+/// alerts of all members that report to it. A node that knows no leader sends its own alerts. If members do not
+/// exchange alerts, each sends its own, and the leader also sends those about the cluster. A message that cannot be
+/// sent is retried at growing intervals; a full queue drops the oldest message. The webhook's URL may be secret, so
+/// only its host is logged.
 /// </summary>
 public sealed class AlertSender : IAsyncDisposable
 {
@@ -147,7 +148,7 @@ public sealed class AlertSender : IAsyncDisposable
         catch (Exception failure) when (failure is IOException or ObjectDisposedException or InvalidOperationException)
         {
             // The node is closing or a file system does not answer; the next check tries again.
-            _context.Log.LogDebug(failure, "Alerts could not be looked at");
+            _context.Log.LogDebug(failure, "The active alerts could not be read");
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
@@ -167,31 +168,32 @@ public sealed class AlertSender : IAsyncDisposable
     private void QueueChanges()
     {
         var cluster = _context.Readiness.Node is { Diagnosis: null } node ? node.ReadStatistics()?.Consensus : null;
-        bool isForAll = cluster is not null && ClusterMargin.Leads(cluster);
-        bool isAlone = cluster?.LeaderTag is null;
+        bool isLeader = cluster is not null && ClusterMargin.Leads(cluster);
+        bool knowsNoLeader = cluster?.LeaderTag is null;
         var own = _context.ActiveAlerts().Select(alert => new MemberAlert(_context.Options.NodeTag, alert));
         var others = _context.MemberAlerts?.Invoke();
         bool IsMine(MemberAlert alert) =>
-            isForAll
+            isLeader
             || others is null
-            || (isAlone && string.Equals(alert.Node, _context.Options.NodeTag, StringComparison.Ordinal));
+            || (knowsNoLeader && string.Equals(alert.Node, _context.Options.NodeTag, StringComparison.Ordinal));
         if (!string.Equals(_leader.Tag, cluster?.LeaderTag, StringComparison.Ordinal))
         {
             _leader = (cluster?.LeaderTag, _context.Time.GetTimestamp());
         }
 
         var now = _context.Time.GetUtcNow();
-        foreach (var (state, alert) in _outbox.Update([.. own, .. others ?? []], IsMine, MayBeOver, now))
+        foreach (var (state, alert) in _outbox.Update([.. own, .. others ?? []], IsMine, HasEnded, now))
         {
             _waiting.Writer.TryWrite(MessageOf(state, alert, now));
         }
     }
 
-    private bool MayBeOver(MemberAlert alert) => IsJudgedAgain(alert.Alert.Name, ReadJudgingTime(alert));
+    private bool HasEnded(MemberAlert alert) => IsJudgedAgain(alert.Alert.Name, ReadJudgingTime(alert));
 
     /// <summary>
-    /// Returns how long the leader has led, for an alert of the cluster, or the uptime of the alert's node. Null if the
-    /// node is not observed.
+    /// Returns how long the node that judges an alert has done so. For an alert about the cluster, this is the time
+    /// since its leader became leader; otherwise it is the uptime of the alert's node, null if that node is not
+    /// observed.
     /// </summary>
     private TimeSpan? ReadJudgingTime(MemberAlert alert)
     {
@@ -339,7 +341,7 @@ public sealed class AlertSender : IAsyncDisposable
             HttpStatusCode.Unauthorized or HttpStatusCode.Forbidden =>
                 ": look at the file of its token (webhook.tokenFile)",
             >= HttpStatusCode.MultipleChoices and < HttpStatusCode.BadRequest =>
-                ", which leads elsewhere: set webhook.url to the place itself",
+                ", a redirect: set webhook.url to the URL that it leads to",
             HttpStatusCode.NotFound => ": look at webhook.url",
             _ => string.Empty,
         };

@@ -74,7 +74,7 @@ internal sealed class FactsReader(ServerContext context)
                 if (index.Trouble is { } trouble)
                 {
                     troubles.Add(
-                        $"{database.Name}/{index.Name}{(index.IsReplacement ? ", as it was changed" : "")}: {trouble}"
+                        $"{database.Name}/{index.Name}{(index.IsReplacement ? " (changed definition)" : "")}: {trouble}"
                     );
                 }
             }

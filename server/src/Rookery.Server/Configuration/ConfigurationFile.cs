@@ -47,7 +47,7 @@ public static class ConfigurationFile
             _reader.Read();
             Require(
                 _reader.TokenType == JsonTokenType.StartObject,
-                "must hold one JSON object, and something else begins"
+                "must hold one JSON object, and another value begins"
             );
             while (_reader.Read() && _reader.TokenType == JsonTokenType.PropertyName)
             {

@@ -5,8 +5,8 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Dashboard;
 
 /// <summary>
-/// A file of the dashboard, or the texts of its manual. The executable contains it compressed with Brotli, which nearly
-/// all browsers accept. For other clients the file is decompressed while it is sent.
+/// A file of the dashboard, or the file with the texts of its manual. The executable contains it compressed with
+/// Brotli, which nearly all browsers accept. For other clients the file is decompressed while it is sent.
 /// </summary>
 internal sealed class DashboardFile
 {

@@ -9,7 +9,8 @@ namespace Rookery.Server.Dashboard;
 
 /// <summary>
 /// /session: POST {"Token"} signs a browser in and sets its cookie, GET reports the caller's name and rights and never
-/// refuses, DELETE signs out. They work while the node serves no documents, so that the dashboard can show the reason.
+/// refuses, DELETE signs out. All three also work while the node serves no documents, so that the dashboard can show
+/// the reason.
 /// </summary>
 internal sealed class SessionRoutes(ServerContext context)
 {

@@ -8,7 +8,7 @@ internal sealed class DateHeader(TimeProvider time)
 {
     private Formatted _last = Format(time);
 
-    /// <summary>Returns the header of now, with its line break.</summary>
+    /// <summary>Returns the header for the current time, with its line break.</summary>
     /// <param name="now">A timestamp that the caller has read already.</param>
     public ReadOnlySpan<byte> Line(long now)
     {

@@ -144,7 +144,7 @@ internal sealed class FastPathHandlers
         return SimpleError.WriteNoLeader(request, rejection, _context, output, dateLine, out status);
     }
 
-    // The full pipeline tells such a client to fetch the topology.
+    // Whether the client knows only an older topology. The full pipeline then tells it to fetch the current one.
     private bool IsTopologyOutdated(SimpleRequest request)
     {
         try

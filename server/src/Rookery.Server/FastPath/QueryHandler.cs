@@ -70,8 +70,8 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         }
         catch (IndexDamagedException damaged)
         {
-            // Answered here: the full pipeline would find the index under repair already, and answer from its content
-            // then.
+            // Answered here: this attempt began a rebuild of the index, so the full pipeline could answer from an index
+            // that is not complete yet.
             response = (WriteDamaged(request, damaged, output), StatusCodes.Status503ServiceUnavailable);
         }
         catch (Exception failure) when (IsReportedByPipeline(failure))
@@ -241,7 +241,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
 
     private ReadOnlySpan<byte> DateLine => date.Line(context.Time.GetTimestamp());
 
-    /// <summary>Collects one answer, and stops its query when it becomes long or takes long.</summary>
+    /// <summary>Collects one answer, and stops the query if its answer becomes long or takes long.</summary>
     private sealed class ShortAnswer(ServerContext context, long started) : IAnswerSink, IDisposable
     {
         private static readonly CancellationToken LeftToPipeline = new(canceled: true);

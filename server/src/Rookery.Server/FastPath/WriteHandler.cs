@@ -22,6 +22,7 @@ namespace Rookery.Server.FastPath;
 /// </summary>
 internal sealed class WriteHandler(ServerContext context, DateHeader date)
 {
+    // Stands for the status of a request that the full pipeline must answer.
     private const int LeftToPipeline = 0;
 
     // The results of more operations need a lease of memory, for which only the full pipeline waits.
@@ -126,7 +127,8 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
         }
     }
 
-    // Returns null if the body cannot be stored, which the full pipeline explains, or if only that pipeline can.
+    // Returns null if the body cannot be stored (the full pipeline explains why), or if only the full pipeline can
+    // store it.
     private EncodedWrite? TryEncode(SimpleRequest request, Database database, in ReadOnlySequence<byte> body)
     {
         try

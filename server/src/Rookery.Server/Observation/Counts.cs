@@ -43,7 +43,7 @@ internal sealed class Counts
         };
 
     /// <summary>
-    /// Sets the figures of a sample that are rates: computed from the difference to earlier counters.
+    /// Sets the figures of a sample that cover a time: rates and percentiles, from the difference to earlier counters.
     /// </summary>
     public void Fill(NodeSample sample, Counts since, TimeProvider time)
     {

@@ -35,8 +35,8 @@ internal sealed class ForwardedRequests(ServerContext context)
     private int _forwarding;
 
     /// <summary>
-    /// Builds the routes of the server. Without it they are built at the first request of a client, but a forwarded
-    /// request may come earlier.
+    /// Builds the routes of the server. The framework would build them at the first request of a client, but another
+    /// member may forward a request earlier.
     /// </summary>
     public Func<int>? MakeRoutes { get; set; }
 
@@ -77,7 +77,7 @@ internal sealed class ForwardedRequests(ServerContext context)
                 StatusCodes.Status501NotImplemented,
                 ErrorResponse.NotSupported,
                 $"Node {context.Options.NodeTag} runs a version that does not answer {http.Request.Method} "
-                    + $"{path} for others."
+                    + $"{path} for other members."
             );
             return;
         }

@@ -9,8 +9,8 @@ internal static class GrowthRule
     public static bool IsFull(LiveNode node) => node.SpareBytes < 0;
 
     /// <summary>
-    /// Returns why new data cannot be written, with the consequence first. Null if they can be. Also null if no
-    /// majority answers: the reason is then not space, and <see cref="HealthRule"/> reports it.
+    /// Returns why new data cannot be written, with the consequence first. Null if new data can be written. Also null
+    /// if no majority answers: the reason is then not space, and <see cref="HealthRule"/> reports it.
     /// </summary>
     public static string? WhyRefused(LiveCluster cluster)
     {

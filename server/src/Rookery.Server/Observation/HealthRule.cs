@@ -87,7 +87,7 @@ internal static class HealthRule
                 : $"{string.Join(", ", down[..^1].Select(static node => node.DisplayName))} and {down[^1].DisplayName}";
         int margin =
             cluster.Nodes.Count(static node => node is { IsVoter: true, State: NodeState.Up }) - cluster.Majority;
-        // The consequence first: it is what the reader must know, and a headline may be read no further.
+        // The consequence comes first, because a reader of a headline may stop after it.
         string consequence = margin switch
         {
             < 0 => "Nothing is written until one returns",

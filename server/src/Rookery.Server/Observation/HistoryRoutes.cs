@@ -9,8 +9,8 @@ namespace Rookery.Server.Observation;
 
 /// <summary>
 /// GET /dashboard/history?node=TAG[&amp;from=][&amp;to=][&amp;points=]: the figures of a member for 24 hours. GET
-/// /dashboard/slow?node=TAG: the slow disk events of a member. This node also keeps those of a member that is down, and
-/// knows its own from before its start.
+/// /dashboard/slow?node=TAG: the slow disk events of a member. Both also answer for a member that is down, from what
+/// this node kept, and for this node's time before its start, from what other members kept.
 /// </summary>
 internal sealed class HistoryRoutes(ServerContext context)
 {

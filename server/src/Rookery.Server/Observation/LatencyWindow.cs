@@ -1,6 +1,6 @@
 namespace Rookery.Server.Observation;
 
-/// <summary>Durations of the requests between two moments, as counts by bucket.</summary>
+/// <summary>Durations of the requests between two readings of the counters, as counts by bucket.</summary>
 /// <param name="now">Counts at the end.</param>
 /// <param name="before">Counts at the beginning; empty for zero.</param>
 internal readonly ref struct LatencyWindow(ReadOnlySpan<long> now, ReadOnlySpan<long> before)

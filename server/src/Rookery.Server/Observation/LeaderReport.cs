@@ -5,10 +5,10 @@ namespace Rookery.Server.Observation;
 /// <summary>
 /// The cluster as the leader reported it to this node. Only the leader knows the state of the other members.
 /// </summary>
-/// <param name="Sight">The report. Its durations are extended by the age of the report, so that they count until
+/// <param name="View">The report. Its durations are extended by the age of the report, so that they count until
 /// now.</param>
 /// <param name="SecondsAgo">Age of the report in seconds.</param>
-internal sealed record LeaderReport(ClusterReport Sight, double SecondsAgo)
+internal sealed record LeaderReport(ClusterReport View, double SecondsAgo)
 {
     /// <summary>Returns the newest report of a leader; null if this node is leader, or has no report.</summary>
     /// <param name="own">This node's own view.</param>
@@ -24,19 +24,19 @@ internal sealed record LeaderReport(ClusterReport Sight, double SecondsAgo)
         var newest = observation
             .Others.Where(other =>
                 other.IsAnswering(watchedFor) is true
-                && other.LastAnswer?.Sight is { IsLeader: true } theirs
+                && other.LastAnswer?.View is { IsLeader: true } theirs
                 && theirs.Term >= own.Term
             )
-            .MaxBy(static other => other.LastAnswer!.Sight!.Term);
-        if (newest?.LastAnswer?.Sight is not { } sight || newest.SeenSeconds is not { } ago)
+            .MaxBy(static other => other.LastAnswer!.View!.Term);
+        if (newest?.LastAnswer?.View is not { } view || newest.SeenSeconds is not { } ago)
         {
             return null;
         }
 
         return new LeaderReport(
-            sight with
+            view with
             {
-                Members = [.. sight.Members.Select(member => member with { HeardSeconds = member.HeardSeconds + ago })],
+                Members = [.. view.Members.Select(member => member with { HeardSeconds = member.HeardSeconds + ago })],
             },
             ago
         );

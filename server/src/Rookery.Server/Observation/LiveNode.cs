@@ -15,7 +15,7 @@ internal enum NodeState
     Down,
 }
 
-/// <summary>One node as the page shows it. Null means unknown.</summary>
+/// <summary>One node as the dashboard shows it. Null means unknown.</summary>
 /// <param name="Tag">Its tag.</param>
 /// <param name="Name">Its name; empty for a single node.</param>
 /// <param name="IsVoter">Whether it is a voter.</param>
@@ -78,20 +78,22 @@ internal sealed record LiveNode(string Tag, string Name, bool IsVoter, bool IsLe
     private const int EntriesInFlight = 4096;
 }
 
-/// <summary>The cluster as the page shows it: the leader's view if it is known, completed by this node's own.</summary>
+/// <summary>
+/// The cluster as the dashboard shows it: the leader's view if it is known, completed by this node's own view.
+/// </summary>
 /// <param name="Nodes">The nodes.</param>
 /// <param name="LeaderTag">Tag of the leader; null if none is known.</param>
 /// <param name="SuccessorTag">Tag of the member that would become leader next; null if it is not known or there is
 /// none.</param>
 /// <param name="LimitedBy">Tag of the member that limits the cluster's capacity; null if it is not known.</param>
-/// <param name="IsLeadersSight">Whether the view is the leader's.</param>
+/// <param name="IsLeadersView">Whether the view is the leader's.</param>
 /// <param name="Trouble">Why this node cannot write; null if it can.</param>
 internal sealed record LiveCluster(
     IReadOnlyList<LiveNode> Nodes,
     string? LeaderTag,
     string? SuccessorTag,
     string? LimitedBy,
-    bool IsLeadersSight,
+    bool IsLeadersView,
     string? Trouble
 )
 {
@@ -132,29 +134,29 @@ internal sealed record LiveCluster(
                 LeaderTag: null,
                 SuccessorTag: null,
                 LimitedBy: null,
-                IsLeadersSight: false,
+                IsLeadersView: false,
                 reason
             );
         }
 
         var watchedFor = observation.WatchedFor;
-        var sight = ClusterReport.Of(own);
+        var view = ClusterReport.Of(own);
         var leaderReport = LeaderReport.Of(own, observation);
-        bool isLeadersSight = sight.IsLeader || leaderReport is not null;
-        sight = leaderReport?.Sight ?? sight;
+        bool isLeadersView = view.IsLeader || leaderReport is not null;
+        view = leaderReport?.View ?? view;
         return new LiveCluster(
-            [.. own.Members.Select(statistics => NodeOf(statistics, sight, observation, watchedFor, self, reason))],
-            sight.LeaderTag,
-            sight.SuccessorTag,
-            sight.LimitedBy,
-            isLeadersSight,
+            [.. own.Members.Select(statistics => NodeOf(statistics, view, observation, watchedFor, self, reason))],
+            view.LeaderTag,
+            view.SuccessorTag,
+            view.LimitedBy,
+            isLeadersView,
             own.Trouble
         );
     }
 
     private static LiveNode NodeOf(
         MemberStatistics statistics,
-        ClusterReport sight,
+        ClusterReport view,
         NodeObservation observation,
         TimeSpan watchedFor,
         string self,
@@ -162,14 +164,14 @@ internal sealed record LiveCluster(
     )
     {
         var member = statistics.Member;
-        var reported = sight.Members.FirstOrDefault(known =>
+        var reported = view.Members.FirstOrDefault(known =>
             string.Equals(known.Tag, member.Tag, StringComparison.Ordinal)
         );
         var node = new LiveNode(
             member.Tag,
             member.Name,
             member.IsVoter,
-            string.Equals(sight.LeaderTag, member.Tag, StringComparison.Ordinal),
+            string.Equals(view.LeaderTag, member.Tag, StringComparison.Ordinal),
             member.IsSelf
         )
         {

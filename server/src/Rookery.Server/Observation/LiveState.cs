@@ -6,7 +6,7 @@ using Rookery.Storage;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>Writes the state of the whole cluster, as this node knows it, for the page.</summary>
+/// <summary>Writes the state of the whole cluster, as this node knows it, for the dashboard.</summary>
 internal sealed class LiveState(ServerContext context)
 {
     /// <summary>Writes the state as an object.</summary>
@@ -167,7 +167,7 @@ internal sealed class LiveState(ServerContext context)
         }
     }
 
-    // Leaves out a database that cannot be read, so that the page still shows the others.
+    // Leaves out a database that cannot be read, so that the dashboard still shows the others.
     private static List<ShownIndex> IndexesOf(
         Indexing.Indexes.IndexHost host,
         Rookery.Documents.Databases.Database database

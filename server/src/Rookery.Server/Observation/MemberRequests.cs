@@ -7,8 +7,8 @@ namespace Rookery.Server.Observation;
 
 /// <summary>
 /// Answers other members on the port for members, which authenticates them. <c>GET
-/// /observe/samples?since=&amp;slowSince=&amp;show=</c> returns this node's state and its samples after that time. It
-/// waits for a new sample, for <see cref="MaxWait"/> at most. <c>GET
+/// /observe/samples?since=&amp;slowSince=&amp;show=</c> returns this node's state and its samples after <c>since</c>.
+/// Unless <c>show</c> is true, it first waits for a new sample, for <see cref="MaxWait"/> at most. <c>GET
 /// /observe/kept?node=TAG&amp;since=&amp;slowSince=</c> returns the samples and slow events of a member that this node
 /// keeps. <c>/observe/on-any/…</c> runs the route whose path follows, if the route is marked <see cref="OnAnyMember"/>.
 /// </summary>
@@ -147,7 +147,7 @@ internal sealed class MemberRequests(ServerContext context)
         }
         catch (OperationCanceledException) when (!disconnected.IsCancellationRequested)
         {
-            // This node stops; it answers with its state until then.
+            // This node stops, so it answers without waiting longer.
         }
     }
 }

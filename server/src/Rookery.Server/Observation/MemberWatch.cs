@@ -7,8 +7,8 @@ namespace Rookery.Server.Observation;
 
 /// <summary>
 /// Polls one other member for its samples. The member answers when it has taken a sample, every ten seconds. While the
-/// page is open in a browser, the poll is every second. Requests follow each other on one connection, because a new
-/// connection costs a TLS handshake.
+/// dashboard is open in a browser, the poll is every second. Requests follow each other on one connection, because a
+/// new connection costs a TLS handshake.
 /// </summary>
 internal sealed class MemberWatch(
     ServerContext context,
@@ -75,7 +75,7 @@ internal sealed class MemberWatch(
             return;
         }
 
-        // If no browser has the page open, the member delays its answer until it has a sample. The pause is for a
+        // If no browser shows the dashboard, the member delays its answer until it has a sample. The pause is for a
         // member that answers at once.
         await PauseAsync(WatchedInterval, startedAt, isWatched, stopping);
     }
@@ -98,7 +98,7 @@ internal sealed class MemberWatch(
         }
         catch (OperationCanceledException)
         {
-            // The node stops, or a browser opens the page.
+            // The node stops, or a browser opens the dashboard.
         }
     }
 

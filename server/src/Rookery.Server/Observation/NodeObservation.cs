@@ -9,10 +9,10 @@ using Rookery.Server.Support;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Samples of this node and of all other members, for the page. This node takes one every ten seconds and keeps them
-/// for a day. It also polls the samples of every other member, so that the last hours of a failed member are known. All
-/// samples are in memory: an idle node writes nothing for them. While a browser has the page open, all members are
-/// polled every second.
+/// Samples of this node and of all other members, for the dashboard. This node takes a sample of itself every ten
+/// seconds and keeps it for a day. It also polls the samples of every other member, so that the last hours of a failed
+/// member are known. All samples are in memory: an idle node writes nothing for them. While a browser shows the
+/// dashboard, all members are polled every second.
 /// </summary>
 internal sealed class NodeObservation : IHostedService, IDisposable
 {
@@ -52,14 +52,14 @@ internal sealed class NodeObservation : IHostedService, IDisposable
                 .OrderBy(static observed => observed.Tag, StringComparer.Ordinal),
         ];
 
-    /// <summary>Whether a browser has the page open.</summary>
+    /// <summary>Whether a browser shows the dashboard.</summary>
     public bool IsWatched => Volatile.Read(ref _watchers) > 0;
 
-    /// <summary>How long a browser has had the page open; zero if none has.</summary>
+    /// <summary>How long a browser has shown the dashboard; zero if none does now.</summary>
     public TimeSpan WatchedFor =>
         IsWatched ? _context.Time.GetElapsedTime(Volatile.Read(ref _watchedSince)) : TimeSpan.Zero;
 
-    /// <summary>Cancelled when a browser opens the page.</summary>
+    /// <summary>Cancelled when a browser opens the dashboard.</summary>
     public CancellationToken WatchBegins
     {
         get
@@ -107,7 +107,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         ];
     }
 
-    /// <summary>Counts a browser that has the page open, until the result is disposed.</summary>
+    /// <summary>Counts a browser that shows the dashboard, until the result is disposed.</summary>
     public IDisposable Watch()
     {
         CancellationTokenSource? begins = null;

@@ -7,8 +7,8 @@ using Rookery.Storage;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Takes samples of this node: one every ten seconds for the history, and one a second while a browser has the page
-/// open. Thread-safe. Reads board, disk and tables without a lock, so a read that hangs blocks no other caller.
+/// Takes samples of this node: one every ten seconds for the history, and one a second while a browser shows the
+/// dashboard. Thread-safe. Reads board, disk and tables without a lock, so a read that hangs blocks no other caller.
 /// </summary>
 internal sealed class NodeSampler(ServerContext context)
 {
@@ -97,8 +97,8 @@ internal sealed class NodeSampler(ServerContext context)
     }
 
     /// <summary>
-    /// Returns the newest counters that are old enough to compute rates. If the page was not open, those are from the
-    /// last sample for the history.
+    /// Returns the newest counters that are old enough to compute rates. If no browser shows the dashboard, they are
+    /// from the last sample for the history.
     /// </summary>
     private Counts? ChooseEarlierCounts()
     {

@@ -5,8 +5,8 @@ using Rookery.Server.Operations;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Reads and writes samples, slow events and alerts as JSON, between members and for the page. Tables are written as
-/// names of columns and rows of values. A reader uses the columns that it knows, so members of different versions
+/// Reads and writes samples, slow events and alerts as JSON, between members and for the dashboard. Tables are written
+/// as names of columns and rows of values. A reader uses the columns that it knows, so members of different versions
 /// understand each other.
 /// </summary>
 internal static class ObservationJson

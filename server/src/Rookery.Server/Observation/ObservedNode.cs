@@ -12,8 +12,8 @@ namespace Rookery.Server.Observation;
 /// <param name="time">The clock.</param>
 internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider time)
 {
-    // Answers arrive every ten seconds, or every second while a browser has the page open. After these times without an
-    // answer the member counts as silent.
+    // Answers arrive every ten seconds, or every second while a browser shows the dashboard. After these times without
+    // an answer the member counts as not answering.
     private static readonly TimeSpan SilenceUnwatched = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan SilenceWatched = TimeSpan.FromSeconds(4);
 
@@ -99,13 +99,13 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
 /// <param name="Sample">The member's sample in JSON, unchanged: a newer version may report more than this node
 /// knows.</param>
 /// <param name="Reason">Why the member does not serve documents; null if it does.</param>
-/// <param name="Sight">Its view of the cluster; null while its data are not open.</param>
+/// <param name="View">Its view of the cluster; null while its data are not open.</param>
 /// <param name="Alerts">Its active alerts.</param>
 /// <param name="Uptime">How long its process has run; null if it does not report it.</param>
 internal sealed record MemberAnswer(
     byte[] Sample,
     string? Reason,
-    ClusterReport? Sight,
+    ClusterReport? View,
     IReadOnlyList<MemberAlert> Alerts,
     TimeSpan? Uptime
 );

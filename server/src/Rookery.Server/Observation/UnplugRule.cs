@@ -26,7 +26,7 @@ internal static class UnplugRule
             );
         }
 
-        if (!cluster.IsLeadersSight)
+        if (!cluster.IsLeadersView)
         {
             return (
                 false,

@@ -94,8 +94,8 @@ internal static class ChangesStreamRoute
     }
 
     /// <summary>
-    /// Writes the position where the feed begins, as an id without data. It sets a browser's Last-Event-ID without an
-    /// event, so a client that is disconnected before the first change misses nothing.
+    /// Writes the position where the feed begins, as an id without data. The id sets a browser's Last-Event-ID without
+    /// an event, so a client that is disconnected before the first change misses nothing.
     /// </summary>
     private static FeedPosition Begin(ResponseBuffer answer, Database database, ChangesPosition? since)
     {

@@ -47,7 +47,7 @@ internal static class ClusterHealth
         json.WriteStartArray("Members"u8);
         foreach (var clusterMember in cluster.Members)
         {
-            var reported = leaderReport?.Sight.Members.FirstOrDefault(member =>
+            var reported = leaderReport?.View.Members.FirstOrDefault(member =>
                 string.Equals(member.Tag, clusterMember.Member.Tag, StringComparison.Ordinal)
             );
             json.WriteStartObject();

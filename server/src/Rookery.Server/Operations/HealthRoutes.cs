@@ -100,7 +100,7 @@ internal static class HealthRoutes
                     json.WritePropertyName(reader.GetString()!);
                     break;
                 case JsonTokenType.String:
-                    json.WriteStringValue(text.Of(reader.GetString()));
+                    json.WriteStringValue(text.ForEveryone(reader.GetString()));
                     break;
                 default:
                     json.WriteRawValue(reader.ValueSpan);
@@ -111,7 +111,7 @@ internal static class HealthRoutes
         return body;
     }
 
-    /// <summary>Returns why nothing that grows the data can be written; null if it can.</summary>
+    /// <summary>Returns why writes that grow the data are refused; null if they are accepted.</summary>
     private static string? FindGrowthRefusal(ServerContext context) =>
         context.Readiness.Node?.ReadStatistics()?.Consensus is { } cluster
             ? GrowthRule.WhyRefused(

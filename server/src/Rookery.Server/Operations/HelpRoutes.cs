@@ -49,7 +49,7 @@ internal static class HelpRoutes
             return AnswerNotFoundAsync(http);
         }
 
-        // Lists of metrics and panels for other programs have no page.
+        // Files for other programs, such as the lists of metrics and panels, have no page in the dashboard.
         bool isPage =
             !path.EndsWith(".txt", StringComparison.Ordinal) && !path.EndsWith(".json", StringComparison.Ordinal);
         if (isPage && IsOpenedByBrowser(http.Request) && DashboardRoutes.Page is { } page)

@@ -47,10 +47,12 @@ internal static class JsonBody
             thrown is JsonException { LineNumber: { } line, BytePositionInLine: { } at }
                 ? $"{subject} is not valid JSON in line {line + 1}, byte {at}: something is missing, misplaced or "
                     + $"nested too deeply. Send JSON as RFC 8259 defines it."
-                : $"{subject} is not valid JSON: a text in it is not UTF-8 or ends within an escaped surrogate pair."
+                : $"{subject} is not valid JSON: a string in it is not UTF-8 or ends within an escaped surrogate pair."
         );
 
-    /// <summary>Refuses objects that contain a member twice, because only one of both would have an effect.</summary>
+    /// <summary>
+    /// Refuses objects that contain a member twice, because only one of the two would have an effect.
+    /// </summary>
     /// <param name="value">The value; objects within it are checked too.</param>
     /// <exception cref="RefusedException">A member occurs twice in an object (400).</exception>
     /// <exception cref="InvalidOperationException">The name of a member is not UTF-8, or ends within an escaped
@@ -140,7 +142,7 @@ internal static class JsonBody
         {
             JsonTokenType.String => json.GetString(),
             JsonTokenType.Null => null,
-            _ => throw RefusedException.BadRequest($"'{name}' must be a text."),
+            _ => throw RefusedException.BadRequest($"'{name}' must be a string."),
         };
 
     /// <summary>Reads an array of strings.</summary>
@@ -153,7 +155,7 @@ internal static class JsonBody
     {
         if (json.TokenType != JsonTokenType.StartArray)
         {
-            throw RefusedException.BadRequest($"'{name}' must be a list of texts.");
+            throw RefusedException.BadRequest($"'{name}' must be a list of strings.");
         }
 
         var texts = new List<string>();
@@ -162,7 +164,7 @@ internal static class JsonBody
             texts.Add(
                 ReadText(ref json, name)
                     ?? nullText
-                    ?? throw RefusedException.BadRequest($"'{name}' must be a list of texts; null is not a text.")
+                    ?? throw RefusedException.BadRequest($"'{name}' must be a list of strings; null is not one.")
             );
         }
 

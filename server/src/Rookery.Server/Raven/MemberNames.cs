@@ -3,8 +3,8 @@ using System.Runtime.CompilerServices;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// The names of the members of one JSON object that were read so far. Of a member that occurs twice only one would have
-/// an effect, so it is refused. Allocates nothing for the few members of an ordinary body.
+/// The names of the members of one JSON object that were read so far. A member that occurs twice is refused, because
+/// only one of its values would have an effect. Allocates nothing for the few members of an ordinary body.
 /// </summary>
 internal struct MemberNames
 {

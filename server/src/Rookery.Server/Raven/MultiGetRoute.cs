@@ -226,7 +226,9 @@ internal sealed class MultiGetRoute(
                         part.Content = JsonBody.ReadRaw(ref value, body.Span).ToArray();
                         break;
                     case "Content" when value.TokenType != JsonTokenType.Null:
-                        throw RefusedException.BadRequest("'Content' must be a JSON object, or a text that holds one.");
+                        throw RefusedException.BadRequest(
+                            "'Content' must be a JSON object, or a string that holds one."
+                        );
                     case "Content":
                         break;
                     case "Headers" when value.TokenType == JsonTokenType.StartObject:

@@ -40,7 +40,7 @@ internal sealed class SlowBodies(TimeProvider time)
             ];
         }
 
-        // Outside the lock, which the reads that end here take.
+        // Not under the lock, because each read that ends here takes it.
         foreach (var lease in slow)
         {
             lease.End();

@@ -6,11 +6,11 @@ namespace Rookery.Server.Support;
 /// The last lines of the log, in bounded memory, for administrators without access to the node's machine. Secrets are
 /// removed before a line is stored. Thread-safe.
 /// </summary>
-/// <param name="mostLines">Lines at most.</param>
+/// <param name="mostLines">Maximum number of lines.</param>
 /// <param name="mostBytes">Approximate memory limit in bytes.</param>
 public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes = LogRing.DefaultBytes)
 {
-    /// <summary>Default for the number of lines.</summary>
+    /// <summary>Default of the maximum number of lines.</summary>
     public const int DefaultLines = 2000;
 
     private const int DefaultBytes = 1 << 20;
@@ -49,7 +49,7 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
 
     /// <summary>Returns lines in order: the first ones after a number, or the last ones.</summary>
     /// <param name="after">Number of the last known line; null for none.</param>
-    /// <param name="limit">Lines at most.</param>
+    /// <param name="limit">Maximum number of lines.</param>
     public IReadOnlyList<LogLine> Read(long? after, int limit)
     {
         lock (_access)

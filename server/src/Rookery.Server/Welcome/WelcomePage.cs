@@ -109,7 +109,7 @@ internal sealed class WelcomePage(ServerContext context, int port)
     }
 
     private (string Sentence, string Style) State() =>
-        context.PublicText.Of(context.Readiness.Reason) is { } reason ? (reason, string.Empty)
+        context.PublicText.ForEveryone(context.Readiness.Reason) is { } reason ? (reason, string.Empty)
         : context.HasOwner ? ("Member of its cluster: it serves callers with a token or a certificate.", "member")
         // Only the leader is sure to know all acknowledged writes.
         : context.Node.Consensus.IsLeader ? ("It has no owner yet: claim it.", "unclaimed")

@@ -106,7 +106,7 @@ public sealed class FailedDiskAccessTests : IAsyncLifetime
         await server.InitializeAsync();
         try
         {
-            Assert.Equal(shown, new PublicText(server.Context).Of(sentence));
+            Assert.Equal(shown, new PublicText(server.Context).ForEveryone(sentence));
         }
         finally
         {

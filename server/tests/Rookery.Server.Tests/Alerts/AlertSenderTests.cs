@@ -255,7 +255,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
 
         await using var sender = CreateSender("/hook", WebhookSettings.Json, Token);
         Assert.Contains(
-            "answered with 302, which leads elsewhere",
+            "answered with 302, a redirect",
             await sender.TestAsync(CancellationToken.None),
             StringComparison.Ordinal
         );

@@ -105,7 +105,7 @@ public sealed class UnplugRuleTests
     [Fact]
     public void A_node_without_the_leaders_view_answers_unknown()
     {
-        var cluster = ClusterOf("L+ v+ v+", "B") with { IsLeadersSight = false };
+        var cluster = ClusterOf("L+ v+ v+", "B") with { IsLeadersView = false };
         Assert.Equal(
             (
                 false,
@@ -278,7 +278,7 @@ public sealed class UnplugRuleTests
             leader,
             leader is null ? null : successor,
             LimitedBy: null,
-            IsLeadersSight: leader is not null,
+            IsLeadersView: leader is not null,
             Trouble: null
         );
     }

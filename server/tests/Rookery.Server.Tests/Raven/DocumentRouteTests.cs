@@ -145,7 +145,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
 
         Assert.Equal(404, (await server.SendAsync("GET", db + "/docs?id=")).Status);
         Assert.Equal(404, (await server.SendAsync("POST", db + "/docs", """{"Ids":[null]}""")).Status);
-        (await server.SendAsync("POST", db + "/docs", """{"Ids":[7]}""")).IsRefusal(400, "'Ids' must be a text");
+        (await server.SendAsync("POST", db + "/docs", """{"Ids":[7]}""")).IsRefusal(400, "'Ids' must be a string");
     }
 
     [Fact]

@@ -42,7 +42,7 @@ internal sealed class GetAttachment(ServerContext context)
             return;
         }
 
-        long judged = found.Etag;
+        long checkedEtag = found.Etag;
         using var file = Open(database, attachment, ref found);
         if (file is null)
         {
@@ -52,7 +52,7 @@ internal sealed class GetAttachment(ServerContext context)
         }
 
         // If Open found another version, the conditions of the request are checked again.
-        if (found.Etag == judged || !IsAnswered(http, database, found))
+        if (found.Etag == checkedEtag || !IsAnswered(http, database, found))
         {
             await SendAsync(http, database, found, file);
         }

@@ -7,8 +7,8 @@ using Rookery.Documents.Ids;
 namespace Rookery.Server.Raven.Attachments;
 
 /// <summary>
-/// Finds attachments of documents that do not exist before their files are sent. Apply decides; this check only spares
-/// uploads.
+/// Checks, before the file of an attachment is uploaded, that its document exists. The check only saves uploads that
+/// would be refused: apply decides, because the document can be stored or deleted meanwhile.
 /// </summary>
 internal static class MissingDocument
 {

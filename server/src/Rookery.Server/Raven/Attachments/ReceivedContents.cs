@@ -24,7 +24,7 @@ internal sealed class ReceivedContents(ServerContext context)
     /// <summary>Receives the number of bytes of each piece of a content that is written.</summary>
     public Action<long>? PieceWritten { get; init; }
 
-    /// <summary>Refuses attachments below their format level.</summary>
+    /// <summary>Refuses attachments while the cluster's format level is below the first level that has them.</summary>
     public void RequireLevel()
     {
         if (context.Node.FormatLevel.Level < FormatLevel.Attachments)
@@ -68,8 +68,8 @@ internal sealed class ReceivedContents(ServerContext context)
     /// <param name="database">The database.</param>
     /// <param name="expectedBytes">The announced length; 0 if unknown.</param>
     /// <param name="body">The bytes.</param>
-    /// <exception cref="RefusedException">The content is too large (413), there is no room (507), the disk refused
-    /// (500) or the node stops (503).</exception>
+    /// <exception cref="RefusedException">The content is too large (413), there is no room (507), a disk operation
+    /// failed (500) or the node stops (503).</exception>
     public async Task<PinnedContent> ReceiveAsync(
         AttachmentContents contents,
         Database database,

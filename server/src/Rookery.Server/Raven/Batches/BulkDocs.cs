@@ -223,7 +223,7 @@ internal sealed class BulkDocs(ServerContext context)
                 StatusCodes.Status400BadRequest,
                 RavenType.BatchTimeout,
                 $"numberOfReplicasToWaitFor={replicas} is too many: a write is answered when a majority of the "
-                    + $"{voters} voters has it, which is {voters / 2} beside the first. Nothing was stored; "
+                    + $"{voters} voters has it: {voters / 2} besides the first one. Nothing was stored; "
                     + "wait for 'majority' instead."
             );
         }

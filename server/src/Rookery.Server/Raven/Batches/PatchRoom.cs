@@ -72,10 +72,12 @@ internal static class PatchRoom
 
     private static long PatchedBytes(Database database, CommandBuffer command)
     {
-        // Shorter documents with counters are left out: to look for the counters of each would cost more.
+        // Counter operations on shorter documents are not counted: looking up each counter would cost more than the
+        // estimate is worth.
         const int ShortDocumentBytes = 4096;
         long bytes = 0;
-        long bytesOfGroup = 0; // length of the current group's document, until it is added
+        // A group is the operations of one Counters command. This is the length of its document, until it is added.
+        long bytesOfGroup = 0;
         using var reader = database.OpenReader();
         var commands = new CommandReader(command.Written.Span);
         while (commands.TryReadOperation(out var operation))

@@ -75,8 +75,8 @@ internal sealed class NodeUrl(HttpContext http, IReadOnlyList<ClusterViewMember>
     }
 
     /// <summary>
-    /// Returns the URL whose address shares the longest prefix with the requested address. Returns one of the other
-    /// address family only if no address is of the same.
+    /// Returns the URL whose address shares the longest prefix with the requested address. An address of the other
+    /// family (IPv4 or IPv6) is returned only if none is of the same family.
     /// </summary>
     private static string? FindNearest(IReadOnlyList<string> urls, IPAddress requested)
     {

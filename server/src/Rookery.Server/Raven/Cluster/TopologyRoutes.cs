@@ -61,7 +61,7 @@ internal sealed class TopologyRoutes(ServerContext context)
             }
         );
 
-    /// <summary>GET healthcheck: RavenDB's clients send it before they use a node again that had failed.</summary>
+    /// <summary>GET healthcheck: RavenDB's clients send it before they again use a node that failed.</summary>
     public static Task HealthAsync(HttpContext http, Database database) => EmptyResponse.AnswerNoContent(http);
 
     /// <summary>GET configuration/client: the client configuration stored for the database, or null.</summary>

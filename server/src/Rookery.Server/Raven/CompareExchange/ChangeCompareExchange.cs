@@ -116,7 +116,7 @@ internal sealed class ChangeCompareExchange(ServerContext context)
         }
         else if (mayRead && document is null && !isSuccessful)
         {
-            // The leader compared the index. This node may not have applied what the leader compared it with.
+            // The leader compared the index with its current value. This node may not have applied that value yet.
             if (!await context.Node.Consensus.ReadBarrierAsync())
             {
                 await RavenErrors.WriteAsync(http, RavenRoute.NoBarrierRejection(context));

@@ -122,8 +122,8 @@ internal sealed class GetCompareExchange(ServerContext context)
         long remaining = pageSize == 0 ? long.MaxValue : pageSize; // clients send 0 for a page without limit
         var slices = new RequestTimeSlices(context, http);
 
-        // The answer has one snapshot, and its time is read once. The more writes follow the snapshot, the longer it
-        // takes to find the row that has the time.
+        // The time of expiry is read once, not for each value: the more writes have followed the snapshot, the longer
+        // it takes to find the snapshot's version of the row with the time.
         long expiryTicks = reader.Current.ReadExpiryTicks();
         using var cursor = reader.Current.SeekCompareExchange(prefixBytes);
         int writtenCount = 0;

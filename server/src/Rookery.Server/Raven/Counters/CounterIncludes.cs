@@ -128,7 +128,7 @@ internal static class CounterIncludes
         return tag;
     }
 
-    // As the database compares ids; some that .NET takes for equal are two documents.
+    // Lower-cases as the database does: two ids that .NET considers equal can belong to two documents.
     public static string LowerId(string id)
     {
         Span<byte> lower = stackalloc byte[DocumentId.MaxBytes];

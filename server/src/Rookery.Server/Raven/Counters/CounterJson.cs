@@ -104,7 +104,7 @@ internal static class CounterJson
     }
 }
 
-/// <summary>An operation on a counter in a batch, as far as its result needs it.</summary>
+/// <summary>The parts of a batch's operation on a counter that are needed to write its result.</summary>
 /// <param name="Kind">Kind of operation.</param>
 /// <param name="Id">The document's id.</param>
 /// <param name="Name">The counter's name.</param>

@@ -7,7 +7,10 @@ using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Counters;
 
-/// <summary>Collects the documents whose counters the answer of a query includes, and writes these counters.</summary>
+/// <summary>
+/// Collects the documents whose counters the answer of a query includes, and writes these counters. A part is one path
+/// of the query's includes with the names of its counters.
+/// </summary>
 internal sealed class QueryCounterIncludes : IDisposable
 {
     // Estimated overhead: the id as stored and in lower case, and a slot in a table and in a list.
@@ -19,7 +22,7 @@ internal sealed class QueryCounterIncludes : IDisposable
     private long _heldBytes;
 
     /// <summary>Prepares the parts of a query.</summary>
-    /// <param name="included">The parts, each path once.</param>
+    /// <param name="included">The parts, each with another path.</param>
     /// <param name="memory">Reserves the memory of the ids.</param>
     /// <param name="check">Called regularly while paths are followed; may throw to end the work.</param>
     /// <exception cref="RefusedException">A path has an unsupported form, or there are too many.</exception>
@@ -132,7 +135,7 @@ internal sealed class QueryCounterIncludes : IDisposable
         output.Write("]"u8);
     }
 
-    // A document may be a result and be named by a path of another one. Each bit stands for one part.
+    // A document can be a result and also be referred to by another result. Each bit of Parts stands for one part.
     private Dictionary<string, (string Id, ulong Parts)> MergeIds()
     {
         var documents = new Dictionary<string, (string Id, ulong Parts)>(StringComparer.Ordinal);

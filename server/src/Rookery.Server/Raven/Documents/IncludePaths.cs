@@ -318,7 +318,7 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
     /// <summary>A node of the tree of paths.</summary>
     private sealed class Step
     {
-        /// <summary>The members that follow in some path.</summary>
+        /// <summary>The members with which some path continues.</summary>
         public List<(byte[] Name, Step Next)> Members { get; } = [];
 
         /// <summary>The node after brackets; null if no path has brackets here.</summary>

@@ -16,7 +16,8 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
     /// <summary>An automatic index that answers no query on the leader for this long is deleted.</summary>
     public static readonly TimeSpan UnusedLifetime = TimeSpan.FromHours(72);
 
-    // An index that a wider one replaces is kept this long, because queries that chose it may still wait for it.
+    // An index that a wider index replaces is kept this long, because queries that chose the narrower index may still
+    // wait.
     private static readonly TimeSpan SuperfluousLifetime = TimeSpan.FromMinutes(1);
 
     private readonly ConcurrentDictionary<(uint Database, string Name), Task<Rejection?>> _defining = new();

@@ -151,7 +151,7 @@ internal sealed class DefineIndexes(ServerContext context)
         }
         catch (InvalidOperationException)
         {
-            throw RefusedException.BadRequest("A text in the definition is not UTF-8.");
+            throw RefusedException.BadRequest("A string in the definition is not UTF-8.");
         }
     }
 }

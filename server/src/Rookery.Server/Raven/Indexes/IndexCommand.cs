@@ -150,7 +150,8 @@ internal static class IndexCommand
     /// <param name="http">The request.</param>
     /// <param name="database">The database.</param>
     /// <param name="name">Name of the index.</param>
-    /// <param name="isRebuilt">Whether to wait until the index is built, too, unless it is at rest.</param>
+    /// <param name="isRebuilt">Whether to wait until the index is built, too, unless it is paused, disabled or in
+    /// error.</param>
     public static async Task WaitUntilOpenAsync(
         ServerContext context,
         HttpContext http,

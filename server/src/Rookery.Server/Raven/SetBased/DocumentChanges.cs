@@ -35,7 +35,7 @@ internal sealed class DocumentChanges(
     private const long MaxDocumentBytes = 512 << 10;
     private const int MaxCommandBytes = 896 << 10;
 
-    // How long an overloaded node's refusals of a batch are retried, and the time between two attempts.
+    // How long a batch that an overloaded node refuses is retried, and the time between two attempts.
     private static readonly TimeSpan RetryTimeout = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
 
@@ -86,8 +86,8 @@ internal sealed class DocumentChanges(
     private async Task CountAsync(QueryAnswer answer)
     {
         long total = await answer.CountAheadAsync(correctsTotal: false);
-        var scan = answer.Plan.Compiled!;
-        operation.Total = Math.Min(Math.Max(0, total - scan.Offset), scan.Limit ?? long.MaxValue);
+        var compiled = answer.Plan.Compiled!;
+        operation.Total = Math.Min(Math.Max(0, total - compiled.Offset), compiled.Limit ?? long.MaxValue);
         announce(operation);
     }
 
