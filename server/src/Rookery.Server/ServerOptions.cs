@@ -74,8 +74,8 @@ public sealed record ServerOptions
     public int BatchBytesLimit { get; init; } = 32 << 20;
 
     /// <summary>
-    /// Largest list of ids, query or multi_get, in bytes of JSON: min(4 MiB, 1/64 of the memory budget). It is smaller
-    /// than the others because each string in it becomes an object.
+    /// Largest list of ids, query or multi_get, in bytes of JSON: min(4 MiB, 1/64 of the memory budget). This limit is
+    /// smaller than those of documents and batches, because each string in such a body becomes an object.
     /// </summary>
     public int QueryBytesLimit { get; init; } = 4 << 20;
 

@@ -11,8 +11,8 @@ namespace Rookery.Server.Access;
 /// <summary>Why a request is not allowed.</summary>
 /// <param name="Status">HTTP status.</param>
 /// <param name="Sentence">The reason, and what to do.</param>
-/// <param name="MayBeStale">Whether this node may refuse only because its records lag: it does not know the credential,
-/// or that the cluster has an owner. The caller then checks again after a read barrier.</param>
+/// <param name="MayBeStale">Whether lagging records of this node may be the reason: it does not know the credential, or
+/// does not know that the cluster has an owner. The caller then checks again after a read barrier.</param>
 internal readonly record struct AccessRefusal(int Status, string Sentence, bool MayBeStale = false);
 
 /// <summary>How a request authenticates.</summary>
@@ -33,8 +33,8 @@ internal enum CredentialKind
 
 /// <summary>
 /// Decides who may use which route (docs/reference/access.md). Plain HTTP needs no credential: it serves this machine
-/// only, unless the owner allowed more. Over TLS each request needs a bearer token, the client certificate of its
-/// connection, or the cookie of a session that a token began. Thread-safe.
+/// only, unless the owner allows more (--insecure). Over TLS each request needs a bearer token, the client certificate
+/// of its connection, or the cookie of a session that a token began. Thread-safe.
 /// </summary>
 internal sealed class AccessGate(ServerContext context)
 {
@@ -103,8 +103,8 @@ internal sealed class AccessGate(ServerContext context)
             : Unauthenticated("That is no token of Rookery: a token looks like 'rookery_…'.");
 
     /// <summary>
-    /// Whether the request has all rights without a credential: on plain HTTP. If it carries a credential of Rookery
-    /// all the same, the rights of that credential apply.
+    /// Whether the request has all rights without a credential, as on plain HTTP. If it carries a credential of Rookery
+    /// nevertheless, the rights of that credential apply.
     /// </summary>
     private bool NeedsNoCredential(HttpContext http, string? authorization) =>
         !context.Options.IsSecure

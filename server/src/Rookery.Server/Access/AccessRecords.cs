@@ -83,14 +83,14 @@ internal sealed partial class AccessJson : JsonSerializerContext
         JsonSerializer.SerializeToUtf8Bytes(record, Default.CertificateRecord);
 
     /// <summary>
-    /// Decodes the record of a token. Returns null for the form of a newer version; such a token grants nothing here.
+    /// Decodes the record of a token. Returns null if a newer version wrote it in a form that this version cannot read;
+    /// such a token grants nothing here.
     /// </summary>
     public static TokenRecord? DecodeToken(ReadOnlySpan<byte> value) =>
         Decode(value, Default.TokenRecord) is { Name: not null, Scopes: not null } record ? record : null;
 
     /// <summary>
-    /// Decodes the record of a certificate. Returns null for the form of a newer version, as <see cref="DecodeToken"/>
-    /// does.
+    /// Decodes the record of a certificate. Returns null in the same case as <see cref="DecodeToken"/>.
     /// </summary>
     public static CertificateRecord? DecodeCertificate(ReadOnlySpan<byte> value) =>
         Decode(value, Default.CertificateRecord) is { Name: not null, Databases: not null } record ? record : null;

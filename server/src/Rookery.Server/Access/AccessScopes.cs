@@ -11,7 +11,7 @@ internal enum AccessScopes
 
     /// <summary>
     /// Storing, changing, deleting and importing documents. It does not include <see cref="Read"/>: a sensor need not
-    /// see what others store.
+    /// see what other clients store.
     /// </summary>
     Write = 2,
 

@@ -9,8 +9,9 @@ namespace Rookery.Server.Access;
 
 /// <summary>
 /// Bounds the size of all tokens and certificates of a cluster. A member reads the version of the record
-/// <see cref="Key"/>, counts the credentials, and proposes a new one together with a change of this version. So if two
-/// members count at the same time, only the first proposal in the log is applied, and the other member counts again.
+/// <see cref="Key"/>, counts the credentials, and proposes a new credential together with a change of this version. So
+/// if two members count at the same time, only the first proposal in the log is applied, and the other member counts
+/// again.
 /// </summary>
 /// <param name="context">State that the routes share.</param>
 /// <param name="queue">Admits the requests of this node one by one.</param>
@@ -19,7 +20,8 @@ internal sealed class CredentialRoom(ServerContext context, SemaphoreSlim queue)
     /// <summary>Key of the record that each new credential replaces.</summary>
     private const string Key = ClusterRecordPrefix.CredentialRoom;
 
-    // Every member keeps all credentials in memory, in several times as many bytes. Thousands of ordinary ones fit.
+    // Every member keeps all credentials in memory, in several times as many bytes. Thousands of ordinary credentials
+    // fit.
     private const int MaxBytes = 1 << 20;
 
     // The queue admits one request of this node at a time, so only other members cause further attempts.

@@ -10,7 +10,7 @@ internal sealed class Principal
     private readonly AccessScopes _everywhere;
     private readonly FrozenDictionary<string, AccessScopes> _byLowerDatabase;
     private readonly FrozenDictionary<string, AccessScopes>.AlternateLookup<ReadOnlySpan<char>> _lookup;
-    private readonly AccessScopes _somewhere;
+    private readonly AccessScopes _somewhere; // union of the scopes everywhere and in each database
 
     /// <summary>Creates a caller.</summary>
     /// <param name="name">Name of the credential.</param>

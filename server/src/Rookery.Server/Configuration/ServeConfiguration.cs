@@ -48,7 +48,7 @@ public sealed record ServeConfiguration(
     public string? ClaimCodeFile { get; private init; }
 
     /// <summary>
-    /// How the node forms a cluster with others; null if it does not. The phrase file is an absolute path.
+    /// How the node forms a cluster with other nodes; null if it does not. The phrase file is an absolute path.
     /// </summary>
     public FormSettings? Form { get; private init; }
 

@@ -25,7 +25,7 @@ public sealed record ServeSettings
     /// </summary>
     public string? Peers { get; init; }
 
-    /// <summary>The URL by which clients reach the node, if it differs from the one it listens on.</summary>
+    /// <summary>The URL by which clients reach the node, if it differs from the URL it listens on.</summary>
     public string? PublicUrl { get; init; }
 
     /// <summary>Memory limit ("128M").</summary>
@@ -37,7 +37,7 @@ public sealed record ServeSettings
     /// <summary>File with the claim code; without it the node generates one.</summary>
     public string? ClaimCodeFile { get; init; }
 
-    /// <summary>How the node forms a cluster with others.</summary>
+    /// <summary>How the node forms a cluster with other nodes.</summary>
     public FormSettings? Form { get; init; }
 
     /// <summary>Where alerts are sent.</summary>

@@ -48,7 +48,7 @@ internal sealed class QueryAttempts(TimeProvider time)
             return window;
         }
 
-        // Another thread may replace the window too; the counts of one of them are lost, which is harmless.
+        // Another thread may replace the window too; the counts of one of the two are lost, which is harmless.
         window = new Window(time.GetTimestamp());
         Volatile.Write(ref _window, window);
         return window;

@@ -22,8 +22,8 @@ namespace Rookery.Server.FastPath;
 /// for an index, and the answer is short and quick. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Whether a query fits is known only after an attempt. A query that does not fit is executed again by the full
-/// pipeline, which also reports the errors of queries. A failed attempt costs a read barrier and at most
+/// Whether a query meets these conditions is known only after an attempt. If it does not, the full pipeline executes
+/// it again, and also reports the errors of queries. A failed attempt costs a read barrier and at most
 /// <see cref="MaxDuration"/>; <see cref="QueryAttempts"/> limits how often that happens.
 /// </remarks>
 internal sealed class QueryHandler(ServerContext context, DateHeader date)

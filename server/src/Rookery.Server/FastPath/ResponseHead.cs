@@ -10,7 +10,7 @@ namespace Rookery.Server.FastPath;
 /// </summary>
 internal ref struct ResponseHead
 {
-    // More than the head of any response here takes.
+    // The head of every response here is shorter.
     private const int MaxBytes = 512;
 
     private static readonly byte[] LastLines = Encoding.ASCII.GetBytes(

@@ -32,7 +32,7 @@ internal sealed class SimpleRequest
     private const int MaxDatabaseBytes = 128;
     private const int MaxHostBytes = 128;
 
-    // More than a token with its scheme takes.
+    // A token with its scheme is shorter.
     private const int MaxAuthorizationBytes = 96;
 
     /// <summary>Maximum length of the tag of a document: its change vector in quotes.</summary>

@@ -87,8 +87,8 @@ internal sealed class NodeObservation : IHostedService, IDisposable
                 ?.Observed;
 
     /// <summary>
-    /// Returns all slow events of this node: those since its start from its own timeline, earlier ones from what other
-    /// members kept.
+    /// Returns all slow events of this node. Events since its start come from its own timeline; earlier events come
+    /// from what other members kept.
     /// </summary>
     public IReadOnlyList<SlowEvent> OwnSlowEvents(long sinceUnixMicroseconds)
     {

@@ -26,7 +26,7 @@ internal sealed class SampleHistory(MemoryShare memory)
 
     private readonly Lock _access = new();
 
-    // In order of arrival. The first ones were restored from other members.
+    // In order of arrival. The first chunks were restored from other members.
     private readonly List<SampleChunk> _chunks = [];
     private int _restoredChunks;
     private int _count;

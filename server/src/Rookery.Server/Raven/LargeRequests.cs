@@ -7,10 +7,10 @@ namespace Rookery.Server.Raven;
 /// <summary>
 /// Limits the memory of requests whose bodies, commands or answers are large. They share a quarter of the memory
 /// budget; a <see cref="Lease"/> is the part of it that a request was granted. A request takes a lease before it holds
-/// more than <see cref="BytesWithoutLease"/>, for the most that it will hold. If no memory is free it waits briefly,
-/// first come first served, and is then answered 429. A request that is alone always gets a lease. A request with a
-/// lease takes more only while it can still be refused, so two requests never wait for each other forever. While a
-/// request waits, bodies that come too slowly lose their lease (<see cref="SlowBodies"/>).
+/// more than <see cref="BytesWithoutLease"/>, for the maximum that it will hold. If no memory is free it waits briefly,
+/// first come first served, and is then answered 429. If no other request holds a lease, a request always gets one. A
+/// request with a lease takes more only while it can still be refused, so two requests never wait for each other
+/// forever. While a request waits, bodies that come too slowly lose their lease (<see cref="SlowBodies"/>).
 /// </summary>
 internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
 {
@@ -139,8 +139,8 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     /// <summary>
     /// The memory of one request, or of one part of its response. The <see cref="Deadline"/> begins when the lease
     /// first holds bytes. When it has passed, the lease cancels the read of the body or closes the connection, so that
-    /// a client that sends or reads nothing cannot keep memory from others. A lease of zero bytes has no timer. It may
-    /// be disposed twice.
+    /// a client that sends or reads nothing cannot keep memory from other requests. A lease of zero bytes has no timer.
+    /// It may be disposed twice.
     /// </summary>
     internal sealed class Lease(LargeRequests requests, HttpContext http) : IDisposable
     {
@@ -153,7 +153,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         /// <summary>Bytes held.</summary>
         public long Bytes => Volatile.Read(ref _bytes);
 
-        /// <summary>How long its client may still be silent while others wait.</summary>
+        /// <summary>How long the client may still send nothing while other requests wait.</summary>
         public TimeSpan Credit { get; set; }
 
         /// <summary>
@@ -169,7 +169,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         public PipeReader? Reading { get; set; }
 
         /// <summary>
-        /// Grows the lease to <paramref name="bytes"/> in all if memory is free now; false otherwise.
+        /// Grows the lease to <paramref name="bytes"/> in total, if memory is free now. Returns false if it is not.
         /// </summary>
         public bool TryGrow(long bytes)
         {
@@ -188,7 +188,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         }
 
         /// <summary>
-        /// Waits until the lease holds <paramref name="bytes"/> in all. Waits longer if the answer has begun, because
+        /// Waits until the lease holds <paramref name="bytes"/> in total. Waits longer if the answer has begun, because
         /// it can no longer be refused.
         /// </summary>
         /// <exception cref="RefusedException">There was no memory in time: 429.</exception>

@@ -6,8 +6,8 @@ using Rookery.Queries.Answering;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Answers with one object of any number of members, which are read from one snapshot and sent part by part. Collected
-/// in memory, 100,000 names of 400 bytes took more than a node with 128 MiB has.
+/// Answers with one object of any number of members, which are read from one snapshot and sent part by part. When they
+/// were collected in memory first, 100,000 names of 400 bytes exceeded the memory of a node with 128 MiB.
 /// </summary>
 internal static class ListedMembers
 {

@@ -6,8 +6,9 @@ namespace Rookery.Server.Raven;
 /// <summary>
 /// Decides which writes a client may send again if their outcome is unknown: those with the same effect if they are
 /// applied twice in a row. For these the answer is 504, after which RavenDB's clients repeat the request at the next
-/// node, as they do when a connection breaks. For others it is 500, which the clients leave to the application. Without
-/// an Idempotency-Key, a repetition overwrites writes of other clients in between (docs/reference/http.md).
+/// node, as they do when a connection breaks. For other writes the answer is 500, which the clients leave to the
+/// application. Without an Idempotency-Key, a repetition overwrites writes of other clients in between
+/// (docs/reference/http.md).
 /// </summary>
 internal static class RepeatableWrite
 {

@@ -6,9 +6,9 @@ using Rookery.Queries.Answering;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Collects the bytes of one response before they are sent. A response that is sent whole carries its Content-Length;
-/// one longer than <see cref="PartBytes"/> is sent in parts. Each thread keeps one buffer for its next response, so a
-/// small response allocates nothing. Not thread-safe.
+/// Collects the bytes of one response before they are sent. A response that is sent whole carries its Content-Length; a
+/// response longer than <see cref="PartBytes"/> is sent in parts. Each thread keeps one buffer for its next response,
+/// so a small response allocates nothing. Not thread-safe.
 /// </summary>
 internal sealed class ResponseBuffer : IResultBuffer, IDisposable
 {

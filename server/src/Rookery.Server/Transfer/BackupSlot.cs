@@ -4,7 +4,7 @@ namespace Rookery.Server.Transfer;
 /// <remarks>
 /// A backup whose client was killed ends only after the server has noticed the disconnection. If the backup was still
 /// queued after background work, it ends only after it has begun. Under load, 13 of 19 backups that were started at
-/// once after a killed one were refused. So the next backup waits for one whose client has left.
+/// once after a killed one were refused. So a new backup waits for a backup whose client has left.
 /// </remarks>
 /// <param name="time">The clock.</param>
 internal sealed class BackupSlot(TimeProvider time)

@@ -45,7 +45,7 @@ internal sealed class WelcomePage(ServerContext context, int port)
                 http,
                 StatusCodes.Status400BadRequest,
                 $"This page uses plain HTTP, so anyone on the network could read the credential or cookie of "
-                    + $"this request. Send it to {Url}, and revoke it if it was a token."
+                    + $"this request. Send the request to {Url}, and revoke the credential if it was a token."
             );
         }
 

@@ -10,7 +10,7 @@ internal readonly record struct ByteRange(long First, long Length)
     private const string Unit = "bytes=";
 
     /// <summary>
-    /// Reads a Range header. Several ranges, other units and malformed ones are ignored, which the RFC allows: the
+    /// Reads a Range header. Several ranges, other units and malformed ranges are ignored, which the RFC allows: the
     /// answer is then the whole content.
     /// </summary>
     /// <param name="header">The header; null without one.</param>

@@ -12,7 +12,7 @@ using Rookery.Server.Raven.Documents;
 namespace Rookery.Server.Raven.Attachments;
 
 /// <summary>
-/// PUT and DELETE of attachments. The body of a PUT goes to a file while it arrives; the command that names it is
+/// PUT and DELETE of attachments. The body of a PUT goes to a file while it arrives; the command with its hash is
 /// proposed when the file is durable.
 /// </summary>
 internal sealed class ChangeAttachment(ServerContext context)

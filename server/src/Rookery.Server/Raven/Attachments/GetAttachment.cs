@@ -23,7 +23,7 @@ internal sealed class GetAttachment(ServerContext context)
         }
         catch (RefusedException)
         {
-            http.Response.Headers.ETag = default; // an error is no version of the attachment
+            http.Response.Headers.ETag = default; // the tag names a version of the attachment, not an error
             throw;
         }
     }
@@ -121,7 +121,8 @@ internal sealed class GetAttachment(ServerContext context)
         }
     }
 
-    // Sets the tag, and answers a request whose condition does not hold.
+    // Sets the ETag, and returns whether the request was answered with 304. Refuses a request whose If-Match does not
+    // hold.
     private static bool IsAnswered(HttpContext http, Database database, Found found)
     {
         string tag = EntityTag.Of(database, found.Etag);

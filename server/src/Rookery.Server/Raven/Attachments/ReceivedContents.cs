@@ -11,8 +11,8 @@ using Rookery.Platform;
 namespace Rookery.Server.Raven.Attachments;
 
 /// <summary>
-/// Receives the contents of attachments: each goes to a file while it arrives. The command that names it is proposed
-/// when the file is durable.
+/// Receives the contents (the bytes) of attachments. Each content goes to a file while it arrives. The command with its
+/// hash is proposed when the file is durable.
 /// </summary>
 internal sealed class ReceivedContents(ServerContext context)
 {
@@ -21,7 +21,7 @@ internal sealed class ReceivedContents(ServerContext context)
 
     private static readonly MinDataRate MinimumRate = new(SlowBodies.BytesPerSecond, SlowBodies.MaxDelay);
 
-    /// <summary>Receives the number of bytes of each piece of a content that is written.</summary>
+    /// <summary>Called with the number of bytes of each piece of a content that was written.</summary>
     public Action<long>? PieceWritten { get; init; }
 
     /// <summary>Refuses attachments while the cluster's format level is below the first level that has them.</summary>
@@ -46,8 +46,8 @@ internal sealed class ReceivedContents(ServerContext context)
     }
 
     /// <summary>
-    /// Refuses a compressed body. Lifts the limit of the body's length, because contents have their own. Raises the
-    /// minimum rate, because an upload holds a connection and room on the disk.
+    /// Refuses a compressed body. Lifts the limit of the body's length, because contents have a limit of their own.
+    /// Raises the minimum rate, because an upload holds a connection and room on the disk.
     /// </summary>
     public static void Allow(HttpContext http)
     {
@@ -64,7 +64,7 @@ internal sealed class ReceivedContents(ServerContext context)
     }
 
     /// <summary>Receives one content and makes it durable. Holds no memory while the client is silent.</summary>
-    /// <param name="contents">The contents.</param>
+    /// <param name="contents">The store of contents.</param>
     /// <param name="database">The database.</param>
     /// <param name="expectedBytes">The announced length; 0 if unknown.</param>
     /// <param name="body">The bytes.</param>

@@ -93,8 +93,8 @@ internal readonly record struct BatchOperation(
     }
 
     /// <summary>
-    /// Writes the part of "Results" that an operation on a counter has: the operations of one Counters command have one
-    /// element together.
+    /// Writes the part of "Results" that an operation on a counter has: the operations of one Counters command share
+    /// one element.
     /// </summary>
     /// <param name="answer">Receives the JSON.</param>
     /// <param name="database">The database.</param>

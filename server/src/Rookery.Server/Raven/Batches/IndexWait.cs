@@ -11,7 +11,7 @@ namespace Rookery.Server.Raven.Batches;
 
 /// <summary>The wait that a batch requests after its commit, until indexes have indexed its documents.</summary>
 /// <param name="Timeout">Longest wait.</param>
-/// <param name="Throws">Whether a timeout is answered with an error. The batch is stored all the same.</param>
+/// <param name="Throws">Whether a timeout is answered with an error. The batch is stored in either case.</param>
 /// <param name="Names">Names of the indexes; if empty, all indexes of the collections that the batch changed.</param>
 internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<string> Names)
 {

@@ -41,7 +41,7 @@ internal sealed class MultipartBatch : IDisposable
     /// <param name="database">The database.</param>
     /// <param name="lease">Grows to the memory of the commands, if they are large.</param>
     /// <param name="parse">Parses the commands.</param>
-    /// <exception cref="RefusedException">The body is malformed (400), a part is too large (413), or a content was not
+    /// <exception cref="RefusedException">The body is malformed (400), a part is too large (413), or a file was not
     /// accepted: see <see cref="ReceivedContents"/>.</exception>
     public static async Task<MultipartBatch> ReceiveAsync(
         HttpContext http,
@@ -243,7 +243,7 @@ internal sealed class MultipartBatch : IDisposable
     }
 }
 
-/// <summary>Parses the commands of a batch whose contents follow.</summary>
+/// <summary>Parses the commands of a batch, after which its files follow.</summary>
 /// <param name="commands">The JSON.</param>
 /// <exception cref="RefusedException">The commands are refused.</exception>
 internal delegate BatchWriter CommandParser(ReadOnlySpan<byte> commands);

@@ -16,8 +16,8 @@ internal readonly record struct ChangesCommand(long Id, string Name, string? Par
 
     /// <summary>Parses a message.</summary>
     /// <param name="message">The message.</param>
-    /// <param name="id">The command's number, also if the rest is refused: a client waits for the answer with its
-    /// number. 0 if it was not read.</param>
+    /// <param name="id">The command's number, even if the rest of the message is refused, because the client waits for
+    /// an answer with this number; 0 if no number was read.</param>
     /// <exception cref="RefusedException">The message is not a command.</exception>
     public static ChangesCommand Read(ReadOnlySpan<byte> message, out long id)
     {

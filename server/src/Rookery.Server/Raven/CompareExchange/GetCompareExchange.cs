@@ -50,8 +50,8 @@ internal sealed class GetCompareExchange(ServerContext context)
     }
 
     /// <summary>
-    /// Whether the request reads what this node has applied, without waiting for others. A request inside a multi_get
-    /// reads as the multi_get does.
+    /// Whether the request reads what this node has applied, without waiting for other members. A request inside a
+    /// multi_get reads as the multi_get does.
     /// </summary>
     public static bool IsLocal(HttpContext http) =>
         new QueryParameters(http.Features.Get<MultiGetPart>()?.Outer ?? http).TryGetEscaped(

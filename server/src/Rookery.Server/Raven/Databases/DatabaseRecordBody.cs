@@ -59,8 +59,8 @@ internal static class DatabaseRecordBody
     }
 
     /// <summary>
-    /// Refuses a record that requests something unsupported, whether it is for a new database or as the server answered
-    /// it of an existing one.
+    /// Refuses a record that requests something unsupported. The record is for a new database, or it is the record of
+    /// an existing database, which the client has read and sends back.
     /// </summary>
     /// <param name="body">The record; empty for none.</param>
     /// <param name="defined">The members Indexes and AutoIndexes of an existing database's record, as the caller may
@@ -208,8 +208,8 @@ internal static class DatabaseRecordBody
     }
 
     /// <summary>
-    /// Returns whether a value in a definition is the existing one. A member that only one of them has must be empty,
-    /// because clients add members of their own.
+    /// Returns whether a value in a definition equals the existing value. A member that only one of them has must be
+    /// empty, because clients add members of their own.
     /// </summary>
     private static bool IsSame(JsonElement sent, JsonElement existing, string[] optional)
     {

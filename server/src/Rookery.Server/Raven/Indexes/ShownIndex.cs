@@ -199,7 +199,7 @@ internal sealed record ShownIndex(
         catch (Exception unreadable)
             when (unreadable is IndexDefinitionException or JsonException or InvalidOperationException)
         {
-            // This version cannot read the definition. The index is listed all the same, with the reason why this node
+            // This version cannot read the definition. The index is listed nevertheless, with the reason why this node
             // does not keep it.
             return new ShownIndex(record, Automatic: null, Grouped: null, "None", status, whyNotKept);
         }

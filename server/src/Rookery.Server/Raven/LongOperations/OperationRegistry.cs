@@ -20,7 +20,7 @@ internal sealed class OperationRegistry(TimeProvider time, MemoryShare memory)
 
     /// <summary>
     /// Bytes that kept operations may hold, besides those reserved in the memory share. One query text takes at most an
-    /// eighth of them.
+    /// eighth of these bytes.
     /// </summary>
     private const long MaxFinishedBytes = 4 << 20;
 

@@ -14,7 +14,7 @@ internal sealed class SetOperation(uint database, long id, string query, MemoryS
 {
     private const int BytesPerDetail = 160;
 
-    // Details are kept after the operation ends. With more memory they would leave too little for other operations and
+    // Details are kept after the operation ends. A higher limit would leave too little memory for other operations and
     // queries.
     private readonly long _maxBytes = memory.LimitBytes / 4;
 
