@@ -66,8 +66,9 @@ public static class RookeryServer
         builder.Services.AddSingleton<IHostLifetime>(new StoppedByProcess());
         builder.Services.AddSingleton<IHostedService>(context.Background);
         builder.Services.AddSingleton<IHostedService>(context.Observation);
-        // Requests run on the thread that received their bytes. Without this, each read and write wakes another thread
-        // of the pool (one connection: 3,880 writes/s instead of 4,570).
+        // A request is parsed, and answered by the fast path, on the thread that received its bytes; RequestGate moves
+        // other requests to the pool. With the default, each read and write wakes another thread of the pool (one
+        // connection: 3,880 writes/s instead of 4,570).
         builder
             .WebHost.UseKestrelCore()
             .UseSockets(static sockets =>

@@ -43,7 +43,8 @@ public sealed class ServerContext(
     public TimeProvider Time => time;
 
     /// <summary>
-    /// The cluster's time if it is known, otherwise this machine's. A machine's clock may not run while it is off.
+    /// The cluster's time if it is known, otherwise the time of this machine. A machine's clock may not run while it is
+    /// off.
     /// </summary>
     public DateTimeOffset KnownTime => Readiness.Node?.Consensus.Time.Known ?? time.GetUtcNow();
 

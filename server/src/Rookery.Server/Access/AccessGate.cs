@@ -418,10 +418,10 @@ internal sealed class AccessGate(ServerContext context)
         : "This node has no owner yet: claim it with `rookery claim`, or on its page, and the code that it "
             + "printed at its start or that was preset.";
 
-    /// <summary>The caller of a connection.</summary>
-    /// <param name="Table">The access records in which it was found.</param>
+    /// <summary>The caller that a connection caches.</summary>
+    /// <param name="Table">The access records in which the caller was found.</param>
     /// <param name="Principal">The caller.</param>
-    /// <param name="Expires">When its credential expires.</param>
+    /// <param name="Expires">When the caller's credential expires.</param>
     /// <param name="Authorization">The Authorization header; empty for a client certificate.</param>
     private sealed record CachedPrincipal(
         AccessTable Table,

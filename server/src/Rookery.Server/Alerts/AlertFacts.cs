@@ -11,7 +11,7 @@ namespace Rookery.Server.Alerts;
 /// </summary>
 public sealed record AlertFacts
 {
-    /// <summary>The cluster's time if it is known, otherwise this machine's.</summary>
+    /// <summary>The cluster's time if it is known, otherwise the time of this machine.</summary>
     public required DateTimeOffset Now { get; init; }
 
     /// <summary>How long this process has run.</summary>

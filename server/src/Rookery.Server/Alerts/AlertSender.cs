@@ -24,7 +24,7 @@ public sealed class AlertSender : IAsyncDisposable
     private static readonly TimeSpan MaxPause = TimeSpan.FromMinutes(5);
 
     // A member that has just started evaluates its alerts at its second check, and reports them with its next sample.
-    // Until then, an alert that it does not report is not ended.
+    // Until then, an alert that the member does not report counts as active.
     private static readonly TimeSpan FirstReportDelay = TimeSpan.FromMinutes(1);
 
     private readonly ServerContext _context;

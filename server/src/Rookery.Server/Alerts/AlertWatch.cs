@@ -30,7 +30,7 @@ public sealed class AlertWatch : IDisposable
     private bool _hasFailed;
 
     /// <summary>Starts to evaluate.</summary>
-    /// <param name="context">The node; its active alerts are set here.</param>
+    /// <param name="context">The node. The constructor sets <see cref="ServerContext.ActiveAlerts"/>.</param>
     public AlertWatch(ServerContext context)
         : this(new FactsReader(context).Read, context.Time, context.Log) => context.ActiveAlerts = () => Active;
 

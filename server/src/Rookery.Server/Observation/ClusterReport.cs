@@ -95,7 +95,7 @@ internal sealed record ClusterReport(
             );
 }
 
-/// <summary>One member, as another sees it. Null means unknown.</summary>
+/// <summary>One member, as another member sees it. Null means unknown.</summary>
 /// <param name="Tag">The member's tag.</param>
 /// <param name="IsReachable">Whether it answers requests.</param>
 /// <param name="LagEntries">Number of log entries that it lacks.</param>

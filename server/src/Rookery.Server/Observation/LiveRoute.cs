@@ -59,7 +59,7 @@ internal static class LiveRoute
                 return;
             }
 
-            // Without news, an empty comment is written: the write detects a client that has left silently.
+            // If there is no new state, an empty comment is written: the write detects a client that has left silently.
             await http.Response.BodyWriter.WriteAsync(state ?? ": \n\n"u8.ToArray(), linked.Token);
         }
     }

@@ -23,7 +23,7 @@ internal sealed class MemberWatch(
     private static readonly TimeSpan WatchedTimeout = TimeSpan.FromSeconds(2.5);
     private static readonly TimeSpan UnwatchedTimeout = MemberRequests.MaxWait + TimeSpan.FromSeconds(5);
 
-    // A day of history, with some reserve.
+    // Enough for a day of history, with some reserve.
     private const int MaxAnswerBytes = 8 << 20;
 
     private HttpClient? _client;

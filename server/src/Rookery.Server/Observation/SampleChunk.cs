@@ -1,13 +1,14 @@
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// A sequence of encoded samples. A sample is the milliseconds since the previous one, a bit set of the figures that
-/// changed, and a number for each of those figures: 0 for "unknown now", otherwise 1 plus the zigzag-encoded
-/// difference, in steps of the figure's precision. One thread may add samples while others read earlier ones.
+/// A sequence of encoded samples. A sample is encoded as the milliseconds since the previous one, a bit set of the
+/// figures that changed, and a number for each of those figures: 0 for "unknown now", otherwise 1 plus the
+/// zigzag-encoded difference, in steps of the figure's precision. One thread may add samples while others read earlier
+/// ones.
 /// </summary>
 internal sealed class SampleChunk
 {
-    // A figure that is unknown.
+    // Stands for an unknown figure.
     private const long Unknown = long.MinValue;
     private const int MaxNumberBytes = 10;
 

@@ -74,7 +74,7 @@ internal static class HealthRoutes
         }
     }
 
-    // Rewrites all texts, so that a sentence that is added later cannot be forgotten.
+    // Rewrites all strings, so that a sentence that is added later cannot be forgotten.
     private static ArrayBufferWriter<byte> RewriteForEveryone(ReadOnlyMemory<byte> answer, PublicText text)
     {
         var body = new ArrayBufferWriter<byte>();

@@ -26,7 +26,7 @@ internal static class IoKindName
         .ToDictionary(static name => name, StringComparer.Ordinal);
 
     /// <summary>
-    /// Returns the shared string of a known name, to save memory; any other string, of a newer version, unchanged.
+    /// Returns the shared string for a known name, to save memory. Returns a name of a newer version unchanged.
     /// </summary>
     public static string Shared(string name) => Known.GetValueOrDefault(name, name);
 }

@@ -6,8 +6,8 @@ using Rookery.Platform;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// The texts of the manual in the executable. They are one file, compressed as a whole, because its pages share words:
-/// lines with the length in bytes and the path of each text, an empty line, and the texts.
+/// The texts of the manual in the executable. They are in one file, which is compressed as a whole because the texts
+/// share words. The file has a line with length in bytes and path for each text, an empty line, and the texts.
 /// </summary>
 internal static class Manual
 {

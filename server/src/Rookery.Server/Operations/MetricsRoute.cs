@@ -83,7 +83,7 @@ internal static class MetricsRoute
         text.Gauge("rookery_http_requests_in_flight", "Requests being answered now.").Sample(metrics.InFlight);
         text.Counter(
                 "rookery_fast_path_requests_total",
-                "GET and PUT of one document that were answered without the HTTP pipeline."
+                "GET and PUT of one document, bulk_docs and short queries that were answered without the HTTP pipeline."
             )
             .Sample(metrics.FastPathRequests);
         text.Counter("rookery_http_requests_total", "Requests answered, by route and class of status.");

@@ -49,7 +49,8 @@ internal static class RavenRoute
     /// <summary>
     /// Finds the database and calls <paramref name="handler"/>. If the database is unknown here, waits for the read
     /// barrier (until every acknowledged write is applied here) before it answers that it is missing: a node that has
-    /// just started, or a lagging follower, may not have applied its creation yet, and clients take "missing" as final.
+    /// just started, or a lagging follower, may not have applied the database's creation yet, and clients take
+    /// "missing" as final.
     /// </summary>
     public static Task WithDatabase(ServerContext context, HttpContext http, string name, DatabaseHandler handler) =>
         WithDatabase(context, http, name, handler, RavenErrors.WriteDatabaseMissingAsync);

@@ -5,7 +5,7 @@ using Rookery.Platform;
 
 namespace Rookery.Server.Raven;
 
-/// <summary>How a body is used. This determines how much memory its request takes in all.</summary>
+/// <summary>How a body is used. This determines how much memory its request takes in total.</summary>
 internal enum BodyUse
 {
     /// <summary>The body becomes a command. Its memory is kept until the request is answered.</summary>

@@ -82,8 +82,8 @@ internal static class CounterIncludes
 
     /// <summary>Writes <c>ID:[DETAIL or null,…]</c> of one document.</summary>
     /// <param name="answer">The response.</param>
-    /// <param name="read">Returns the snapshot, which changes with each pause.</param>
-    /// <param name="pause">Releases the snapshot before a wait.</param>
+    /// <param name="read">Returns the snapshot's reader, which is valid until the next pause.</param>
+    /// <param name="pause">Called before a wait for memory; see <see cref="AnswerReader.Pause"/>.</param>
     /// <param name="document">The document.</param>
     /// <param name="names">The names; null for all that exist.</param>
     /// <param name="slices">Ends the work when the client leaves.</param>

@@ -102,7 +102,7 @@ internal sealed class PrefixWalk : IDisposable
         _reader.Pause();
     }
 
-    /// <summary>Releases the current document and the snapshot until the next move.</summary>
+    /// <summary>Releases the current document until the next move. Call it before a wait for the client.</summary>
     public void Pause()
     {
         _cursor.Pause();

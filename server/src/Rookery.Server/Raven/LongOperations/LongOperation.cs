@@ -73,7 +73,8 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
     public virtual long HeldBytes => 0;
 
     /// <summary>
-    /// Bytes that the operation has reserved in a memory share. From its end until it is forgotten they do not change.
+    /// Bytes that the operation has reserved in a memory share. The number does not change from the operation's end
+    /// until the operation is forgotten.
     /// </summary>
     public virtual long ReservedBytes => 0;
 
