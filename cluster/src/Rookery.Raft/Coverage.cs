@@ -71,10 +71,10 @@ internal enum RareBranch
     HandedToBetterBoard,
 
     /// <summary>A message of an earlier start of the sender's store arrived.</summary>
-    HeardOldIncarnation,
+    HeardOldStart,
 
     /// <summary>The first message of a later start of the sender's store arrived.</summary>
-    HeardNewIncarnation,
+    HeardNewStart,
 
     /// <summary>
     /// A new leader does not yet send an inherited configuration to the member that loses its vote by it.
@@ -96,10 +96,10 @@ internal enum RareBranch
     /// <summary>
     /// A snapshot cannot be offered yet, because the store is not durable through the released entries.
     /// </summary>
-    ManifestAwaited,
+    SnapshotAwaited,
 
     /// <summary>A peer is offered a snapshot instead of entries that cannot be read.</summary>
-    ManifestForUnreadable,
+    SnapshotForUnreadable,
 
     /// <summary>A leader that cannot read the entries for a peer transfers leadership.</summary>
     HandedOverUnreadable,
@@ -141,7 +141,7 @@ internal enum RareBranch
     AcknowledgedInPart,
 
     /// <summary>The offered snapshot contains no entry after this node's commit index.</summary>
-    OfferOfOldManifest,
+    OfferOfOldSnapshot,
 
     /// <summary>A snapshot is offered while another is being fetched.</summary>
     OfferWhileFetching,
@@ -150,15 +150,15 @@ internal enum RareBranch
     FetchedForNothing,
 
     /// <summary>A snapshot was installed, and the log kept its later entries.</summary>
-    ManifestKeptTail,
+    SnapshotKeptTail,
 
     /// <summary>
     /// A snapshot replaced tables that lagged behind the commit index, and the log kept its later entries.
     /// </summary>
-    ManifestReplacedTables,
+    SnapshotReplacedTables,
 
     /// <summary>A snapshot replaced the log.</summary>
-    ManifestReplacedLog,
+    SnapshotReplacedLog,
 
     /// <summary>A damaged log contains all its lost entries again.</summary>
     DamageHealed,
@@ -199,7 +199,7 @@ internal enum RareBranch
 
 /// <summary>
 /// Counts how often each <see cref="RareBranch"/> is taken, per thread: a simulated cluster runs on one thread. A
-/// thread counts after its first read of <see cref="Counts"/>, which only tests do.
+/// thread counts only once it has read <see cref="Counts"/>; only tests read it.
 /// </summary>
 internal static class Coverage
 {

@@ -111,7 +111,9 @@ internal sealed class Follower(MemberState state, Outbox outbox)
         Acknowledge();
     }
 
-    /// <summary>Commits through the leader's commit index, as far as this node has verified its log.</summary>
+    /// <summary>
+    /// Commits through the leader's commit index, but only entries verified against the leader's log.
+    /// </summary>
     public void Commit(long leaderCommit)
     {
         _leaderCommit = Math.Max(_leaderCommit, leaderCommit);

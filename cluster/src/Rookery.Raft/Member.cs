@@ -143,7 +143,7 @@ internal sealed class Member
 
         // If this node becomes leader, it offers peers the state at this position. The next flush reports a newer one,
         // but an idle cluster does not flush.
-        Replication.Manifest = position;
+        Replication.StoreDurableThrough = position;
         Outcomes.ForgetHistory();
         HealDamage();
         _follower.Acknowledge();

@@ -80,8 +80,8 @@ public enum CoreEvent
     QuorumLost,
 
     /// <summary>
-    /// A message of an earlier start of the sender's store arrived. One such message was delayed; repeated ones come
-    /// from an old disk or a copy.
+    /// A message of an earlier start of the sender's store arrived. A single such message was merely delayed; repeated
+    /// ones come from an old disk or a copy.
     /// </summary>
     OldStart,
 

@@ -11,7 +11,7 @@ internal enum ProgressState
     Replicate,
 
     /// <summary>The entries that the peer misses are compacted, so the peer fetches a snapshot.</summary>
-    Manifest,
+    Snapshot,
 }
 
 /// <summary>
@@ -122,7 +122,7 @@ internal sealed class Progress(NodeId node, long next, long now)
             _ => false,
         };
 
-    public bool IsWaiting => _inFlight.Count > 0 || State == ProgressState.Manifest;
+    public bool IsWaiting => _inFlight.Count > 0 || State == ProgressState.Snapshot;
 
     /// <summary>Records that a message with entries through <paramref name="last"/> was sent.</summary>
     public void RecordSent(long last, long bytes, long now)
@@ -178,7 +178,7 @@ internal sealed class Progress(NodeId node, long next, long now)
 
     public void OfferSnapshot(long now)
     {
-        Become(ProgressState.Manifest, Next, now);
+        Become(ProgressState.Snapshot, Next, now);
         FetchesThrough = 0;
     }
 

@@ -41,14 +41,14 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
 
         if (!state.Rules.CountsAnswer(message.StartNumber, peer.StartNumber))
         {
-            Coverage.Count(RareBranch.HeardOldIncarnation);
+            Coverage.Count(RareBranch.HeardOldStart);
             outbox.Output.Report(CoreEvent.OldStart, message.From);
             return null;
         }
 
         if (message.StartNumber > peer.StartNumber)
         {
-            Coverage.Count(RareBranch.HeardNewIncarnation);
+            Coverage.Count(RareBranch.HeardNewStart);
             peer.StartNumber = message.StartNumber;
             peer.HasReportedHealth = false;
             peer.ProbeFrom(peer.Next, state.Now);
@@ -259,7 +259,7 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
         bool hasAnswered = peer.StartNumber > 0;
         return new PeerProgress(
             peer.Node,
-            peer.Match > 0 || peer.State == ProgressState.Manifest ? peer.Match : null,
+            peer.Match > 0 || peer.State == ProgressState.Snapshot ? peer.Match : null,
             hasAnswered && Answers(peer),
             hasAnswered ? peer.LastContact : null,
             peer.IsCaughtUp,

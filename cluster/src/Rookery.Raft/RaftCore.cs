@@ -225,7 +225,7 @@ public sealed class RaftCore
                 _member.Replication.HandleUnreadable(input.Node, input.Number);
                 break;
             case InputKind.ManifestDurable:
-                _member.Replication.Manifest = input.Position;
+                _member.Replication.StoreDurableThrough = input.Position;
                 break;
             case InputKind.SnapshotInstalled:
                 _member.HandleSnapshotInstalled(

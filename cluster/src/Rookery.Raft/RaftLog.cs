@@ -85,13 +85,13 @@ internal sealed class RaftLog
         if (tailIsKept)
         {
             Coverage.Count(
-                position.Index > CommitIndex ? RareBranch.ManifestKeptTail : RareBranch.ManifestReplacedTables
+                position.Index > CommitIndex ? RareBranch.SnapshotKeptTail : RareBranch.SnapshotReplacedTables
             );
             CommitThrough(position.Index);
         }
         else
         {
-            Coverage.Count(RareBranch.ManifestReplacedLog);
+            Coverage.Count(RareBranch.SnapshotReplacedLog);
             Entries.Reset(position, configuration, configurationIndex);
             CommitIndex = position.Index;
         }

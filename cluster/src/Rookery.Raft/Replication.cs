@@ -15,10 +15,10 @@ internal sealed class Replication(
     private readonly RaftLog _log = state.Log;
 
     /// <summary>
-    /// The last entry through which the local store is durable. The state there is offered to peers that miss compacted
-    /// entries. The offer waits until the host has reported a position at or after the compacted entries.
+    /// The last entry through which the local store is durable. The store's state at that entry is offered to peers
+    /// that miss compacted entries. The offer waits until the store is durable through all compacted entries.
     /// </summary>
-    public LogPosition Manifest { get; set; }
+    public LogPosition StoreDurableThrough { get; set; }
 
     /// <summary>Appends the host's entry.</summary>
     /// <returns>The entry's position.</returns>
@@ -117,9 +117,9 @@ internal sealed class Replication(
             return;
         }
 
-        if (Manifest.Index >= index)
+        if (StoreDurableThrough.Index >= index)
         {
-            Coverage.Count(RareBranch.ManifestForUnreadable);
+            Coverage.Count(RareBranch.SnapshotForUnreadable);
             OfferSnapshotIfNewEnough(peer);
             peer.FetchesThrough = index;
         }
@@ -157,7 +157,7 @@ internal sealed class Replication(
     /// <summary>Handles a broken connection to a peer: probes again.</summary>
     public void HandleUnreachable(NodeId node)
     {
-        if (state.IsLeader && tracker.Find(node) is { State: not ProgressState.Manifest } peer)
+        if (state.IsLeader && tracker.Find(node) is { State: not ProgressState.Snapshot } peer)
         {
             Coverage.Count(RareBranch.PeerUnreachable);
             peer.ProbeFrom(peer.Match + 1, state.Now);
@@ -221,24 +221,24 @@ internal sealed class Replication(
 
     private void OfferSnapshotIfNewEnough(Progress peer)
     {
-        if (Manifest.Index < _log.Entries.Base.Index)
+        if (StoreDurableThrough.Index < _log.Entries.Base.Index)
         {
-            Coverage.Count(RareBranch.ManifestAwaited);
+            Coverage.Count(RareBranch.SnapshotAwaited);
             return;
         }
 
         peer.OfferSnapshot(state.Now);
-        outbox.Send(outbox.Make(MessageKind.SnapshotOffer, peer.Node) with { Position = Manifest });
+        outbox.Send(outbox.Make(MessageKind.SnapshotOffer, peer.Node) with { Position = StoreDurableThrough });
     }
 
     private void HandleMatch(Progress peer, long match)
     {
-        if (peer.State == ProgressState.Manifest && match < Math.Max(_log.Entries.Base.Index, peer.FetchesThrough))
+        if (peer.State == ProgressState.Snapshot && match < Math.Max(_log.Entries.Base.Index, peer.FetchesThrough))
         {
             return;
         }
 
-        if (peer.State == ProgressState.Manifest)
+        if (peer.State == ProgressState.Snapshot)
         {
             peer.ProbeFrom(match + 1, state.Now);
         }

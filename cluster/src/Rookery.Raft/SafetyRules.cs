@@ -33,7 +33,7 @@ internal class SafetyRules
     public virtual long Acknowledged(long verified, long durableIndex, long lastIndex) =>
         Math.Min(verified, durableIndex);
 
-    /// <summary>Returns a follower's commit index: never more than it verified against the leader's log.</summary>
+    /// <summary>Returns a follower's commit index: only entries that it verified against the leader's log.</summary>
     public virtual long FollowerCommit(long leaderCommit, long verified) => Math.Min(leaderCommit, verified);
 
     /// <summary>
@@ -73,8 +73,8 @@ internal class SafetyRules
     /// this node's term has them too (paper 5.4.3). The term of the snapshot's last entry is not enough. A leader of a
     /// later term may have committed that entry, while the leader that this node knows has another entry at that index.
     /// </summary>
-    public virtual bool MayInstall(LogPosition manifest, long committedBy, long term) =>
-        manifest.Term <= committedBy && committedBy <= term;
+    public virtual bool MayInstall(LogPosition snapshot, long committedBy, long term) =>
+        snapshot.Term <= committedBy && committedBy <= term;
 
     /// <summary>
     /// Whether the log keeps its entries after a snapshot: when it durably contains the snapshot's last entry. Dropping

@@ -18,7 +18,7 @@ internal sealed class SnapshotReceiver(MemberState state, Follower follower, Out
         // Only a snapshot after the commit index contains entries that this node lacks.
         if (message.Position.Index <= _log.CommitIndex)
         {
-            Coverage.Count(RareBranch.OfferOfOldManifest);
+            Coverage.Count(RareBranch.OfferOfOldSnapshot);
         }
         else if (_fetching == default)
         {
@@ -62,7 +62,7 @@ internal sealed class SnapshotReceiver(MemberState state, Follower follower, Out
         _fetching = default;
         ConsensusException.Unless(
             MayInstall(position, committedBy) || MayReplaceTables(position, committedBy),
-            "a manifest of a known term is installed above the commit index while no journal write is in "
+            "a snapshot of a known term is installed above the commit index while no journal write is in "
                 + "flight, or where the log has its entry"
         );
         bool tailIsKept = _log.KeepsTailAfter(position);

@@ -320,7 +320,7 @@ internal static class PlantedBugs
 
     private sealed class InstallAnyTerm : SafetyRules
     {
-        public override bool MayInstall(LogPosition manifest, long committedBy, long term) => true;
+        public override bool MayInstall(LogPosition snapshot, long committedBy, long term) => true;
     }
 
     private sealed class CommitBeforeVote : SafetyRules
@@ -330,7 +330,7 @@ internal static class PlantedBugs
 
     private sealed class InstallByLastEntry : SafetyRules
     {
-        public override bool MayInstall(LogPosition manifest, long committedBy, long term) => manifest.Term <= term;
+        public override bool MayInstall(LogPosition snapshot, long committedBy, long term) => snapshot.Term <= term;
     }
 
     private sealed class DropTail : SafetyRules

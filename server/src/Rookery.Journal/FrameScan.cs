@@ -118,7 +118,7 @@ internal static class FrameScan
 /// durable, because writes do not overlap.
 /// </summary>
 /// <param name="HasLaterWrite">Whether a later write was found.</param>
-/// <param name="HighestWrite">The highest write number found, at least that of the gap.</param>
+/// <param name="HighestWrite">The highest write number found, at least the gap's.</param>
 /// <param name="ResumeOffset">Offset of the first entry after the gap; -1 if there is none.</param>
 /// <param name="Resume">Header of that entry.</param>
 internal readonly record struct FramesAfterGap(

@@ -69,7 +69,7 @@ internal static class JournalOpening
 
     /// <summary>
     /// Records the newest segment and a write in the note, if the disk permits. A full disk must prevent neither
-    /// opening nor a stop: the segment is noted again when the next one is prepared.
+    /// opening nor a stop: the note is written again when the next segment is prepared.
     /// </summary>
     public static void NoteEnd(JournalAppender appender, long write)
     {

@@ -12,9 +12,9 @@ namespace Rookery.Journal;
 /// replaced a journal.)
 /// </summary>
 /// <remarks>
-/// Two blocks of 4 KiB are written in turn, so a torn write leaves the other one. A block is [8 magic and version][u32
-/// CRC-32C of the 28 bytes that follow][4 zero][u64 generation][16 store id], then [u64 write][u64 index][u32 CRC-32C
-/// of everything from the 4 zero on]. Earlier versions neither write nor read the last three.
+/// Two blocks of 4 KiB are written alternately, so a torn write leaves the other block intact. A block is [8 magic and
+/// version][u32 CRC-32C of the 28 bytes that follow][4 zero][u64 generation][16 store id], then [u64 write][u64
+/// index][u32 CRC-32C of everything from the 4 zero on]. Earlier versions neither write nor read the last three.
 /// </remarks>
 internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
 {
@@ -41,7 +41,7 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
     /// <summary>The highest recorded generation; 0 if there is none.</summary>
     public long Generation { get; private set; }
 
-    /// <summary>The highest recorded write and the log's last index then; zeros if there is none.</summary>
+    /// <summary>The highest recorded write, and the log's last index after it; zeros if there is none.</summary>
     public NotedEnd End { get; private set; }
 
     /// <summary>Why the note cannot be read; null if it can.</summary>
@@ -230,8 +230,8 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         Checksum.Of(block[(ChecksumOffset + sizeof(uint))..end]);
 }
 
-/// <summary>A place in the journal that was durable when it was noted.</summary>
+/// <summary>The journal's end when the note was written, all of it durable.</summary>
 /// <param name="Generation">Generation of the newest segment.</param>
 /// <param name="Write">Number of a durable write; 0 if it is not known.</param>
-/// <param name="Index">The last index of the log then; 0 if it is not known.</param>
+/// <param name="Index">The last index of the log after that write; 0 if it is not known.</param>
 internal readonly record struct NotedEnd(long Generation, long Write, long Index);

@@ -78,7 +78,7 @@ public static class Payload
         };
     }
 
-    /// <summary>Returns whether an encoded payload has the mark. Costs the look at one byte.</summary>
+    /// <summary>Returns whether an encoded payload has the mark. Looks only at its length and one byte.</summary>
     public static bool IsMarked(ReadOnlySpan<byte> encoded) =>
         encoded.Length >= OverheadBytes && encoded[MarkOffset] == Marked;
 

@@ -313,7 +313,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     /// <summary>
     /// Returns whether the note proves that the journal's end is lost: it names a later write than any that was found.
     /// A member may have voted in that write. A node without peers lost something only if neither log nor manifest
-    /// reaches the noted index.
+    /// reaches the index in the note.
     /// </summary>
     private bool HasLostEnd(in FramesAfterGap after) =>
         LacksNotedWrite(after)

@@ -17,9 +17,9 @@ internal enum SegmentHeaderState
 }
 
 /// <summary>
-/// The first block of a segment. It repeats the state from older segments that still counts (vote, configuration,
-/// loss), so that those can be recycled. It also contains the previous segment's end, so that remains of a torn write
-/// after that end are never read.
+/// The first block of a segment. It repeats the state from older segments that is still valid (vote, configuration,
+/// loss), so that the older segments can be recycled. It also contains the previous segment's end, so that remains of a
+/// torn write after that end are never read.
 /// </summary>
 /// <remarks>
 /// The layout, little-endian: [8 magic][i32 version][i32 slot][i64 segment bytes][i64 generation][16 cluster id]

@@ -36,7 +36,7 @@ public sealed class StoppedJournal : IDisposable
         }
     }
 
-    /// <summary>The findings and actions that a start would have.</summary>
+    /// <summary>The findings of the recovery, and the actions that a start would take.</summary>
     public JournalRecovery Recovery { get; }
 
     /// <summary>
