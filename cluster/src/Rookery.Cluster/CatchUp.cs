@@ -5,7 +5,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Reads entries that are no longer cached from the journal, and sends them to lagging members. Used by
+/// Reads from the journal the entries that are no longer cached, and sends them to lagging members. Used by
 /// <see cref="EntrySender"/>. One thread at a time reads, without the consensus lock. Messages for one member keep
 /// their order, because the member cannot use a later one before the earlier ones.
 /// </summary>
@@ -14,7 +14,7 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender sender, Action<Ac
     private readonly Dictionary<NodeId, Queue<Message>> _requested = [];
 
     // Locked while a thread reads or closes readers. A lagging member needs consecutive entries, so a reader that stays
-    // open finds the next ones at once.
+    // open finds the next entries at once.
     private readonly Dictionary<NodeId, OpenReader> _readers = [];
     private readonly Lock _gate = new();
     private bool _isReading;
@@ -109,7 +109,7 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender sender, Action<Ac
         }
     }
 
-    /// <summary>Dequeues a message of any member; null ends the read, because none is queued.</summary>
+    /// <summary>Dequeues a message to any member; null ends the read, because no message is queued.</summary>
     private Message? DequeueNext()
     {
         lock (_gate)

@@ -9,7 +9,7 @@ internal static class ClockStatus
     private const string Consequence =
         "Until then nothing expires, no idempotency key ages, and documents get the time that the cluster knows.";
 
-    /// <summary>Explains why the cluster's time is in doubt, and what to do; null when it is not.</summary>
+    /// <summary>Explains why the cluster's time is in doubt, and what to do; null when it is not in doubt.</summary>
     public static string? ExplainDoubt(RaftCore core, long nowMicroseconds)
     {
         var (ticks, isSure) = core.ReadClock(nowMicroseconds);

@@ -27,7 +27,7 @@ internal sealed class ClusterReport(
     /// <summary>Whether this node is the leader and accepts writes.</summary>
     public bool IsLeader => host.Refusal is null && host.Leadership.IsReady;
 
-    /// <summary>The tag of the leader as far as this node knows; null for none.</summary>
+    /// <summary>The tag of the leader that this node knows; null if it knows none.</summary>
     public string? LeaderTag => IsLeader ? roster.TagOf(host.Self) : roster.Of(host.Leadership.Leader)?.Record.Tag;
 
     /// <summary>

@@ -22,7 +22,7 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     /// <summary>The cluster's time as this node estimates it.</summary>
     /// <remarks>
     /// Each request with an expiring token reads this. While a snapshot is installed, the lock is held for seconds on a
-    /// slow SD card. Meanwhile the last reading is extrapolated.
+    /// slow SD card. Until the lock is free, the last reading is extrapolated.
     /// </remarks>
     public ClusterTime Now
     {
@@ -105,8 +105,9 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     }
 
     /// <summary>
-    /// Reads the machine's clock if the last reading is over a second old. A node without peers has no ticks, so every
-    /// reader of the time calls this. Call it under the lock, but not during a step of the core.
+    /// Reads the machine's clock if the last reading is over a second old. A node without peers has no
+    /// timer that calls this, so every reader of the time does. Call it under the lock, but not during a step of the
+    /// core.
     /// </summary>
     public void ReadIfDue()
     {
@@ -152,8 +153,8 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     }
 
     /// <summary>
-    /// The cluster's time at the last reading of the machine's clock. Ticks read it each second; a node without peers
-    /// reads it on demand.
+    /// The cluster's time at the last reading of the machine's clock. A timer reads the clock each second; a node
+    /// without peers reads it on demand.
     /// </summary>
     /// <param name="Microseconds">The host's monotonic time at that reading.</param>
     /// <param name="UtcTicks">The cluster's time at that reading.</param>

@@ -26,8 +26,8 @@ public sealed record ConsensusOptions
     public IContentPeers? ContentPeers { get; init; }
 
     /// <summary>
-    /// Whether a store that has never been in a cluster founds a new one. False for a joining node, which waits for the
-    /// cluster's entries.
+    /// Whether a store that has never been in a cluster founds a new cluster. False for a joining node, which waits for
+    /// the cluster's entries.
     /// </summary>
     public bool MayBegin { get; init; } = true;
 

@@ -21,7 +21,7 @@ internal sealed class ConsensusTicker(
     SnapshotInstaller installer
 ) : IDisposable
 {
-    // The shortest election timeout is 1 s, and the core needs ten ticks in it; this gives twenty.
+    // The shortest election timeout is 1 s, and the core needs ten ticks in it; this interval gives twenty.
     private static readonly TimeSpan TickInterval = TimeSpan.FromMilliseconds(50);
 
     private const int TicksBetweenMeasures = 20;

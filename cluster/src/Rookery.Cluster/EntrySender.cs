@@ -72,7 +72,8 @@ internal sealed class EntrySender
         long first = message.Position.Index + 1;
         if (_store.DurablePosition.Index < first)
         {
-            // Flush, so that a snapshot that contains the entries can be offered if no other member can become leader.
+            // Flush, because only flushed entries are in a snapshot. Such a snapshot can be offered if no other member
+            // can become leader.
             _store.Storage.Memtables.RequestFlush();
         }
 
@@ -84,7 +85,7 @@ internal sealed class EntrySender
                 _host.Options.TroubleFound?.Invoke(
                     $"A part of this node's journal that another member misses cannot be read: "
                         + $"{failure.Message} The member gets the state instead, or another member becomes leader. "
-                        + $"Look after this node's card."
+                        + $"Check this node's card."
                 );
             }
 

@@ -57,7 +57,7 @@ internal sealed class MemberDiagnosis(
 
     /// <summary>Explains why this node no longer participates in the cluster; null when it does.</summary>
     public string? WhyNoPart(ConsensusState state) =>
-        host.Refusal is { Kind: RejectionKind.Diagnosis } halted ? halted.Message : WhyNoMember(state);
+        host.Refusal is { Kind: RejectionKind.Diagnosis } halted ? halted.Message : WhyRemoved(state);
 
     /// <summary>
     /// Explains that this node was removed; null when it was not, or when that is not certain. A node that was off when
@@ -65,7 +65,7 @@ internal sealed class MemberDiagnosis(
     /// members. A majority of the other voters must refuse it: a lagging member, or an old copy that became leader, may
     /// know less than this node.
     /// </summary>
-    private string? WhyNoMember(ConsensusState state) =>
+    private string? WhyRemoved(ConsensusState state) =>
         state.WasRemoved || (state.Leader.IsNone && MajorityDisownsThisNode(state.Configuration))
             ? "This node is no member of its cluster any more. Stop it, and let it join anew with an empty data "
                 + "directory and a token of `rookery cluster token create`."
@@ -120,7 +120,7 @@ internal sealed class MemberDiagnosis(
             return WhyOnlyVoterDoesNotLead(state.Configuration.Voters[0], state.IsDamaged);
         }
 
-        return WhyNoneIsChosen(state.Configuration);
+        return WhyNoneIsElected(state.Configuration);
     }
 
     /// <summary>
@@ -139,7 +139,7 @@ internal sealed class MemberDiagnosis(
             : $" Nor does this node reach {NameList.Of(silent.Select(roster.NameAndTagOf))}.";
     }
 
-    private string WhyNoneIsChosen(Configuration configuration)
+    private string WhyNoneIsElected(Configuration configuration)
     {
         var unreached = UnreachedIn(configuration);
         string names = NameList.Of(unreached.Select(roster.NameAndTagOf));
@@ -235,7 +235,7 @@ internal sealed class MemberDiagnosis(
             return refusal.Message;
         }
 
-        if (WhyNoMember(state) is { } removed)
+        if (WhyRemoved(state) is { } removed)
         {
             return removed;
         }

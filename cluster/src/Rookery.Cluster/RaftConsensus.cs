@@ -101,7 +101,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     public static OpenConsensus Alone { get; } =
         static store =>
         {
-            // A member that was removed from its cluster is no member of its log either.
+            // Not checked for a node with peers: a member that was removed is not a member in its own log either.
             if (!store.Options.HasPeers)
             {
                 RefuseForeignFormat(store);
@@ -231,8 +231,9 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
             || !configuration.IsVoter(Members.IdOf(store.NodeId));
     }
 
-    // A node without an identity never had other members, so its log's only member is this node. Under another name it
-    // would wait forever for that member. The identity of a member was compared with the format file before.
+    // A node without an identity never had other members, so its log's only member is this node. With the format
+    // file of another node, it would wait forever for that member. For a node with an identity, the identity was
+    // already compared with the format file.
     private static void RefuseForeignFormat(NodeStore store)
     {
         if (store.Journal.Configuration.IsEmpty)

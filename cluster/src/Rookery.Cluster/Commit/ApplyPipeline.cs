@@ -81,8 +81,8 @@ internal sealed class ApplyPipeline(
         }
         catch (Exception damage) when ((damage is DamagedException or UnappliedDamageException) && CanFetchState)
         {
-            // Local reads of the old state go on. The entry is not retried, because the outcome checksum already
-            // contains a part of it.
+            // Local reads of the old state still work. The entry is not retried, because the outcome checksum already
+            // covers a part of its results.
             store.Applier.Abandon();
             lock (host.Gate)
             {

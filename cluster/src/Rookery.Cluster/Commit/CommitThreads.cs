@@ -242,11 +242,12 @@ internal sealed class CommitThreads
 
     /// <summary>
     /// Waits for the callers that were just answered, because clients usually send the next write immediately. Without
-    /// this, the clients split into two halves, and each sync writes only one half (card of 100 syncs/s, 64 clients:
-    /// 2,420 writes/s without, 5,500 with). The wait ends when one proposal for each of these callers is queued, when
-    /// other work is due, when the node stops, or after a quarter of an average sync. If that quarter is 1 ms or more
-    /// and a write waits for another member's slow disk, the limit is a whole average sync, because that member's sync
-    /// takes about as long. A quarter under 1 ms is never extended, because such a wait keeps a core busy.
+    /// this wait, the clients split into two halves, and each sync writes only one half (card of 100 syncs/s, 64
+    /// clients: 2,420 writes/s without, 5,500 with). The wait ends when one proposal for each of these callers is
+    /// queued, when other work is due, when the node stops, or after a quarter of an average sync. If that quarter is 1
+    /// ms or more and a write waits for another member's slow disk, the limit is a whole average sync, because that
+    /// member's sync takes about as long. A quarter under 1 ms is never extended, because such a wait keeps a core
+    /// busy.
     /// </summary>
     private void WaitForNextProposals()
     {
@@ -300,7 +301,7 @@ internal sealed class CommitThreads
             _isApplyTurnTaken = true;
         }
 
-        // As soon as a write waits for this thread, the apply thread applies the other entries.
+        // As soon as a write waits for this thread, the apply thread applies the remaining entries.
         while (_applies.ApplyOnce() && _queue.Count == 0 && !_writes.HasWork && !Volatile.Read(ref _isStopping)) { }
 
         EndApplying();
@@ -349,8 +350,8 @@ internal sealed class CommitThreads
         {
             _isApplyTurnTaken = false;
 
-            // Without this condition a single caller would wake the apply thread after each write, although it has no
-            // work.
+            // Without this condition a single caller would wake the apply thread after each write, although that
+            // thread has no work.
             if (_isPauseRequested || _writerEnded || _applies.HasToApply)
             {
                 Monitor.PulseAll(_gate);

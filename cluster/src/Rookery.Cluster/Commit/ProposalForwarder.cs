@@ -25,8 +25,8 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     private readonly Dictionary<NodeId, long> _lastHeard = [];
     private TaskCompletionSource? _leaderMayHaveChanged;
 
-    // The leader whose connection broke; none once it is heard again. Meanwhile commands wait for the next leader
-    // instead of failing at once.
+    // The leader whose connection broke; set to none once that leader is heard again. Until then, commands wait for
+    // the next leader instead of failing at once.
     private NodeId _lostLeader;
 
     /// <summary>Records that a message of a member arrived. Under the lock.</summary>
@@ -132,8 +132,8 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     /// <summary>
     /// Abandons forwards to silent leaders: after one election timeout of silence if another member leads, otherwise
     /// after <see cref="SilenceInElectionTimeouts"/> election timeouts. The connection to a hung or isolated leader
-    /// breaks only much later. A leader that transferred leadership still runs, and usually answers before that. Under
-    /// the lock.
+    /// breaks only much later. A leader that transferred leadership still runs, and usually answers before the
+    /// timeout. Under the lock.
     /// </summary>
     public void AbandonSilentForwards()
     {

@@ -25,8 +25,8 @@ internal sealed class ProposalIntake(
     ContentSharing? sharing
 )
 {
-    // The largest command, in bytes, that its caller commits on its own thread. A larger one is left to the journal
-    // thread, so that bulk insert can go on reading.
+    // The largest command, in bytes, that its caller commits on its own thread. A larger command is left to the
+    // journal thread, so that a bulk insert can continue to read.
     private const int MaxBytesCommittedByCaller = 64 << 10;
 
     // The caller does not commit commands that another member forwarded, or that waited for this node to become leader.
@@ -56,8 +56,8 @@ internal sealed class ProposalIntake(
             : ProposeHereAsync(command, MaxBytesCommittedByCaller, cancellationToken);
 
     /// <summary>
-    /// Offers the contents that a command names to the other members, and then proposes it. Repeats both if a leader
-    /// that was elected meanwhile lacks one.
+    /// Offers the contents that a command names to the other members, and then proposes the command. Repeats both if a
+    /// leader that was elected meanwhile lacks a content.
     /// </summary>
     private async ValueTask<CommandOutcome> ProposeSharedAsync(
         CommandBuffer command,
@@ -101,7 +101,7 @@ internal sealed class ProposalIntake(
 
     /// <summary>
     /// Proposes a command that another member forwarded. Proposes it only in the term that the command names, and never
-    /// forwards it again: the sender may have abandoned it when it learned of a later leader.
+    /// forwards it again: the sender may have abandoned the command when it learned of a later leader.
     /// </summary>
     public async ValueTask<CommandOutcome> ProposeForwardedAsync(
         CommandBuffer command,
@@ -202,8 +202,8 @@ internal sealed class ProposalIntake(
     }
 
     /// <summary>
-    /// Pins the contents that a command names until it is answered, and refuses it if one is missing: no member appends
-    /// an entry before it has the contents that the entry names.
+    /// Pins the contents that a command names until the command is answered. Refuses the command if a content is
+    /// missing: no member appends an entry before it has the contents that the entry names.
     /// </summary>
     private async ValueTask<CommandOutcome> ProposePinnedAsync(
         CommandBuffer command,

@@ -9,13 +9,13 @@ namespace Rookery.Cluster.Contents;
 internal delegate void DeliverMessage(in Message message, ReadOnlySpan<JournalFrame> frames);
 
 /// <summary>
-/// Delays messages with entries that name contents which are not durable here, and all later entries. To the core a
-/// delayed message is one that the network delayed. Heartbeats, votes and reads pass. Messages without marked entries
-/// cost the look at one byte of each entry.
+/// Delays messages whose entries name attachments' contents that are not durable here, and all later entries. To the
+/// core this looks like a delay in the network. Heartbeats, votes and reads pass. One byte of a payload marks entries
+/// that name contents, so other messages cost only a look at that byte of each entry.
 /// </summary>
 /// <remarks>
-/// The lock of this type is held for no I/O. <c>_held</c> is emptied by one task, and a later message joins it, so
-/// entries keep their order.
+/// The lock of this type is held for no I/O. One task delivers the messages of <c>_held</c>, and later messages are
+/// added to <c>_held</c>, so entries keep their order.
 /// </remarks>
 internal sealed class AppendGate(
     RaftHost host,
@@ -26,21 +26,22 @@ internal sealed class AppendGate(
     CancellationToken stopping
 )
 {
-    // What a leader sends before it waits for an answer. Messages beyond it are dropped, and asked for afterwards.
+    // As much as a leader sends before it waits for an answer. Messages beyond these limits are dropped; the leader
+    // sends them again afterwards.
     private const long MaxHeldBytes = 4 << 20;
     private const int MaxHeldMessages = 64;
 
-    private static readonly TimeSpan FirstRest = TimeSpan.FromMilliseconds(100);
-    private static readonly TimeSpan LongestRest = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan FirstDelay = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan LongestDelay = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan TroubleInterval = TimeSpan.FromMinutes(1);
     private static readonly TimeSpan CheckInterval = TimeSpan.FromSeconds(1);
 
     private readonly Lock _gate = new();
     private readonly Queue<HeldMessage> _held = new();
-    private readonly TimedSignal _changed = new(time); // a fetch has ended, or the term
+    private readonly TimedSignal _changed = new(time); // set when a fetch or the term has ended
     private long _heldBytes;
     private long _term; // of the held messages
-    private Message? _dropped; // the last one that found no room
+    private Message? _dropped; // the last message that found no room
     private bool _isRunning;
     private bool _isWaiting;
     private string? _waitsFor;
@@ -68,7 +69,7 @@ internal sealed class AppendGate(
         {
             if (message.Term < _term)
             {
-                return true; // lost: the core may not know yet that the sender's term is over
+                return true; // drop it: the core may not know yet that the sender's term is over
             }
 
             if (_isWaiting && message.Term > _term)
@@ -77,7 +78,7 @@ internal sealed class AppendGate(
                 (_heldBytes, _dropped) = (0, null);
                 Volatile.Write(ref _term, message.Term);
                 Volatile.Write(ref _isWaiting, false);
-                _changed.Set(); // the former leader may be gone, and its content is asked for in vain
+                _changed.Set(); // stop asking the former leader for its content: it may be gone
             }
 
             if (!_isWaiting && names.TrueForAll(IsDurable))
@@ -113,7 +114,8 @@ internal sealed class AppendGate(
         return false;
     }
 
-    // The entries may be appended from now on, so their contents stay until they are applied.
+    // Returns the contents that the entries name. Keeps these contents until the entries are applied, because the
+    // entries may be appended from now on.
     private List<(ContentName Name, long Index)> NamesIn(ReadOnlySpan<JournalFrame> frames)
     {
         var found = new List<(ContentName, long)>();
@@ -172,14 +174,14 @@ internal sealed class AppendGate(
         using var stop = stopping.UnsafeRegister(static changed => ((TimedSignal)changed!).Set(), _changed);
         try
         {
-            while (Next(out var next))
+            while (TryPeekNext(out var next))
             {
                 foreach (var (name, index) in next!.Names)
                 {
                     await WaitForAsync(name, index, next.Message);
                 }
 
-                // A message that the next leader's has superseded was not waited for to the end. It counts as lost.
+                // A message of the next leader ends the waits of older messages early. The older ones count as lost.
                 if (IsOfTerm(next.Message))
                 {
                     deliver(next.Message, next.Frames);
@@ -198,7 +200,7 @@ internal sealed class AppendGate(
         }
     }
 
-    private bool Next(out HeldMessage? next)
+    private bool TryPeekNext(out HeldMessage? next)
     {
         Message? dropped;
         lock (_gate)
@@ -237,13 +239,13 @@ internal sealed class AppendGate(
         }
     }
 
-    // Terms only grow, so a message that is superseded once stays so. The core may know a later term from a vote.
+    // Once false, it stays false, because terms only grow. The core may know a later term from a vote.
     private bool IsOfTerm(in Message message) =>
         Volatile.Read(ref _term) == message.Term && host.Core.Term <= message.Term;
 
     private async Task WaitForAsync(ContentName name, long index, Message message)
     {
-        var rest = FirstRest;
+        var delay = FirstDelay;
         while (IsOfTerm(message))
         {
             stopping.ThrowIfCancellationRequested();
@@ -268,8 +270,8 @@ internal sealed class AppendGate(
                 end = end with { Trouble = refused.Message };
             }
 
-            // Gone: a member has applied the entry and also the end of its last reference. Nowhere: no copy is left
-            // anywhere, so waiting would protect nothing.
+            // GoneThrough: at a member that has applied the entry, no row names the content any more. IsNowhere: no
+            // member has a copy, so waiting would protect nothing.
             if (end.IsHere || end.GoneThrough >= index || end.IsNowhere)
             {
                 ReportNowhere(name, end, index);
@@ -277,8 +279,8 @@ internal sealed class AppendGate(
             }
 
             ReportTrouble(name, end.Trouble);
-            await RestAsync(rest, message);
-            rest = TimeSpan.FromTicks(Math.Min(2 * rest.Ticks, LongestRest.Ticks));
+            await DelayAsync(delay, message);
+            delay = TimeSpan.FromTicks(Math.Min(2 * delay.Ticks, LongestDelay.Ticks));
         }
     }
 
@@ -291,7 +293,7 @@ internal sealed class AppendGate(
         {
             stopping.ThrowIfCancellationRequested();
 
-            // Joined again and again: the fetch may be another caller's, which asks a silent member and not the leader.
+            // Join in each round: the fetch may be another caller's, which asks a silent member and not the leader.
             var joined = fetcher.FetchAsync(name, first: message.From);
             if (joined != fetch)
             {
@@ -314,13 +316,13 @@ internal sealed class AppendGate(
         return null;
     }
 
-    private async Task RestAsync(TimeSpan rest, Message message)
+    private async Task DelayAsync(TimeSpan delay, Message message)
     {
         long began = time.GetTimestamp();
-        for (var left = rest; left > TimeSpan.Zero && IsOfTerm(message); left = rest - time.GetElapsedTime(began))
+        for (var left = delay; left > TimeSpan.Zero && IsOfTerm(message); left = delay - time.GetElapsedTime(began))
         {
             stopping.ThrowIfCancellationRequested();
-            await _changed.WaitAsync(left); // may end early: a signal of an earlier fetch is left
+            await _changed.WaitAsync(left); // may end early, by the signal of an earlier fetch
         }
     }
 

@@ -11,7 +11,7 @@ namespace Rookery.Cluster.Contents;
 /// Asks other members over <see cref="ContentRoutes"/>. Keeps a client for each member for a few minutes, because
 /// certificates and addresses change. Thread-safe.
 /// </summary>
-/// <param name="clientOf">Makes a client for a member's port; null when no address is known.</param>
+/// <param name="clientOf">Makes a client for a member's port; returns null when no address is known.</param>
 /// <param name="nameOf">Returns a member's name, for messages.</param>
 /// <param name="time">The clock.</param>
 internal sealed class ContentClient(Func<NodeId, HttpClient?> clientOf, Func<NodeId, string> nameOf, TimeProvider time)
@@ -49,7 +49,7 @@ internal sealed class ContentClient(Func<NodeId, HttpClient?> clientOf, Func<Nod
                 long length = answer.Content.Headers.ContentLength ?? -1;
                 if (length < 0 || length > ReplicatedContents.PieceBytes || length > name.Size - from)
                 {
-                    throw new IOException("it sent a piece of another length than it may have.");
+                    throw new IOException("it sent a piece of a wrong length.");
                 }
 
                 await using var body = await answer.Content.ReadAsStreamAsync(ended);
@@ -130,7 +130,7 @@ internal sealed class ContentClient(Func<NodeId, HttpClient?> clientOf, Func<Nod
         }
         catch (ContentAnswerException refused)
         {
-            // The connection works. Another one would cost a handshake and change nothing.
+            // The connection works. A new connection would cost a handshake and change nothing.
             throw new IOException($"{nameOf(member)} refuses: {refused.Message}", refused);
         }
         catch (Exception failure)
@@ -152,7 +152,7 @@ internal sealed class ContentClient(Func<NodeId, HttpClient?> clientOf, Func<Nod
                 return kept.Client;
             }
 
-            // Requests that use the old client go on; the garbage collector disposes it.
+            // Running requests still use the old client, so it is not disposed here but by the garbage collector.
             var client = clientOf(member) ?? throw new IOException($"It is not known where {nameOf(member)} is.");
             _clients[member] = (client, time.GetTimestamp());
             return client;
@@ -170,7 +170,7 @@ internal sealed class ContentClient(Func<NodeId, HttpClient?> clientOf, Func<Nod
         }
     }
 
-    /// <summary>Thrown for an answer of a member that is of no use.</summary>
+    /// <summary>Thrown when a member answers with another status than 200.</summary>
     private sealed class ContentAnswerException(string message) : IOException(message);
 
     private static void Require(HttpResponseMessage answer)

@@ -12,25 +12,25 @@ internal static class ContentEncoding
     /// <summary>The header with an index that the answering member has applied.</summary>
     public const string IndexHeader = "Rookery-Index";
 
-    /// <summary>The header with what the member has of a content, as a number.</summary>
+    /// <summary>The header with a <see cref="ContentState"/>, as a number: what the member has of a content.</summary>
     public const string StateHeader = "Rookery-Content";
 
-    /// <summary>The largest number of contents in an offer: those of a batch.</summary>
+    /// <summary>The largest number of contents in an offer: as many as a batch may name.</summary>
     public const int MaxOffered = 1024;
 
-    /// <summary>Bytes of an encoded content.</summary>
+    /// <summary>Length of an encoded <see cref="ContentName"/>, in bytes.</summary>
     public const int NameBytes = sizeof(uint) + ContentHash.Length + sizeof(long);
 
     private const int ListingHeadBytes = sizeof(long) + sizeof(int);
     private const int AnswerHeadBytes = sizeof(int) + (2 * sizeof(long));
 
-    // Beyond any limit of an attachment that an operator would set; a sum of sizes stays in range.
+    // More than any limit for attachments that an operator would set, but so small that sums of sizes do not overflow.
     private const long MaxContentBytes = 1L << 40;
 
-    // More than a cluster has; bounds what a member's answer can make this node ask.
+    // More than a cluster has. Bounds the number of members that this node asks because of another member's answer.
     private const int MaxMembers = 64;
 
-    /// <summary>Returns a content as text for a path or query.</summary>
+    /// <summary>Returns a content's name as text for a path or query.</summary>
     public static string ToText(in ContentName name)
     {
         Span<byte> bytes = stackalloc byte[NameBytes];
@@ -38,7 +38,7 @@ internal static class ContentEncoding
         return Convert.ToHexString(bytes);
     }
 
-    /// <summary>Reads a content from text; false if it is none.</summary>
+    /// <summary>Reads a content's name from text; returns false if the text is not a name.</summary>
     public static bool TryParse(string? text, out ContentName name)
     {
         Span<byte> bytes = stackalloc byte[NameBytes];
@@ -55,7 +55,7 @@ internal static class ContentEncoding
         return name.Size is >= 0 and <= MaxContentBytes;
     }
 
-    /// <summary>Encodes contents.</summary>
+    /// <summary>Encodes the names of contents.</summary>
     public static byte[] Encode(IReadOnlyList<ContentName> names)
     {
         byte[] bytes = new byte[names.Count * NameBytes];
@@ -67,7 +67,7 @@ internal static class ContentEncoding
         return bytes;
     }
 
-    /// <summary>Decodes contents; null if the bytes are none.</summary>
+    /// <summary>Decodes names of contents; null if the bytes are invalid.</summary>
     public static List<ContentName>? Decode(ReadOnlySpan<byte> bytes)
     {
         if (bytes.Length % NameBytes != 0)
@@ -84,7 +84,7 @@ internal static class ContentEncoding
         return names.TrueForAll(static name => name.Size is >= 0 and <= MaxContentBytes) ? names : null;
     }
 
-    /// <summary>Encodes a list: index, number of members, members, contents.</summary>
+    /// <summary>Encodes a listing: index, number of members, members, contents.</summary>
     public static byte[] Encode(ContentListing listing)
     {
         byte[] names = Encode(listing.Names);
@@ -104,7 +104,7 @@ internal static class ContentEncoding
         return bytes;
     }
 
-    /// <summary>Decodes a list; null if the bytes are none.</summary>
+    /// <summary>Decodes a listing; null if the bytes are invalid.</summary>
     public static ContentListing? DecodeListing(ReadOnlySpan<byte> bytes)
     {
         int count =
@@ -141,7 +141,7 @@ internal static class ContentEncoding
         return bytes;
     }
 
-    /// <summary>Decodes an answer to an offer; null if the bytes are none.</summary>
+    /// <summary>Decodes an answer to an offer; null if the bytes are invalid.</summary>
     public static OfferAnswer? DecodeAnswer(ReadOnlySpan<byte> bytes) =>
         bytes.Length < AnswerHeadBytes
             ? null

@@ -5,8 +5,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Contents;
 
 /// <summary>
-/// The contents of attachments in consensus: no member appends an entry before it has the contents that the entry
-/// names. This type only wires its parts.
+/// Distributes the contents of attachments (their bytes, which the log's entries only name) among the members: no
+/// member appends an entry before it has the contents that the entry names. This type only wires its parts.
 /// </summary>
 internal sealed class ContentExchange : IDisposable
 {
@@ -26,7 +26,7 @@ internal sealed class ContentExchange : IDisposable
     /// <summary>Fetches contents from other members.</summary>
     public ContentFetcher Fetcher { get; }
 
-    /// <summary>Answers other members.</summary>
+    /// <summary>Answers other members' requests about contents.</summary>
     public ContentSource Source { get; }
 
     /// <summary>Offers contents before they are proposed.</summary>

@@ -5,18 +5,18 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Contents;
 
-/// <summary>What a fetch of a content came to.</summary>
+/// <summary>The result of a fetch of a content.</summary>
 /// <param name="IsHere">Whether the content is durable here now.</param>
-/// <param name="GoneThrough">The highest index as of which a member has neither the content nor a row that names it; -1
-/// for none.</param>
-/// <param name="IsNowhere">Whether all other members answered, and none can give it.</param>
+/// <param name="GoneThrough">The highest applied index at which a member had neither the content nor a row that names
+/// it; -1 for none.</param>
+/// <param name="IsNowhere">Whether all other members answered, and none has the content.</param>
 /// <param name="Trouble">The last failure, in a sentence; null for none.</param>
 internal readonly record struct FetchEnd(bool IsHere, long GoneThrough, bool IsNowhere, string? Trouble);
 
 /// <summary>
-/// One fetch of one content. Asks a member for piece after piece, and goes on with the next member when one fails or is
-/// silent. What has arrived is kept meanwhile. Further callers may join, and bring a member to ask instead of a silent
-/// one. <see cref="Join"/> is thread-safe; <see cref="RunAsync"/> is called once.
+/// One fetch of one content. Asks a member for piece after piece, and asks the next member when that member fails or is
+/// silent. The pieces that have arrived are kept meanwhile. Further callers may join, and each may name a member to ask
+/// instead of a silent one. <see cref="Join"/> is thread-safe; <see cref="RunAsync"/> is called once.
 /// </summary>
 internal sealed class ContentFetch(
     RaftHost host,
@@ -28,27 +28,28 @@ internal sealed class ContentFetch(
     CancellationToken stopping
 )
 {
-    // Requests of one member that fail, before it counts as one that did not answer.
+    // The number of failed requests after which a member counts as not answering.
     private const int MaxFailures = 3;
 
-    private static readonly TimeSpan RestAfterFailure = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan DelayAfterFailure = TimeSpan.FromMilliseconds(100);
 
-    // A member that is off answers nothing for as long as it is asked, and entries wait meanwhile. So the next member
-    // is asked soon, and a slow member is asked again with twice the patience.
+    // Entries wait while a member that is off is asked in vain. So the next member is asked soon, and a slow member is
+    // asked again later, with twice this timeout.
     private static readonly TimeSpan FirstPatience = TimeSpan.FromSeconds(5);
 
-    // A silent member is left for the leader, or for another member that offers the content, after this time.
-    private static readonly TimeSpan PatienceBesideOther = TimeSpan.FromSeconds(1);
+    // After this time, a silent member is no longer asked if a caller names the leader, or a member that offers the
+    // content.
+    private static readonly TimeSpan PatienceBeforeOther = TimeSpan.FromSeconds(1);
 
     private readonly TaskCompletionSource<FetchEnd> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly Lock _gate = new();
-    private readonly List<NodeId> _left = []; // to ask, in this order
+    private readonly List<NodeId> _toAsk = []; // in this order
     private readonly HashSet<NodeId> _known = []; // all members that were or will be asked
     private readonly Dictionary<NodeId, int> _failures = [];
     private NodeId _leader;
     private bool _asksAll;
     private long _askedAt; // since when the asked member is silent
-    private Action? _leave; // cancels the request to the asked member
+    private Action? _cancelRequest; // to the asked member
     private long _arrived;
 
     /// <summary>Completes when the fetch has ended. Never fails.</summary>
@@ -59,12 +60,12 @@ internal sealed class ContentFetch(
 
     /// <summary>Adds members to ask.</summary>
     /// <param name="first">The member to ask next, which is the leader, or has offered its state; none for any
-    /// order. A member that is asked now is left for it after a second of silence.</param>
-    /// <param name="only">The only member that the caller asks; none for all members. A silent member is left for it,
-    /// too.</param>
+    /// order. If another member is being asked and has been silent for a second, it is no longer asked.</param>
+    /// <param name="only">The only member that the caller asks; none for all members. A silent member is no
+    /// longer asked, as for <paramref name="first"/>.</param>
     public void Join(NodeId first, NodeId only)
     {
-        Action? leave = null;
+        Action? cancelRequest = null;
         lock (_gate)
         {
             var next = only.IsNone ? first : only;
@@ -75,14 +76,14 @@ internal sealed class ContentFetch(
             }
 
             // A member that has failed waits for its turn.
-            if (!_failures.ContainsKey(next) && _left.Remove(next))
+            if (!_failures.ContainsKey(next) && _toAsk.Remove(next))
             {
-                _left.Insert(0, next);
-                leave = time.GetElapsedTime(_askedAt) > PatienceBesideOther ? _leave : null;
+                _toAsk.Insert(0, next);
+                cancelRequest = time.GetElapsedTime(_askedAt) > PatienceBeforeOther ? _cancelRequest : null;
             }
         }
 
-        leave?.Invoke();
+        cancelRequest?.Invoke();
     }
 
     /// <summary>Completes <see cref="Ended"/>.</summary>
@@ -98,7 +99,7 @@ internal sealed class ContentFetch(
         }
         catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
         {
-            return end with { Trouble = failure.Message }; // whatever it is, an entry may wait, and its log says why
+            return end with { Trouble = failure.Message }; // any failure: an entry may wait, and the log says why
         }
         catch (Exception failure)
         {
@@ -130,7 +131,7 @@ internal sealed class ContentFetch(
     {
         if (!member.IsNone && member != host.Self && _known.Add(member))
         {
-            _left.Add(member);
+            _toAsk.Add(member);
         }
     }
 
@@ -144,13 +145,13 @@ internal sealed class ContentFetch(
         string? trouble = null;
         while (true)
         {
-            while (Next(out var member, out int failures, out var asking))
+            while (TryDequeueNext(out var member, out int failures, out var asking))
             {
                 try
                 {
                     if (failures > 0)
                     {
-                        await Task.Delay(RestAfterFailure * failures, time, stopping);
+                        await Task.Delay(DelayAfterFailure * failures, time, stopping);
                     }
 
                     var answer = await ReadAllAsync(arriving, member, FirstPatience * (1 << failures), asking);
@@ -165,7 +166,7 @@ internal sealed class ContentFetch(
                 catch (OperationCanceledException)
                     when (asking.IsCancellationRequested && !stopping.IsCancellationRequested)
                 {
-                    EndAsking(member, isDone: false); // left for another member
+                    EndAsking(member, isDone: false); // Join named another member
                 }
                 catch (Exception failure) when (failure is IOException or ContentRefusedException)
                 {
@@ -174,7 +175,8 @@ internal sealed class ContentFetch(
                         throw; // no other member changes that
                     }
 
-                    // Bytes that differ from the hash are a damaged source, or one of several that gave pieces.
+                    // The bytes differ from the hash: this member, or another one that sent pieces, has a damaged
+                    // content.
                     bool isLast = failure is ContentRefusedException || failures + 1 == MaxFailures;
                     haveAllAnswered &= !isLast;
                     trouble = failure.Message;
@@ -194,22 +196,22 @@ internal sealed class ContentFetch(
         return new FetchEnd(IsHere: false, gone, haveAllAnswered && isListed, trouble);
     }
 
-    private bool Next(out NodeId member, out int failures, out CancellationToken asking)
+    private bool TryDequeueNext(out NodeId member, out int failures, out CancellationToken asking)
     {
         lock (_gate)
         {
-            if (_left.Count == 0)
+            if (_toAsk.Count == 0)
             {
                 (member, failures, asking) = (default, 0, default);
                 return false;
             }
 
-            member = _left[0];
-            _left.RemoveAt(0);
+            member = _toAsk[0];
+            _toAsk.RemoveAt(0);
             failures = _failures.GetValueOrDefault(member);
             _askedAt = time.GetTimestamp();
             var source = new CancellationTokenSource(); // without a timer, so nothing is left to dispose
-            _leave = source.Cancel;
+            _cancelRequest = source.Cancel;
             asking = source.Token;
             return true;
         }
@@ -219,7 +221,7 @@ internal sealed class ContentFetch(
     {
         lock (_gate)
         {
-            _leave = null;
+            _cancelRequest = null;
             if (hasFailed)
             {
                 _failures[member] = _failures.GetValueOrDefault(member) + 1;
@@ -227,12 +229,12 @@ internal sealed class ContentFetch(
 
             if (!isDone)
             {
-                _left.Add(member);
+                _toAsk.Add(member);
             }
         }
     }
 
-    // Returns whether the leader has said who the members are, and this node is one of them.
+    // Returns whether the leader has listed the members, and this node is one of them.
     private async Task<bool> AddMembersOfLeaderAsync()
     {
         NodeId leader;
@@ -293,7 +295,8 @@ internal sealed class ContentFetch(
 
                 lock (_gate)
                 {
-                    // Failures in a row count: over a large content, a flaky network breaks more than three requests.
+                    // Only failures in a row count: with a large content, a flaky network breaks more than three
+                    // requests.
                     _failures.Remove(member);
                     _askedAt = time.GetTimestamp();
                 }
@@ -339,8 +342,8 @@ internal sealed class ContentFetch(
         public long Length => _upload?.Length ?? 0;
 
         /// <summary>Adds a piece; returns whether the content is whole and durable.</summary>
-        /// <exception cref="ContentRefusedException">The bytes are not those of the content; they are discarded.
-        /// Or the disk has no room.</exception>
+        /// <exception cref="ContentRefusedException">The bytes differ from the content's hash; they are
+        /// discarded. Or the disk has no room.</exception>
         public async Task<bool> AddAsync(ReadOnlyMemory<byte> piece)
         {
             _upload ??= await contents.ReceiveAsync(name);

@@ -15,8 +15,8 @@ internal sealed class ContentFetcher(
     CancellationToken stopping
 )
 {
-    // Memory, files and connections that other members' offers may take here. The gate of appends is not limited: it
-    // fetches one content at a time.
+    // The number of offered contents that are fetched at once, which bounds memory, files and connections. Fetches of
+    // AppendGate are not limited: it fetches one content at a time.
     private const int MaxOffered = 4;
 
     private readonly Lock _gate = new();
@@ -28,7 +28,9 @@ internal sealed class ContentFetcher(
     /// <summary>Bytes received since the start.</summary>
     public long ReceivedBytes => Interlocked.Read(ref _receivedBytes);
 
-    /// <summary>Returns the bytes that a running fetch has received; null if none of this content is running.</summary>
+    /// <summary>
+    /// Returns the number of bytes that a running fetch of the content has received; null if no fetch of it runs.
+    /// </summary>
     public long? ArrivedOf(in ContentName name)
     {
         lock (_gate)
@@ -37,9 +39,9 @@ internal sealed class ContentFetcher(
         }
     }
 
-    /// <summary>Brings a member to ask to a running fetch; does nothing if none of this content is running.</summary>
+    /// <summary>Adds a member to ask to the running fetch of a content; does nothing if no fetch of it runs.</summary>
     /// <param name="name">The content.</param>
-    /// <param name="from">A member that offers it.</param>
+    /// <param name="from">A member that offers the content.</param>
     public void JoinRunning(in ContentName name, NodeId from)
     {
         ContentFetch? running;
@@ -51,11 +53,13 @@ internal sealed class ContentFetcher(
         running?.Join(first: default, only: from);
     }
 
-    /// <summary>Fetches a content that another member offered, after at most a few others.</summary>
+    /// <summary>
+    /// Fetches a content that another member offered. Waits while as many offered contents as allowed are fetched.
+    /// </summary>
     /// <param name="name">The content.</param>
-    /// <param name="from">The member that offers it.</param>
-    /// <param name="isOffered">Returns whether it is still offered when its turn has come. A member that is gone would
-    /// keep its place for half a minute.</param>
+    /// <param name="from">The member that offers the content.</param>
+    /// <param name="isOffered">Returns whether the content is still offered; called when the wait has ended. Asking a
+    /// member that is gone would take half a minute.</param>
     public async Task<FetchEnd> FetchOfferedAsync(ContentName name, NodeId from, Func<bool> isOffered)
     {
         await EnterAsync();
@@ -63,7 +67,7 @@ internal sealed class ContentFetcher(
         {
             return isOffered()
                 ? await FetchAsync(name, from, from)
-                : new FetchEnd(IsHere: false, GoneThrough: -1, IsNowhere: false, Trouble: "It is offered no more.");
+                : new FetchEnd(IsHere: false, GoneThrough: -1, IsNowhere: false, Trouble: "It is no longer offered.");
         }
         finally
         {
@@ -134,7 +138,7 @@ internal sealed class ContentFetcher(
         {
             if (_waiting.TryDequeue(out var next))
             {
-                next.SetResult(); // passes the place on
+                next.SetResult(); // it takes the place of this fetch
             }
             else
             {

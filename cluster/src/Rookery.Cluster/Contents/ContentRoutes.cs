@@ -13,17 +13,17 @@ namespace Rookery.Cluster.Contents;
 /// headers say whether a row names it, and as of which entry.</para>
 /// <para><c>GET /contents?after=NAME</c> lists up to 512 contents, and the members of the cluster.</para>
 /// <para><c>POST /contents</c> offers contents, and returns how many are missing.</para>
-/// <para>503: the node is stopping, or answers as many requests of this member as it may. The port has already checked
-/// that the caller is a member.</para>
+/// <para>503: the node is stopping, or already answers as many requests of this member as allowed. The port has already
+/// checked that the caller is a member.</para>
 /// </summary>
-/// <param name="source">Answers.</param>
+/// <param name="source">Computes the answers.</param>
 internal sealed class ContentRoutes(ContentSource source)
 {
     /// <summary>The prefix of all paths.</summary>
     public const string Prefix = "/contents";
 
-    // Each takes a piece of memory. A member asks for a few offered contents, one entry and one repair at once, and
-    // has as many offers under way as it has uploads.
+    // Each read takes the memory of a piece. A member reads at once for a few offered contents, one entry and one
+    // repair. It makes one offer for each of its uploads.
     private const int MaxReadsOfMember = 8;
     private const int MaxOffersOfMember = 64;
 
@@ -51,7 +51,7 @@ internal sealed class ContentRoutes(ContentSource source)
         }
         catch (Exception failure) when (failure is OperationCanceledException or IOException)
         {
-            http.Abort(); // the caller left, or the disk refused: the caller asks again, or another member
+            http.Abort(); // the caller left, or the disk failed: the caller asks again, or asks another member
         }
         finally
         {

@@ -5,19 +5,19 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Contents;
 
 /// <summary>
-/// Offers contents to the other members before the command that names them is proposed. So the leader finds them when
-/// it proposes, a majority when the entry arrives, and no entry waits for a slow upload. Thread-safe.
+/// Offers contents to the other members before the command that names them is proposed. So the leader has them when it
+/// proposes the command, a majority has them when the entry arrives, and no entry waits for a slow upload. Thread-safe.
 /// </summary>
 internal sealed class ContentSharing(RaftHost host, IContentPeers peers, TimeProvider time, CancellationToken stopping)
 {
-    private static readonly TimeSpan RestAfterFailure = TimeSpan.FromMilliseconds(250);
+    private static readonly TimeSpan DelayAfterFailure = TimeSpan.FromMilliseconds(250);
     private static readonly TimeSpan CheckInterval = TimeSpan.FromSeconds(1);
 
-    // Without a byte at any member.
+    // The longest time in which no member receives a byte.
     private static readonly TimeSpan LongestSilence = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// Waits until the leader and a majority of the voters have the contents. The others go on fetching.
+    /// Waits until the leader and a majority of the voters have the contents. The other members continue to fetch.
     /// </summary>
     /// <returns>Null when they have; otherwise why not.</returns>
     public async Task<Rejection?> ShareAsync(IReadOnlyList<ContentName> names, CancellationToken cancellationToken)
@@ -34,7 +34,8 @@ internal sealed class ContentSharing(RaftHost host, IContentPeers peers, TimePro
         var offers = others.ConvertAll(member => new Offer(member, changed));
         foreach (var offer in offers)
         {
-            // Not cancelled when the caller leaves: the command may be proposed all the same. Ends by itself.
+            // Not awaited, and not cancelled when this method returns: the command may still be proposed. It ends when
+            // the member has the contents, or after a long silence.
             _ = OfferAsync(offer, names);
         }
 
@@ -44,7 +45,8 @@ internal sealed class ContentSharing(RaftHost host, IContentPeers peers, TimePro
         }
         finally
         {
-            // An upload must not ask for long after a member that is away: its entry makes that member ask.
+            // From now on, an offer to a member that does not answer ends at its first failure: that member asks for
+            // the contents itself when the entry arrives.
             offers.ForEach(static offer => offer.IsAwaited = false);
         }
     }
@@ -86,7 +88,7 @@ internal sealed class ContentSharing(RaftHost host, IContentPeers peers, TimePro
     }
 
     private static Rejection Canceled { get; } =
-        new(RejectionKind.Canceled, "The request was given up before its write was queued. Nothing was stored.");
+        new(RejectionKind.Canceled, "The request was canceled before its write was queued. Nothing was stored.");
 
     private static Rejection Refuse(List<Offer> offers)
     {
@@ -121,7 +123,7 @@ internal sealed class ContentSharing(RaftHost host, IContentPeers peers, TimePro
         long lastProgressAt = time.GetTimestamp();
         while (!stopping.IsCancellationRequested && time.GetElapsedTime(lastProgressAt) < LongestSilence)
         {
-            bool rests = true;
+            bool mustDelay = true;
             try
             {
                 var answer = await peers.OfferAsync(offer.Member, names, stopping);
@@ -132,7 +134,7 @@ internal sealed class ContentSharing(RaftHost host, IContentPeers peers, TimePro
                 }
 
                 lastProgressAt = hasProgressed ? time.GetTimestamp() : lastProgressAt;
-                rests = !hasProgressed;
+                mustDelay = !hasProgressed;
             }
             catch (IOException failure)
             {
@@ -144,14 +146,14 @@ internal sealed class ContentSharing(RaftHost host, IContentPeers peers, TimePro
             }
             catch (OperationCanceledException)
             {
-                return; // the node stops
+                return; // the node is stopping
             }
 
-            if (rests)
+            if (mustDelay)
             {
                 try
                 {
-                    await Task.Delay(RestAfterFailure, time, stopping);
+                    await Task.Delay(DelayAfterFailure, time, stopping);
                 }
                 catch (OperationCanceledException)
                 {
@@ -190,8 +192,8 @@ internal sealed class ContentSharing(RaftHost host, IContentPeers peers, TimePro
         public bool Is(NodeId other) => IsDone && member == other;
 
         /// <summary>
-        /// Records an answer; returns whether bytes have come: the member has received another number of bytes than
-        /// before, also if it had to begin again, or the turn of the contents has come closer.
+        /// Records an answer; returns whether the member has made progress: it reports another number of bytes than
+        /// before (a smaller one if it had to begin again), or it received other contents that come first.
         /// </summary>
         public bool Record(OfferAnswer answer)
         {

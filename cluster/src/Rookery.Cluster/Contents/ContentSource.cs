@@ -7,12 +7,12 @@ namespace Rookery.Cluster.Contents;
 /// <summary>Answers other members' requests about contents. Thread-safe.</summary>
 public sealed class ContentSource
 {
-    // Of a few batches at each member; what a member offers beyond that, it offers again.
+    // As many as a few batches of each member name. Members offer further contents again later.
     private const int MaxTaken = 16 << 10;
 
     private static readonly TimeSpan LongestOffer = TimeSpan.FromSeconds(1);
 
-    // A sender repeats its offer about once a second.
+    // A sender repeats its offer about once a second. After this pause the content counts as no longer offered.
     private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(5);
 
     private readonly RaftHost _host;
@@ -43,10 +43,10 @@ public sealed class ContentSource
     }
 
     /// <summary>
-    /// Fetches the offered contents that this node lacks. Answers when it has all, and otherwise after a second; the
-    /// fetches go on. An offer that is repeated meanwhile joins them.
+    /// Fetches the offered contents that this node lacks. Answers when it has all of them, and otherwise after a
+    /// second, while the fetches continue. A repeated offer joins the running fetches.
     /// </summary>
-    /// <param name="from">The member that offers them.</param>
+    /// <param name="from">The member that offers the contents.</param>
     /// <param name="names">The contents.</param>
     public async Task<OfferAnswer> OfferAsync(NodeId from, IReadOnlyList<ContentName> names)
     {
@@ -59,7 +59,7 @@ public sealed class ContentSource
             }
             else
             {
-                _fetcher.JoinRunning(name, from); // which may ask a member that is off
+                _fetcher.JoinRunning(name, from); // the running fetch may ask a member that is off
             }
         }
 
@@ -72,7 +72,7 @@ public sealed class ContentSource
         bool isQueued = false;
         foreach (var name in offer.Names)
         {
-            // Contents that are looked for on the disk count as queued; that does not take long.
+            // Contents that are being looked for on the disk count as queued; the search is short.
             bool isTaken = Leave(name, offer);
             long? arrived = isTaken ? _fetcher.ArrivedOf(name) : 0;
             received += arrived ?? 0;
@@ -101,12 +101,12 @@ public sealed class ContentSource
             }
         }
 
-        offer.End(name, "It fetches as many contents as it may.");
+        offer.End(name, "It already fetches the maximum number of contents.");
         return false;
     }
 
-    // An offer must not stay here when it is answered: the sender repeats it every second. Returns whether the content
-    // is still being fetched.
+    // Removes an answered offer: otherwise offers would accumulate, because the sender repeats its offer every second.
+    // Returns whether the content is still being fetched.
     private bool Leave(ContentName name, Offer offer)
     {
         lock (_gate)
@@ -153,7 +153,7 @@ public sealed class ContentSource
         }
         catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
         {
-            return failure.Message; // whatever it is, the name must not stay among those being fetched
+            return failure.Message; // any failure: TakeAsync must remove the name
         }
         catch (Exception failure)
         {

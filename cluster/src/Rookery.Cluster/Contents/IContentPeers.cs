@@ -40,8 +40,8 @@ public sealed record ContentListing(IReadOnlyList<ContentName> Names, long Appli
 
 /// <summary>A member's answer to an offer of contents.</summary>
 /// <param name="Missing">Number of contents that are not durable at the member.</param>
-/// <param name="ReceivedBytes">Bytes of the offered contents that the member has: it makes progress.</param>
-/// <param name="QueueBytes">While an offered content waits for its turn: bytes that the member has received of all
-/// contents since its start. 0 while none waits.</param>
+/// <param name="ReceivedBytes">Bytes of the offered contents that the member has. They show its progress.</param>
+/// <param name="QueueBytes">While an offered content waits until others are fetched: bytes that the member has received
+/// of all contents since its start. 0 while none waits.</param>
 /// <param name="Trouble">Why the member could not fetch a content; null if nothing failed.</param>
 public sealed record OfferAnswer(int Missing, long ReceivedBytes, long QueueBytes, string? Trouble);

@@ -18,18 +18,22 @@ internal sealed class SnapshotContents(
     /// <summary>Receives a sentence about the progress of a long fetch.</summary>
     public Action<string>? Note { get; set; }
 
-    /// <summary>Deletes no content until the result is disposed, because no row names the fetched ones yet.</summary>
+    /// <summary>
+    /// Prevents the deletion of contents until the result is disposed, because no row names the fetched contents yet.
+    /// </summary>
     public IDisposable Hold() => contents.Hold();
 
-    /// <summary>Compares all contents with the rows, because another state was installed.</summary>
+    /// <summary>
+    /// Requests a comparison of all contents with the rows, because another member's state was installed.
+    /// </summary>
     public void RequestSweep() => contents.RequestSweep();
 
     /// <summary>
-    /// Fetches what is missing of the contents that a member's rows name now. Contents that the member has released
-    /// meanwhile are not needed: the release is among the entries after the state.
+    /// Fetches the missing ones of the contents that a member's rows name now. Contents that the member has released
+    /// meanwhile are not needed: one of the entries after the state releases them here too.
     /// </summary>
     /// <param name="from">The member that offers its state.</param>
-    /// <param name="through">The index of the state: the list must be at least as new.</param>
+    /// <param name="through">The applied index of the state; the listing must be at least as new.</param>
     /// <param name="cancellationToken">Cancels the fetch. What has arrived stays for the next attempt.</param>
     /// <exception cref="IOException">A content cannot be fetched now. Try again later.</exception>
     public async Task FetchAsync(NodeId from, long through, CancellationToken cancellationToken)
@@ -72,7 +76,7 @@ internal sealed class SnapshotContents(
                     Note?.Invoke(
                         string.Create(
                             CultureInfo.InvariantCulture,
-                            $"This node takes the attachments before the state that names them: {seen} are here, "
+                            $"This node fetches the attachments before the state that names them: {seen} are here, "
                                 + $"{Amount.Bytes(bytes)} of {fetched} arrived in "
                                 + $"{time.GetElapsedTime(startedAt).TotalSeconds:0} s."
                         )

@@ -1,8 +1,8 @@
 namespace Rookery.Cluster.Contents;
 
 /// <summary>
-/// Wakes one waiting task when it is set, or when a time has passed. Unlike <see cref="Task.WhenAny(Task[])"/> it uses
-/// no other thread, so simulated runs repeat. Setting is thread-safe; one task at a time waits.
+/// Wakes one waiting task when the signal is set, or when a time has passed. Unlike <see cref="Task.WhenAny(Task[])"/>
+/// it uses no other thread, so simulated runs are repeatable. Setting is thread-safe; one task at a time waits.
 /// </summary>
 internal sealed class TimedSignal(TimeProvider time)
 {

@@ -32,7 +32,7 @@ internal sealed class FormingDuty : IAsyncDisposable
     private readonly Func<PeerTrust> _trust;
     private readonly JoinTokens _tokens;
     private readonly IJoinRecordStore _recordStore;
-    private readonly RepeatedLog _log;
+    private readonly RateLimitedLog _log;
     private readonly UnknownPeerLog _strangerLog;
     private readonly Action<string> _logStatus;
     private readonly TimeProvider _time;
@@ -65,7 +65,7 @@ internal sealed class FormingDuty : IAsyncDisposable
         _trust = trust;
         _tokens = tokens;
         _recordStore = recordStore;
-        _log = new RepeatedLog(member.Log, time);
+        _log = new RateLimitedLog(member.Log, time);
         _strangerLog = new UnknownPeerLog(member.Log, time);
         _logStatus = member.Note;
         _time = time;
@@ -174,13 +174,13 @@ internal sealed class FormingDuty : IAsyncDisposable
         string? founderId = _node.Note.Founder;
         AnnouncedNode[] announced = [.. await _browse(_stopping.Token)];
 
-        // Shuffle, because only some are called: otherwise the first announcements could keep the others out.
+        // Shuffle, because only some nodes are called: otherwise many false announcements could keep real nodes out.
         RandomNumberGenerator.Shuffle<AnnouncedNode>(announced);
         var forming = announced
             .Where(node => !IsSame(node.NodeId, _self.NodeId))
             .Where(node => node.FormingMark is not null || IsSame(node.NodeId, founderId))
             .ToLookup(node => IsSame(node.FormingMark, _phrase.Value.Mark) || IsSame(node.NodeId, founderId));
-        var withSamePhrase = forming[true]; // As far as the short mark tells.
+        var withSamePhrase = forming[true]; // Another phrase may have the same short mark.
         var withOtherPhrase = forming[false];
         foreach (var stranger in withOtherPhrase)
         {
@@ -291,8 +291,8 @@ internal sealed class FormingDuty : IAsyncDisposable
     }
 
     /// <summary>
-    /// Reports the founded cluster's missing members. The rounds go on, because nodes that start later must learn that
-    /// the cluster exists, so that they form no second one.
+    /// Reports the founded cluster's missing members. The rounds continue, because nodes that start later must learn
+    /// that the cluster exists, so that they form no second cluster.
     /// </summary>
     private void ReportMissingMembers()
     {

@@ -186,10 +186,9 @@ internal sealed class FormingNode(
                     $"This node has promised to join {_note.FounderName} in {cluster}, which has {founder.Vows} of "
                         + $"{self.Expect - 1} promises.{others}",
                 FormingStep.Vowed =>
-                    $"This node has promised to join {_note.FounderName} in {cluster}, which does not answer. It "
-                        + $"continues when that node answers again. If that node's card is gone for good, stop this "
-                        + $"node, delete "
-                        + $"{FormingNote.PathIn(dataDirectory)}, and start it again.{others}",
+                    $"This node has promised to join {_note.FounderName} in {cluster}, which does not answer. This "
+                        + $"node continues when that node answers again. If that node's card is gone for good, "
+                        + $"stop this node, delete {FormingNote.PathIn(dataDirectory)}, and start it again.{others}",
                 FormingStep.Founded when notYetJoined.Count == 0 => $"This node has founded {cluster}.",
                 FormingStep.Founded =>
                     $"This node has founded {cluster}. {Names(notYetJoined)} promised to join and did not yet. A "
@@ -356,11 +355,11 @@ internal sealed class FormingNode(
                 : new FormingNote(FormingStep.Out)
                 {
                     Why =
-                        $"{founder.Name} has founded the cluster {self.ClusterName} without this node, "
-                        + $"which expected {self.Expect} nodes, while more were on. This node can join with a token of "
-                        + $"`rookery cluster token create`, given there; or be claimed; or, when "
-                        + $"{FormingNote.PathIn(dataDirectory)} is deleted while it is stopped, form another "
-                        + $"cluster.",
+                        $"{founder.Name} has founded the cluster {self.ClusterName} of {self.Expect} without this "
+                        + $"node, because more than {self.Expect} nodes were on. This node can join with a token that "
+                        + $"`rookery cluster token create` prints on {founder.Name}. It can also be claimed. To let it "
+                        + $"form another cluster instead, stop it, delete {FormingNote.PathIn(dataDirectory)}, and "
+                        + $"start it again.",
                 }
         );
         _vows.Clear();

@@ -39,7 +39,7 @@ public sealed class FormingPhrase
             ? null
             : $"The phrase to form a cluster with has {phrase.Trim().Length} characters, and must have "
                 + $"{LeastCharacters} at least: anyone who knows it becomes a member, and anyone in the network "
-                + $"can try guesses. Use four or more words that were drawn by chance.";
+                + $"can try guesses. Use four or more words drawn at random.";
 
     /// <summary>Derives the key. Takes about a second on a small board.</summary>
     /// <param name="phrase">The phrase; surrounding blanks are ignored.</param>

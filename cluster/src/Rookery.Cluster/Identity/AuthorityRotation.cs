@@ -146,8 +146,8 @@ public sealed class AuthorityRotation(
             );
         }
 
-        // A leader that joined after the rotation began lacks the new key, so any member that has it seals it for the
-        // others.
+        // A leader that joined after the rotation began lacks the new key, so any member that has the new key seals it
+        // for the members without it.
         var members = MemberRecord.All(recordStore).ToArray();
         var keyless = members.Where(member => !rotation.Keys.ContainsKey(member.NodeId)).ToArray();
         if (keyless.Length > 0 && rotation.Keys.ContainsKey(self))

@@ -18,7 +18,7 @@ namespace Rookery.Cluster.Identity;
 public static class IdentityDirectory
 {
     /// <summary>The directory's name after <see cref="MoveAside"/>.</summary>
-    public const string PutAwayName = DirectoryName + ".replaced";
+    public const string MovedAsideName = DirectoryName + ".replaced";
 
     private const string DirectoryName = "cluster";
     private const string TextName = "cluster";
@@ -129,13 +129,13 @@ public static class IdentityDirectory
     /// </summary>
     public static void MoveAside(IDisk disk, string dataDirectory)
     {
-        disk.Rename(PathIn(dataDirectory), Path.Join(dataDirectory, PutAwayName));
+        disk.Rename(PathIn(dataDirectory), Path.Join(dataDirectory, MovedAsideName));
         disk.SyncDirectory(dataDirectory);
     }
 
     /// <summary>Whether an identity exists that <see cref="MoveAside"/> renamed.</summary>
-    public static bool IsPutAwayIn(IDisk disk, string dataDirectory) =>
-        disk.Exists(Path.Join(dataDirectory, PutAwayName));
+    public static bool IsMovedAsideIn(IDisk disk, string dataDirectory) =>
+        disk.Exists(Path.Join(dataDirectory, MovedAsideName));
 
     private static NodeIdentity Load(IDisk disk, string path)
     {
@@ -167,7 +167,8 @@ public static class IdentityDirectory
 
     /// <summary>
     /// Returns why the identity does not belong to the data in its data directory, and what to do; null when it does.
-    /// They differ only after a mistake in copying. Such a node would vouch for acknowledgements of another node.
+    /// They differ only after a mistake in copying. Such a node would count as another one, whose acknowledged entries
+    /// it does not have.
     /// </summary>
     private static string? WhyForeign(IDisk disk, string dataDirectory, NodeIdentity identity)
     {
@@ -188,8 +189,8 @@ public static class IdentityDirectory
     }
 
     /// <summary>
-    /// Writes the files that may change. The authorities are written before the certificate: if a power cut came
-    /// between, a certificate without its authority would fail the check at the next start.
+    /// Writes the files that may change. The authorities are written before the certificate: after a power cut between
+    /// the two writes, a certificate without its authority would fail the check at the next start.
     /// </summary>
     private static void WritePublic(IDisk disk, string path, NodeIdentity identity)
     {

@@ -8,7 +8,7 @@ namespace Rookery.Cluster.Identity;
 /// </summary>
 public static class MemberName
 {
-    /// <summary>The maximum number of characters: that of a DNS label.</summary>
+    /// <summary>The maximum number of characters, as in a DNS label.</summary>
     public const int MaxCharacters = 63;
 
     /// <summary>The rule for names, as a sentence for users.</summary>

@@ -7,7 +7,8 @@ namespace Rookery.Cluster.Identity;
 
 /// <summary>
 /// The stage of a rotation of the authority. <see cref="Trusting"/> and <see cref="Retiring"/> end when every member
-/// has completed them; <see cref="Signing"/> ends when the operator then orders to retire the old authority.
+/// has completed them. <see cref="Signing"/> ends when the operator orders the next stage, which is possible once every
+/// member has completed it.
 /// </summary>
 public enum RotationStage
 {

@@ -30,8 +30,8 @@ public sealed record MemberFacts(
 
     /// <summary>
     /// Combines a member's addresses: first those at which it listens, then the configured ones, and loopback
-    /// addresses, which work only on its own machine, last. If there are too many, the configured ones stay: the
-    /// operator names them because the others do not suffice.
+    /// addresses, which work only on its own machine, last. If there are too many, the configured ones are kept:
+    /// the operator configures addresses because those at which the member listens do not suffice.
     /// </summary>
     /// <param name="listened">The addresses at which it listens now.</param>
     /// <param name="configured">The addresses that the operator configured.</param>

@@ -14,7 +14,7 @@ public interface IJoinRecordStore
     bool IsLeader { get; }
 
     /// <summary>
-    /// The leader's addresses for members (<c>host:port</c>) as far as this node knows; empty without a leader.
+    /// The addresses for members (<c>host:port</c>) of the leader that this node knows; empty if it knows none.
     /// </summary>
     IReadOnlyList<string> LeaderAddresses { get; }
 

@@ -43,7 +43,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
                 : null;
         }
 
-        if (IdentityDirectory.IsPutAwayIn(disk, dataDirectory))
+        if (IdentityDirectory.IsMovedAsideIn(disk, dataDirectory))
         {
             return null;
         }
@@ -61,14 +61,14 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     /// </summary>
     public static string? WhyUnfinished(IDisk disk, string dataDirectory)
     {
-        bool isPutAway = IdentityDirectory.IsPutAwayIn(disk, dataDirectory);
-        bool hasBegun = isPutAway || JoinAttempt.IsIn(disk, dataDirectory);
+        bool isMovedAside = IdentityDirectory.IsMovedAsideIn(disk, dataDirectory);
+        bool hasBegun = isMovedAside || JoinAttempt.IsIn(disk, dataDirectory);
         if (!hasBegun || IdentityDirectory.ExistsIn(disk, dataDirectory))
         {
             return null;
         }
 
-        string remains = isPutAway ? $"everything in {dataDirectory}" : JoinAttempt.PathIn(dataDirectory);
+        string remains = isMovedAside ? $"everything in {dataDirectory}" : JoinAttempt.PathIn(dataDirectory);
         return $"A join of a cluster began in {dataDirectory} and has not ended, so the node is not served "
             + $"alone: the cluster may count it as a member already. Repeat that join, with the same token or "
             + $"another one of that cluster. To begin a node alone here instead, delete {remains}; and "

@@ -8,9 +8,10 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// A node without peers that is unclaimed and has never held a database. At its first boot, a node founds a cluster of
-/// one, to have a certificate. Such a node may later join another cluster. First its identity is put away, durably and
-/// atomically. From then on its directory counts as one in which a join began, and the rest of the old node is deleted.
+/// A node without peers that is unclaimed and has never held a database. At its first boot, a node founds a cluster
+/// whose only member it is, to have a certificate. Such a node may later join another cluster. First its identity is
+/// moved aside, durably and atomically. From then on its directory counts as one in which a join began, and the rest of
+/// the old node is deleted.
 /// </summary>
 public static class UnclaimedNode
 {
@@ -30,14 +31,14 @@ public static class UnclaimedNode
         "lost+found",
     ];
 
-    /// <summary>Puts away the identity of the data directory's node, if it has one.</summary>
+    /// <summary>Moves aside the identity of the data directory's node, if it has one.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="options">The directories of the node.</param>
     /// <param name="clusterId">The cluster to join instead.</param>
     /// <param name="memory">The memory budget.</param>
     /// <param name="io">Records disk operations.</param>
     /// <param name="time">The clock.</param>
-    /// <returns>Why the node is kept, in sentences; null when its identity was put away or did not exist.</returns>
+    /// <returns>Why the node is kept, in sentences; null when its identity was moved aside or did not exist.</returns>
     /// <exception cref="DataDirectoryInUseException">The node is running.</exception>
     /// <exception cref="IdentityException">The identity cannot be read.</exception>
     /// <exception cref="DiskException">The disk failed.</exception>
@@ -106,17 +107,17 @@ public static class UnclaimedNode
         }
     }
 
-    /// <summary>Deletes the remaining files of a node whose identity was put away.</summary>
+    /// <summary>Deletes the remaining files of a node whose identity was moved aside.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="dataDirectory">The node's data directory.</param>
     /// <param name="held">The lock on the data directory.</param>
     /// <param name="kept">The names of files to keep.</param>
     public static void Clear(IDisk disk, string dataDirectory, StoppedDirectory held, params IReadOnlyList<string> kept)
     {
-        if (IdentityDirectory.IsPutAwayIn(disk, dataDirectory))
+        if (IdentityDirectory.IsMovedAsideIn(disk, dataDirectory))
         {
-            // The put-away identity is deleted last: it marks the directory as one in which a join began.
-            held.Empty([NodeIds.JoiningName, IdentityDirectory.PutAwayName, .. kept]);
+            // The identity that was moved aside is deleted last: it marks the directory as one in which a join began.
+            held.Empty([NodeIds.JoiningName, IdentityDirectory.MovedAsideName, .. kept]);
             held.Empty([NodeIds.JoiningName, .. kept]);
         }
     }
@@ -136,8 +137,8 @@ public static class UnclaimedNode
 
     private static string Refusal(string directory, NodeIdentity identity, string reason) =>
         $"The node of {directory} is {identity.NodeName} of another cluster, {identity.ClusterName} "
-        + $"({identity.ClusterId}), and {reason.TrimEnd('.')}. Nothing was changed. To join this one, name an "
-        + $"empty data directory.";
+        + $"({identity.ClusterId}), and {reason.TrimEnd('.')}. Nothing was changed. To join the "
+        + $"other cluster, name an empty data directory.";
 
     private static string? WhyKept(IDisk disk, string directory, NodeIdentity identity, StoppedStore? store)
     {

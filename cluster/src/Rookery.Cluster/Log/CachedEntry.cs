@@ -93,7 +93,7 @@ internal sealed class CachedEntry
         EncodePayload(time);
     }
 
-    /// <summary>Adds the contents that a filled entry names.</summary>
+    /// <summary>Adds the names of the attachments' contents that a filled entry names.</summary>
     public void AddContentsTo(ICollection<ContentName> names) =>
         ContentName.AddOfEntry(_content.Span[.._contentLength], names);
 
@@ -187,7 +187,8 @@ internal sealed class CachedEntry
     }
 
     /// <summary>
-    /// Releases the encoded payload, which the journal then holds, if the entry has the content that apply reads.
+    /// Releases the encoded payload if the entry still has its content, from which it is applied. The journal already
+    /// holds the payload.
     /// </summary>
     public void ReleasePayload()
     {

@@ -93,7 +93,7 @@ internal sealed class EntryCache
     {
         while (_count > 0 && FirstIndex <= index && Bytes > bytesToKeep && _ring[_head]!.ProposalCount == 0)
         {
-            // Releases one entry: after it the cache holds less than now.
+            // With this bound, exactly one entry is released.
             ReleaseThrough(FirstIndex, Bytes - 1);
         }
     }

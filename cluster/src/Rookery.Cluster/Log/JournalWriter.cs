@@ -7,7 +7,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Log;
 
 /// <summary>
-/// Writes the vote, truncation and entries that the core's output names to the journal, one write at a time.
+/// Writes to the journal the vote, truncation and entries that the core's output names, one write at a time.
 /// </summary>
 /// <remarks>
 /// <see cref="CollectIfDue"/> fills the fields under the lock of <see cref="RaftHost"/> while no write is due. From
@@ -76,7 +76,7 @@ internal sealed class JournalWriter(
     }
 
     /// <summary>
-    /// Sets the journal's <see cref="NodeJournal.RetainedBytes"/>: those of the options while members may ask this
+    /// Sets the journal's <see cref="NodeJournal.RetainedBytes"/>: the value of the options while members may ask this
     /// node for entries, otherwise 0. Under the lock.
     /// </summary>
     public void SetRetainedBytes() =>

@@ -13,7 +13,7 @@ internal static class LogStart
     /// <summary>Makes the starting point, and writes the number of this start durably.</summary>
     /// <param name="store">The opened store.</param>
     /// <param name="self">This node.</param>
-    /// <param name="mayBegin">Whether a store that has never been in a cluster founds one.</param>
+    /// <param name="mayBegin">Whether a store that has never been in a cluster founds a new cluster.</param>
     /// <param name="seed">The seed of the random election timeouts.</param>
     public static StartingPoint Of(NodeStore store, NodeId self, bool mayBegin, int seed)
     {
@@ -84,7 +84,9 @@ internal static class LogStart
             _ => new Entry(index, term, EntryType.Batch, bytes),
         };
 
-    /// <summary>Founds a cluster of this node alone, for a store that has never been in a cluster.</summary>
+    /// <summary>
+    /// Founds a cluster whose only member is this node, for a store that has never been in a cluster.
+    /// </summary>
     private static JournalFrame[] FoundCluster(NodeJournal journal, NodeId self, ref VoteRecord vote)
     {
         vote = vote with { Term = Math.Max(vote.Term, 1) };

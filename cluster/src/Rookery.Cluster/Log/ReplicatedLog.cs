@@ -115,7 +115,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
 
     /// <summary>Steps the core after a snapshot was installed, and continues the log after the snapshot.</summary>
     /// <param name="input">The input to step with.</param>
-    /// <param name="installed">The snapshot; null when the log keeps its entries after it.</param>
+    /// <param name="installed">The snapshot; null when the log keeps the entries after the snapshot.</param>
     public void StepInstalled(in Input input, SnapshotOffer? installed)
     {
         _installedSnapshot = installed;
@@ -175,9 +175,9 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     }
 
     /// <summary>
-    /// Removes applied entries from the cache after 10 s without new entries. Called once a second. Until then
-    /// connected members have received them, and a returning member is served from the journal. Without this, an idle
-    /// leader kept 10 MiB.
+    /// Removes applied entries from the cache after 10 s without new entries. Called once a second. Before
+    /// that, connected members have received them; a returning member is served from the journal. Without this method,
+    /// an idle leader kept 10 MiB.
     /// </summary>
     public void ReleaseIdle(long applied)
     {

@@ -27,7 +27,7 @@ public sealed class ClusterMember : IAsyncDisposable
     // How often a stopping leader tries to transfer leadership, one attempt each HandOverInterval: 3 s together.
     private const int HandOverAttempts = 30;
 
-    // The stop goes on once this many consecutive intervals passed without a forwarded command in flight.
+    // The stop continues once this many consecutive intervals have passed without a forwarded command in flight.
     private const int RoundsWithoutForwards = 5;
 
     private static readonly TimeSpan HandOverInterval = TimeSpan.FromMilliseconds(100);
@@ -396,7 +396,8 @@ public sealed class ClusterMember : IAsyncDisposable
             return earlier;
         }
 
-        // On another thread, because the caller may hold the consensus lock, or be a link that this closes.
+        // On another thread, because the caller may hold the consensus lock, or belong to a connection
+        // that RetireAsync closes.
         _retiring = SocketThreads.RunOnPoolAsync(RetireAsync, retirement);
         return sentence;
     }

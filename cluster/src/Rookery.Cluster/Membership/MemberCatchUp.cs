@@ -99,17 +99,19 @@ internal sealed class MemberCatchUp
         return offer.Since is { } since
             ? string.Create(
                 CultureInfo.InvariantCulture,
-                $"This node {DescribeCause()}: it takes what changed since etag {since} from {member}, "
+                $"This node {DescribeCause()}: it fetches what changed since etag {since} from {member}, "
                     + $"{Amount.Bytes(offer.Bytes)} instead of {Amount.Bytes(offer.WholeBytes)} of all files."
             )
             : string.Create(
                 CultureInfo.InvariantCulture,
-                $"This node {DescribeCause()}: it takes all files of {member}, {Amount.Bytes(offer.Bytes)}{because}."
+                $"This node {DescribeCause()}: it fetches all files of {member}, {Amount.Bytes(offer.Bytes)}{because}."
             );
     }
 
     private string DescribeCause() =>
-        _consensus.Host.Progress.IsBlocked ? "cannot read a part of its data" : "fell behind the journals";
+        _consensus.Host.Progress.IsBlocked
+            ? "cannot read a part of its data"
+            : "lacks entries that other journals no longer hold";
 
     private static bool RunAndReturnTrue(Action work)
     {

@@ -30,7 +30,8 @@ internal sealed class MemberMaintenance(
     // Rounds between repairs. The first repair starts as soon as damage is found.
     private const int RoundsBetweenRepairs = 30;
 
-    // Rounds without a leader before that is logged. After a crash, a node needs all voters' pre-votes for this long.
+    // The number of rounds without a leader after which that is logged. After a crash, a node needs all voters'
+    // pre-votes for this long.
     private const int RoundsUntilLeaderless = 20;
 
     // Rounds between searches for members in the network: more than an election takes.
@@ -133,7 +134,7 @@ internal sealed class MemberMaintenance(
             ),
         ];
 
-        // The only member of a cluster has no peers. If it kept removed ones, its next start would wait for them.
+        // The only member of a cluster has no peers. If it kept removed peers, its next start would wait for them.
         if (
             isKnown
             && (
@@ -258,7 +259,7 @@ internal sealed class MemberMaintenance(
                         isRepaired = true;
                         log(
                             $"{repaired} damaged part(s) of this node's data were repaired from "
-                                + $"{consensus.Roster.NameAndTagOf(peer.Node)}. Look after this node's card."
+                                + $"{consensus.Roster.NameAndTagOf(peer.Node)}. Check this node's card."
                         );
                     }
                 },

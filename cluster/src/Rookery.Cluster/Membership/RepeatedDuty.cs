@@ -13,7 +13,7 @@ namespace Rookery.Cluster.Membership;
 /// <param name="time">The clock.</param>
 internal sealed class RepeatedDuty(string heading, Action<string> log, TimeProvider time)
 {
-    private readonly RepeatedLog _log = new(log, time);
+    private readonly RateLimitedLog _log = new(log, time);
 
     /// <summary>Runs a task.</summary>
     /// <param name="duty">The task.</param>

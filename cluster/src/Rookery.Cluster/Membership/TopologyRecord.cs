@@ -33,7 +33,7 @@ internal sealed record TopologyRecord
 
     /// <summary>
     /// Returns this topology with each member's <see cref="TopologyMember.IsUp"/> taken from another topology. Members
-    /// that the other lacks are up.
+    /// that the other topology lacks count as up.
     /// </summary>
     public TopologyRecord WithHealthOf(TopologyRecord? other) =>
         this with

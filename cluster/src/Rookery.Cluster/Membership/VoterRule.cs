@@ -19,8 +19,8 @@ internal static class VoterRule
         };
 
     /// <summary>
-    /// If this node is the leader, promotes a learner in two cases. Enough learners have caught up to tolerate one more
-    /// failure, or a caught-up learner is ordered as the mirror of the only voter.
+    /// If this node is the leader, promotes a learner in two cases: enough learners have caught up to tolerate one more
+    /// failure, or the operator chose a caught-up learner as the mirror of the only voter.
     /// </summary>
     /// <returns>The new voter; none when no learner can be promoted now.</returns>
     public static NodeId PromoteNext(RaftConsensus consensus)

@@ -54,7 +54,7 @@ internal sealed class Whereabouts(
             facts.Addresses.SequenceEqual(Facts.Addresses, StringComparer.Ordinal)
             && facts.ClientUrls.SequenceEqual(Facts.ClientUrls, StringComparer.Ordinal);
 
-        // Ignore a temporary loss of the network, which has no addresses.
+        // Ignore a temporary loss of the network, during which the node has no addresses.
         bool hasAddresses = facts.Addresses.Count > 0 && facts.ClientUrls.Count > 0;
         if (!isSame && hasAddresses)
         {

@@ -32,8 +32,8 @@ internal static class AnnouncedAddresses
     }
 
     /// <summary>
-    /// Whether an address can lead to the dialling member. A loopback address can only if the member dialled from
-    /// loopback. A link-local address cannot, because it names no interface of this machine.
+    /// Whether an address can lead to the dialling member. A loopback address can do so only if the member dialled
+    /// from loopback. A link-local address never can, because it names no interface of this machine.
     /// </summary>
     private static bool LeadsTo(string address, IPAddress? from)
     {

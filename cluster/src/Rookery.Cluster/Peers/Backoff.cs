@@ -1,10 +1,10 @@
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Computes the delays between connection attempts to one member. A delay is 50 ms at first and doubles up to 2 s. Each
-/// is randomised between half and all of that, so that members do not dial each other at the same time. A wake
-/// (<see cref="OutgoingLink.Wake"/>) cuts a delay short, but not below a minimum of 20 ms, which each wake doubles up
-/// to 640 ms. Without a minimum, two members that dial each other in vain would wake each other endlessly.
+/// Computes the delays between connection attempts to one member. The delay is 50 ms at first and doubles up to 2 s.
+/// Each wait is a random part of the delay, from half to all of it, so that members do not dial each other at the same
+/// time. A wake (<see cref="OutgoingLink.Wake"/>) cuts a wait short, but not below a minimum of 20 ms, which each wake
+/// doubles up to 640 ms. Without a minimum, two members that dial each other in vain would wake each other endlessly.
 /// </summary>
 internal sealed class Backoff(Random random)
 {

@@ -13,8 +13,8 @@ internal sealed record LinkContext(
     PeerGate Gate,
     IPeerReceiver Receiver,
     TimeProvider Time,
-    RepeatedLog Log,
-    RepeatedLog Notes,
+    RateLimitedLog Log,
+    RateLimitedLog Notes,
     UnknownPeerLog UnknownPeersLog,
     MemoryShare? Memory,
     Action<string> Excluded,
@@ -37,8 +37,8 @@ internal sealed record LinkContext(
 /// <summary>
 /// The outgoing connection of one kind to one member, dialled again whenever it breaks. Each member dials the other,
 /// and sends its messages only on connections that it dialled. So members need not agree which of them dials, and a
-/// member with a new address is connected as soon as it reaches the others. The cost is two more TLS connections for
-/// each pair of members.
+/// member with a new address is connected as soon as it reaches the other members. The cost is two more TLS connections
+/// for each pair of members.
 /// </summary>
 internal sealed class OutgoingLink : IAsyncDisposable
 {
@@ -168,8 +168,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
             }
             catch (Exception failure)
             {
-                // For example, member records cannot be read. Go on, because the member would otherwise not be dialled
-                // again before a restart.
+                // For example, member records cannot be read. Continue, because the member would otherwise not be
+                // dialled again before a restart.
                 Trouble = $"A member could not be called: {failure.Message}";
                 _context.Log.Report(Trouble);
             }
@@ -299,7 +299,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         }
         catch (TimeoutException)
         {
-            // The time is over: try again.
+            // The delay has passed: try again.
         }
         catch (OperationCanceledException)
         {

@@ -20,8 +20,8 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     private readonly PeerHello _self;
     private readonly PeerGate _gate;
     private readonly TimeProvider _time;
-    private readonly RepeatedLog _log;
-    private readonly RepeatedLog _notes;
+    private readonly RateLimitedLog _log;
+    private readonly RateLimitedLog _notes;
     private readonly UnknownPeerLog _strangerLog;
     private readonly MemoryShare? _memory;
     private readonly Lock _peersGate = new();
@@ -60,8 +60,8 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
                     StartId = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))),
                 };
         _time = time;
-        _log = new RepeatedLog(log, time);
-        _notes = note is null ? _log : new RepeatedLog(note, time);
+        _log = new RateLimitedLog(log, time);
+        _notes = note is null ? _log : new RateLimitedLog(note, time);
         _strangerLog = new UnknownPeerLog(log, time);
         Trust = trust;
         _gate = new PeerGate(_self, admission, node => NameOf(node), time);

@@ -11,7 +11,7 @@ public enum PeerRefusalKind
     /// <summary>The node may be accepted later.</summary>
     Passing,
 
-    /// <summary>The node is no member as far as the refusing node knows: it was removed.</summary>
+    /// <summary>The node was removed, according to the refusing node's records.</summary>
     NoMember,
 
     /// <summary>

@@ -3,8 +3,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The known addresses of one member: where this node last reached it, where it dialled from, where it says that it
-/// listens, and those in the members' records. Thread-safe.
+/// The known addresses of one member: where this node last reached the member, where the member dialled from, where it
+/// announced that it listens, and the addresses in the members' records. Thread-safe.
 /// </summary>
 internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
 {

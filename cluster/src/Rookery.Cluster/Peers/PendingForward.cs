@@ -4,8 +4,8 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>A forwarded command whose outcome is awaited.</summary>
-/// <param name="room">The admission that the command's bytes leave when it is answered. They stay in it even if the
-/// caller has left, because the command takes memory at the other end until then.</param>
+/// <param name="room">The admission that the command's bytes leave when the command is answered. The bytes stay
+/// admitted even if the caller has left, because the command takes memory at the other end until then.</param>
 /// <param name="charge">The number of bytes that the command takes.</param>
 internal sealed class PendingForward(Admission room, long charge)
 {

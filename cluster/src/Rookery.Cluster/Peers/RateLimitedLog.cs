@@ -3,7 +3,7 @@ namespace Rookery.Cluster.Peers;
 /// <summary>
 /// Logs each sentence at most once a minute, because failed connection attempts repeat every two seconds. Thread-safe.
 /// </summary>
-internal sealed class RepeatedLog(Action<string> log, TimeProvider time)
+internal sealed class RateLimitedLog(Action<string> log, TimeProvider time)
 {
     private const int MaxSentences = 256;
     private static readonly TimeSpan RepeatInterval = TimeSpan.FromMinutes(1);

@@ -252,7 +252,7 @@ public sealed class ClusterRecovery : IDisposable
             && IdentityDirectory.ExistsIn(_disk, store.Place)
             && IdentityDirectory.ReadRetirement(_disk, store.Place) is null;
 
-        // A first member that was never started founds a cluster of itself.
+        // A founder that was never started has no configuration yet. It becomes the only voter at its first start.
         bool isVoter =
             known.IsVoter(member) || (known.Voters.IsEmpty && member == Identity.Member && Identity.Peers.Count == 0);
         return takesPart && isVoter
@@ -318,7 +318,7 @@ public sealed class ClusterRecovery : IDisposable
 
     /// <summary>
     /// Returns why the store cannot be recovered, or null. Without the damaged rows, the new cluster would keep wrong
-    /// values for ever: a log time that runs back, a deleted database, a number assigned twice. Exported documents can
+    /// values for ever: a log time that decreases, a deleted database, a number assigned twice. Exported documents can
     /// be imported into a new node instead.
     /// </summary>
     private string? WhyImpossible(SurveyedStore own) =>

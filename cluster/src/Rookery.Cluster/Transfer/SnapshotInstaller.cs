@@ -122,11 +122,13 @@ internal sealed class SnapshotInstaller(
         try
         {
             await ApplyOwnAsync();
-            // Kept when the attempt fails: the next one may begin when the leases of what has arrived are over.
+            // Held until a state is installed, even if this attempt fails: the leases of the contents that have
+            // arrived may end before the next attempt begins.
             _heldContents ??= contents?.Hold();
             if (contents is not null)
             {
-                // Most of them before the state, because entries after it are kept for a short time only.
+                // Fetch most contents before the state, because the entries after the state are kept only for a short
+                // time.
                 await contents.FetchAsync(from, through: 0, _stopping.Token);
             }
 
@@ -232,7 +234,7 @@ internal sealed class SnapshotInstaller(
     /// The lock is held while the manifest and a segment header are written, because the core must not step before it
     /// knows the new state. The node is unresponsive for that time, which is a few syncs.
     /// </remarks>
-    /// <returns>True when installed; false when the state is of no use any more; null to try again, because a journal
+    /// <returns>True when installed; false when the state is no longer useful; null to try again, because a journal
     /// write is in flight.</returns>
     private bool? Install(FetchedState fetched)
     {

@@ -50,7 +50,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     /// <summary>
     /// The delay after a broken connection, multiplied by the number of consecutive breaks without a received byte.
     /// </summary>
-    internal TimeSpan RestPerBreak { get; init; } = TimeSpan.FromMilliseconds(250);
+    internal TimeSpan DelayPerBreak { get; init; } = TimeSpan.FromMilliseconds(250);
 
     /// <summary>
     /// The maximum time that the other member may take to write an offer. Afterwards this fetch fails, so that the
@@ -59,7 +59,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     private static readonly TimeSpan OfferWriteTimeout = TimeSpan.FromMinutes(10);
 
     /// <summary>The delay between requests for an offer that is being written.</summary>
-    internal TimeSpan RestPerQuestion { get; init; } = TimeSpan.FromSeconds(1);
+    internal TimeSpan DelayBetweenRequests { get; init; } = TimeSpan.FromSeconds(1);
 
     /// <summary>Fetches and verifies the state.</summary>
     /// <exception cref="StateTransferException">The member offers no state, its connection broke repeatedly, the data
@@ -116,7 +116,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
                     );
                 }
 
-                await Task.Delay(RestPerQuestion, time, cancellationToken);
+                await Task.Delay(DelayBetweenRequests, time, cancellationToken);
             }
             else if (offer.Index >= through)
             {
@@ -235,7 +235,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
             }
 
             inbox.CountResumed();
-            await Task.Delay(RestPerBreak * breaks, time, cancellationToken);
+            await Task.Delay(DelayPerBreak * breaks, time, cancellationToken);
         }
     }
 

@@ -39,9 +39,9 @@ public sealed class StateRoutes(
 
     // Pause three times as long as each read took, so that sending uses a quarter of the disk's time while writes are
     // committed.
-    private const int RestsPerRead = 3;
+    private const int PauseFactor = 3;
 
-    private static readonly TimeSpan LongestRest = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(1);
 
     // How long the receiver may take for one piece.
     private static readonly TimeSpan Timeout = TimeSpan.FromMinutes(1);
@@ -215,7 +215,7 @@ public sealed class StateRoutes(
                 {
                     applied = offers.AppliedIndex;
                     await Task.Delay(
-                        TimeSpan.FromTicks(Math.Min(RestsPerRead * readDuration.Ticks, LongestRest.Ticks)),
+                        TimeSpan.FromTicks(Math.Min(PauseFactor * readDuration.Ticks, LongestPause.Ticks)),
                         time,
                         http.RequestAborted
                     );

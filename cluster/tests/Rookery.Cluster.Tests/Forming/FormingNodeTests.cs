@@ -40,8 +40,8 @@ public sealed class FormingNodeTests
         );
         b.Conclude([]);
         Assert.Contains(
-            "which does not answer. It continues when that node answers again. If that node's card is gone for "
-                + "good, stop this node, delete /data/forming, and start it again.",
+            "which does not answer. This node continues when that node answers again. If that node's card is gone "
+                + "for good, stop this node, delete /data/forming, and start it again.",
             b.Describe([]),
             StringComparison.Ordinal
         );
@@ -143,7 +143,7 @@ public sealed class FormingNodeTests
         // The node that was off returns.
         RunRound(b, a);
         Assert.StartsWith(
-            "pi-a has founded the cluster home without this node, which expected 3 nodes, while more were on.",
+            "pi-a has founded the cluster home of 3 without this node, because more than 3 nodes were on.",
             b.Describe([]),
             StringComparison.Ordinal
         );

@@ -304,7 +304,7 @@ public sealed class UnclaimedNodeTests
     {
         Assert.Equal(
             $"The node of /data is pi-1 of another cluster, rookery ({Ids.ClusterId}), and {reason}. Nothing "
-                + $"was changed. To join this one, name an empty data directory.",
+                + $"was changed. To join the other cluster, name an empty data directory.",
             MoveAside(_disk)
         );
         Assert.True(IdentityDirectory.ExistsIn(_disk, Directory));

@@ -214,8 +214,8 @@ internal sealed class StressMember
         {
             Since = () => Store.Installation.ChangesNeededSince,
             Through = () => Store.AppliedIndex,
-            RestPerQuestion = TimeSpan.FromMilliseconds(20),
-            RestPerBreak = TimeSpan.FromMilliseconds(20),
+            DelayBetweenRequests = TimeSpan.FromMilliseconds(20),
+            DelayPerBreak = TimeSpan.FromMilliseconds(20),
         }.RunAsync(cancellationToken);
     }
 }

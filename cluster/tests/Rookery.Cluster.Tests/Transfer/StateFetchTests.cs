@@ -54,8 +54,8 @@ public sealed class StateFetchTests : IDisposable
         );
         var fetched = await new StateFetch(server.Client, _receiver.Core.Inbox, TimeProvider.System)
         {
-            RestPerBreak = TimeSpan.Zero,
-            RestPerQuestion = TimeSpan.FromMilliseconds(1),
+            DelayPerBreak = TimeSpan.Zero,
+            DelayBetweenRequests = TimeSpan.FromMilliseconds(1),
             Since = () => _receiver.Core.Installation.ChangesNeededSince,
             Chosen = offer => chosen = offer,
         }.RunAsync(CancellationToken.None);
@@ -201,7 +201,7 @@ public sealed class StateFetchTests : IDisposable
     private StateFetch CreateFetch(StateServer server, Action<StateFetchProgress>? progress = null) =>
         new(server.Client, _receiver.Core.Inbox, TimeProvider.System)
         {
-            RestPerBreak = TimeSpan.Zero,
+            DelayPerBreak = TimeSpan.Zero,
             Progress = progress,
         };
 }
