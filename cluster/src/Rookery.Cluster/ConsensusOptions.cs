@@ -29,7 +29,7 @@ public sealed record ConsensusOptions
     /// Whether a store that has never been in a cluster founds a new cluster. False for a joining node, which waits for
     /// the cluster's entries.
     /// </summary>
-    public bool MayBegin { get; init; } = true;
+    public bool MayFoundCluster { get; init; } = true;
 
     /// <summary>The options of the core, such as election timeouts.</summary>
     public CoreOptions Core { get; init; } = new();

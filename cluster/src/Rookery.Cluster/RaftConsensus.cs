@@ -44,7 +44,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         _store.RetainsTombstones = _network is not null;
         Roster = new MemberRoster(store);
         int seed = options.Seed ?? System.Security.Cryptography.RandomNumberGenerator.GetInt32(int.MaxValue);
-        var start = LogStart.Of(store, Members.IdOf(store.NodeId), options.MayBegin, seed);
+        var start = LogStart.Of(store, Members.IdOf(store.NodeId), options.MayFoundCluster, seed);
         Host = new RaftHost(start, store.AppliedIndex, options, store.Time);
         _reads = new ReadIndexService(Host);
         _measures = new NodeMeasures(

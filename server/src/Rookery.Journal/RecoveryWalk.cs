@@ -90,8 +90,8 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         if (directory.Note.Trouble is { } trouble)
         {
             note +=
-                $" {trouble} So it may not be known whether a newer segment is gone; "
-                + "a start writes that note again.";
+                $" {trouble} Without that file it is unknown whether a newer segment is missing; "
+                + "a start writes the file again.";
         }
 
         return new JournalRecovery(

@@ -77,7 +77,7 @@ public sealed class HealthRouteTests(NodeInDiagnosis inDiagnosis) : IClassFixtur
             io,
             time,
             static store =>
-                RaftConsensus.Open(store, new ConsensusOptions { Network = new NoPeers(), MayBegin = false })
+                RaftConsensus.Open(store, new ConsensusOptions { Network = new NoPeers(), MayFoundCluster = false })
         );
         var context = new ServerContext(
             new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) },

@@ -64,7 +64,7 @@ internal sealed class AppendGate(
             return false;
         }
 
-        var names = NamesIn(frames);
+        var names = KeepContentsOf(frames);
         lock (_gate)
         {
             if (message.Term < _term)
@@ -114,9 +114,9 @@ internal sealed class AppendGate(
         return false;
     }
 
-    // Returns the contents that the entries name. Keeps these contents until the entries are applied, because the
-    // entries may be appended from now on.
-    private List<(ContentName Name, long Index)> NamesIn(ReadOnlySpan<JournalFrame> frames)
+    // Keeps the contents that the entries name until the entries are applied, because the entries may be appended from
+    // now on. Returns the contents.
+    private List<(ContentName Name, long Index)> KeepContentsOf(ReadOnlySpan<JournalFrame> frames)
     {
         var found = new List<(ContentName, long)>();
         var names = new List<ContentName>();
@@ -149,7 +149,7 @@ internal sealed class AppendGate(
             bytes += frame.Payload.Length;
         }
 
-        // After a dropped message the core refuses all later ones.
+        // The core would refuse all messages after a dropped one, so drop them too.
         if (
             _dropped is not null
             || (_held.Count > 0 && (_held.Count == MaxHeldMessages || _heldBytes + bytes > MaxHeldBytes))
@@ -219,8 +219,8 @@ internal sealed class AppendGate(
         Volatile.Write(ref _waitsFor, null);
         if (dropped is { } last)
         {
-            // An empty message after entries that this log lacks: the core refuses it, and the leader sends them again
-            // at once.
+            // Deliver an empty message at the position after the dropped entries: the core refuses it, so the leader
+            // sends those entries again at once.
             deliver(last, []);
         }
 
@@ -249,7 +249,7 @@ internal sealed class AppendGate(
         while (IsOfTerm(message))
         {
             stopping.ThrowIfCancellationRequested();
-            FetchEnd end = default;
+            FetchResult end = default;
             try
             {
                 if (index <= host.Progress.Applied || await contents.CheckAsync(name))
@@ -286,9 +286,9 @@ internal sealed class AppendGate(
 
     // Returns null when the message is superseded: the next leader's message begins to wait at once, and asks that
     // leader instead of one that may be dead.
-    private async Task<FetchEnd?> FetchAsync(ContentName name, Message message)
+    private async Task<FetchResult?> FetchAsync(ContentName name, Message message)
     {
-        Task<FetchEnd>? fetch = null;
+        Task<FetchResult>? fetch = null;
         while (IsOfTerm(message))
         {
             stopping.ThrowIfCancellationRequested();
@@ -326,13 +326,13 @@ internal sealed class AppendGate(
         }
     }
 
-    private async Task SetAtEndAsync(Task<FetchEnd> fetch)
+    private async Task SetAtEndAsync(Task<FetchResult> fetch)
     {
         await fetch;
         _changed.Set();
     }
 
-    private void ReportNowhere(ContentName name, in FetchEnd end, long index)
+    private void ReportNowhere(ContentName name, in FetchResult end, long index)
     {
         if (!end.IsHere && end.GoneThrough < index)
         {

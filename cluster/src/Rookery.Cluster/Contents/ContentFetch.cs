@@ -11,7 +11,7 @@ namespace Rookery.Cluster.Contents;
 /// it; -1 for none.</param>
 /// <param name="IsNowhere">Whether all other members answered, and none has the content.</param>
 /// <param name="Trouble">The last failure, in a sentence; null for none.</param>
-internal readonly record struct FetchEnd(bool IsHere, long GoneThrough, bool IsNowhere, string? Trouble);
+internal readonly record struct FetchResult(bool IsHere, long GoneThrough, bool IsNowhere, string? Trouble);
 
 /// <summary>
 /// One fetch of one content. Asks a member for piece after piece, and asks the next member when that member fails or is
@@ -41,7 +41,7 @@ internal sealed class ContentFetch(
     // content.
     private static readonly TimeSpan PatienceBeforeOther = TimeSpan.FromSeconds(1);
 
-    private readonly TaskCompletionSource<FetchEnd> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<FetchResult> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly Lock _gate = new();
     private readonly List<NodeId> _toAsk = []; // in this order
     private readonly HashSet<NodeId> _known = []; // all members that were or will be asked
@@ -53,7 +53,7 @@ internal sealed class ContentFetch(
     private long _arrived;
 
     /// <summary>Completes when the fetch has ended. Never fails.</summary>
-    public Task<FetchEnd> Ended => _ended.Task;
+    public Task<FetchResult> Ended => _ended.Task;
 
     /// <summary>Bytes that have arrived.</summary>
     public long Arrived => Interlocked.Read(ref _arrived);
@@ -87,12 +87,12 @@ internal sealed class ContentFetch(
     }
 
     /// <summary>Completes <see cref="Ended"/>.</summary>
-    public void End(in FetchEnd end) => _ended.SetResult(end);
+    public void End(in FetchResult end) => _ended.SetResult(end);
 
     /// <summary>Fetches the content unless it is here.</summary>
-    public async Task<FetchEnd> RunAsync()
+    public async Task<FetchResult> RunAsync()
     {
-        var end = new FetchEnd(IsHere: false, GoneThrough: -1, IsNowhere: false, Trouble: null);
+        var end = new FetchResult(IsHere: false, GoneThrough: -1, IsNowhere: false, Trouble: null);
         try
         {
             return await contents.CheckAsync(name) ? end with { IsHere = true } : await AskMembersAsync();
@@ -112,7 +112,7 @@ internal sealed class ContentFetch(
     private void AddAll(NodeId leader)
     {
         _asksAll = true;
-        // A repair knows no leader.
+        // A repair names no leader; keep the leader that another caller named.
         _leader = leader.IsNone ? _leader : leader;
         var members = host.Leadership.Configuration;
         foreach (var member in members.Voters)
@@ -135,7 +135,7 @@ internal sealed class ContentFetch(
         }
     }
 
-    private async Task<FetchEnd> AskMembersAsync()
+    private async Task<FetchResult> AskMembersAsync()
     {
         using var arriving = new Arrival(contents, name, CountArrived);
         long gone = -1;
@@ -157,7 +157,7 @@ internal sealed class ContentFetch(
                     var answer = await ReadAllAsync(arriving, member, FirstPatience * (1 << failures), asking);
                     if (answer.State == ContentState.Whole)
                     {
-                        return new FetchEnd(IsHere: true, GoneThrough: -1, IsNowhere: false, Trouble: null);
+                        return new FetchResult(IsHere: true, GoneThrough: -1, IsNowhere: false, Trouble: null);
                     }
 
                     gone = answer.State == ContentState.Gone ? Math.Max(gone, answer.AppliedIndex) : gone;
@@ -193,7 +193,7 @@ internal sealed class ContentFetch(
             (hasListed, isListed) = (true, await AddMembersOfLeaderAsync());
         }
 
-        return new FetchEnd(IsHere: false, gone, haveAllAnswered && isListed, trouble);
+        return new FetchResult(IsHere: false, gone, haveAllAnswered && isListed, trouble);
     }
 
     private bool TryDequeueNext(out NodeId member, out int failures, out CancellationToken asking)

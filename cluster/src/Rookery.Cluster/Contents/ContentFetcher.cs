@@ -60,14 +60,19 @@ internal sealed class ContentFetcher(
     /// <param name="from">The member that offers the content.</param>
     /// <param name="isOffered">Returns whether the content is still offered; called when the wait has ended. Asking a
     /// member that is gone would take half a minute.</param>
-    public async Task<FetchEnd> FetchOfferedAsync(ContentName name, NodeId from, Func<bool> isOffered)
+    public async Task<FetchResult> FetchOfferedAsync(ContentName name, NodeId from, Func<bool> isOffered)
     {
         await EnterAsync();
         try
         {
             return isOffered()
                 ? await FetchAsync(name, from, from)
-                : new FetchEnd(IsHere: false, GoneThrough: -1, IsNowhere: false, Trouble: "It is no longer offered.");
+                : new FetchResult(
+                    IsHere: false,
+                    GoneThrough: -1,
+                    IsNowhere: false,
+                    Trouble: "It is no longer offered."
+                );
         }
         finally
         {
@@ -79,7 +84,7 @@ internal sealed class ContentFetcher(
     /// <param name="name">The content.</param>
     /// <param name="first">The member to ask first; none for any order.</param>
     /// <param name="only">The only member to ask; none for all members.</param>
-    public Task<FetchEnd> FetchAsync(ContentName name, NodeId first, NodeId only = default)
+    public Task<FetchResult> FetchAsync(ContentName name, NodeId first, NodeId only = default)
     {
         ContentFetch? fetch;
         bool isNew = false;

@@ -22,8 +22,8 @@ internal sealed class ContentRoutes(ContentSource source)
     /// <summary>The prefix of all paths.</summary>
     public const string Prefix = "/contents";
 
-    // Each read takes the memory of a piece. A member reads at once for a few offered contents, one entry and one
-    // repair. It makes one offer for each of its uploads.
+    // Each read takes the memory of a piece. At one time, a member reads for at most a few offered contents, one entry
+    // and one repair. It makes one offer for each of its uploads.
     private const int MaxReadsOfMember = 8;
     private const int MaxOffersOfMember = 64;
 

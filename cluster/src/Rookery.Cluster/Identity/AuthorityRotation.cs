@@ -96,13 +96,13 @@ public sealed class AuthorityRotation(
         var (rotation, version) = found;
 
         string[] missing = [.. Status?.WaitsFor ?? []];
-        string waitsFor = missing.Length > 0 ? string.Join(", ", missing) : "they are about to";
+        string advice =
+            missing.Length > 0
+                ? $"{string.Join(", ", missing)}. Start them, or remove those that are gone for good, and try again."
+                : "the rotation is still at its first stage. Try again in a few seconds.";
         if (rotation.Stage == RotationStage.Trusting || (rotation.Stage == RotationStage.Signing && missing.Length > 0))
         {
-            return Conflict(
-                $"Not every member shows a certificate of the new authority yet: {waitsFor}. Start them, or "
-                    + $"remove those that are gone for good, and try again."
-            );
+            return Conflict($"Not every member shows a certificate of the new authority yet: {advice}");
         }
 
         return rotation.Stage == RotationStage.Retiring

@@ -13,9 +13,9 @@ internal static class LogStart
     /// <summary>Makes the starting point, and writes the number of this start durably.</summary>
     /// <param name="store">The opened store.</param>
     /// <param name="self">This node.</param>
-    /// <param name="mayBegin">Whether a store that has never been in a cluster founds a new cluster.</param>
+    /// <param name="mayFoundCluster">Whether a store that has never been in a cluster founds a new cluster.</param>
     /// <param name="seed">The seed of the random election timeouts.</param>
-    public static StartingPoint Of(NodeStore store, NodeId self, bool mayBegin, int seed)
+    public static StartingPoint Of(NodeStore store, NodeId self, bool mayFoundCluster, int seed)
     {
         var journal = store.Journal;
         var (vote, startNumber) = VoteEncoding.Read(journal.Vote.Span);
@@ -33,7 +33,7 @@ internal static class LogStart
         var acknowledged = journal.Recovery.MayHaveAcknowledged;
         bool isDamaged = acknowledged.IsLaterThan(new EntryPosition(journal.LastTerm, journal.LastIndex));
         var founding =
-            mayBegin && !isDamaged && journal.Configuration.IsEmpty ? FoundCluster(journal, self, ref vote) : [];
+            mayFoundCluster && !isDamaged && journal.Configuration.IsEmpty ? FoundCluster(journal, self, ref vote) : [];
         JournalFrame[] frames = [VoteEncoding.ToFrame(vote, startNumber), .. founding];
         journal.Write(frames);
 

@@ -175,9 +175,9 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     }
 
     /// <summary>
-    /// Removes applied entries from the cache after 10 s without new entries. Called once a second. Before
-    /// that, connected members have received them; a returning member is served from the journal. Without this method,
-    /// an idle leader kept 10 MiB.
+    /// Removes applied entries from the cache after 10 s without new entries. Called once a second. Within
+    /// that time, connected members have received them; a returning member is served from the journal. Without this
+    /// method, an idle leader kept 10 MiB.
     /// </summary>
     public void ReleaseIdle(long applied)
     {

@@ -42,7 +42,7 @@ public sealed class ClusterMember : IAsyncDisposable
     private ClusterRecordStore? _recordStore;
     private WebApplication? _port;
     private MemberMaintenance? _maintenance;
-    private Whereabouts? _whereabouts;
+    private AddressKeeper? _addressKeeper;
     private TopologyKeeper? _topology;
     private StateRoutes? _state;
     private ContentRoutes? _contents;
@@ -175,7 +175,7 @@ public sealed class ClusterMember : IAsyncDisposable
             _options.Note
         )
         {
-            OwnAddresses = () => _whereabouts!.Facts.Addresses,
+            OwnAddresses = () => _addressKeeper!.Facts.Addresses,
             NameOf = node => _consensus?.Roster.Of(node) is null ? null : _consensus.Roster.NameAndTagOf(node),
         };
         _contentClient = new ContentClient(_network.ClientOf, node => _consensus!.Roster.NameAndTagOf(node), _time);
@@ -185,7 +185,7 @@ public sealed class ClusterMember : IAsyncDisposable
             {
                 Network = _network,
                 // A node that joined knows peers from its join. A founder has none until the first node joins.
-                MayBegin = Identity.Peers.Count == 0,
+                MayFoundCluster = Identity.Peers.Count == 0,
                 IsClockSynchronised = _options.IsClockSynchronised,
                 BoardPenalty = _options.BoardPenalty,
                 TroubleFound = _options.Log,
@@ -203,7 +203,7 @@ public sealed class ClusterMember : IAsyncDisposable
         _topology = new TopologyKeeper(_consensus.Report.ReadAsLeader, _recordStore, _options.Log, _time);
         _consensus.LeadershipChanged = _topology.Wake;
         Rotation = new AuthorityRotation(() => Identity, _keeper.Change, _recordStore, _time);
-        _whereabouts = new Whereabouts(
+        _addressKeeper = new AddressKeeper(
             _keeper,
             () =>
                 new MemberFacts(
@@ -228,7 +228,7 @@ public sealed class ClusterMember : IAsyncDisposable
             _keeper,
             _recordStore,
             Rotation,
-            _whereabouts,
+            _addressKeeper,
             _options.ConfiguredPeers,
             _options.Browse,
             () => _catchUp.HasDamage,
@@ -265,7 +265,7 @@ public sealed class ClusterMember : IAsyncDisposable
                 () => UnclaimedNode.IsUnclaimed(store, _recordStore!, Identity),
                 () => Volatile.Read(ref _trust),
                 new JoinTokens(() => Identity, _recordStore!),
-                () => _whereabouts!.Facts.Addresses,
+                () => _addressKeeper!.Facts.Addresses,
                 _time
             );
         }
@@ -295,7 +295,7 @@ public sealed class ClusterMember : IAsyncDisposable
             return;
         }
 
-        if (_whereabouts!.Facts.WhyNotSigned(Identity) is { } warning)
+        if (_addressKeeper!.Facts.WhyNotSigned(Identity) is { } warning)
         {
             _options.Log(warning);
         }

@@ -17,7 +17,7 @@ internal sealed class MemberMaintenance(
     IdentityKeeper keeper,
     IJoinRecordStore recordStore,
     AuthorityRotation rotation,
-    Whereabouts whereabouts,
+    AddressKeeper addressKeeper,
     IReadOnlyList<string> configuredPeers,
     Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>> browse,
     Func<bool> hasDamage,
@@ -93,7 +93,7 @@ internal sealed class MemberMaintenance(
     private void DoRound()
     {
         _duty.Try(UpdatePeers, _stopping.Token);
-        _duty.Try(whereabouts.DoRound, _stopping.Token);
+        _duty.Try(addressKeeper.DoRound, _stopping.Token);
         if (_proposing.IsCompleted)
         {
             // Concurrently, because this waits for a leader, and an election may need connections that later rounds
@@ -147,7 +147,7 @@ internal sealed class MemberMaintenance(
         }
 
         // Configured and announced addresses come last, because they may belong to other nodes.
-        var configured = configuredPeers.Except(whereabouts.Facts.Addresses, StringComparer.Ordinal);
+        var configured = configuredPeers.Except(addressKeeper.Facts.Addresses, StringComparer.Ordinal);
         var announced = Volatile.Read(ref _announcedAddresses);
         PeerAddress WithAllAddresses(KnownPeer peer)
         {
@@ -230,7 +230,7 @@ internal sealed class MemberMaintenance(
 
     private async Task AnnounceAsync()
     {
-        var facts = whereabouts.Facts;
+        var facts = addressKeeper.Facts;
 
         // A member that just joined waits until its own record has arrived.
         bool isKnown = consensus.Roster.Of(consensus.Self) is not null;

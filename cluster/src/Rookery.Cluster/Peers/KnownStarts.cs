@@ -110,7 +110,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     }
 
     /// <summary>
-    /// Whether a later start challenges this one. The caller then pings this one each second, even if other data
+    /// Whether a later start challenges this start. The caller then pings this start each second, even if other data
     /// arrives.
     /// </summary>
     public bool IsChallenged(PeerHello hello)

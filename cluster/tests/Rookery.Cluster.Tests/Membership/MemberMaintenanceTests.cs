@@ -65,7 +65,10 @@ public sealed class MemberMaintenanceTests : IDisposable
             _time,
             static _ => { }
         );
-        using var consensus = RaftConsensus.Open(store, new ConsensusOptions { Network = network, MayBegin = true });
+        using var consensus = RaftConsensus.Open(
+            store,
+            new ConsensusOptions { Network = network, MayFoundCluster = true }
+        );
         network.Start(consensus);
         var recordStore = new MemoryRecordStore { CaughtUp = new TaskCompletionSource<bool>() };
         await using var maintenance = MaintenanceOf(consensus, network, recordStore);
@@ -109,7 +112,10 @@ public sealed class MemberMaintenanceTests : IDisposable
             _time,
             static _ => { }
         );
-        using var consensus = RaftConsensus.Open(store, new ConsensusOptions { Network = network, MayBegin = false });
+        using var consensus = RaftConsensus.Open(
+            store,
+            new ConsensusOptions { Network = network, MayFoundCluster = false }
+        );
         network.Start(consensus);
         _keeper.KeepPeers([Moved]);
         int browses = 0;
@@ -152,7 +158,7 @@ public sealed class MemberMaintenanceTests : IDisposable
             _keeper,
             recordStore,
             new AuthorityRotation(() => _keeper.Current, _keeper.Change, recordStore, _time),
-            new Whereabouts(
+            new AddressKeeper(
                 _keeper,
                 () =>
                     new MemberFacts(

@@ -106,7 +106,7 @@ internal sealed class SteppedMember
                 new ConsensusOptions
                 {
                     Network = Peers,
-                    MayBegin = _mayBegin,
+                    MayFoundCluster = _mayBegin,
                     Seed = _cluster.Random.Next(),
                     Core = new CoreOptions
                     {

@@ -90,7 +90,7 @@ internal sealed class StressMember
                     new ConsensusOptions
                     {
                         Network = _peers,
-                        MayBegin = _mayBegin,
+                        MayFoundCluster = _mayBegin,
                         Core = new CoreOptions
                         {
                             FirstElectionTimeoutMicroseconds = 500_000,

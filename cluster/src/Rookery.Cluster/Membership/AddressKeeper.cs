@@ -11,7 +11,7 @@ namespace Rookery.Cluster.Membership;
 /// <param name="readFacts">Reads the node's facts, with the present addresses of its machine.</param>
 /// <param name="now">Returns the current time.</param>
 /// <param name="log">Receives a sentence when the certificate was signed again.</param>
-internal sealed class Whereabouts(
+internal sealed class AddressKeeper(
     IdentityKeeper keeper,
     Func<MemberFacts> readFacts,
     Func<DateTimeOffset> now,

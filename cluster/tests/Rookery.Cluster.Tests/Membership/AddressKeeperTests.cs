@@ -7,7 +7,7 @@ using Rookery.Simulation;
 namespace Rookery.Cluster.Tests.Membership;
 
 /// <summary>The addresses of this machine, which the node announces and puts into its certificate.</summary>
-public sealed class WhereaboutsTests : IDisposable
+public sealed class AddressKeeperTests : IDisposable
 {
     private readonly ClusterAuthority _authority = ClusterAuthority.Create(
         TestAuthority.ClusterId,
@@ -15,18 +15,18 @@ public sealed class WhereaboutsTests : IDisposable
         ["example.org", "shop"]
     );
     private readonly IdentityKeeper _keeper;
-    private readonly Whereabouts _whereabouts;
+    private readonly AddressKeeper _addressKeeper;
     private readonly List<string> _log = [];
     private MemberFacts _facts = FactsOf("192.168.1.5");
     private DateTimeOffset _now = TestAuthority.Now;
 
-    public WhereaboutsTests()
+    public AddressKeeperTests()
     {
         var disk = new SimulatedDisk("/data");
         var identity = TestAuthority.CreateIdentity(_authority);
         IdentityDirectory.Create(disk, "/data", identity);
         _keeper = new IdentityKeeper(disk, "/data", identity);
-        _whereabouts = new Whereabouts(_keeper, () => _facts, () => _now, _log.Add);
+        _addressKeeper = new AddressKeeper(_keeper, () => _facts, () => _now, _log.Add);
     }
 
     public void Dispose() => _authority.Dispose();
@@ -53,11 +53,11 @@ public sealed class WhereaboutsTests : IDisposable
     public void A_machine_that_moves_announces_it_and_gets_a_new_certificate_within_a_minute()
     {
         RunRounds(1);
-        var before = _whereabouts.Facts;
+        var before = _addressKeeper.Facts;
         _log.Clear();
         _facts = FactsOf("192.168.1.77");
         RunRounds(60);
-        Assert.NotSame(before, _whereabouts.Facts);
+        Assert.NotSame(before, _addressKeeper.Facts);
         Assert.True(_keeper.Current.Certificate.MatchesHostname("192.168.1.77"));
         Assert.Equal("This node's certificate was signed anew.", Assert.Single(_log));
     }
@@ -66,12 +66,12 @@ public sealed class WhereaboutsTests : IDisposable
     public void A_machine_that_stays_or_loses_its_network_announces_nothing()
     {
         RunRounds(1);
-        var (before, certificate) = (_whereabouts.Facts, _keeper.Current.Certificate);
+        var (before, certificate) = (_addressKeeper.Facts, _keeper.Current.Certificate);
         _facts = FactsOf("192.168.1.5");
         RunRounds(60);
         _facts = _facts with { Addresses = [], ClientUrls = [] };
         RunRounds(60);
-        Assert.Same(before, _whereabouts.Facts);
+        Assert.Same(before, _addressKeeper.Facts);
         Assert.Same(certificate, _keeper.Current.Certificate);
     }
 
@@ -124,7 +124,7 @@ public sealed class WhereaboutsTests : IDisposable
     {
         for (int round = 0; round < count; round++)
         {
-            _whereabouts.DoRound();
+            _addressKeeper.DoRound();
         }
     }
 }
