@@ -34,9 +34,9 @@ public sealed class Blake2b
     private readonly ulong[] _state = new ulong[8];
     private readonly byte[] _block = new byte[BlockBytes];
     private int _length; // bytes in _block
-    private ulong _total; // bytes compressed; a content is shorter than 2^64
+    private ulong _total; // bytes compressed; the input is shorter than 2^64
 
-    /// <summary>Creates the hash of nothing.</summary>
+    /// <summary>Creates the hash of an empty input.</summary>
     public Blake2b()
     {
         Initial.CopyTo(_state, 0);

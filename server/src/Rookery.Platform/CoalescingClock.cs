@@ -94,8 +94,8 @@ public sealed class CoalescingClock : TimeProvider
     }
 
     /// <summary>
-    /// Waits until timers are due, and queues them in the order of their creation. Also returns if the previous queue
-    /// was not emptied for a step, because a callback hangs: once for each callback that hangs.
+    /// Waits until timers are due, and queues them in the order of their creation. Also returns if a callback hangs, so
+    /// that the previous queue was not emptied for one step. Does so once for each callback that hangs.
     /// </summary>
     private void QueueDue()
     {

@@ -110,7 +110,7 @@ public enum Errno
     /// <summary>EINVAL.</summary>
     Invalid = 22,
 
-    /// <summary>ENFILE: all processes together.</summary>
+    /// <summary>ENFILE: all processes together have too many files open.</summary>
     TooManyFilesOfAll = 23,
 
     /// <summary>EMFILE.</summary>

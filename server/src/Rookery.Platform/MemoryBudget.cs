@@ -22,8 +22,8 @@ public sealed class MemoryBudget
 
     /// <summary>
     /// Makes a budget within another budget: bytes that its shares reserve are also reserved from
-    /// <paramref name="source"/>, and its caches yield with it. For a store that is opened and closed and needs its own
-    /// shares.
+    /// <paramref name="source"/>, and its caches yield with it. Used for a store that is closed before the process ends
+    /// and needs its own shares.
     /// </summary>
     /// <param name="totalBytes">The bound, in bytes.</param>
     /// <param name="source">A share of the outer budget.</param>

@@ -1,6 +1,6 @@
 namespace Rookery.Platform;
 
-/// <summary>A stream that is read from its beginning to its end, and neither sought nor written.</summary>
+/// <summary>A stream that is only read, from its beginning to its end.</summary>
 public abstract class ReadOnlyStream : Stream
 {
     /// <inheritdoc/>

@@ -64,7 +64,7 @@ public static class SocketThreads
     public static Task RunOnPoolAsync(Func<Task> work) => RunOnPoolAsync(static work => work(), work);
 
     /// <summary>
-    /// Starts asynchronous work on the pool: on the current thread if that is of the pool, otherwise on another one.
+    /// Starts asynchronous work on the pool: on the current thread if it belongs to the pool, otherwise on another one.
     /// A request may arrive on a thread of the pool if its bytes were already received when its connection began, or
     /// when the answer before it was sent.
     /// </summary>
@@ -86,7 +86,8 @@ public static class SocketThreads
         }
         finally
         {
-            // The caller continues here and now; with the context set, the runtime would queue it to another thread.
+            // Lets the caller continue on this thread at once. With the context set, the runtime would queue the
+            // caller's continuation to another thread.
             SynchronizationContext.SetSynchronizationContext(null);
         }
     }

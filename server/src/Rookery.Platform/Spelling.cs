@@ -32,7 +32,7 @@ public static class Spelling
         foreach (string name in names)
         {
             int distance = string.Equals(word, name, StringComparison.OrdinalIgnoreCase) ? 0 : Distance(word, name);
-            // The word itself may be known and be refused for another reason.
+            // The word itself may be known and be refused for another reason; then it is not suggested.
             if (distance < leastDistance && !string.Equals(word, name, StringComparison.Ordinal))
             {
                 (nearest, leastDistance) = (name, distance);
@@ -47,7 +47,8 @@ public static class Spelling
     /// </summary>
     public static int Distance(string word, string other)
     {
-        // The cost at [row, column] is the distance between the first letters of both words, this many of each.
+        // The cost at [row, column] is the distance between the first `row` letters of one word and the first `column`
+        // letters of the other.
         int[,] costs = new int[word.Length + 1, other.Length + 1];
         for (int row = 0; row <= word.Length; row++)
         {

@@ -209,8 +209,8 @@ public sealed class Memtables : IDisposable
         return active.Bytes >= limit || (isLargeBatch && active.Bytes + batchBytes > limit && !active.IsEmpty);
     }
 
-    // A journal entry must be applied even if flushes fail: the failure is reported, and the journal refuses writes
-    // before the memory is exhausted.
+    // Freezes one more memtable after a failed flush, because a journal entry must be applied. The failure is reported,
+    // and the journal refuses writes before the memory is exhausted.
     private void FreezeAfterFailure()
     {
         if (_flush.Failure is not null)

@@ -121,8 +121,8 @@ public sealed class StorageEngine : IDisposable
     public long InstallCount => Volatile.Read(ref _context.Installs);
 
     /// <summary>
-    /// Random id of the store, chosen when the directory, or a copy of one, is first opened for writing. Empty in a
-    /// copy that is opened for reading only.
+    /// Random id of the store, chosen when its directory is first opened for writing. A copy of a store has no id until
+    /// then.
     /// </summary>
     public Guid StoreId => _context.Durable.Manifest.StoreId;
 
@@ -336,8 +336,8 @@ public sealed class StorageEngine : IDisposable
     public StorageStatistics Statistics() => EngineStatistics.Of(_context, _merges, Problem);
 
     /// <summary>
-    /// Closes the files. Rows that were not flushed remain in the journal only. Dispose all snapshots and end
-    /// background work before.
+    /// Closes the files. Rows that were not flushed remain in the journal only. Before the call, dispose all snapshots
+    /// and end background work.
     /// </summary>
     public void Dispose()
     {

@@ -37,9 +37,9 @@ public sealed record StorageOptions
     public int FanIn { get; init; } = 8;
 
     /// <summary>
-    /// Number of tombstones that each group's runs retain although they hide no rows. With them a lagging store can
-    /// receive the changes instead of a full snapshot (<see cref="StorageEngine.BeginChanges"/>). If an eighth of the
-    /// group's rows is more, that many are retained. 0 retains none.
+    /// The runs of each group retain up to this many of the newest tombstones that hide no rows, or up to an eighth of
+    /// the group's rows if that is more. From them a lagging store can receive the changes instead of a full snapshot
+    /// (<see cref="StorageEngine.BeginChanges"/>). 0 retains none.
     /// </summary>
     public long RetainedTombstones { get; init; }
 

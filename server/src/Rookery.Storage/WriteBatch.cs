@@ -9,7 +9,7 @@ namespace Rookery.Storage;
 /// <summary>
 /// The rows of one log entry, written into the memtable. Readers see them after <see cref="StorageEngine.Apply"/>. The
 /// batch's own lookups (<see cref="TryGet"/>) see them immediately. A refused command rolls its rows back to a mark
-/// (<see cref="RollBack"/>). One thread, one batch at a time. Sequences must never decrease.
+/// (<see cref="RollBack"/>). One thread uses it, for one entry at a time. Sequences must never decrease.
 /// </summary>
 public sealed unsafe class WriteBatch
 {

@@ -9,9 +9,9 @@ namespace Rookery;
 /// <summary>Downloads a backup from a running node.</summary>
 internal sealed class BackupDownload : IDisposable
 {
-    // The node pauses at most 2 s between two pieces. A silence of this length means a stalled disk or a lost
+    // The node pauses at most 2 s between two pieces. A pause longer than this means a stalled disk or a lost
     // connection.
-    private static readonly TimeSpan LongestSilence = TimeSpan.FromMinutes(2);
+    private static readonly TimeSpan PieceTimeout = TimeSpan.FromMinutes(2);
 
     private readonly HttpClient _client;
     private readonly HttpResponseMessage _response;
@@ -35,7 +35,7 @@ internal sealed class BackupDownload : IDisposable
         NodeConnection node,
         TimeProvider time,
         CancellationToken cancellation
-    ) => Silence.BoundBeginningAsync(node.Address, time, limited => BeginAsync(node, limited), cancellation);
+    ) => ResponseWait.BoundBeginningAsync(node.Address, time, limited => BeginAsync(node, limited), cancellation);
 
     private static async Task<BackupDownload> BeginAsync(NodeConnection node, CancellationToken cancellation)
     {
@@ -69,16 +69,16 @@ internal sealed class BackupDownload : IDisposable
     /// <exception cref="BackupException">The connection broke, or the node sent nothing for two minutes.</exception>
     public async Task<BackupPiece> NextAsync(CancellationToken cancellation)
     {
-        using var silence = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
-        silence.CancelAfter(LongestSilence);
+        using var timeout = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
+        timeout.CancelAfter(PieceTimeout);
         try
         {
-            return await BackupWire.ReadPieceAsync(_stream, _buffer, silence.Token);
+            return await BackupWire.ReadPieceAsync(_stream, _buffer, timeout.Token);
         }
         catch (OperationCanceledException) when (!cancellation.IsCancellationRequested)
         {
             throw new BackupException(
-                $"The node sent nothing for {LongestSilence.TotalSeconds} s. See its log, and take another backup."
+                $"The node sent nothing for {PieceTimeout.TotalSeconds} s. See its log, and take another backup."
             );
         }
         catch (IOException failure) when (failure is not BackupException)

@@ -46,7 +46,7 @@ internal sealed class DownloadedBackup : IAsyncDisposable
         }
         catch (BackupException)
         {
-            // The wire's own sentences are about a connection.
+            // The messages of BackupWire are about a connection, not about a file.
             throw new BackupException(
                 $"{_path} is no complete backup: it ends too early, or bytes of it changed. Download another one."
             );

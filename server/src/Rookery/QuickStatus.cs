@@ -7,8 +7,8 @@ namespace Rookery;
 
 /// <summary>
 /// A fast path of `rookery status` for a node on plain HTTP, because scripts and prompts call it often. It avoids the
-/// command-line library, the HTTP client, TLS and JSON, each of which takes longer to load than all the rest. The node
-/// formats the text. <see cref="StatusCommand"/> handles all other cases and all errors.
+/// command-line library, the HTTP client, TLS and JSON, each of which takes longer to load than the rest of the command
+/// takes. The node formats the text. <see cref="StatusCommand"/> handles all other cases and all errors.
 /// </summary>
 internal static class QuickStatus
 {

@@ -44,7 +44,7 @@ internal static class StatusCommand
 
     /// <summary>
     /// Describes at which addresses the node looks for members that it does not reach. Needs --data or an admin token,
-    /// because others may not see addresses.
+    /// because other tokens may not see addresses.
     /// </summary>
     private static async Task<IEnumerable<string>> DescribeUnreachedAsync(AdminClient client, JsonElement status)
     {
@@ -63,7 +63,7 @@ internal static class StatusCommand
             return
             [
                 "With --data on its machine, or with an admin's token, this command also shows where the "
-                    + "node looks for them.",
+                    + "node looks for the members that it does not reach.",
             ];
         }
     }

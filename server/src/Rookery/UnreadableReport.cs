@@ -4,8 +4,10 @@ using Rookery.Platform;
 
 namespace Rookery;
 
-/// <summary>Reports the contents of attachments that a backup lacks, so that the backup does not look
-/// complete.</summary>
+/// <summary>
+/// Reports the contents of attachments that a backup lacks, so that the backup does not look complete. A content is the
+/// bytes that attachments with equal bytes share.
+/// </summary>
 internal static class UnreadableReport
 {
     /// <summary>Writes a sentence for each content and the total, if there are any.</summary>

@@ -198,7 +198,8 @@ internal sealed class BackgroundMerges
         _context.Counters.CompactedBytes += merge.Bytes;
     }
 
-    // A file may move to the output unchanged if all its keys are in force and rewriting it would free little.
+    // A file may move to the output unchanged if no merge has moved its first keys to another file, and if rewriting
+    // it would free little.
     private bool MayLink(byte group, RunEntry file) =>
         file.From.IsEmpty
         && file.Summary.FileBytes >= _context.Options.RunBytes / SmallFileDivisor

@@ -116,9 +116,9 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
             return newest;
         }
 
-        ManifestRecord named = newest with { Revision = newest.Revision + 1, StoreId = NewStoreId() };
-        slots.Write(named);
-        return named;
+        ManifestRecord withId = newest with { Revision = newest.Revision + 1, StoreId = NewStoreId() };
+        slots.Write(withId);
+        return withId;
     }
 
     private static Guid NewStoreId() => new(RandomNumberGenerator.GetBytes(16));
@@ -154,11 +154,11 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
 
     private List<string> LeftOvers(ManifestRecord manifest, IReadOnlyList<string> names)
     {
-        var named = manifest.Files.Select(file => file.Summary.FileId).ToHashSet();
+        var idsInManifest = manifest.Files.Select(file => file.Summary.FileId).ToHashSet();
         return
         [
             .. names
-                .Where(name => RunFileName.TryParse(name, out long id) && !named.Contains(id))
+                .Where(name => RunFileName.TryParse(name, out long id) && !idsInManifest.Contains(id))
                 .Select(name => Path.Join(options.Directory, name)),
         ];
     }

@@ -121,7 +121,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable emptyMemtable)
         int place = PlaceOf(file, ofGroup);
         if (place == ofGroup.Length)
         {
-            return true; // a flush changed the file's entry meanwhile: picked again later
+            return true; // a flush changed the file's entry meanwhile: a later step picks the file again
         }
 
         RunEntry[] newFiles = [.. merge.Files, .. merge.RemainingInputs().SelectMany(run => run.Files)];

@@ -7,8 +7,8 @@ namespace Rookery.Storage.Engine;
 /// </summary>
 /// <param name="fanIn">Number of runs of one tier that are merged; also the size ratio between tiers.</param>
 /// <param name="baseBytes">Maximum size of a run in the lowest tier.</param>
-/// <param name="spaceFloorBytes">If the oldest run has at least this size, and the newer runs together are as large as
-/// it, all runs are merged.</param>
+/// <param name="spaceFloorBytes">If the oldest run has at least this size, and the newer runs together are at least as
+/// large as the oldest, all runs are merged.</param>
 internal readonly record struct MergePicker(int fanIn, long baseBytes, long spaceFloorBytes)
 {
     /// <summary>

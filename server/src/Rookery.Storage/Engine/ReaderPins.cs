@@ -43,13 +43,12 @@ internal sealed class ReaderPins(EngineContext context)
         var pins = new Pins(context.Published.Current);
         long? fileLimit = null;
 
-        // Clients' readers are counted first, so snapshots of background work never cause one of these to be ended.
+        // Clients' readers are counted first, so background work never causes a client's reader to be ended.
         End(newestFirst.Where(static state => state.HasClients), EndClients);
         End(newestFirst.Where(static state => state.HasBackgroundReaders), static state => state.EndInBackground());
         long keptMemory = pins.MemoryBytes;
 
-        // Walks from the newest state to the oldest: the first that exceeds a limit is ended, and so are all older
-        // ones.
+        // Walks from the newest state to the oldest. Ends the first state that exceeds a limit, and all older states.
         void End(IEnumerable<EngineState> states, Action<EngineState> end)
         {
             bool isOver = false;

@@ -14,7 +14,7 @@ internal sealed class RetriedStep(EngineContext context, string name, Func<bool>
     public string? Failure => Volatile.Read(ref _failure);
 
     /// <summary>
-    /// Executes the step; a refusal of the disk becomes <see cref="Failure"/>. Call it on the background thread.
+    /// Executes the step; a failed disk operation becomes <see cref="Failure"/>. Call it on the background thread.
     /// </summary>
     /// <returns>Whether there was work and it was done.</returns>
     public bool Try()

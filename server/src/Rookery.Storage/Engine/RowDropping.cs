@@ -26,7 +26,7 @@ internal sealed class RowDropping : IDisposable
     // The rows that the next manifest will contain.
     private readonly EngineState _settled;
     private readonly int _chunkBytes;
-    private readonly long _forgettableThrough;
+    private readonly long _droppableThrough;
     private int _filteredRows;
     private int _staleInSample;
 
@@ -57,7 +57,7 @@ internal sealed class RowDropping : IDisposable
                 : null;
         _settled = new EngineState(context.Sources, flushed, [], runs, rangeTombstones, position);
         _chunkBytes = context.Options.ChunkBytes;
-        _forgettableThrough = TombstoneRetention.DroppableThrough(context.RetainedTombstones, runs.Of(group), position);
+        _droppableThrough = TombstoneRetention.DroppableThrough(context.RetainedTombstones, runs.Of(group), position);
     }
 
     /// <summary>Number of lookups of other rows; each may read from disk.</summary>
@@ -93,7 +93,7 @@ internal sealed class RowDropping : IDisposable
 
         if (kind == RowKind.Tombstone)
         {
-            return RecordIfDropped(sequence <= _forgettableThrough && !IsInOlder(key), sequence);
+            return RecordIfDropped(sequence <= _droppableThrough && !IsInOlder(key), sequence);
         }
 
         if (_group == TableMap.Chunks)
@@ -104,7 +104,7 @@ internal sealed class RowDropping : IDisposable
         if (_group == TableMap.Released)
         {
             long valueBytes = BinaryPrimitives.ReadInt64LittleEndian(value);
-            return RecordIfDropped(sequence <= _forgettableThrough && !HasChunks(key, valueBytes), sequence);
+            return RecordIfDropped(sequence <= _droppableThrough && !HasChunks(key, valueBytes), sequence);
         }
 
         return _filter is not null

@@ -113,7 +113,7 @@ internal sealed class RunMerge(
 
     public void Dispose()
     {
-        _dropping.Dispose(); // it keeps the input files open, which the output's clean-up deletes
+        _dropping.Dispose(); // first, because it keeps input files open that the output's Dispose deletes
         _output.Dispose();
     }
 

@@ -13,7 +13,7 @@ internal static class TombstoneRetention
     private const int ShareOfRows = 8;
 
     /// <summary>Returns the sequence through which tombstones that hide no rows may be dropped.</summary>
-    /// <param name="least">Minimum number of retained tombstones; 0 retains none.</param>
+    /// <param name="least">The limit of retained tombstones if an eighth of the rows is less; 0 retains none.</param>
     /// <param name="runs">The group's current runs.</param>
     /// <param name="position">Position of the last batch that is in runs, or will be.</param>
     public static long DroppableThrough(long least, ReadOnlySpan<SortedRun> runs, ManifestPosition position)

@@ -62,7 +62,7 @@ internal sealed record ManifestGroup(byte Group, IReadOnlyList<IReadOnlyList<Man
 
 /// <summary>A run file in a manifest.</summary>
 /// <param name="Summary">Summary of the file, repeated here so that the keys of an unreadable file are known.</param>
-/// <param name="From">The first key in force; empty if all keys are.</param>
+/// <param name="From">The first key that is read from this file; empty if all keys are read from it.</param>
 /// <param name="DeadBytes">Bytes of chunks whose value was released.</param>
 /// <param name="ClearedThrough">Range tombstones through this sequence hide no row of the file.</param>
 /// <param name="WrittenAs">The file number in its checksums: the file's own number, unless another node wrote the

@@ -18,15 +18,15 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
     /// <summary>The format version that this program writes, and the highest that it reads.</summary>
     public const int FormatVersion = 3;
 
-    // Both copies of a manifest with hundreds of thousands of runs. A larger file is damaged: to read it whole would
-    // take the node's memory, although the other slot may be valid.
+    // Enough for both copies of a manifest with hundreds of thousands of runs. A larger file is damaged, and reading it
+    // could exhaust the node's memory although the other slot may be valid.
     private const int MaxFileBytes = 64 << 20;
 
     private const int HeaderBytes = 32;
     private const int AlignmentBytes = 4096;
     private const int VersionOffset = 8;
     private const int ChecksumOffset = 12;
-    private const int LengthOffset = 16; // the checksum covers the rest from here, and the bytes before it
+    private const int LengthOffset = 16; // the checksum covers all bytes from here, and those before the checksum
     private const int FeatureLevelOffset = 20;
     private const int RevisionOffset = 24;
 
@@ -104,9 +104,9 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
     }
 
     /// <summary>
-    /// Makes the manifest that <see cref="Read"/> found durable, before files that it does not name are deleted. A
-    /// process that was killed, or whose sync failed, may have left it in the page cache only. Writes the same bytes
-    /// again, so a power cut meanwhile does no harm.
+    /// Makes the result of <see cref="Read"/> durable, before files that this manifest does not name are deleted. A
+    /// process that was killed, or whose sync failed, may have left the manifest in the page cache only. Writes the
+    /// same bytes again, so a power cut meanwhile does no harm.
     /// </summary>
     public void Settle(ManifestRecord newest)
     {

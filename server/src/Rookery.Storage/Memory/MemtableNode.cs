@@ -25,7 +25,7 @@ internal unsafe struct MemtableNode
 
     public long Sequence;
 
-    /// <summary>Number of the batch that wrote the version; readers see batches through their own number.</summary>
+    /// <summary>Number of the batch that wrote the version; a reader sees the batches up to a number.</summary>
     public int Batch;
 
     public int ValueLength;

@@ -24,8 +24,8 @@ public sealed class FileRepair
     }
 
     /// <summary>
-    /// Reads the damaged files whole and returns the requests for all damage in them. Requests for the oldest runs come
-    /// first, because repairing a newer run reads the older ones. Called by the background thread.
+    /// Checks every byte of the damaged files and returns the requests for all damage in them. Requests for the oldest
+    /// runs come first, because repairing a newer run reads the older ones. Called by the background thread.
     /// </summary>
     public IReadOnlyList<RepairRequest> Find()
     {
@@ -66,8 +66,8 @@ public sealed class FileRepair
     /// <param name="request">The request, from <see cref="Find"/>.</param>
     /// <param name="rows">The rows of another node, as of an index not above <see cref="StorageEngine.Durable"/>: a
     /// replay after a crash must not find rows of entries that it applies again.</param>
-    /// <returns>False if the file is no longer in use, or if rows next to the range are damaged too, which is
-    /// registered: request again.</returns>
+    /// <returns>False if the file is no longer in use, or if further damage was found, in this file or an older one.
+    /// That damage is then registered: call <see cref="Find"/> again.</returns>
     /// <exception cref="ReceivedStateException">The rows are damaged, or their position does not fit. Nothing
     /// changed.</exception>
     /// <exception cref="DiskException">A disk operation failed. Nothing changed.</exception>
@@ -80,8 +80,8 @@ public sealed class FileRepair
         {
             throw new ReceivedStateException(
                 $"The rows for the repair of {request.File} are of index {rows.Position.Index} and etag "
-                    + $"{rows.Position.Sequence}; etag {request.LeastSequence} at least is needed, and no index "
-                    + $"above {_context.Durable.Manifest.Position.Index}."
+                    + $"{rows.Position.Sequence}. The repair needs rows of etag {request.LeastSequence} or later, and "
+                    + $"of index {_context.Durable.Manifest.Position.Index} or earlier."
             );
         }
 

@@ -13,7 +13,7 @@ internal sealed unsafe class BlockCache : IDisposable
     /// <summary>Value of a run's slot while a thread reads the block.</summary>
     private const int Loading = int.MaxValue;
 
-    // Monitors of the threads that wait for a load, shared by the blocks with the same remainder.
+    // Objects on which threads wait for a load. Blocks whose numbers have the same remainder share one.
     private readonly object[] _waiting = [.. Enumerable.Range(0, 16).Select(_ => new object())];
     private readonly BlockMemory _memory;
     private int _trimNumber;

@@ -287,7 +287,9 @@ internal sealed unsafe class BlockMemory : IDisposable
         }
     }
 
-    /// <summary>Clears segments, highest addresses first, until the capacity is kept or the rest is pinned.</summary>
+    /// <summary>
+    /// Clears segments, highest addresses first, until the memory fits the capacity or all remaining blocks are pinned.
+    /// </summary>
     private void FitCapacity() => FitCapacity(_capacityBytes);
 
     private void FitCapacity(long capacityBytes)

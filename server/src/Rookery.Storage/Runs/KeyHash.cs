@@ -9,7 +9,7 @@ namespace Rookery.Storage.Runs;
 /// </summary>
 internal static class KeyHash
 {
-    // wyhash's default secret: odd, 32 bits set, pairwise far apart.
+    // The constants of wyhash: each is odd and has 32 bits set, and any two differ in many bits.
     private const ulong Secret0 = 0xa0761d6478bd642f;
     private const ulong Secret1 = 0xe7037ed1a0b428db;
     private const ulong Secret2 = 0x8ebc6af09c88c6e3;

@@ -146,7 +146,7 @@ internal sealed class MergingCursor : IRowCursor
         return false;
     }
 
-    /// <summary>Moves from an unread top to the first key whose newest row is to be returned.</summary>
+    /// <summary>Moves past hidden rows, until the top row is one to return. Does not move if it already is.</summary>
     private bool FindShown()
     {
         while (_heapCount > 0)

@@ -2,8 +2,8 @@ namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// Range tombstones of a memtable, a run or a whole state, split into pieces that do not overlap, each with the highest
-/// sequence that covers it. Immutable. A run's tombstones hide only rows of other runs. The writer of a run omits rows
-/// that its own tombstones hide, and a repaired run contains rows beside the tombstone of their range.
+/// sequence that covers it. Immutable. A run's tombstones hide only rows of other runs, because the writer of a run
+/// omits rows that its own tombstones hide.
 /// </summary>
 internal sealed class RangeTombstoneSet
 {

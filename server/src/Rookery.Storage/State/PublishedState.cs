@@ -7,7 +7,7 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
 
     private readonly Lock _gate = new();
     private Queue<(EngineState State, long ReplacedAt)> _held = new();
-    private int _limit = InitialLimit; // length of the queue at which released states are removed from all of it
+    private int _limit = InitialLimit; // at this length, released states are removed also from the queue's middle
     private bool _isClosed;
     private EngineState _current = first;
 

@@ -5,8 +5,8 @@ namespace Rookery.Storage.State;
 
 /// <summary>
 /// Iterates upwards over the readable rows of a state and skips damage. It reads a damaged range without the damaged
-/// file, then continues with all files. The damaged part may have replaced or deleted a row in such a range. So it
-/// returns the row only if a lookup of its key finds it, or if old rows are allowed.
+/// file, then continues with all files. The damaged part may have replaced or deleted a row in such a range. So the
+/// cursor returns a row of the range only if a lookup of its key finds that row, or if old rows are allowed.
 /// </summary>
 internal sealed class ReadableCursor(
     EngineState state,
@@ -113,17 +113,17 @@ internal sealed class ReadableCursor(
     private void Skip(RunDamage damage)
     {
         damageSkipped(damage.ToEvent());
-        string[] undamagedOnly = [.. _range.WithoutFiles, damage.Path];
+        string[] withoutFiles = [.. _range.WithoutFiles, damage.Path];
         ReadOnlyMemory<byte> afterDamage =
             damage.ToExclusive.Span.SequenceCompareTo(_range.From.Span) > 0 ? damage.ToExclusive : _range.From;
         if (IsBelow(afterDamage.Span, _range.ToExclusive.Span))
         {
             _remaining.Push(_range with { From = afterDamage });
-            _remaining.Push(new RangeToRead(_range.From, afterDamage, undamagedOnly));
+            _remaining.Push(new RangeToRead(_range.From, afterDamage, withoutFiles));
         }
         else
         {
-            _remaining.Push(_range with { WithoutFiles = undamagedOnly });
+            _remaining.Push(_range with { WithoutFiles = withoutFiles });
         }
     }
 

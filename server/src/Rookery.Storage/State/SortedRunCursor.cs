@@ -117,7 +117,7 @@ internal sealed class SortedRunCursor(
         return hasRow;
     }
 
-    // Returns false also below the file's first key in force: a merge has moved those rows to another file.
+    // Also returns false below the file's first key: a merge has moved those rows to another file.
     private bool CheckDamageAndStart(bool hasRow) =>
         CheckDamage(hasRow) && _current!.Key.SequenceCompareTo(files[_fileIndex].FirstKey) >= 0;
 

@@ -49,9 +49,9 @@ internal static class ForeignAnswer
             )
         {
             throw new AdminException(
-                $"What answers at {address()} is no Rookery, or one of another version: its answer has not the form "
-                    + $"that this command reads. Look whether the address is right. If a Rookery of this version "
-                    + $"answers there, the command has a fault: report it. ({unexpected.Message})",
+                $"The server at {address()} is not Rookery, or another version of it: this command cannot read its "
+                    + $"answer. Check whether the address is right. If a Rookery of this version runs there, the "
+                    + $"command has a fault: report it. ({unexpected.Message})",
                 ExitCode.Failure
             );
         }
@@ -90,7 +90,7 @@ internal static class ForeignAnswer
     /// <summary>Reads a whole body into memory.</summary>
     /// <exception cref="AdminException">
     /// The body is longer than <paramref name="maxBytes"/>, or than <see cref="MaxBytes"/> if that is null; or no part
-    /// of it came for <see cref="Silence.Longest"/>.
+    /// of it came for <see cref="ResponseWait.Longest"/>.
     /// </exception>
     /// <exception cref="HttpRequestException">The connection broke.</exception>
     public static async Task<byte[]> ReadAsync(
@@ -109,7 +109,7 @@ internal static class ForeignAnswer
             await using var stream = await body.ReadAsStreamAsync(cancellation);
             while (received.Length <= bound)
             {
-                int read = await Silence.BoundAsync(
+                int read = await ResponseWait.BoundAsync(
                     address,
                     time ?? TimeProvider.System,
                     ends => stream.ReadAsync(part, ends).AsTask(),

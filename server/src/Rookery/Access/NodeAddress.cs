@@ -235,14 +235,14 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
             )
             {
                 IsFoundByData = hasDataAndJson,
-                IfSilent = HintIfSilent(parsed, isDefault),
+                NoAnswerHint = ChooseNoAnswerHint(parsed, isDefault),
                 HasLocalReads = _hasLocal,
             }),
         ];
     }
 
-    // Returns the addresses of --url, of the environment or of the user's file, each perhaps several with commas; empty
-    // if there are none.
+    // Returns the addresses of --url, of the environment or of the user's file; empty if there are none. An element may
+    // be several addresses, separated by commas.
     private string[] NamedAddresses(ParseResult parsed)
     {
         if (IsNamed(parsed))
@@ -259,7 +259,7 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
         urls.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries);
 
     /// <summary>Returns the sentence on what to check or to name if no node answers.</summary>
-    private string HintIfSilent(ParseResult parsed, bool isDefault)
+    private string ChooseNoAnswerHint(ParseResult parsed, bool isDefault)
     {
         if (IsNamed(parsed))
         {

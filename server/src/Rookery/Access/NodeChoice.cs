@@ -26,7 +26,7 @@ internal static class NodeChoice
         {
             if (attempts.Count < nodes.Count)
             {
-                attempts.Add(WhySilentAsync(nodes[attempts.Count], chosen.Token));
+                attempts.Add(WhyNoAnswerAsync(nodes[attempts.Count], chosen.Token));
             }
 
             var pause = attempts.Count < nodes.Count ? HeadStart : Timeout.InfiniteTimeSpan;
@@ -57,7 +57,7 @@ internal static class NodeChoice
 
     /// <summary>Returns why a node does not answer a request for its liveness, in a sentence; null when it
     /// answers.</summary>
-    public static async Task<string?> WhySilentAsync(NodeConnection node, CancellationToken cancellation)
+    public static async Task<string?> WhyNoAnswerAsync(NodeConnection node, CancellationToken cancellation)
     {
         using var client = node.NewClient(AnswerTimeout);
         try
@@ -67,11 +67,11 @@ internal static class NodeChoice
         }
         catch (HttpRequestException failure)
         {
-            return (node with { IfSilent = string.Empty }).Describe(failure);
+            return (node with { NoAnswerHint = string.Empty }).Describe(failure);
         }
         catch (OperationCanceledException)
         {
-            return (node with { IfSilent = string.Empty }).NoAnswer(
+            return (node with { NoAnswerHint = string.Empty }).NoAnswer(
                 $"nothing came within {AnswerTimeout.TotalSeconds} s"
             );
         }

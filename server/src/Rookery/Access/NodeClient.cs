@@ -9,12 +9,12 @@ namespace Rookery.Access;
 
 /// <summary>
 /// An HTTP client for documents, queries and indexes. Responses need not fit into memory. The response to a GET must
-/// begin within <see cref="Silence.Longest"/>. Others may take longer while the node answers other requests
-/// (<see cref="Silence.BoundLongWorkAsync"/>), because a query or a write may be long.
+/// begin within <see cref="ResponseWait.Longest"/>. The response to another method may take longer while the node
+/// answers other requests (<see cref="ResponseWait.BoundLongWorkAsync"/>), because a query or a write may be long.
 /// </summary>
 /// <param name="node">The node.</param>
-/// <param name="named">All nodes that the user named, including this one. A long operation may continue at another of
-/// them.</param>
+/// <param name="named">All nodes that the user named, including this one. A long operation may continue at another
+/// node of the list.</param>
 /// <param name="time">The clock that measures the time limit; null for the system's.</param>
 internal sealed class NodeClient(
     NodeConnection node,
@@ -66,13 +66,13 @@ internal sealed class NodeClient(
         try
         {
             return request.Method == HttpMethod.Get
-                ? await Silence.BoundBeginningAsync(
+                ? await ResponseWait.BoundBeginningAsync(
                     _node.Address,
                     _time,
                     limited => _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, limited),
                     cancellation
                 )
-                : await Silence.BoundLongWorkAsync(
+                : await ResponseWait.BoundLongWorkAsync(
                     _node,
                     _time,
                     ends => _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ends),
@@ -143,7 +143,7 @@ internal sealed class NodeClient(
     }
 
     /// <summary>
-    /// Switches to the next of the named nodes that answers. For use after a refusal or silence, because this node may
+    /// Switches to the next of the named nodes that answers. For use after a refusal or a timeout, because this node may
     /// be cut off from the other members. Stays with this node if no other answers. No request may be in progress.
     /// </summary>
     public async Task SwitchNodeAsync()

@@ -30,7 +30,7 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     /// What the user can check or name if no node answers, as a sentence; empty for none. It never proposes an option
     /// that the user has given.
     /// </summary>
-    public string IfSilent { get; init; } = string.Empty;
+    public string NoAnswerHint { get; init; } = string.Empty;
 
     /// <summary>Whether the command has the option --local.</summary>
     public bool HasLocalReads { get; init; }
@@ -49,7 +49,7 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     public static NodeConnection Of(LocalAccess local, IDisk disk, string directory) =>
         new(local.Address, local.Token, local.Token is null ? null : IdentityDirectory.AuthoritiesIn(disk, directory))
         {
-            IfSilent = $"There the node of {directory} was last started; check whether it runs.",
+            NoAnswerHint = $"There the node of {directory} was last started; check whether it runs.",
         };
 
     /// <summary>Creates an HTTP client, which the caller disposes.</summary>
@@ -106,7 +106,7 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
 
     /// <summary>Describes in sentences that no node answers.</summary>
     /// <param name="reason">The reason.</param>
-    public string NoAnswer(string reason) => $"No node answers at {Address} ({reason}). {IfSilent}".TrimEnd();
+    public string NoAnswer(string reason) => $"No node answers at {Address} ({reason}). {NoAnswerHint}".TrimEnd();
 
     /// <summary>
     /// Connects with TCP keep-alive, so that a download from a machine that lost its power ends instead of waiting for

@@ -59,7 +59,7 @@ internal static class TokenCommand
         };
         var database = new Option<string[]>("--database")
         {
-            Description = "A database in which read and write hold; may be repeated [default: all].",
+            Description = "A database to which the scopes read and write apply; may be repeated [default: all].",
             HelpName = "NAME",
         };
         var days = WholeNumber.Option(

@@ -171,7 +171,7 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
         {
             JsonValueKind.Null => null,
             JsonValueKind.String => member.Value.GetString(),
-            _ => throw InvalidFile(path, $"must have a text in \"{member.Name}\""),
+            _ => throw InvalidFile(path, $"must have a string in \"{member.Name}\""),
         };
 
     // The problem continues a sentence that begins with the file.

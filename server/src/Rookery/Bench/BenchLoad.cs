@@ -50,7 +50,7 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
         await client.ReadBodyAsync(imported);
         if (kind is BenchKind.Query)
         {
-            using var query = PlannedQuery(age: 0, waits: true);
+            using var query = QueryBody(age: 0, waits: true);
             await client.GetJsonAsync(HttpMethod.Post, $"{_path}/queries", query);
         }
     }
@@ -77,7 +77,7 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
                 + $"black\",\"@metadata\":{{\"@collection\":\"Birds\"{metadata}}}}}"
         );
 
-    private static ByteArrayContent PlannedQuery(int age, bool waits) =>
+    private static ByteArrayContent QueryBody(int age, bool waits) =>
         NodeClient.BodyOf(json =>
         {
             json.WriteString("Query"u8, "from Birds where age = $age limit 10"u8);
@@ -141,7 +141,7 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
                 return client.NewRequest(
                     HttpMethod.Post,
                     $"{_path}/queries",
-                    PlannedQuery(Math.Abs(spread) % Ages, waits: false)
+                    QueryBody(Math.Abs(spread) % Ages, waits: false)
                 );
         }
     }

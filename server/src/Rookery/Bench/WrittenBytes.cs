@@ -20,7 +20,7 @@ internal sealed record WrittenBytes(long Bytes, double? SyncSeconds)
         "index",
     ];
 
-    /// <summary>Reads both from /metrics; null if the token may not read metrics.</summary>
+    /// <summary>Reads the bytes and the latency from /metrics; null if the token may not read metrics.</summary>
     public static async Task<WrittenBytes?> ReadAsync(NodeClient client)
     {
         using var request = client.NewRequest(HttpMethod.Get, "/metrics");

@@ -251,7 +251,7 @@ internal static class JoinCommand
 
     private static IReadOnlyList<string> Addresses(string[]? configured, int port) =>
         configured is { Length: > 0 } ? [.. configured.Select(address => WithPort(address, port))]
-        // Over IPv6 only where there is nothing else, because the node may listen on IPv4 only.
+        // Uses IPv6 addresses only if the machine has no IPv4 address, because the node may listen on IPv4 only.
         : PeerAddresses.Of(new IPEndPoint(IPAddress.Any, port)) is { Count: > 0 } addresses
             ? [.. addresses.Take(MemberAddress.MaxAddresses)]
         : [.. PeerAddresses.Of(new IPEndPoint(IPAddress.IPv6Any, port)).Take(MemberAddress.MaxAddresses)];

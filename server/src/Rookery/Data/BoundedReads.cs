@@ -4,7 +4,7 @@ namespace Rookery.Data;
 
 /// <summary>
 /// The body of a response that may pause long, such as that of a streamed query which reads many documents between two
-/// results. A read ends as <see cref="Silence.BoundLongWorkAsync"/> says if the node hangs.
+/// results. If the node hangs, a read fails as <see cref="ResponseWait.BoundLongWorkAsync"/> describes.
 /// </summary>
 /// <param name="body">The body.</param>
 /// <param name="node">The node that sends the body.</param>
@@ -37,11 +37,11 @@ internal sealed class BoundedReads(Stream body, NodeConnection node, TimeProvide
     /// <inheritdoc/>
     public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
     {
-        // Most parts have arrived already.
+        // Most parts have arrived already, so their reads need no time limit.
         var reading = body.ReadAsync(buffer, cancellationToken);
         return reading.IsCompletedSuccessfully
             ? reading.Result
-            : await Silence.BoundLongWorkAsync(node, time, _ => reading.AsTask(), cancellationToken);
+            : await ResponseWait.BoundLongWorkAsync(node, time, _ => reading.AsTask(), cancellationToken);
     }
 
     /// <inheritdoc/>

@@ -174,7 +174,7 @@ internal static class QueryCommand
         string results =
             total > shown ? $"{Amount.Number(shown)} of {Amount.Of(total, "result")}" : Amount.Of(shown, "result");
 
-        // An answer by a scan has the name of the index that would answer the query.
+        // An answer by a scan has the name of the index that would answer the query, so that name is not shown.
         string index =
             answer.TryGetProperty("IsScan", out var isScan) && isScan.ValueKind == JsonValueKind.True
                 ? "a scan of the documents"

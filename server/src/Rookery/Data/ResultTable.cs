@@ -60,7 +60,7 @@ internal static class ResultTable
         );
 
     /// <summary>
-    /// Formats a number for people: digits after the fifteenth are rounding noise of binary fractions.
+    /// Formats a number for people: omits digits after the fifteenth, which are rounding noise of binary fractions.
     /// </summary>
     internal static string FormatNumber(string written) =>
         written.Contains('.', StringComparison.Ordinal)

@@ -29,7 +29,7 @@ internal static class Streamed
         await using var input = await answer.Content.ReadAsStreamAsync(cancellation);
         while (true)
         {
-            int read = await Silence.BoundAsync(
+            int read = await ResponseWait.BoundAsync(
                 address,
                 time ?? TimeProvider.System,
                 token => ReadAsync(input, part, address, token),

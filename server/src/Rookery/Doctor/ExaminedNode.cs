@@ -67,7 +67,7 @@ internal sealed record ExaminedNode(NodeConnection Connection)
             known
             ?? new NodeConnection(new Uri(NodeAddress.DefaultUrl), Token: null, Authorities: null)
             {
-                IfSilent = "If it listens elsewhere, name its configuration file with --config.",
+                NoAnswerHint = "If it listens elsewhere, name its configuration file with --config.",
             };
         return new ExaminedNode(connection)
         {

@@ -49,7 +49,7 @@ internal static class FactGathering
         };
         facts = answer.Status is { } status
             ? WithAnswer(facts, node, status.RootElement, disk, sockets)
-            : WithSilence(facts, node, answer.Silence, sockets);
+            : WithoutAnswer(facts, node, answer.NoAnswerReason, sockets);
 
         // The probe is last, because it disturbs a running node.
         return probes ? WithProbe(facts, disk, node, time) : facts;
@@ -77,8 +77,8 @@ internal static class FactGathering
 
     private static IEnumerable<SpaceFacts> SpaceOf(PosixDisk disk, ExaminedNode node)
     {
-        // A separate journal device has a small reserve, and its spare segments count as free. The node itself reports
-        // when it is low.
+        // A separate journal device is not checked here: it has a small reserve, and its spare segments count as free.
+        // The node itself reports when that device is low.
         if (node.DataDirectory is { } directory && disk.Exists(directory))
         {
             var space = disk.SpaceOf(directory);
@@ -115,14 +115,14 @@ internal static class FactGathering
     private static string ReadSockets(PosixDisk disk) =>
         KernelTable.Read(disk, "/proc/net/tcp") + KernelTable.Read(disk, "/proc/net/tcp6");
 
-    private static DoctorFacts WithSilence(DoctorFacts facts, ExaminedNode node, string silence, string sockets)
+    private static DoctorFacts WithoutAnswer(DoctorFacts facts, ExaminedNode node, string reason, string sockets)
     {
         int[] listening = [.. NetworkTables.Listeners(sockets).Select(static listener => listener.Port)];
         return facts with
         {
             Node = new NodeFacts(
                 node.Connection.Address.Authority,
-                silence,
+                reason,
                 Reason: null,
                 ClusterTrouble: null,
                 ClockDoubt: null
@@ -142,8 +142,8 @@ internal static class FactGathering
         string sockets
     )
     {
-        // Only for a node without an owner. An owned node may wait for other members too, but the cluster's status
-        // shows that.
+        // `Forming` is reported only for a node without an owner. An owned node may wait for other members too, but the
+        // cluster's status shows that.
         bool isUnclaimed =
             node.DataDirectory is { } directory && LocalAccess.TryReadClaimCode(disk, directory) is not null;
         var cluster = Member(status, "Cluster");
@@ -219,7 +219,8 @@ internal static class FactGathering
     }
 
     /// <summary>
-    /// Returns the throttling flags that the running node has seen since it started. Firmware and kernel forget them.
+    /// Returns the throttling flags that the running node reports, including flags seen since its start that firmware
+    /// and kernel no longer report.
     /// </summary>
     private static Throttling ReadThrottlingSinceBoot(JsonElement status)
     {
@@ -279,7 +280,7 @@ internal static class FactGathering
     private static string? Text(JsonElement? parent, string name) =>
         Member(parent, name) is { ValueKind: JsonValueKind.String } text ? text.GetString() : null;
 
-    private sealed record Answer(JsonDocument? Status, string Silence) : IDisposable
+    private sealed record Answer(JsonDocument? Status, string NoAnswerReason) : IDisposable
     {
         public void Dispose() => Status?.Dispose();
     }

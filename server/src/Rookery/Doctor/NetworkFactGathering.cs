@@ -12,7 +12,7 @@ namespace Rookery.Doctor;
 /// <summary>Gathers the announced nodes from avahi, and tries to reach the router and the other nodes.</summary>
 internal static class NetworkFactGathering
 {
-    // Most routers run a name server; a refused connection is an answer as well.
+    // Most routers run a name server. A refused connection also shows that the router is reachable.
     private const int RouterPort = 53;
 
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(3);
@@ -24,19 +24,21 @@ internal static class NetworkFactGathering
 
     private enum Reach
     {
-        /// <summary>The machine does not answer at all.</summary>
+        /// <summary>The end point's machine does not answer at all.</summary>
         Silent,
 
-        /// <summary>It accepts no connection; whether its machine is on could not be determined.</summary>
+        /// <summary>
+        /// The end point accepts no connection; whether its machine is on could not be determined.
+        /// </summary>
         Unknown,
 
-        /// <summary>Its machine answers address resolution, but it accepts no connection.</summary>
+        /// <summary>The end point accepts no connection, but its machine answers address resolution.</summary>
         ResolvesOnly,
 
-        /// <summary>It refuses the connection, so its machine is on.</summary>
+        /// <summary>The end point refuses the connection, so its machine is on.</summary>
         Refuses,
 
-        /// <summary>It accepts the connection.</summary>
+        /// <summary>The end point accepts the connection.</summary>
         Accepts,
     }
 
@@ -127,7 +129,7 @@ internal static class NetworkFactGathering
     )
     {
         var reached = new Dictionary<string, Reach>(StringComparer.Ordinal);
-        Reach[] answers = await Task.WhenAll(endPoints.Select(endPoint => CallAsync(endPoint, cancellationToken)));
+        Reach[] answers = await Task.WhenAll(endPoints.Select(endPoint => ConnectAsync(endPoint, cancellationToken)));
         foreach (var (endPoint, reach) in endPoints.Zip(answers))
         {
             reached[endPoint] = reach;
@@ -157,7 +159,7 @@ internal static class NetworkFactGathering
         return reached;
     }
 
-    private static async Task<Reach> CallAsync(string endPoint, CancellationToken cancellationToken)
+    private static async Task<Reach> ConnectAsync(string endPoint, CancellationToken cancellationToken)
     {
         int colon = endPoint.LastIndexOf(':');
         if (colon <= 0 || !int.TryParse(endPoint.AsSpan(colon + 1), out int port))
@@ -185,7 +187,9 @@ internal static class NetworkFactGathering
 
     private static string HostIn(string endPoint) => endPoint[..endPoint.LastIndexOf(':')].Trim('[', ']');
 
-    /// <summary>Returns what the kernel's table of neighbours tells about an end point that does not answer.</summary>
+    /// <summary>
+    /// Returns whether the machine of an end point that does not answer is on, by the kernel's table of neighbours.
+    /// </summary>
     private static Reach ReachOfSilent(string endPoint, string neighbours)
     {
         if (AddressIn(endPoint) is not { } address)

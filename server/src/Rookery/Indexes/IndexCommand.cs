@@ -108,8 +108,8 @@ internal static class IndexCommand
 
     /// <summary>Returns the cell of the column STATE.</summary>
     /// <param name="index">The index in the statistics.</param>
-    /// <param name="progress">The index in the answer that LEFT is from: it is the newer one, so its staleness
-    /// counts.</param>
+    /// <param name="progress">The index in the response with the progress, from which the column LEFT comes. This
+    /// response is newer than the statistics, so its staleness is shown.</param>
     internal static string StateOf(JsonElement index, JsonElement progress)
     {
         string state = index.GetProperty("State").GetString()!;

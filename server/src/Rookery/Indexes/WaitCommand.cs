@@ -12,7 +12,7 @@ namespace Rookery.Indexes;
 /// <summary>`rookery index wait`: waits until indexes are up to date.</summary>
 internal static class WaitCommand
 {
-    // The parameter makes the node index first what a client waits for.
+    // The parameter `wait` makes the node build the awaited indexes first.
     private const string AwaitedProgress = "/indexes/progress?wait=500";
 
     private const string Replacement = "ReplacementOf/";

@@ -13,10 +13,11 @@ internal static class IoCommand
 {
     private const int Seconds = 60;
 
-    // A correction of the node's clock by less than this does not count as set back.
+    // The node's clock counts as set back only if it goes back by more than this.
     private const long ClockToleranceMicroseconds = 10_000_000;
 
-    // A time that no operation has: the largest whole number that JSON programs keep exactly.
+    // A time after all operations, to request only the node's clock: the largest whole number that every JSON program
+    // represents exactly.
     private const long AfterAllMicroseconds = (1L << 53) - 1;
 
     private static readonly TimeSpan PollInterval = TimeSpan.FromSeconds(1);
@@ -196,7 +197,8 @@ internal static class IoCommand
             long now = ClockOf(answer);
             if (now < since - ClockToleranceMicroseconds)
             {
-                // The node's clock was set back. Until it passes the last operation again, nothing would be printed.
+                // The node's clock was set back. Without this, nothing would be printed until the clock passes the time
+                // of the last operation.
                 since = now - ((long)PollInterval.TotalMicroseconds * 2);
                 continue;
             }

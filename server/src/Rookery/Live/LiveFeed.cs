@@ -19,7 +19,7 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
     private const int MaxLineLength = 16 << 20;
 
     private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
-    private static readonly TimeSpan LongestSilence = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan StateTimeLimit = TimeSpan.FromSeconds(10);
 
     private MetricsPage? _previous;
     private long _previousAt;
@@ -94,7 +94,7 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
             int read = await reader
                 .ReadAsync(part, cancellation)
                 .AsTask()
-                .WaitAsync(LongestSilence, time, cancellation);
+                .WaitAsync(StateTimeLimit, time, cancellation);
             if (read == 0)
             {
                 return;

@@ -7,18 +7,18 @@ internal sealed class MetricSamples
 {
     private readonly Dictionary<string, List<(string Labels, double Value)>> _families = new(StringComparer.Ordinal);
 
-    private MetricSamples(string? silence) => Silence = silence;
+    private MetricSamples(string? reason) => NoSamplesReason = reason;
 
     /// <summary>Why the node sent no samples, for the object rookerySilence; null if it sent some.</summary>
-    public string? Silence { get; }
+    public string? NoSamplesReason { get; }
 
     /// <summary>Creates the result without samples, with its reason.</summary>
-    public static MetricSamples None(string silence) => new(silence);
+    public static MetricSamples None(string reason) => new(reason);
 
     /// <summary>Parses the text format of Prometheus.</summary>
     public static MetricSamples Parse(string text)
     {
-        var samples = new MetricSamples(silence: null);
+        var samples = new MetricSamples(reason: null);
         foreach (string line in text.Split('\n'))
         {
             int last = line.LastIndexOf(' ');

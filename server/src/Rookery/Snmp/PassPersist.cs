@@ -1,9 +1,10 @@
 namespace Rookery.Snmp;
 
 /// <summary>
-/// The protocol of snmpd's pass_persist (snmpd.conf(5)). PING gets PONG. get and getnext are followed by a line with an
-/// object identifier and get three lines (identifier, type, value) or NONE. set is followed by an identifier and a
-/// value and gets not-writable. An empty line or the end of the input ends the conversation.
+/// The protocol of snmpd's pass_persist (snmpd.conf(5)). The answer to PING is PONG. After "get" or "getnext", the next
+/// line is an object identifier, and the answer is three lines (identifier, type, value) or NONE. After "set", the next
+/// lines are an identifier and a value, and the answer is not-writable. An empty line or the end of the input ends the
+/// conversation.
 /// </summary>
 /// <param name="read">Reads the current objects, in their order.</param>
 internal sealed class PassPersist(Func<CancellationToken, Task<IReadOnlyList<SnmpObject>>> read)

@@ -48,7 +48,7 @@ internal sealed class SnmpSource(NodeConnection node, TimeProvider time) : IDisp
         }
         catch (HttpRequestException failure)
         {
-            return MetricSamples.None((node with { IfSilent = string.Empty }).Describe(failure));
+            return MetricSamples.None((node with { NoAnswerHint = string.Empty }).Describe(failure));
         }
         catch (TaskCanceledException) when (!cancellationToken.IsCancellationRequested)
         {

@@ -31,7 +31,7 @@ internal static class SnmpTable
         // 1: the node
         Add(objects, [1, 1], Text, samples.Values("rookery_build_info", "version").FirstOrDefault());
         Add(objects, [1, 2], Number, ToTruthValue(samples.Sum("rookery_ready") ?? 0));
-        Add(objects, [1, 3], Text, samples.Silence ?? string.Empty);
+        Add(objects, [1, 3], Text, samples.NoSamplesReason ?? string.Empty);
         Add(objects, [1, 4], Gauge, samples.Sum("rookery_alerts"));
         Add(objects, [1, 5], Gauge, samples.Sum("rookery_alerts", "severity=\"critical\""));
         Add(objects, [1, 6], Gauge, samples.Sum("process_resident_memory_bytes") / MiB);

@@ -181,7 +181,7 @@ internal static class DebugPackageCommand
         }
 
         Task<int> ReadAsync(byte[] buffer) =>
-            Silence.BoundAsync(
+            ResponseWait.BoundAsync(
                 address,
                 TimeProvider.System,
                 token => from.ReadAsync(buffer, token).AsTask(),

@@ -10,8 +10,8 @@ using Rookery.Server.Support;
 namespace Rookery.Support;
 
 /// <summary>
-/// The parts of a debug package about the machine and the node's files. Of files they contain names and sizes, never
-/// the content.
+/// The parts of a debug package about the machine and the node's files. They contain the names and sizes of files,
+/// never their content.
 /// </summary>
 internal static class SystemParts
 {
@@ -36,7 +36,7 @@ internal static class SystemParts
         ("cpuinfo", "/proc/cpuinfo"),
     ];
 
-    /// <summary>Returns these parts.</summary>
+    /// <summary>Returns the parts.</summary>
     public static IReadOnlyList<DebugPart> Of(ServeConfiguration configuration, TimeProvider time) =>
         [
             DebugPart.OfText(

@@ -69,7 +69,7 @@ internal sealed class ByteSource(Stream stream)
     }
 
     /// <summary>Skips bytes that need not be in the window.</summary>
-    /// <exception cref="BadInputException">The input ends before that.</exception>
+    /// <exception cref="BadInputException">The input has fewer bytes.</exception>
     public void Skip(long bytes)
     {
         while (bytes > 0)

@@ -10,7 +10,7 @@ namespace Rookery.Transfer;
 /// <param name="Collection">The collection of the documents.</param>
 /// <param name="IdColumn">The column with the ids; null to generate ids.</param>
 /// <param name="Infers">Whether numbers, true, false and empty fields become JSON numbers, booleans and null; otherwise
-/// all values are texts.</param>
+/// all values are strings.</param>
 /// <param name="Separator">The character between fields.</param>
 internal sealed record CsvOptions(string Collection, string? IdColumn, bool Infers, char Separator);
 
@@ -20,7 +20,7 @@ internal sealed class CsvSource : IRecordSource
     // Stands for an invalid byte. Unlike the usual U+FFFD, a noncharacter occurs in no exchanged text.
     private const char Undecodable = '\uFDD0';
 
-    // A longer text is a text even if it looks like a number.
+    // A longer field becomes a string even if it looks like a number.
     private const int LongestNumber = 32;
 
     private static readonly JsonWriterOptions Writing = new()

@@ -37,13 +37,13 @@ internal static class ExportDownload
             throw new AdminException(reason, ExitCode.Configuration);
         }
 
-        var statistics = await Silence.BoundBeginningAsync(
+        var statistics = await ResponseWait.BoundBeginningAsync(
             client.Address,
             time,
             token => client.GetJsonAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/stats", cancellation: token)
         );
         long expected = statistics.GetProperty("CountOfDocuments").GetInt64();
-        using var answer = await Silence.BoundBeginningAsync(
+        using var answer = await ResponseWait.BoundBeginningAsync(
             client.Address,
             time,
             token => client.SendAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/export", cancellation: token)

@@ -180,7 +180,7 @@ internal sealed class Import(
                 _reasonsShown++;
                 if (_reasonsShown == MaxReasonsShown)
                 {
-                    progress.Say("Further ones are only counted.");
+                    progress.Say("Further records that are not stored are only counted.");
                 }
             }
         }

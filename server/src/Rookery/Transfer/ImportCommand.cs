@@ -413,7 +413,8 @@ internal static class ImportCommand
         public Option<bool> Infers { get; } =
             new("--infer")
             {
-                Description = "Store numbers, true, false and empty fields of a table as such [default: all as texts].",
+                Description =
+                    "Store numbers, true, false and empty fields of a table as such [default: all as strings].",
             };
 
         public Option<string> Separator { get; } =
@@ -437,8 +438,8 @@ internal static class ImportCommand
         public ImportRequest Read(ParseResult parsed)
         {
             string file = parsed.GetValue(File)!;
-            string whole = Path.GetFileName(file);
-            string name = whole.EndsWith(Gzip, StringComparison.OrdinalIgnoreCase) ? whole[..^Gzip.Length] : whole;
+            string last = Path.GetFileName(file);
+            string name = last.EndsWith(Gzip, StringComparison.OrdinalIgnoreCase) ? last[..^Gzip.Length] : last;
             string formatOfName =
                 name.EndsWith(".csv", StringComparison.OrdinalIgnoreCase) ? Rows
                 : name.EndsWith(".ravendbdump", StringComparison.OrdinalIgnoreCase) ? Dump

@@ -59,7 +59,7 @@ internal sealed class ImportInput : IDisposable
         _raw.Dispose();
     }
 
-    // FileInfo describes a link, and not the file that it leads to.
+    // FileInfo does not follow a symbolic link, so the link is resolved first.
     private static DateTime ModificationOf(string path)
     {
         var file = new FileInfo(path);

@@ -17,7 +17,7 @@ internal sealed class JsonElements(ByteSource bytes)
     /// <summary>Options to parse a value of <see cref="TakeValue"/>.</summary>
     public static JsonDocumentOptions Parsing => new() { MaxDepth = DeepestLevel };
 
-    /// <summary>Skips white space and returns the next byte, which stays the next one.</summary>
+    /// <summary>Skips white space and returns the next byte without consuming it.</summary>
     /// <exception cref="BadInputException">The input ends.</exception>
     public byte Peek() =>
         TryPeek(out byte first)
@@ -26,7 +26,7 @@ internal sealed class JsonElements(ByteSource bytes)
                 $"The input is cut off: it ends at byte {bytes.Position}, before the end of its JSON."
             );
 
-    /// <summary>Skips white space and reads the next byte, which stays the next one.</summary>
+    /// <summary>Skips white space and reads the next byte without consuming it.</summary>
     /// <returns>False at the end of the input.</returns>
     public bool TryPeek(out byte first)
     {
@@ -147,7 +147,7 @@ internal sealed class JsonElements(ByteSource bytes)
     }
 
     /// <summary>
-    /// Returns the byte offset at which the JSON reader stopped, which reports lines and bytes within the line.
+    /// Returns the byte offset at which the JSON reader stopped. The reader reports a line, and a byte within the line.
     /// </summary>
     private static long OffsetOf(JsonException malformed, ReadOnlySpan<byte> window)
     {

@@ -3,7 +3,7 @@ using Rookery.Platform;
 
 namespace Rookery.Transfer;
 
-/// <summary>What documents have and an export leaves out.</summary>
+/// <summary>The parts of documents that an export leaves out.</summary>
 /// <param name="Counters">Number of counters, whose values are in no export.</param>
 /// <param name="Attachments">Number of attachments, whose contents are in no export.</param>
 internal readonly record struct LeftOut(long Counters, long Attachments)

@@ -9,14 +9,14 @@ using Rookery.Simulation;
 namespace Rookery.Server.Tests.CommandLine;
 
 /// <summary>Requests to a node that accepts connections and sends nothing.</summary>
-public sealed class SilenceTests : IDisposable
+public sealed class ResponseWaitTests : IDisposable
 {
     private readonly SimulatedTimeProvider _time = new();
     private readonly TcpListener _listener = new(IPAddress.Loopback, 0);
     private readonly NodeConnection _connection;
     private readonly NodeClient _client;
 
-    public SilenceTests()
+    public ResponseWaitTests()
     {
         _listener.Start();
         _connection = new NodeConnection(new Uri($"http://{_listener.LocalEndpoint}"), Token: null, Authorities: null);
@@ -46,7 +46,7 @@ public sealed class SilenceTests : IDisposable
     {
         using var caller = new CancellationTokenSource();
         CancellationToken ofWork = default;
-        var working = Silence.BoundWhileAnsweringAsync(
+        var working = ResponseWait.BoundWhileAnsweringAsync(
             _connection.Address,
             _time,
             ends =>
@@ -66,7 +66,7 @@ public sealed class SilenceTests : IDisposable
     public async Task Long_work_is_awaited_for_an_hour_while_the_node_answers_other_requests()
     {
         int probes = 0;
-        var working = Silence.BoundWhileAnsweringAsync(
+        var working = ResponseWait.BoundWhileAnsweringAsync(
             _connection.Address,
             _time,
             static ends => new TaskCompletionSource<int>().Task.WaitAsync(ends),

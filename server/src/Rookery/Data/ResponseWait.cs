@@ -4,15 +4,15 @@ using Rookery.Hosting;
 namespace Rookery.Data;
 
 /// <summary>
-/// Bounds how long a node may send nothing in the middle of a response. It detects a process that hangs. TCP keep-alive
-/// only detects a machine without power.
+/// Bounds how long a command waits while a node sends nothing, before or within a response. So it detects a process
+/// that hangs. TCP keep-alive only detects a machine without power.
 /// </summary>
-internal static class Silence
+internal static class ResponseWait
 {
-    /// <summary>The longest silence. It also bounds the wait for a disk that stalls.</summary>
+    /// <summary>The longest wait for a node that sends nothing, for example because its disk stalls.</summary>
     public static readonly TimeSpan Longest = TimeSpan.FromMinutes(2);
 
-    /// <summary>The longest silence of a node that works on one request and answers others.</summary>
+    /// <summary>The longest wait for the answer to a long request, while the node answers other requests.</summary>
     public static readonly TimeSpan LongestWork = TimeSpan.FromHours(1);
 
     /// <summary>Awaits work at a node for at most <see cref="Longest"/>.</summary>
@@ -57,8 +57,8 @@ internal static class Silence
 
     /// <summary>
     /// Awaits a part of the response to a request that may take long, such as a query or a write: as long as the node
-    /// answers other requests, but for at most <see cref="LongestWork"/>. The node is asked after each
-    /// <see cref="Longest"/> of silence.
+    /// answers other requests, but for at most <see cref="LongestWork"/>. Sends such another request after each
+    /// <see cref="Longest"/> without data.
     /// </summary>
     /// <param name="node">The node.</param>
     /// <param name="time">The clock.</param>
@@ -75,7 +75,7 @@ internal static class Silence
             node.Address,
             time,
             work,
-            async ends => await NodeChoice.WhySilentAsync(node, ends) is null,
+            async ends => await NodeChoice.WhyNoAnswerAsync(node, ends) is null,
             cancellation
         );
 
@@ -102,7 +102,7 @@ internal static class Silence
             }
             catch (TimeoutException) when (!awaited.IsCompleted)
             {
-                // Checked below: whether the node answers other requests.
+                // The code below checks whether the node answers other requests.
             }
             catch (OperationCanceledException) when (!awaited.IsCompleted)
             {
@@ -140,14 +140,14 @@ internal static class Silence
         CancellationToken cancellation
     )
     {
-        using var silence = new CancellationTokenSource(Longest, time);
-        using var linked = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, cancellation);
+        using var timeout = new CancellationTokenSource(Longest, time);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellation);
         try
         {
             return await work(linked.Token);
         }
         catch (OperationCanceledException)
-            when (silence.IsCancellationRequested && !cancellation.IsCancellationRequested)
+            when (timeout.IsCancellationRequested && !cancellation.IsCancellationRequested)
         {
             throw new AdminException(message, ExitCode.Failure);
         }
