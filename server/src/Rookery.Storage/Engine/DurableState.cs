@@ -75,7 +75,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     /// <param name="next">The runs; the caller keeps its reference.</param>
     /// <param name="position">Position of the new state in the log.</param>
     /// <param name="deletions">The deletions, including those that hide rows of the runs.</param>
-    /// <param name="note">Note of the mark that the manifest gets; null for no mark.</param>
+    /// <param name="note">The note of an <see cref="InstallMark"/> in the manifest; null for no mark.</param>
     /// <exception cref="DiskException">Nothing changed, neither now nor after a restart.</exception>
     /// <exception cref="StateInDoubtException">Only a restart shows which state is in force.</exception>
     public void Replace(

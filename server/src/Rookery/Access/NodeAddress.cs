@@ -157,7 +157,7 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
         });
 
     /// <summary>
-    /// Runs work with documents, without a time limit, and turns errors into a message and an exit code.
+    /// Runs work with a client whose requests may take long, and turns errors into a message and an exit code.
     /// </summary>
     public Task<int> WorkAsync(ParseResult parsed, Func<NodeClient, Task<int>> work) =>
         Refusal.GuardAsync(async () =>

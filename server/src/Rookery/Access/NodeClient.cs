@@ -143,7 +143,7 @@ internal sealed class NodeClient(
     }
 
     /// <summary>
-    /// Switches to the next of the named nodes that answers. For use after a refusal or a timeout, because this node may
+    /// Switches to the next of the named nodes that answers. For use after a refusal or timeout, because this node may
     /// be cut off from the other members. Stays with this node if no other answers. No request may be in progress.
     /// </summary>
     public async Task SwitchNodeAsync()

@@ -100,7 +100,7 @@ internal static class TopCommand
 
     private static async Task<int> WatchAsync(NodeClient client, TimeProvider time)
     {
-        // Keys, states and window sizes are queued and handled one after the other. A redraw follows each.
+        // Keys, states and window sizes are queued. The loop below applies all queued changes, then redraws the screen.
         var changes = Channel.CreateUnbounded<Action<TopScreen>>(new UnboundedChannelOptions { SingleReader = true });
         using var end = new CancellationTokenSource();
         var screen = new TopScreen(new Paint(string.IsNullOrEmpty(Environment.GetEnvironmentVariable("NO_COLOR"))));
