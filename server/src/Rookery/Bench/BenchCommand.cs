@@ -138,7 +138,7 @@ internal static class BenchCommand
         double mostBytes = seconds / (syncSeconds + LeastRoundSeconds) * bytesPerRound;
         string most =
             syncSeconds > 0 ? $", at the pace of its syncs about {Amount.Bytes(mostBytes)} at most" : string.Empty;
-        return $"This writes to the disk of each member for {seconds} s{most}. This wears cards.";
+        return $"This writes to the disk of each member for {seconds} s{most}. This wears SD cards.";
     }
 
     private static void Print(BenchResult result, BenchKind kind, int connections, long? written, bool isJson)

@@ -62,7 +62,7 @@ internal static class JoinCommand
         var mirror = new Option<bool>("--mirror")
         {
             Description =
-                "As the second of two members, vote: no acknowledged write is lost with one card, but writes stop "
+                "As the second of two members, vote: no acknowledged write is lost if one card dies, but writes stop "
                 + "while either is off [default: asked on a terminal, otherwise a standby].",
         };
         var json = new Option<bool>("--json") { Description = "Print the result as JSON." };
@@ -214,7 +214,7 @@ internal static class JoinCommand
                 $"""
                 Two members: which role do you want for {second}?
                   A standby: only {first} must be on. If its card dies, writes that {second} had not received are lost.
-                  A mirror: no acknowledged write is lost with one card, but writes stop while either is off.
+                  A mirror: no acknowledged write is lost if one card dies, but writes stop while either is off.
                   A third member ends the choice: any one of three may be off, and no acknowledged write is lost.
                 """
             );
