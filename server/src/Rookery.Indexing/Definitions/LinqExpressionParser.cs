@@ -154,13 +154,14 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         return mark.Text is "!=" ? new UnaryExpression(Opcode.Not, operation, mark.Position) : operation;
     }
 
-    // A comparison of such a value with null has its usual meaning.
+    // A comparison with null means the same with and without the cast, so it is accepted.
     private bool IsBoxed(Expression value, Expression other) =>
         parser.Shapes.Types.IsBoxed(value) && other is not WordLiteral { Push: Opcode.PushNull };
 
     /// <summary>
     /// Returns the concatenation of two values, of which one is a string or null. C# reads null as an empty string. If
-    /// both values may be null when the script runs, an empty string before them makes them texts.
+    /// both values may be null when the script runs, an empty string is put before them, so that the result is a
+    /// string.
     /// </summary>
     private InvokeExpression Join(Expression left, Expression right, int position)
     {

@@ -133,8 +133,8 @@ internal sealed class LinqNumbers(LinqTypes types)
         && !(to is ScriptFunction.CastToDecimal && from is ScriptFunction.CastToFloat or ScriptFunction.CastToDouble);
 
     /// <summary>
-    /// Returns the conversion that C# makes without a cast from a value of a document; null for types of which the
-    /// values of documents keep their own form.
+    /// Returns the conversion that C# makes without a cast from a value of a document; null for types to which the
+    /// value is not converted.
     /// </summary>
     private static ScriptFunction? ImplicitTo(ScriptFunction type) =>
         type switch
@@ -398,7 +398,7 @@ internal sealed class LinqNumbers(LinqTypes types)
 
     private static ScriptFunction? NumberOf(ScriptFunction? type) => type is { } known && IsNumber(known) ? type : null;
 
-    /// <summary>Returns the wider type of two values; null when one is unknown or they have none in common.</summary>
+    /// <summary>Returns the wider type of two values; null if a type is unknown or they have no common type.</summary>
     private ScriptFunction? CommonOf(Expression left, Expression right, int level)
     {
         if (ExactOf(left, level) is not { } first || ExactOf(right, level) is not { } second)

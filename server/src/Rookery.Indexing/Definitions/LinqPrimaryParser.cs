@@ -333,7 +333,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
             var member = ParseObjectMember();
             if (members.Exists(other => string.Equals(other.Name, member.Name, StringComparison.Ordinal)))
             {
-                throw new ScriptException(ScriptFault.Syntax, $"The member '{member.Name}' stands twice", position);
+                throw new ScriptException(ScriptFault.Syntax, $"The member '{member.Name}' occurs twice", position);
             }
 
             members.Add(member);

@@ -256,7 +256,7 @@ internal static class LinqStatics
     public static InvokeExpression ToFunction(Token name, List<Expression> arguments) =>
         (name.Text, arguments.Count) switch
         {
-            // With a document's id and the collection.
+            // The arguments are the document's id and the name of the collection.
             ("LoadDocument", 2) => new InvokeExpression(ScriptFunction.Load, arguments, name.Position),
             ("LoadDocument", _) => throw TokenCursor.NotSupported(
                 "'LoadDocument' without the name of a collection",

@@ -76,7 +76,10 @@ internal sealed class LinqTypeParser(LinqParser parser)
         "Func",
     };
 
-    /// <summary>The types that are keywords: only before these, a minus sign after the bracket negates.</summary>
+    /// <summary>
+    /// The types that are keywords. If one of them in parentheses precedes a minus sign, it is a cast, and the sign
+    /// negates.
+    /// </summary>
     private static readonly HashSet<string> Keywords = new(StringComparer.Ordinal)
     {
         "string",

@@ -43,7 +43,7 @@ internal sealed record LinqType(LinqKinds Kinds, IReadOnlyDictionary<string, Lin
     /// <summary>The exact type, as <see cref="LinqNumbers"/> represents it; null if unknown.</summary>
     public ScriptFunction? Exact { get; init; }
 
-    /// <summary>Whether the value may be null although its exact type is that of a value.</summary>
+    /// <summary>Whether the value may be null although <see cref="Exact"/> is a value type.</summary>
     public bool IsNullable { get; init; }
 
     /// <summary>The type of the elements of a sequence; null if unknown.</summary>
@@ -60,8 +60,8 @@ internal sealed record LinqType(LinqKinds Kinds, IReadOnlyDictionary<string, Lin
 }
 
 /// <summary>
-/// Infers the types of values from the text, to reject members that a value cannot have when the index is defined.
-/// Values from documents may have any member.
+/// Infers the types of values from the text. So a member that a value cannot have is rejected as soon as the index is
+/// defined. Values from documents may have any member.
 /// </summary>
 internal sealed class LinqTypes
 {

@@ -61,9 +61,10 @@ internal sealed class PlainReduce
     }
 
     /// <summary>
-    /// Whether each sum has the name of the member that it sums. Then reduced rows can be reduced again.
+    /// Whether reduced rows can be reduced again: each sum has the name of the member that it sums, and each part of
+    /// the key the name of the member that it was read from.
     /// </summary>
-    public required bool AddsItsOwn { get; init; }
+    public required bool CanReduceAgain { get; init; }
 
     /// <summary>Reads the key of a row.</summary>
     /// <param name="row">The row.</param>

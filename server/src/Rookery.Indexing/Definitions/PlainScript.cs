@@ -63,7 +63,7 @@ internal sealed class PlainScript
         var (keyNames, summed) = (new NamedMembers(keys._names), new NamedMembers(script._names));
         return new PlainReduce(keyNames, single, composite, summed, members, script._isCSharp)
         {
-            AddsItsOwn = members.TrueForAll(member =>
+            CanReduceAgain = members.TrueForAll(member =>
                 keys._names.Contains(member.Name)
                     ? member.Sum < 0 && keys.IsKeptAs(member.Name, member.KeyMember, grouped)
                     : member.Sum >= 0 && string.Equals(member.Name, script._names[member.Sum], StringComparison.Ordinal)

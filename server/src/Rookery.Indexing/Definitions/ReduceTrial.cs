@@ -96,7 +96,7 @@ internal sealed class ReduceTrial : IDisposable
         $"rookery reduce tried by version {Version}: {Convert.ToHexString(SHA256.HashData(definition))}\n";
 
     /// <summary>Returns whether a reduce needs a trial. One that only adds numbers needs none.</summary>
-    public static bool IsNeededFor(CompiledReduce? reduce) => reduce is { Plain: not { AddsItsOwn: true } };
+    public static bool IsNeededFor(CompiledReduce? reduce) => reduce is { Plain: not { CanReduceAgain: true } };
 
     /// <summary>
     /// Returns why the result of a reduce depends on the parts, in a sentence. Null if no generated rows show it.

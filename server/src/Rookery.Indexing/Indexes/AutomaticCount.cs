@@ -4,8 +4,8 @@ using Rookery.Documents.Databases;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// Counts the automatic indexes of each database. The count is cached, because every query that needs a new index reads
-/// it, and a database may have a thousand definitions of 256 KiB. Thread-safe.
+/// Counts the automatic indexes of each database. The count is cached: every query that needs a new index asks for it,
+/// and counting reads all definitions of the database, up to a thousand of 256 KiB. Thread-safe.
 /// </summary>
 public sealed class AutomaticCount
 {

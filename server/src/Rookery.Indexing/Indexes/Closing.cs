@@ -7,7 +7,7 @@ internal static class Closing
 {
     /// <summary>Closes each object.</summary>
     /// <remarks>
-    /// After closing all was tried, throws the failure, or an <see cref="AggregateException"/> of several failures.
+    /// Tries to close all objects. Then throws the only failure, or an <see cref="AggregateException"/> of several.
     /// </remarks>
     public static void Each<T>(IEnumerable<T> all, Action<T> close)
     {

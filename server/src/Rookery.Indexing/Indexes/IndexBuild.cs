@@ -108,7 +108,8 @@ internal sealed class IndexBuild
         return false;
     }
 
-    // Copies the id to a reused array, because any document may turn out to be the last of the step.
+    // Remembers the id of each document read, because the document may be the last of the step. Reuses the array if
+    // possible, to avoid an allocation for each document.
     private byte[] KeepId(ReadOnlySpan<byte> lowerId)
     {
         if (_afterId.Length == lowerId.Length)

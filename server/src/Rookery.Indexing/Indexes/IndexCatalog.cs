@@ -38,7 +38,7 @@ public sealed class IndexCatalog : IDisposable
     private bool _mayMissDeletions;
     private bool _isCurrent;
 
-    // When the disk last refused to open an index that is still not open; null if none.
+    // When opening an index last failed because of the disk, if the index is still not open; otherwise null.
     private long? _refusedAt;
     private FrozenDictionary<string, IndexSlot> _slots = FrozenDictionary<string, IndexSlot>.Empty;
 
@@ -88,8 +88,8 @@ public sealed class IndexCatalog : IDisposable
         || (TryGet(index.Record.Name, out var slot) && slot.Serving == index);
 
     /// <summary>
-    /// Returns why this node does not keep the newest definition of an index that it has seen; null if it keeps it. The
-    /// log may contain a newer definition.
+    /// Returns why this node does not keep the newest definition that it has seen of an index; null if it keeps that
+    /// definition. The log may contain a newer one.
     /// </summary>
     internal NotKept? WhyNotKept(string name) => _notKept.GetValueOrDefault(LowerNames.Index(name));
 
@@ -111,7 +111,7 @@ public sealed class IndexCatalog : IDisposable
             }
         }
 
-        // The apply thread publishes a change before its etag, so an earlier pass may have read the change alone.
+        // The apply thread publishes a change before its etag, so an earlier call may have read only the change.
         if (lastDeletion > _deletionsFollowed)
         {
             _isCurrent = false;
@@ -124,7 +124,7 @@ public sealed class IndexCatalog : IDisposable
         bool hasRoomAgain = _notKept.Any(one => one.Value.Needed is { } place && _factory.Quota.HasRoom(place));
         if (_mayMissDeletions || !_isCurrent || isRetried || hasRoomAgain)
         {
-            // Set first, so that a step that throws is repeated.
+            // Set first: if one of the following steps throws, the next call repeats them.
             _isCurrent = false;
             _refusedAt = null;
             CloseDeleted();
@@ -490,7 +490,7 @@ public sealed class IndexCatalog : IDisposable
         }
     }
 
-    // If the same reason is already recorded, its time stays.
+    // If a reason is already recorded for an index of this name, keeps the time of that record.
     private void RecordNotKept(IndexRecord record, string reason, IndexPlace? needed)
     {
         var notKept = new NotKept(record.Number, reason, _factory.Time.GetUtcNow(), needed);

@@ -45,7 +45,7 @@ internal sealed class IndexFactory
     public required Action<string> TroubleFound { get; init; }
 
     /// <summary>
-    /// Opens an index with its state on disk. If that is missing or unusable, starts building the index.
+    /// Opens an index with its state on disk. If the state is missing or unusable, starts building the index.
     /// </summary>
     /// <exception cref="DiskException">A disk operation failed.</exception>
     /// <exception cref="IndexDefinitionException">This version of Rookery cannot run the definition.</exception>

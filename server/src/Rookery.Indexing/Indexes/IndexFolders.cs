@@ -16,7 +16,7 @@ public sealed class IndexFolders(IDisk disk, string root)
     /// <summary>Name of the subfolder with the rows of a map/reduce index.</summary>
     public const string Rows = "rows";
 
-    /// <summary>Name of the subfolder that records which documents loaded which.</summary>
+    /// <summary>Name of the subfolder that records which other documents each document loaded.</summary>
     public const string Loads = "loads";
 
     private const string IdentityName = "identity";
@@ -102,8 +102,8 @@ public sealed class IndexFolders(IDisk disk, string root)
     }
 
     /// <summary>
-    /// Records in the index folder that the reduce passed its trial. If the disk refuses the record, or the record is
-    /// lost, the trial runs again.
+    /// Records in the index folder that the reduce passed its trial. If the record cannot be written, or is lost, the
+    /// trial runs again.
     /// </summary>
     /// <param name="folder">The folder of the index.</param>
     /// <param name="mark">Names the definition and the version of Rookery that tried it, in ASCII.</param>

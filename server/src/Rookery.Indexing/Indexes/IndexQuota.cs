@@ -123,8 +123,8 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
     }
 
     /// <summary>
-    /// Returns whether further automatic indexes may be defined. Counts automatic ones, which reads definitions, only
-    /// if all indexes together exceed their bound.
+    /// Returns whether further automatic indexes may be defined. Counting the automatic indexes reads definitions, so
+    /// they are counted only if the number of all indexes exceeds the maximum for automatic ones.
     /// </summary>
     /// <param name="automatic">Counts the automatic indexes of a database.</param>
     /// <param name="databases">All databases.</param>

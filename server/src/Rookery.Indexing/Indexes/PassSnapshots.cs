@@ -21,8 +21,9 @@ internal sealed class PassSnapshots(Database database)
     /// <summary>
     /// Returns the snapshot in which a group of indexes at one position continues: the newest that one of them has, or
     /// else the newest state of the database. All of them continue in it. An index may move to a newer snapshot at any
-    /// time, because every document that changed in between is after the index's position. It must not move to one that
-    /// is older than any it was fed from: an older version of such a document is before the position there.
+    /// time, because every document that changed in between is after the index's position. It must not move to a
+    /// snapshot older than one that it was fed from: there, such a document has an older version, which may be before
+    /// the position, and the index would miss the document.
     /// </summary>
     /// <param name="group">The indexes, at least one. If a caller waits for the end of a pass, indexes that were fed
     /// from a newer snapshot are removed: their pass is longer, and the caller need not wait for it.</param>

@@ -122,8 +122,8 @@ public sealed class RunningIndex : IDisposable
 
     /// <summary>
     /// Whether the index may include changes that the documents lack: it was written before the node started, and the
-    /// node has not applied everything again that it had applied then. Until it has, the index is not fed and not
-    /// whole. Used by the indexing thread.
+    /// node has not yet applied again everything that it had applied then. Until the node has, the index is not fed
+    /// and not consistent. Used by the indexing thread.
     /// </summary>
     public bool MayBeAhead => _mayBeAhead && (_mayBeAhead = !_hasReapplied(Position));
 
@@ -417,8 +417,8 @@ public sealed class RunningIndex : IDisposable
 
     /// <summary>
     /// Writes the buffered entries. Queries see them if the index is consistent, or if too many passes were
-    /// interrupted: then an inconsistent state is better than one that never advances. A write that the disk refuses is
-    /// tried again later.
+    /// interrupted: then an inconsistent state is better than one that never advances. A failed write is tried again
+    /// later.
     /// </summary>
     public void WriteBuffered()
     {

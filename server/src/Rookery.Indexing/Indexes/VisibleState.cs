@@ -161,7 +161,7 @@ internal sealed class VisibleState(IIndexStore store, TimeProvider time, bool is
         before?.Release();
     }
 
-    // Files are deleted when the last snapshot of their state is disposed, so nothing is disposed in the gate.
+    // Disposing the last snapshot of a state deletes files, so nothing is disposed under the lock.
     private PassSnapshot? Replace(IndexSnapshot? kept, PassSnapshot? documents, PublishedIndex published)
     {
         var before = _documents;

@@ -7,7 +7,7 @@ internal sealed class WriteSchedule(TimeProvider time)
     private long _changedAt;
     private long _advancedAt;
     private long? _failedAt;
-    private bool _hasChanges; // that queries do not see yet
+    private bool _hasChanges; // whether there are changes that queries do not see yet
 
     /// <summary>Whether the last write failed. It is tried again later.</summary>
     public bool IsBlocked => _failedAt is not null;
@@ -39,8 +39,8 @@ internal sealed class WriteSchedule(TimeProvider time)
 
     /// <summary>Returns whether buffered entries are due because of their age.</summary>
     /// <param name="age">The age from which they are due.</param>
-    /// <param name="isConsistent">Whether the index is at the end of a pass. Otherwise they are due only if the pass
-    /// makes no progress, because the index is at rest or waits before a damaged document.</param>
-    public bool IsAgeDue(TimeSpan age, bool isConsistent) =>
-        time.GetElapsedTime(isConsistent ? _changedAt : _advancedAt) >= age;
+    /// <param name="mayBecomeVisible">Whether queries see the entries once they are written. Otherwise the entries are
+    /// due only if the pass makes no progress, because the index is at rest or waits before a damaged document.</param>
+    public bool IsAgeDue(TimeSpan age, bool mayBecomeVisible) =>
+        time.GetElapsedTime(mayBecomeVisible ? _changedAt : _advancedAt) >= age;
 }

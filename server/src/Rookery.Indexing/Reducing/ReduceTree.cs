@@ -15,7 +15,7 @@ namespace Rookery.Indexing.Reducing;
 /// <param name="failed">Called with the reason when rows cannot be reduced.</param>
 internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
 {
-    // Adjacent pages are joined if they have at most so many entries and bytes together.
+    // Adjacent pages are joined if together they have at most this many entries and bytes.
     private const int SmallEntries = ReducePage.MaxEntries * 3 / 4;
     private const int SmallBytes = ReducePage.MaxBytes * 3 / 4;
 

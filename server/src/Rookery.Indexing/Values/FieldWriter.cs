@@ -9,8 +9,8 @@ namespace Rookery.Indexing.Values;
 /// through an array, the value is an array of the field's values in its elements. A missing field is null. Thread-safe.
 /// </summary>
 /// <param name="path">The path.</param>
-/// <param name="keepsPlaces">Whether that array contains null for an element without the field; otherwise the element
-/// is omitted.</param>
+/// <param name="keepsPlaces">Whether the written array contains null for an element without the field; otherwise the
+/// element is omitted.</param>
 public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
 {
     private readonly FieldReader _reader = new(path);

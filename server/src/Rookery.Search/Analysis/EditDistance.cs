@@ -7,7 +7,7 @@ namespace Rookery.Search.Analysis;
 public static class EditDistance
 {
     /// <summary>
-    /// Returns whether the distance of two short texts is within a bound. Takes time proportional to the length of one
+    /// Returns whether the distance of two texts is within a bound. Takes time proportional to the length of one
     /// text multiplied by the bound.
     /// </summary>
     /// <param name="left">One text, up to 1,024 characters.</param>

@@ -74,7 +74,8 @@ internal static class LetterFolding
 
     /// <summary>
     /// Returns whether a character is a mark that folding removes: combining accents, Hebrew points, Arabic vowel signs
-    /// and stretching, variants of pictures. Vowels of Indian scripts are marks, too, but are kept.
+    /// and tatweel, variation selectors, soft hyphens, zero-width joiners and non-joiners. Vowels of Indian scripts are
+    /// marks, too, but are kept.
     /// </summary>
     private static bool IsMark(int character) =>
         character

@@ -197,7 +197,7 @@ public sealed class StaticIndexRequestTests
     )]
     [InlineData(
         """{"Name":"A","Maps":["from a in docs.A select new { b = 1, a.o.b }"]}""",
-        "line 1, column 38: The member 'b' stands twice",
+        "line 1, column 38: The member 'b' occurs twice",
         false
     )]
     [InlineData(

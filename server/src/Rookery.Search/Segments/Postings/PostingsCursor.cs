@@ -11,9 +11,9 @@ namespace Rookery.Search.Segments.Postings;
 public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCursor
 {
     private readonly PostingsBlock _block = new(isText);
-
-    // Only terms with many entries need these. The postings of most terms are in the dictionary.
     private uint[] _entries = [];
+
+    // Created only for terms with many entries. The postings of most terms are in the dictionary.
     private PostingsGroups? _groups;
     private PostingPositions? _positions;
     private PackedColumn? _column;

@@ -18,7 +18,7 @@ namespace Rookery.Search.Segments.Postings;
 /// full block   0x80 | bits of a gap, varint last entry - last entry of the previous block, [u8 bits of a frequency,
 ///              varint highest, varint smallest, varint bytes of positions], 128 gaps, [128 frequencies - 1]
 /// last block   0x40, the same numbers, varint postings, varint bytes, then each posting
-/// posting      varint gap; in text fields varint gap * 2 + (1 if the frequency is 1), otherwise then varint frequency
+/// posting      varint gap; in text fields varint gap * 2 + (1 if the frequency is 1), then varint frequency unless 1
 /// </code>
 /// A zero instead of a block's first byte, or the end of the page, means that the block begins on the next page.
 /// </summary>

@@ -158,7 +158,7 @@ public sealed class BitmapCursor(ulong[] words, long count) : EntryCursor
             return Current = End;
         }
 
-        // Without the bits below the entry.
+        // The shifts clear the bits below the entry.
         ulong word = words[place] >> (entry % WordBits) << (entry % WordBits);
         while (word == 0)
         {

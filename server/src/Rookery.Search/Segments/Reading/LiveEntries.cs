@@ -2,7 +2,7 @@ using System.Numerics;
 
 namespace Rookery.Search.Segments.Reading;
 
-/// <summary>The set of live entries of a segment. Immutable: each change creates another.</summary>
+/// <summary>The set of live entries of a segment. Immutable: each change creates a new set.</summary>
 public sealed class LiveEntries
 {
     private const int WordBits = 64;

@@ -9,7 +9,7 @@ namespace Rookery.Search.Segments.Reading;
 /// </summary>
 public sealed class SegmentCache
 {
-    // When others need memory, the cache keeps its limit divided by this number.
+    // When other shares of the memory budget need memory, the cache keeps its limit divided by this number.
     private const int KeptDivisor = 4;
 
     private readonly Lock _gate = new();
@@ -37,7 +37,7 @@ public sealed class SegmentCache
                 return;
             }
 
-            // In the first round, the hand may only clear the marks of pages that were read.
+            // Two rounds, because in the first the hand possibly only clears the marks of pages that were read.
             int passes = 2 * _pages.Count;
             while (!_share.TryReserve(page.Bytes.Length))
             {

@@ -7,7 +7,8 @@ namespace Rookery.Search.Segments.Reading;
 /// <param name="TermField">Number of the term's field.</param>
 /// <param name="Term">The term's ordinal in that field.</param>
 /// <param name="OrderField">Number of the field that the entries are ordered by.</param>
-/// <param name="Order">Which of the orders of that field. The caller numbers them.</param>
+/// <param name="Order">How the entries are ordered by that field, such as descending. The caller assigns the
+/// numbers.</param>
 public readonly record struct SortedEntriesKey(int TermField, long Term, int OrderField, int Order);
 
 /// <summary>
@@ -18,15 +19,16 @@ public readonly record struct SortedEntriesKey(int TermField, long Term, int Ord
 /// </summary>
 public sealed class SortedEntries
 {
-    /// <summary>Most keys that a segment knows.</summary>
+    /// <summary>Maximum number of known keys of a segment.</summary>
     public const int MaxKeys = 1024;
 
     /// <summary>
-    /// Charged for each known key: the dictionary's node, the slot, and the cache's objects for a held order.
+    /// Memory charged for each known key, in bytes: the dictionary's node, the slot, and the cache's objects for sorted
+    /// entries.
     /// </summary>
     public const int KeyBytes = 320;
 
-    // Number of keys among which one to forget is chosen.
+    // Number of keys from which the key to forget is chosen.
     private const int ForgetCandidates = 16;
 
     private readonly Lock _gate = new();
@@ -39,7 +41,7 @@ public sealed class SortedEntries
     /// <param name="key">The key.</param>
     /// <param name="entries">The entries, in order.</param>
     /// <param name="shouldSort">If they are not held: whether the caller should sort them and call <see cref="Keep"/>.
-    /// That is so for the second request of a key, and seldom afterwards if the cache refuses or evicts the
+    /// True at the second request of a key, and again after 64 requests if the cache refused or evicted the
     /// entries.</param>
     /// <returns>Whether they are held.</returns>
     public bool TryFind(in SortedEntriesKey key, out ReadOnlySpan<int> entries, out bool shouldSort)
@@ -115,7 +117,7 @@ public sealed class SortedEntries
         }
     }
 
-    // A key without held entries, if there is one among the first.
+    // Returns a key without held entries if one of the first keys has none; otherwise the first key.
     private static SortedEntriesKey ChooseToForget(ConcurrentDictionary<SortedEntriesKey, Slot> slots)
     {
         SortedEntriesKey? first = null;
@@ -143,7 +145,7 @@ public sealed class SortedEntries
 
     private sealed class Slot
     {
-        // If the cache refuses or evicts sorted entries, they are sorted again only after so many requests.
+        // If the cache refuses or evicts sorted entries, they are sorted again only after this many requests.
         private const int RequestsBetweenSorts = 64;
 
         private int _requests;

@@ -5,7 +5,7 @@ namespace Rookery.Search.Segments.Store;
 
 /// <summary>
 /// The entries of one document in an index. Each entry has terms, words of texts, sort keys and a stored value. One
-/// object is reused for all documents, to allocate nothing for each.
+/// object is reused for all documents, so that no document causes an allocation.
 /// </summary>
 /// <remarks>
 /// A map writes the parts of an entry in any order and calls <see cref="EndEntry"/> after each entry. In all entries of
@@ -232,7 +232,8 @@ public sealed class IndexEntry
         if (_parts.Count >= MaxParts || _length + length > MaxBytes)
         {
             throw new IndexEntryException(
-                $"It has more than {MaxParts} values, or {MaxBytes >> 20} MiB of them, in the fields of the index."
+                $"The document has more than {MaxParts} values, or {MaxBytes >> 20} MiB of them, in the fields of the "
+                    + "index."
             );
         }
 

@@ -14,7 +14,7 @@ public sealed class MappedRows
     /// <summary>Maximum bytes of a key.</summary>
     public const int MaxKeyBytes = 32 * 1024;
 
-    /// <summary>Maximum bytes of a mapped or reduced row, so that two fit in a page of 64 KiB.</summary>
+    /// <summary>Maximum bytes of a mapped or reduced row, so that two fit in one store row of 64 KiB.</summary>
     public const int MaxRowBytes = 31 * 1024;
 
     private readonly PooledBytes _bytes = new();

@@ -6,7 +6,7 @@ using Rookery.Search.Segments.Writing;
 
 namespace Rookery.Search.Segments.Store;
 
-/// <summary>A segment of the store with its live entries. Immutable: each change creates another.</summary>
+/// <summary>A segment of the store with its live entries. Immutable: each change creates a new record.</summary>
 /// <param name="Handle">The segment.</param>
 /// <param name="Live">Its live entries.</param>
 /// <param name="DeadDocuments">Number of documents without live entries.</param>

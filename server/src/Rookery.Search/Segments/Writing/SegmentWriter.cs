@@ -109,8 +109,8 @@ internal sealed class SegmentWriter : IDisposable
         Invariant.Holds(_entries < SegmentFormat.EntryLimit, "a segment has at most 2^28 entries");
         _documents.Add(id, etag);
 
-        // Most indexes store no values. Values are written only from the first one on that is not empty, after as many
-        // empty ones as entries precede it.
+        // Most indexes store no values, so nothing is written before the first value that is not empty. Then an empty
+        // value is written for each earlier entry.
         if (!_hasStored && !value.IsEmpty)
         {
             _hasStored = true;
