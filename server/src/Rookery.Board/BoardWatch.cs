@@ -6,11 +6,11 @@ namespace Rookery.Board;
 /// </summary>
 public sealed class BoardWatch : IDisposable
 {
-    /// <summary>How often the board is read: a processor at 70 °C takes longer than that to reach 80 °C.</summary>
+    /// <summary>The time between readings. A processor at 70 °C takes longer than this to reach 80 °C.</summary>
     public static readonly TimeSpan Interval = TimeSpan.FromSeconds(10);
 
-    // Under-voltage and throttling come and go within seconds. Without this time, each change would move leadership and
-    // write a line to the log.
+    // Under-voltage and throttling come and go within seconds, so a condition counts for this time. Otherwise each
+    // change would move leadership and write a line to the log.
     private static readonly TimeSpan HoldTime = TimeSpan.FromMinutes(5);
 
     private readonly IBoard _board;

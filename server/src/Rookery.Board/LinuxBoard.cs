@@ -17,7 +17,8 @@ public sealed class LinuxBoard : IBoard
     // In the firmware's status word, the flags seen since boot are this many bits above the present flags.
     private const int HistoryShift = 16;
 
-    // Missing files may appear when a kernel module is loaded; a search for them takes a few system calls.
+    // Missing files may appear when a kernel module is loaded. A search for them takes a few system calls, so it is
+    // repeated only at this interval.
     private static readonly TimeSpan SearchInterval = TimeSpan.FromMinutes(5);
 
     private static readonly string[] ZoneTypes =

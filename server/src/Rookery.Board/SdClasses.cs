@@ -3,8 +3,8 @@ using System.Globalization;
 namespace Rookery.Board;
 
 /// <summary>
-/// The speed classes of an SD card. Null means that the register does not specify a class, 0 that the card has no class
-/// of this kind.
+/// The speed classes of an SD card. Null means that the register has a value without a meaning, 0 that the card has no
+/// class of this kind.
 /// </summary>
 /// <param name="Speed">Speed class: 2, 4, 6 or 10 MB/s of sequential writes.</param>
 /// <param name="Uhs">UHS speed grade: 1 or 3, tens of MB/s.</param>

@@ -7,8 +7,8 @@ using Rookery.Server.Support;
 namespace Rookery.Hosting;
 
 /// <summary>
-/// Limits a node's background work by the board's temperature and throttling. Logs once when the board gets into
-/// trouble and once when it has recovered.
+/// Limits a node's background work by the board's temperature and throttling. Logs each worsening of the board's
+/// condition, and its recovery.
 /// </summary>
 internal sealed class BackgroundThrottle : IDisposable
 {

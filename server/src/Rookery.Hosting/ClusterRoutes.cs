@@ -171,7 +171,7 @@ internal sealed class ClusterRoutes(ILogger log)
             return;
         }
 
-        // An order that has begun is completed even if the client leaves.
+        // An order that has begun is completed even if the client disconnects.
         await SendResultAsync(
             http,
             await membership.AskAsync(order, http.Request.Query["name"], CancellationToken.None)
@@ -357,8 +357,8 @@ internal sealed class ClusterRoutes(ILogger log)
             http,
             StatusCodes.Status409Conflict,
             ErrorResponse.RavenException,
-            "This node is in no cluster. Stop it, make it the first of one with `rookery cluster init --data "
-                + "DIR`, and start it again."
+            "This node is in no cluster. Stop it, make it the first member of a cluster with `rookery cluster init "
+                + "--data DIR`, and start it again."
         );
 
     /// <summary>

@@ -30,7 +30,7 @@ internal sealed partial class FatalFailure : IDisposable
     /// dump that shows the fault.
     /// </summary>
     /// <param name="thread">The thread's name; null if it has none.</param>
-    /// <param name="failure">The exception that no one handles.</param>
+    /// <param name="failure">The unhandled exception.</param>
     internal void Report(string? thread, Exception failure)
     {
         bool isOutOfMemory = IsLackOfMemory(failure);

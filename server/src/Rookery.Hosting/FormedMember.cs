@@ -19,14 +19,15 @@ internal static class FormedMember
     private const UnixFileMode AccessOfOthers =
         UnixFileMode.GroupRead | UnixFileMode.GroupWrite | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
 
-    private const string Joining = "This node joins the cluster that it formed with others, and serves nothing before.";
+    private const string Joining =
+        "This node joins the cluster that it formed with others. Until then it serves nothing.";
 
     private static readonly TimeSpan RetryInterval = TimeSpan.FromSeconds(10);
 
     /// <summary>Returns the options for forming a cluster; null if the configuration lacks the setting.</summary>
     /// <param name="configuration">The configuration.</param>
     /// <param name="announcement">The mDNS announcement; null without one.</param>
-    /// <param name="secrets">Gets the phrase, so that logs and debug packages do not contain it.</param>
+    /// <param name="secrets">Receives the phrase, so that logs and debug packages do not contain it.</param>
     /// <param name="admitted">Completes when the other nodes have admitted this one.</param>
     public static FormingOptions? OptionsFor(
         ServeConfiguration configuration,
@@ -84,7 +85,7 @@ internal static class FormedMember
             {
                 log.LogWarning(
                     LogEvents.JoinDeclined,
-                    "Others formed a cluster and let this node in, but it stays what it is: {Reason}",
+                    "Others formed a cluster and admitted this node, but it does not join: {Reason}",
                     whyUnchanged
                 );
                 return true;
@@ -144,7 +145,7 @@ internal static class FormedMember
                         loggedReason = refused.Message;
                         log.LogWarning(
                             LogEvents.JoinWaits,
-                            "This node was let into a cluster and has not joined it yet; it asks again every "
+                            "This node was admitted to a cluster and has not joined it yet; it asks again every "
                                 + "{Seconds} s. {Reason} If that cluster is gone for good, stop this node, and let "
                                 + "it join another: `rookery cluster join TOKEN --data {Directory}`.",
                             RetryInterval.TotalSeconds,

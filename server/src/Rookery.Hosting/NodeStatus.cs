@@ -62,9 +62,9 @@ internal static class NodeStatus
     }
 
     /// <summary>
-    /// Updates the status line of systemd every two seconds until the node stops or the result is disposed: the members
-    /// of its cluster, or what it waits for. The screen of a card image shows that line too. It is a timer, because a
-    /// loop would wake the thread pool of an idle node for each continuation.
+    /// Updates the status line of systemd every two seconds until the node stops or the result is disposed. The line
+    /// names the members of the node's cluster, or what the node waits for. The screen of a card image shows the line,
+    /// too. A timer is used, because a loop would wake the thread pool of an idle node for each continuation.
     /// </summary>
     public static ITimer BeginUpdates(
         NodeSetting setting,

@@ -159,7 +159,7 @@ internal sealed class ServedNode
         {
             _setting.Log.LogWarning(
                 LogEvents.StopUnnoted,
-                "The clean stop could not be noted, so the next start recovers as from a power cut: {Reason} Every "
+                "The clean stop could not be recorded, so the next start recovers as from a power cut: {Reason} Every "
                     + "acknowledged write is in the journal.",
                 failure
             );

@@ -56,7 +56,7 @@ export async function answerAdmin({ request, url, read, send, refuse, scenario }
   if (scenario === "alone" && path.startsWith("/admin/cluster/") && !/clock|finalize/.test(path)) {
     return refuse(
       409,
-      "This node is in no cluster. Stop it, make it the first of one with `rookery cluster init --data DIR`, and start it again.",
+      "This node is in no cluster. Stop it, make it the first member of a cluster with `rookery cluster init --data DIR`, and start it again.",
     )
   }
   if (!isLed && request.method !== "GET" && path.startsWith("/admin/cluster/"))

@@ -147,7 +147,7 @@ public sealed record NetworkFacts(string? Gateway, bool? GatewayAnswers, int Pee
     /// How many of the other nodes accept no connection although their machines are on: these answer address
     /// resolution.
     /// </summary>
-    public int PeersShut { get; init; }
+    public int PeersResolvedOnly { get; init; }
 
     /// <summary>How many members of this node's cluster accepted a connection on their port for members.</summary>
     public int MembersServing { get; init; }

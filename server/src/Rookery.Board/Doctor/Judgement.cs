@@ -45,7 +45,7 @@ public static class Judgement
             .. OfNetwork(facts.Network, facts.Node),
         ];
 
-    // The client sees only that its connection is reset.
+    // The client sees only that its connection is reset, so this finding gives the reason.
     private static IEnumerable<Finding> OfConnections(RefusedConnections? refused)
     {
         if (refused is not null)
@@ -482,11 +482,11 @@ public static class Judgement
             ),
             { Peers: 0, GatewayAnswers: true } => new("network", Severity.Ok, $"{router}; no other node is known."),
             { Peers: 0 } => new("network", Severity.Notice, $"{router}, and no other node is known."),
-            { PeersReached: 0, PeersShut: > 0 } => new(
+            { PeersReached: 0, PeersResolvedOnly: > 0 } => new(
                 "network",
                 Severity.Error,
                 $"None of the other nodes accepts a connection ({network.Peers} are known), although "
-                    + $"{network.PeersShut} of their machines are on: they answer address resolution.",
+                    + $"{network.PeersResolvedOnly} of their machines are on: they answer address resolution.",
                 "A firewall there or here blocks connections: open the TCP ports for clients and members (443 and "
                     + "9443, unless configured otherwise). Or they were switched off within the last minute."
             ),
@@ -508,11 +508,11 @@ public static class Judgement
                 $"None of the other nodes answers ({network.Peers} are known). {router}.",
                 "Check that this machine has an address: `ip addr`."
             ),
-            { PeersShut: > 0 } => new(
+            { PeersResolvedOnly: > 0 } => new(
                 "network",
                 Severity.Notice,
-                $"Other nodes that answer: {network.PeersReached} of {network.Peers}; {network.PeersShut} more are on "
-                    + $"but accept no connection.",
+                $"Other nodes that answer: {network.PeersReached} of {network.Peers}; "
+                    + $"{network.PeersResolvedOnly} more are on but accept no connection.",
                 "A firewall there blocks connections, or they were switched off within the last minute: `rookery "
                     + "status` shows which nodes."
             ),

@@ -75,7 +75,7 @@ internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream
     /// </summary>
     private void Write(string stamp, string text)
     {
-        // The first dropped line may have been written in part, without its line end.
+        // Begins with a line end, because the first dropped line may have been written in part, without its own.
         string before =
             _droppedLines == 0
                 ? string.Empty

@@ -33,7 +33,7 @@ public static class PeerAddresses
 
     /// <summary>
     /// Returns which of a machine's addresses a node that listens on a wildcard address announces. Temporary IPv6
-    /// addresses (RFC 8981) are left out: they end within days, so others would dial addresses of nobody.
+    /// addresses (RFC 8981) are left out: they expire within days, and others would dial them afterwards.
     /// </summary>
     /// <param name="listen">The wildcard address and the port.</param>
     /// <param name="addresses">The machine's addresses.</param>

@@ -41,9 +41,9 @@ internal sealed class SystemdNotifier : IDisposable
     }
 
     /// <summary>Calls <paramref name="send"/> at once, and twice per period, until the result is disposed.</summary>
-    // By a timer of the runtime, not of the node's clock: its callback runs on the thread pool, so that a keep-alive
-    // shows that the pool works, without which no request is answered. The node's clock also groups its timers and
-    // fires them up to two seconds late, which is too much for a short period.
+    // Uses a timer of the runtime instead of the node's clock. Its callback runs on the thread pool, so a keep-alive
+    // proves that the pool works, which all requests need. The node's clock groups its timers and fires them up to two
+    // seconds late, which is too late for a short period.
     internal static ITimer BeginKeepAlives(Action send, TimeSpan period) =>
         TimeProvider.System.CreateTimer(static run => ((Action)run!)(), send, TimeSpan.Zero, period / 2);
 

@@ -105,7 +105,7 @@ internal static class NetworkFactGathering
                 best.Count(static reach => reach >= Reach.Refuses)
             )
             {
-                PeersShut = best.Count(static reach => reach == Reach.ResolvesOnly),
+                PeersResolvedOnly = best.Count(static reach => reach == Reach.ResolvesOnly),
                 MembersServing = members.Count(member => BestOf(member.Addresses) == Reach.Accepts),
             }
         );

@@ -393,7 +393,7 @@ public sealed class JudgementTests
                 "None of the other nodes accepts a connection (2 are known), although 1 of their machines are on",
                 Well with
                 {
-                    Network = Well.Network! with { PeersReached = 0, PeersShut = 1 },
+                    Network = Well.Network! with { PeersReached = 0, PeersResolvedOnly = 1 },
                 }
             },
             { "network", Severity.Notice, "1 of 2.", Well with { Network = Well.Network! with { PeersReached = 1 } } },
@@ -403,7 +403,7 @@ public sealed class JudgementTests
                 "1 of 2; 1 more are on",
                 Well with
                 {
-                    Network = Well.Network! with { PeersReached = 1, PeersShut = 1 },
+                    Network = Well.Network! with { PeersReached = 1, PeersResolvedOnly = 1 },
                 }
             },
             {
@@ -464,7 +464,7 @@ public sealed class JudgementTests
         );
         Assert.DoesNotContain(
             named,
-            Judgement.Of(dropped with { Network = dropped.Network! with { PeersShut = 2 } })[^1].Fix,
+            Judgement.Of(dropped with { Network = dropped.Network! with { PeersResolvedOnly = 2 } })[^1].Fix,
             StringComparison.Ordinal
         );
     }
