@@ -36,7 +36,7 @@ public static class BoardPolicy
     public const double HotCelsius = 80;
 
     /// <summary>
-    /// Returns the share of one core that background work may take: half of it while the board is cool, because
+    /// Returns the share of one core that background work may take: one half while the board is cool, because
     /// requests wait for the same disk; less from 70 °C; none from 80 °C or while the firmware throttles; a quarter if
     /// the temperature is unknown.
     /// </summary>

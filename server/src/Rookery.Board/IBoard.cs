@@ -29,7 +29,7 @@ public interface IBoard : IDisposable
     MachineUse ReadUse();
 
     /// <summary>
-    /// The LED by which this board can be found among others; null if it has none that can be driven.
+    /// The LED by which this board can be found among others; null if no LED can be driven.
     /// </summary>
     IBoardLight? Light { get; }
 }

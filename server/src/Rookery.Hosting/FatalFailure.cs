@@ -5,8 +5,8 @@ using Rookery.Server.Support;
 namespace Rookery.Hosting;
 
 /// <summary>
-/// Logs why the process ends if a thread of the node, such as "indexing" or "maintenance", lets an exception through.
-/// Otherwise only the runtime's stack trace would be left.
+/// Logs why the process ends if a thread of the node, such as "indexing" or "maintenance", does not handle an
+/// exception. Otherwise only the runtime's stack trace would be left.
 /// </summary>
 internal sealed partial class FatalFailure : IDisposable
 {

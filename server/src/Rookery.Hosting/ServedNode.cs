@@ -84,8 +84,8 @@ internal sealed class ServedNode
         var member = NodeComposition.LoadMember(setting, identity, forming, context, watch);
         cluster.Member = member is null ? null : parts.AddAsyncDisposable(member);
 
-        // Listens before the data are opened: a start that cannot listen must not leave a new data directory behind.
-        // And a long journal makes opening slow; meanwhile the address answers that the data are being opened.
+        // Listens before the data are opened, so that a start that cannot listen creates no data directory. A long
+        // journal makes opening slow; meanwhile the node answers requests with the reason that it does not serve yet.
         await ListenAsync(() => app.StartAsync(), configuration.Url, setting);
         if (configuration.Welcome is { } welcomeAddress)
         {
@@ -166,8 +166,8 @@ internal sealed class ServedNode
         }
     }
 
-    // If another process of the same node has the address, it also holds the directory. That is then reported, because
-    // it is the better reason.
+    // If another process of the same node has the address, it also holds the directory. Then the held directory is
+    // reported, because it is the better reason.
     private static async Task ListenAsync(Func<Task> listen, string address, NodeSetting setting)
     {
         try

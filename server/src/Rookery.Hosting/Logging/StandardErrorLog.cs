@@ -70,8 +70,8 @@ internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream
     }
 
     /// <summary>
-    /// Writes a line to stderr. A failed write does not end the node, and a reader that does not read blocks it for at
-    /// most one second. Then lines are dropped until the reader continues, and their number is logged.
+    /// Writes a line to stderr. A failed write does not end the node, and a stalled reader blocks the node for at most
+    /// one second. Then lines are dropped until the reader continues, and their number is logged.
     /// </summary>
     private void Write(string stamp, string text)
     {

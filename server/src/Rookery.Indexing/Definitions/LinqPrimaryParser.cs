@@ -41,7 +41,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
                 return ToNumber(parser.Cursor.Take());
             case TokenKind.Text:
                 parser.Cursor.Take();
-                // The lexer gives a character literal a number other than 0.
+                // The lexer marks a character literal by a Number other than 0.
                 var literal = new TextLiteral(token.Text, token.Position);
                 return token.Number == 0
                     ? literal

@@ -183,7 +183,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
         }
     }
 
-    /// <summary>Parses the chain of methods after the groups of a reduce. It converts each group to one row.</summary>
+    /// <summary>Parses the chain of methods by which a reduce converts each group to one row.</summary>
     private void ParseGroupMethods(PipelineBuilder steps)
     {
         LinqShape? shape = LinqShape.Group;

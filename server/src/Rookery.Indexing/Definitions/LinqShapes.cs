@@ -26,7 +26,7 @@ internal sealed class LinqShapes
     private readonly Dictionary<Expression, LinqShape> _members = new(ReferenceEqualityComparer.Instance);
 
     // The variables of 'let'. Their value may be a dictionary; the value of an iteration variable is a row, an object.
-    private readonly HashSet<string> _computed = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _letVariables = new(StringComparer.Ordinal);
 
     // The expressions that are the rows of a group.
     private readonly HashSet<Expression> _rows = new(ReferenceEqualityComparer.Instance);
@@ -41,7 +41,7 @@ internal sealed class LinqShapes
     public void Set(string variable, LinqShape? shape)
     {
         _variables.Remove(variable);
-        _computed.Remove(variable);
+        _letVariables.Remove(variable);
         Types.Set(variable, type: null);
         if (shape is not null)
         {
@@ -55,12 +55,12 @@ internal sealed class LinqShapes
         var type = Types.Of(value);
         Set(variable, Of(value));
         Types.Set(variable, type);
-        _computed.Add(variable);
+        _letVariables.Add(variable);
         return value;
     }
 
     /// <summary>Returns whether a value is an iteration variable.</summary>
-    public bool IsRow(Expression value) => value is NameExpression name && !_computed.Contains(name.Name);
+    public bool IsRow(Expression value) => value is NameExpression name && !_letVariables.Contains(name.Name);
 
     /// <summary>Returns the shape of a value; null if it contains no groups.</summary>
     public LinqShape? Of(Expression value) =>

@@ -10,8 +10,8 @@ namespace Rookery.Indexing.Definitions;
 internal static class LinqStatics
 {
     /// <summary>
-    /// Static methods that translate to one function with the same arguments, with their number of arguments. Enum
-    /// arguments, such as a <c>StringComparison</c>, are removed before and do not count.
+    /// Static methods that translate to one function with the same arguments: the function, and the number of
+    /// arguments. Enum arguments, such as a <c>StringComparison</c>, are removed before the lookup and do not count.
     /// </summary>
     private static readonly Dictionary<string, (ScriptFunction Function, int Count)> Functions = new(
         StringComparer.Ordinal

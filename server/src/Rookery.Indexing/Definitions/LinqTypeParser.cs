@@ -7,8 +7,8 @@ namespace Rookery.Indexing.Definitions;
 internal sealed class LinqTypeParser(LinqParser parser)
 {
     /// <summary>
-    /// Maximum tokens in the type arguments of one type. It bounds the lookahead, because text that is not a type is
-    /// parsed again.
+    /// Maximum tokens in the type arguments of one type. It bounds the cost of looking for a type in text that is none,
+    /// and is therefore parsed again.
     /// </summary>
     private const int MaxTypeTokens = 64;
 
@@ -152,7 +152,7 @@ internal sealed class LinqTypeParser(LinqParser parser)
     }
 
     /// <summary>
-    /// Reads a type, such as <c>System.Collections.Generic.List&lt;int?&gt;[]</c>. Its name is the last one.
+    /// Reads a type, such as <c>System.Collections.Generic.List&lt;int?&gt;[]</c>. The name omits namespaces.
     /// </summary>
     public bool TryParseType(out TypeName type)
     {

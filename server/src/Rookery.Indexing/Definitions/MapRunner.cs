@@ -184,8 +184,8 @@ public sealed class MapRunner : IDisposable
         if (map.Added?.FindIn(row) is { } added)
         {
             throw new IndexEntryException(
-                $"The map adds the member '{added}' to a row, but the fields of an index have to be known before its "
-                    + $"documents: write it in the object, {{ {added}: … }}."
+                $"The map adds the member '{added}' to a row, but the fields of an index must be known before "
+                    + $"documents are indexed: write it in the object, {{ {added}: … }}."
             );
         }
 

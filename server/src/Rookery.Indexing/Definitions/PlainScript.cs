@@ -12,7 +12,7 @@ namespace Rookery.Indexing.Definitions;
 /// </summary>
 internal sealed class PlainScript
 {
-    // Maximum lookups of variables. It ends the lookup of a variable that is defined by itself.
+    // Maximum lookups of variables. The limit ends the lookup of a variable that is defined by itself.
     private const int MaxLookups = 1024;
 
     // Maximum characters in constants, counted at each use, because a variable may be used a thousand times.

@@ -17,7 +17,7 @@ internal sealed class ResultFields
 
     // The values assigned to elements of arrays in variables, as by `rows[i] = {…}`.
     private readonly Dictionary<string, List<Expression>> _elements = new(StringComparer.Ordinal);
-    private readonly Dictionary<string, List<AddedMember>> _added = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, List<AddedMember>> _setMembers = new(StringComparer.Ordinal);
     private readonly HashSet<Expression> _visited = new(ReferenceEqualityComparer.Instance);
 
     private ResultFields() { }
@@ -152,9 +152,9 @@ internal sealed class ResultFields
             return;
         }
 
-        if (!_added.TryGetValue(owner, out var known))
+        if (!_setMembers.TryGetValue(owner, out var known))
         {
-            _added.Add(owner, known = []);
+            _setMembers.Add(owner, known = []);
         }
 
         known.Add(new AddedMember(name, target.Position));
@@ -253,8 +253,8 @@ internal sealed class ResultFields
                 break;
             default:
                 throw TokenCursor.NotSupported(
-                    "what returns an object that does not stand in the text: the fields of an index have to be "
-                        + "known before its documents",
+                    "a function that returns an object which is not written in the text: the fields of an index must "
+                        + "be known before documents are indexed",
                     result.Position
                 );
         }
@@ -263,7 +263,7 @@ internal sealed class ResultFields
     /// <summary>Adds the members that are set on an object in a variable. Elements of arrays are no members.</summary>
     private void AddSetMembers(string variable, List<Expression> values)
     {
-        if (!_added.TryGetValue(variable, out var added) || !values.Exists(static value => value is ObjectLiteral))
+        if (!_setMembers.TryGetValue(variable, out var added) || !values.Exists(static value => value is ObjectLiteral))
         {
             return;
         }

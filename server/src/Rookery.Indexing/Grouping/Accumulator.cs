@@ -68,7 +68,7 @@ public sealed class Accumulator
         }
     }
 
-    /// <summary>Appends the partial result as JSON, to be added to others.</summary>
+    /// <summary>Appends the partial result as JSON, for <see cref="AddPart"/>.</summary>
     /// <param name="kind">The kind of aggregate.</param>
     /// <param name="entries">Number of entries in the group: the value of a count. Other kinds ignore it.</param>
     /// <param name="output">Receives the partial result.</param>

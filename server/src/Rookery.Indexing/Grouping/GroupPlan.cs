@@ -4,8 +4,8 @@ namespace Rookery.Indexing.Grouping;
 
 /// <summary>
 /// The groups and aggregates of a <c>group by</c> query. If a key's path has <c>[]</c> (outside of <c>array(…)</c>),
-/// each element of that array is an entry: keys and aggregates below the array are read from the element, all others
-/// from the document. Otherwise each document is an entry.
+/// each element of that array is an entry. Then keys and aggregates below the array are read from the element, and
+/// other keys and aggregates from the document. Otherwise each document is an entry.
 /// </summary>
 public sealed class GroupPlan
 {

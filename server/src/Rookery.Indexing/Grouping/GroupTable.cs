@@ -9,7 +9,7 @@ namespace Rookery.Indexing.Grouping;
 /// Groups documents, or elements of their arrays, by keys and computes the aggregates of each group. Not thread-safe.
 /// </summary>
 /// <param name="plan">The groups and aggregates to compute.</param>
-/// <param name="memory">Reserves memory for each group; null if <paramref name="maxGroups"/> bounds them.</param>
+/// <param name="memory">Reserves memory for each group; null if <paramref name="maxGroups"/> bounds the memory.</param>
 /// <param name="maxGroups">Maximum number of groups. One more sets <see cref="IsOverfull"/>.</param>
 public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int maxGroups = int.MaxValue)
 {

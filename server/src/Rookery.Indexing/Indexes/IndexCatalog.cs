@@ -24,8 +24,8 @@ public sealed class IndexCatalog : IDisposable
     // Numbers of the indexes whose failure to open was already reported to the operator.
     private readonly HashSet<long> _reported = [];
 
-    // Errors of definitions that cannot be used, by index number. They save trying a reduce again at each change of
-    // another index.
+    // Errors of definitions that cannot be used, by index number. They are kept, so that such a definition is not tried
+    // again at each change of another index.
     private readonly Dictionary<long, string> _refusals = [];
 
     // Definitions that this node does not keep, by lower-cased name. If a slot of the same name exists, it runs an
@@ -65,7 +65,7 @@ public sealed class IndexCatalog : IDisposable
     /// <summary>Number of indexes that are fed, replacements included.</summary>
     public int Count => Slots.Values.Sum(static slot => slot.All.Count());
 
-    /// <summary>Whether opening an index failed because of the disk. It is tried again later.</summary>
+    /// <summary>Whether the disk prevented the opening of an index. Opening it is tried again later.</summary>
     public bool IsIncomplete => _refusedAt is not null;
 
     /// <summary>
@@ -272,9 +272,9 @@ public sealed class IndexCatalog : IDisposable
             foreach (var index in slot.All.Where(static index => index.IsResetRequested))
             {
                 Remove(index);
-                var again = Open(index.Record, index.Place);
-                again?.IsPaused = index.IsPaused;
-                Publish(name, AfterReset(slot, index, again));
+                var rebuilt = Open(index.Record, index.Place);
+                rebuilt?.IsPaused = index.IsPaused;
+                Publish(name, AfterReset(slot, index, rebuilt));
                 reset = true;
                 break; // the slot has just been replaced
             }
@@ -288,16 +288,16 @@ public sealed class IndexCatalog : IDisposable
     /// opened, the slot keeps the other index. Without the slot, that index would still write to its folder, and the
     /// next attempt would open the folder a second time.
     /// </summary>
-    private static IndexSlot? AfterReset(IndexSlot slot, RunningIndex closed, RunningIndex? again)
+    private static IndexSlot? AfterReset(IndexSlot slot, RunningIndex closed, RunningIndex? rebuilt)
     {
         if (closed == slot.Replacement)
         {
-            return slot with { Replacement = again };
+            return slot with { Replacement = rebuilt };
         }
 
-        if (again is not null)
+        if (rebuilt is not null)
         {
-            return slot with { Serving = again };
+            return slot with { Serving = rebuilt };
         }
 
         if (slot.Replacement is { } other)

@@ -11,9 +11,9 @@ namespace Rookery.Indexing.Indexes;
 /// <summary>
 /// Feeds documents to the indexes of one database in small steps. A new index is first fed all documents, then the
 /// changes. A pass reads the changes from one snapshot until the index has been fed all of them. Indexes at the same
-/// etag share a pass. A lagging index is fed up to the position of the next index and then joins its pass. If an index
-/// loads documents while it maps others, the dependents of a changed document are the documents that loaded it: they
-/// are fed again. Not thread-safe.
+/// etag share a pass. A lagging index is fed up to the position of the next index and then joins its pass. A map may
+/// load further documents. When a loaded document changes, its dependents are fed again: the documents that loaded it.
+/// Not thread-safe.
 /// </summary>
 public sealed class IndexFeeder(Database database, IndexFeederOptions options, TimeProvider time)
 {
@@ -48,7 +48,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     /// <summary>Whether indexes hold snapshots of the database for queries, which are to be released soon.</summary>
     public bool HoldsDocuments => _indexes.Exists(static index => index.Visible.HoldsDocuments);
 
-    /// <summary>Whether feeding pauses because a document cannot be read. It is read again later.</summary>
+    /// <summary>Whether feeding pauses because a document cannot be read. Reading it is tried again later.</summary>
     public bool IsPausedByDamage => _damagedAt is not null;
 
     /// <summary>Adds an index. An empty one is built first.</summary>
@@ -269,7 +269,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         return true;
     }
 
-    // Skips a document that was deleted meanwhile. Its tombstone comes later.
+    // Skips a document that was deleted meanwhile. A later step reads its tombstone.
     private long RefeedDocument(in DatabaseReader reader, byte[] id)
     {
         if (!reader.TryGetDocument(id, out var document))
@@ -457,7 +457,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
                 return (limit, false);
             }
 
-            // A document that moved to another collection is two changes with the same etag, which must be in one step.
+            // A document that moved to another collection causes two changes with the same etag. Both must be in one
+            // step, because the next step reads the changes after an etag.
             if (
                 changes.Etag != fedThrough
                 && (

@@ -22,7 +22,7 @@ public sealed record IndexFeederOptions
         new() { PendingBytes = Math.Clamp(memoryBytes / 16, 1 << 20, 64 << 20) };
 
     /// <summary>
-    /// Memory that each index may buffer even on a node with many indexes, in bytes. It avoids tiny writes.
+    /// Memory that each index may buffer even on a node with many indexes, in bytes. This minimum avoids tiny writes.
     /// </summary>
     public long MinPendingBytes { get; init; } = 64 << 10;
 

@@ -36,7 +36,7 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
 
     /// <summary>
     /// Number of open automatic indexes that must close to make room for users' indexes. Automatic ones close first,
-    /// because any client with read access can cause them.
+    /// because any client with read access can create them by queries.
     /// </summary>
     public int AutomaticToClose => Math.Max(0, TakenBy(IndexPlace.Automatic) - MaxAutomaticNow);
 

@@ -107,7 +107,7 @@ public sealed class IndexingThread : IDisposable
         }
     }
 
-    // A read or write may fail for reasons that no single index causes. The node goes on serving documents, and the
+    // A read or write may fail for reasons that no single index causes. The node continues to serve documents, and the
     // work is tried again later.
     private bool TryWork()
     {

@@ -346,7 +346,7 @@ public sealed class RunningIndex : IDisposable
 
     /// <summary>
     /// Records that the snapshot of the pass was released before the pass ended. So the remaining dependent documents
-    /// will be read from a newer snapshot, and the index is not consistent after them.
+    /// will be read from a newer snapshot, and the index is not consistent afterwards.
     /// </summary>
     public void RecordInterruption() => _isReachedConsistent = false;
 

@@ -129,7 +129,7 @@ internal sealed class VisibleState(IIndexStore store, TimeProvider time, bool is
     /// <param name="lastIndexed">When it was written; null if it was written before the node started.</param>
     public void Advance(long etag, bool isPartial, DateTimeOffset? lastIndexed)
     {
-        // Without new entries at the same etag, the documents stay the same.
+        // If neither the etag changed nor entries were written, the state still reflects the same snapshot.
         var kept = _kept;
         bool areSameDocuments = !isPartial && kept is null && _nextDocuments is null && etag == Published.Etag;
         var documents = areSameDocuments ? _documents : _nextDocuments;

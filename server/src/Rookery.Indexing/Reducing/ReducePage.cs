@@ -83,7 +83,7 @@ internal sealed class ReducePage
         }
     }
 
-    /// <summary>Appends an entry. Its number must be greater than that of the last one.</summary>
+    /// <summary>Appends an entry. Its number must be greater than the number of the last entry.</summary>
     internal void Add(UInt128 number, ReadOnlySpan<byte> row, int childEntries = 0, int childBytes = 0)
     {
         Invariant.Holds(

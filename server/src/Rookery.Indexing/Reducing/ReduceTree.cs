@@ -34,8 +34,8 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
     /// <param name="fence">The fence of the root page: the least row number that it may contain. Updated.</param>
     /// <param name="operations">The operations, sorted by number.</param>
     /// <param name="rows">The bytes that the operations refer to.</param>
-    /// <returns>A page with one entry, which stands for the root page, or with none if the group has no rows any more.
-    /// The caller passes it to <see cref="Return"/>. Null if nothing changed.</returns>
+    /// <returns>A page whose only entry describes the root page; a page without entries if the group has no rows any
+    /// more. The caller passes the page to <see cref="Return"/>. Null if nothing changed.</returns>
     internal ReducePage? Apply(
         WriteBatch target,
         UInt128 id,

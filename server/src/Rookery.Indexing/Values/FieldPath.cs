@@ -32,7 +32,7 @@ public sealed record FieldPath(IReadOnlyList<PathStep> Steps, int Position)
     public override string ToString() =>
         string.Join('.', Steps.Select(static step => step.IsEach ? step.Name + "[]" : step.Name));
 
-    /// <summary>Returns whether both paths have the same steps, wherever they were written.</summary>
+    /// <summary>Returns whether both paths have the same steps. Their positions do not count.</summary>
     public bool Equals(FieldPath? other) => other is not null && Steps.SequenceEqual(other.Steps);
 
     /// <inheritdoc/>

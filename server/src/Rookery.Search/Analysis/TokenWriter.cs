@@ -10,8 +10,7 @@ internal ref struct TokenWriter<TSink>
     where TSink : struct, ITokenSink
 {
     /// <summary>
-    /// Size of the buffer, in bytes. It contains the word before and after a step, each with room for a slightly longer
-    /// stem.
+    /// Size of the buffer, in bytes. One half holds a word and then its stem, the other half the stem without marks.
     /// </summary>
     internal const int BufferBytes = 2 * WordBytes;
 

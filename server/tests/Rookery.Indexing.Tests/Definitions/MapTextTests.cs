@@ -60,7 +60,8 @@ public sealed class MapTextTests
             },
             {
                 "map('Users', u => { const rows = [{ a: 1 }]; for (const r of rows) r.b ??= 1; return rows })",
-                "The map adds the member 'b' to a row, but the fields of an index have to be known before its documents: write it in the object, { b: … }."
+                "The map adds the member 'b' to a row, but the fields of an index must be known before documents are "
+                    + "indexed: write it in the object, { b: … }."
             },
             { "map('Users', u => { if (u.age < 18) return null; return { age: u.age }; })", """{"age":41}""" },
             { "map('Users', u => { if (u.age > 18) return null; return { age: u.age }; })", "" },
@@ -238,7 +239,7 @@ public sealed class MapTextTests
     [InlineData("`${r.b = 2}`")]
     public void A_member_that_is_added_to_a_row_elsewhere_makes_the_map_fail(string statement) =>
         Assert.StartsWith(
-            "The map adds the member 'b' to a row, but the fields of an index have to be known before its documents",
+            "The map adds the member 'b' to a row, but the fields of an index must be known before documents",
             DefinitionExample.Map(
                 "map('Users', u => { const rows = [{ a: 1 }]; rows.forEach(r => { "
                     + statement
@@ -257,7 +258,7 @@ public sealed class MapTextTests
     )]
     [InlineData(
         "function add(r) { r.b = 1; return r } map('Users', u => { const r = { n: 1 }; add(r); return r })",
-        "The map adds the member 'b' to a row, but the fields of an index have to be known before its documents: "
+        "The map adds the member 'b' to a row, but the fields of an index must be known before documents are indexed: "
             + "write it in the object, { b: … }."
     )]
     public void Functions_may_be_declared_before_the_map(string text, string row) =>

@@ -22,7 +22,7 @@ public sealed class RefusedTextTests
     [InlineData("map('Users', u => ({ [u.a]: 1 }))", 19, "computed names")]
     [InlineData("map('Users', u => ({ _: { $value: u.a, $name: u.b } }))", 19, "the member '_'")]
     [InlineData("map('Users', u => ({ a: { $value: 1 } }))", 34, "'$value'")]
-    [InlineData("map('Users', u => u)", 18, "does not stand in the text")]
+    [InlineData("map('Users', u => u)", 18, "not written in the text")]
     [InlineData("map('Users', (u, i) => ({ a: 1 }))", 13, "2 parameters")]
     [InlineData("map('Users', u => { try { } catch (e) { } })", 20, "'try'")]
     [InlineData("map('Users', u => ({ a: process.env }))", 24, "the name 'process'")]
@@ -34,7 +34,7 @@ public sealed class RefusedTextTests
     [InlineData("from ts in timeseries.Users.HeartRate select new { ts.Name }", 11, "indexes of timeseries")]
     [InlineData("archivedMap('Users', u => ({ a: 1 }))", 0, "'archivedMap'")]
     [InlineData("const f = x => x; map('Users', u => ({ a: f(u.b) }))", 0, "'const' before the map")]
-    [InlineData("function f(x) { return { a: x } } map('Users', u => f(u.b))", 53, "does not stand in the text")]
+    [InlineData("function f(x) { return { a: x } } map('Users', u => f(u.b))", 53, "not written in the text")]
     [InlineData(
         "docs.Users.Select(u => new { t = new[] { 1.5 }.Concat(new[] { 1 }) })",
         47,
@@ -147,7 +147,7 @@ public sealed class RefusedTextTests
     [InlineData("docs.Users.Select(u => new { a = u.b.OfType<string>() })", 37, "the method 'OfType'")]
     [InlineData("docs.Users.Select(u => new { u.a + 1 })", 29, "needs a name here")]
     [InlineData("docs.Users.Select(u => new { a = u.b = 1 })", 37, "assignments")]
-    [InlineData("docs.Users.Select(u => u.name)", 25, "does not stand in the text")]
+    [InlineData("docs.Users.Select(u => u.name)", 25, "not written in the text")]
     [InlineData("docs.Users.Select(u => new { a = v.b })", 33, "the name 'v'")]
     [InlineData("docs.Users.Select(u => new { a = (u.b })", 38, "')' was expected")]
     [InlineData("from u in docs.Users", 20, "'select' was expected")]

@@ -46,7 +46,7 @@ internal struct BlockHeader
     /// <summary>The address of the positions of its group.</summary>
     public long PositionsAddress { get; private set; }
 
-    /// <summary>Offset of the block's positions in those of the group.</summary>
+    /// <summary>Offset of the block's positions within the positions of its group.</summary>
     public int PositionsOffset { get; private set; }
 
     /// <summary>Bytes of the block's positions.</summary>

@@ -18,7 +18,7 @@ internal sealed class PostingsBlock(bool isText)
     /// <summary>Upper bound of what its postings contribute to a score.</summary>
     public Impact Impact { get; private set; }
 
-    /// <summary>Offset of its positions in those of its group.</summary>
+    /// <summary>Offset of its positions within the positions of its group.</summary>
     public int PositionsOffset { get; private set; }
 
     /// <summary>Bytes of its positions.</summary>

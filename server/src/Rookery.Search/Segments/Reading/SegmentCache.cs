@@ -27,7 +27,7 @@ public sealed class SegmentCache
 
     private long KeptBytes => _share.LimitBytes / KeptDivisor;
 
-    /// <summary>Adds a page, if evicting others frees enough memory.</summary>
+    /// <summary>Adds a page, if memory for it is free or can be freed by evicting other pages.</summary>
     internal void Add(CachedPage page)
     {
         lock (_gate)

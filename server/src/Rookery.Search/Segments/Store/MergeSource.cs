@@ -4,7 +4,7 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// A segment to merge, with its live entries at the start of the merge. Maps these entries to those of the new segment.
+/// A segment to merge, with its live entries at the start of the merge. Maps their numbers to those in the new segment.
 /// </summary>
 internal sealed class MergeSource
 {
