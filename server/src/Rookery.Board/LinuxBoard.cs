@@ -162,7 +162,7 @@ public sealed class LinuxBoard : IBoard
 
     /// <summary>
     /// Opens a file of the hardware monitor with this name. The numbers of monitors change from boot to boot, so the
-    /// name is searched.
+    /// monitor is found by its name.
     /// </summary>
     private KernelFile? FindMonitor(string name, string file) =>
         ListUnder("sys/class/hwmon")

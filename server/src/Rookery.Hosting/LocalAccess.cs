@@ -26,10 +26,10 @@ public sealed record LocalAccess(Uri Address, string? Token)
     private static readonly TimeSpan PollInterval = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// Writes both files for a node that now serves. Over TLS it then waits until the node has applied all acknowledged
-    /// writes, because a member that has just joined may not know yet that the cluster has an owner. After that it
-    /// announces the node's state by mDNS and, without an owner, logs how to claim the node. Returns when the node has
-    /// an owner or the server stops.
+    /// Writes the file <c>local-access</c> for a node that now serves. Over plain HTTP that is all. Over TLS it then
+    /// waits until the node has applied all acknowledged writes, because a member that has just joined may not know yet
+    /// that the cluster has an owner. After that it announces the node's state by mDNS. If the node has no owner, it
+    /// writes the claim code, logs how to claim the node, and returns when the node has an owner or the server stops.
     /// </summary>
     internal static async Task AnnounceAsync(
         IDisk disk,

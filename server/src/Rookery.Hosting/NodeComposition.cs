@@ -226,8 +226,8 @@ internal static class NodeComposition
             // Several batches and many queries must fit into the memory budget at once.
             BatchBytesLimit = (int)Math.Min(32 << 20, configuration.MemoryBytes / 8),
             QueryBytesLimit = (int)Math.Min(4 << 20, configuration.MemoryBytes / 64),
-            // Connections may take a quarter of the memory budget. One whose client does not read pins 64 KiB of its
-            // response, and about as much in buffers.
+            // Connections may take a quarter of the memory budget. A connection whose client does not read pins 64 KiB
+            // of its response, and about as much in buffers.
             ConnectionsLimit = (int)Math.Clamp(configuration.MemoryBytes / 4 / (128 << 10), 256, 16_384),
             AdminRoutes = cluster.All,
             Board = watch,

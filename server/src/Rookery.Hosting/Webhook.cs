@@ -24,8 +24,8 @@ internal static class Webhook
         }
 
         // The path of the URL is secret, because it is enough for sending (a topic of ntfy, for example). A path
-        // shorter than 12 characters can be guessed anyway, and hiding it could blank an ordinary word such as
-        // `rookery` everywhere.
+        // shorter than 12 characters can be guessed anyway, and hiding it could hide an ordinary word such as `rookery`
+        // in all lines of the log.
         string path = webhook.Url.PathAndQuery.TrimStart('/');
         if (path.Length >= MinSecretLength)
         {

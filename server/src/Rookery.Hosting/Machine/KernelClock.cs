@@ -4,7 +4,7 @@ namespace Rookery.Hosting.Machine;
 
 /// <summary>
 /// The kernel's state of the machine's clock. A time service (timesyncd, chrony, ntpd) tells the kernel when it sets
-/// the clock; some hours after the last time the kernel reports the clock as not synchronised.
+/// the clock. Some hours after the last time, the kernel reports the clock as not synchronised.
 /// </summary>
 public static partial class KernelClock
 {

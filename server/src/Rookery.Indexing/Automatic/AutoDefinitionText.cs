@@ -90,8 +90,8 @@ internal static class AutoDefinitionText
         [.. path.EnumerateArray().Select(static step => step.GetString() ?? throw new FormatException())];
 
     /// <summary>
-    /// Returns the name of an index, built from its collection and content. If that name is too long or not allowed, it
-    /// contains a hash of the definition instead of the content.
+    /// Returns the name of an index, built from its collection and content. If that name is too long or not allowed,
+    /// returns a name that contains only a hash of the definition.
     /// </summary>
     public static string NameOf(IAutoDefinition definition, string? collection, string content)
     {

@@ -32,7 +32,7 @@ internal sealed class LinqElements(LinqTypes types)
     {
         if (arguments is [var seed, LambdaExpression { Value: { } value } fold] && method.Text is "Aggregate")
         {
-            // The type of the result was recorded while the parameters were known.
+            // The type of the lambda's result was recorded while the types of its parameters were known.
             return
                 types.Numbers.ExactOf(seed) is { } accumulator
                 && LinqNumbers.ConvertFolded(value, types.ResultOf(fold)?.Exact, accumulator) is var folded

@@ -143,7 +143,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
         bool isWhole = suffix is not ('d' or 'f') && (isHexOrBinary || text.AsSpan().IndexOfAny('.', 'e', 'E') < 0);
         if (!isWhole)
         {
-            // Parsed as a float: rounding to double first may round to another float.
+            // A float is parsed as a float, because rounding to a double first may result in another float.
             double value = suffix is 'f'
                 ? float.Parse(text.AsSpan()[..^1], NumberStyles.Float, CultureInfo.InvariantCulture)
                 : token.Number;

@@ -96,7 +96,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
 
             parser.Cursor.Expect(")");
             key = ToSource(OnlyParameterOf(selector), selector.Value!);
-            // A name that no text can contain.
+            // The text of an index cannot contain this name.
             steps.Begin("\0group");
             ParseGroupMethods(steps);
         }

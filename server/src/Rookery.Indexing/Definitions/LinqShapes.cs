@@ -22,7 +22,8 @@ internal sealed class LinqShapes
 {
     private readonly Dictionary<string, LinqShape> _variables = new(StringComparer.Ordinal);
 
-    // Recorded during parsing, because looking up a long chain of members recursively would take quadratic time.
+    // The shapes of member accesses. They are recorded during parsing, because looking up a long chain of members
+    // recursively would take quadratic time.
     private readonly Dictionary<Expression, LinqShape> _members = new(ReferenceEqualityComparer.Instance);
 
     // The variables of 'let'. Their value may be a dictionary; the value of an iteration variable is a row, an object.

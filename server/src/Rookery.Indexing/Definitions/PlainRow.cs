@@ -53,7 +53,7 @@ internal sealed class PlainRow
                 continue;
             }
 
-            // Plus a comma before and a brace after the member.
+            // The 2 bytes are a comma before and a brace after the member.
             if ((long)row.Length + head.Length + json.Length + 2 > maxBytes)
             {
                 return false;

@@ -100,7 +100,7 @@ public sealed class IndexCatalog : IDisposable
     /// <returns>Whether something changed.</returns>
     public bool Follow()
     {
-        // This etag is read first: the subscription holds all deletions through it.
+        // Read before the changes, so that they include all deletions through this etag.
         long lastDeletion = Database.LastIndexDeletion;
         while (_changes.TryRead(out var change))
         {

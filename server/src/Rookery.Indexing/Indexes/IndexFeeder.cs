@@ -399,7 +399,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         _group.AddRange(_indexes.Where(index => index.Position == position && IsFollowing(index)));
         if (_group.Count == 0)
         {
-            return true; // the indexes there were paused or reset meanwhile; another position may have a turn
+            return true; // its indexes were paused or reset meanwhile; another position may have a turn
         }
 
         long limit = _indexes

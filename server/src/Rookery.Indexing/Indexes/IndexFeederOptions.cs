@@ -1,7 +1,7 @@
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// Bounds of one step of indexing. Simulations set small ones, to reach the end of a batch in every run.
+/// Bounds of one step of indexing. Simulations set small bounds, so that steps end at bounds in every run.
 /// </summary>
 public sealed record IndexFeederOptions
 {

@@ -41,7 +41,7 @@ public sealed record IndexStatus
 
     /// <summary>
     /// Whether the results lack recent changes or include a part of a transaction, or a requested rebuild has not
-    /// begun. A client that resets an index and then waits must not learn that the index is complete.
+    /// begun. Without the last condition, a client that resets an index and waits would take the old results for new.
     /// </summary>
     public bool IsStale => VisibleEtag < LastEtag || IsPartial || IsResetRequested;
 

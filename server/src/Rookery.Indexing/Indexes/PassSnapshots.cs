@@ -177,7 +177,7 @@ internal sealed class PassSnapshot
             return null;
         }
 
-        // The node may have ended the other clients' readers of the same state already.
+        // If the node has already ended the clients' readers of this state, the new reader is ended, too.
         var shared = Reader.Database.Share(Reader);
         if (!shared.IsEnded)
         {

@@ -286,7 +286,8 @@ public sealed class RunningIndex : IDisposable
 
             if (dependent is null)
             {
-                // If a pass threw, changed documents were recorded without an advance. The position must not go back.
+                // If feeding threw, changed documents were recorded without an advance, so _reached may be older. The
+                // position must not decrease.
                 AdvanceTo(Math.Max(_reached, Position), documentsRead: 0, _isReachedConsistent);
                 _isReachedConsistent = false;
                 return;

@@ -20,7 +20,7 @@ public static class EditDistance
             return false;
         }
 
-        // One row of the matrix, by characters of left. Only cells within the bound of the diagonal matter; the others
+        // One row of the matrix, by characters of left. Only cells within the bound of the diagonal matter; other cells
         // hold bound + 1.
         int tooMuch = bound + 1;
         Span<int> row = stackalloc int[left.Length + 1];

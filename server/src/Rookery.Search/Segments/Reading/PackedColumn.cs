@@ -57,8 +57,8 @@ public sealed class PackedColumn
     }
 
     /// <summary>
-    /// Reads single values, and keeps the chunk of the last one: reads that stay in it find no page and no directory
-    /// entry again. Not thread-safe.
+    /// Reads single values. Remembers the chunk of the last one, so that further reads in this chunk look up neither
+    /// its page nor its directory entry. Not thread-safe.
     /// </summary>
     public sealed class Reader(PackedColumn column)
     {
@@ -93,7 +93,7 @@ public sealed class PackedColumn
 
         private void Open(int chunk)
         {
-            _chunk = -1; // while reading the page may fail
+            _chunk = -1; // until the page is read, which may fail
             _width = column._bits[chunk];
             _page = _width == 0 ? [] : column._pages.PageOf(column._addresses[chunk], out _offset);
             _smallest = column._smallest[chunk];

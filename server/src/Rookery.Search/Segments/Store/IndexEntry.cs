@@ -130,7 +130,7 @@ public sealed class IndexEntry
     public void SetWordCount(int field, int words) => AddPart(PartKind.Length, field, length: 0, words);
 
     /// <summary>
-    /// Sets the sort key of the entry in a field. It should be one of the entry's terms in the field.
+    /// Sets the sort key of the entry in a field. The key should be one of the entry's terms in the field.
     /// </summary>
     public void SetSortKey(int field, ReadOnlySpan<byte> key) => AddCopy(PartKind.SortKey, field, key, 0);
 

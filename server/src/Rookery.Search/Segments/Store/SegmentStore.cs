@@ -332,7 +332,7 @@ public sealed class SegmentStore : IIndexStore
     }
 
     /// <summary>
-    /// Returns the segments after the batch: entries of documents that it replaces or deletes are dead. Omits segments
+    /// Returns the segments, with the entries of documents that the batch replaces or deletes as dead. Omits segments
     /// without live entries.
     /// </summary>
     private List<HeldSegment> WithoutReplaced(IReadOnlyList<HeldSegment> segments)

@@ -141,7 +141,7 @@ internal sealed class SegmentBuilder : IDisposable
     }
 
     /// <summary>
-    /// Sets the sort key of the entry in a field. It should be one of the entry's terms in the field, so that the
+    /// Sets the sort key of the entry in a field. The key should be one of the entry's terms in the field, so that the
     /// dictionary needs no further term.
     /// </summary>
     public void SetSortKey(int field, ReadOnlySpan<byte> key)

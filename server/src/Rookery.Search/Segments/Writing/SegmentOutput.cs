@@ -6,7 +6,8 @@ namespace Rookery.Search.Segments.Writing;
 
 /// <summary>
 /// Writes the bytes of a segment to disk sequentially, 16 pages at a time. Adds a checksum to every page. Syncs every
-/// 512 KiB, because a larger sync would delay the journal's. Disposing it unfinished deletes the file.
+/// 512 KiB, because a larger sync would delay the syncs of the journal. Disposal before <see cref="Finish"/> deletes
+/// the file.
 /// </summary>
 internal sealed class SegmentOutput : IDisposable
 {

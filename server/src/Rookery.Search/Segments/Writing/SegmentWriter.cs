@@ -8,7 +8,7 @@ namespace Rookery.Search.Segments.Writing;
 /// <summary>
 /// Writes one segment. The caller first adds the fields by ascending number, each with its terms in order and then its
 /// columns. Next it adds all document ids in order, then id, etag and value of every entry. At the end it calls
-/// <see cref="Finish"/>. Disposing it unfinished deletes the file.
+/// <see cref="Finish"/>. Disposal before that deletes the file.
 /// </summary>
 internal sealed class SegmentWriter : IDisposable
 {
