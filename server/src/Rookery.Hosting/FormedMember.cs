@@ -74,19 +74,19 @@ internal static class FormedMember
                 return true;
             }
 
-            string? whyUnchanged = join.Begin(
+            string? whyNotJoining = join.Begin(
                 disk,
                 new NodeOptions { DataDirectory = directory },
                 new MemoryBudget(configuration.MemoryBytes),
                 new IoTimeline(time, disk.DeviceOf(directory)),
                 time
             );
-            if (whyUnchanged is not null)
+            if (whyNotJoining is not null)
             {
                 log.LogWarning(
                     LogEvents.JoinDeclined,
                     "Others formed a cluster and admitted this node, but it does not join: {Reason}",
-                    whyUnchanged
+                    whyNotJoining
                 );
                 return true;
             }

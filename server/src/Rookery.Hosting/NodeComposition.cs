@@ -261,11 +261,11 @@ internal static class NodeComposition
         string before = string.Join(", ", slow.Before.Select(sync => sync.DurationMicroseconds / 1000));
         log.LogWarning(
             LogEvents.SlowSync,
-            "A sync of the journal on {Device} took {Milliseconds} ms; those before it took {Before} ms. A "
+            "A sync of the journal on {Device} took {Milliseconds} ms. Syncs before it, in ms: {Before}. A "
                 + "card that stalls like this is worn, or other programs use it heavily.",
             slow.Device,
             slow.Sync.DurationMicroseconds / 1000,
-            before.Length > 0 ? before : "no"
+            before.Length > 0 ? before : "none"
         );
     }
 }

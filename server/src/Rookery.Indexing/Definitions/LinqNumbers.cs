@@ -188,9 +188,9 @@ internal sealed class LinqNumbers(LinqTypes types)
     }
 
     /// <summary>
-    /// Returns whether one of two values has a known type of numbers and the type of the other is not known.
+    /// Returns whether one of two values is known to be a number, and the type of the other value is unknown.
     /// </summary>
-    public bool IsKnownOfOne(Expression first, Expression second) =>
+    public bool IsNumberBesideUnknown(Expression first, Expression second) =>
         IsNumberBeside(first, second) || IsNumberBeside(second, first);
 
     private bool IsNumberBeside(Expression number, Expression other) =>

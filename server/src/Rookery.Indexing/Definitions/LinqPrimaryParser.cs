@@ -228,7 +228,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
         if (
             member.Text is "Equals"
             && arguments is [var first, var second]
-            && parser.Shapes.Types.Numbers.IsKnownOfOne(first, second)
+            && parser.Shapes.Types.Numbers.IsNumberBesideUnknown(first, second)
         )
         {
             throw TokenCursor.NotSupported(

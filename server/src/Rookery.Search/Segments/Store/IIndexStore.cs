@@ -38,8 +38,8 @@ public interface IIndexStore : IDisposable
     /// <summary>Makes the changes durable and visible.</summary>
     /// <param name="watermark">The new <see cref="Watermark"/>: the etag through which documents are indexed after this
     /// call.</param>
-    /// <exception cref="Rookery.Platform.DiskException">The disk failed. The changes are kept and can be applied
-    /// again.</exception>
+    /// <exception cref="Rookery.Platform.DiskException">A disk operation failed. The changes are kept and can be
+    /// applied again.</exception>
     /// <exception cref="SegmentDamagedException">The durable state cannot be read. The index must be built
     /// again.</exception>
     void Apply(long watermark);

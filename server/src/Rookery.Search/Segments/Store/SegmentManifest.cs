@@ -84,7 +84,7 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
     /// Writes a new manifest durably, under another name. The current manifest stays valid until <see cref="Publish"/>.
     /// Everything that the new manifest names must already be durable.
     /// </summary>
-    /// <exception cref="DiskException">The disk failed. The current manifest stays valid.</exception>
+    /// <exception cref="DiskException">A disk operation failed. The current manifest stays valid.</exception>
     public void Write(IDisk disk, string folder, IIoRecorder io)
     {
         var bytes = new GrowableBytes();
@@ -107,7 +107,8 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
     }
 
     /// <summary>Replaces a folder's manifest by the one that <see cref="Write"/> wrote, durably.</summary>
-    /// <exception cref="DiskException">The disk failed. After a power cut, either manifest may exist.</exception>
+    /// <exception cref="DiskException">A disk operation failed. After a power cut, either manifest may
+    /// exist.</exception>
     public static void Publish(IDisk disk, string folder)
     {
         disk.Rename(Path.Combine(folder, FreshName), Path.Combine(folder, Name));

@@ -82,7 +82,7 @@ public sealed class SegmentStore : IIndexStore
     private State Current => Volatile.Read(ref _state);
 
     /// <summary>Opens a folder that exists.</summary>
-    /// <exception cref="DiskException">The disk failed.</exception>
+    /// <exception cref="DiskException">A disk operation failed.</exception>
     /// <exception cref="SegmentDamagedException">The folder cannot be read. The index must be built again.</exception>
     public static SegmentStore Open(SegmentStoreContext context, string folder)
     {
@@ -282,7 +282,7 @@ public sealed class SegmentStore : IIndexStore
 
     /// <summary>Makes a state durable, then visible.</summary>
     /// <param name="state">The state.</param>
-    /// <param name="added">The new segment of the state, discarded if the disk fails; null for none.</param>
+    /// <param name="added">The new segment of the state, discarded if a disk operation fails; null for none.</param>
     private void Commit(State state, SegmentHandle? added)
     {
         var manifest = new SegmentManifest(
