@@ -9,7 +9,7 @@ public sealed class BackgroundWorkTests
     private readonly BackgroundWork _work = new(new RecordedLog());
 
     [Fact]
-    public async Task A_stop_waits_for_work_started_by_work()
+    public async Task A_stop_waits_for_work_that_running_work_started()
     {
         var mayContinue = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var mayEnd = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -26,7 +26,7 @@ public sealed class BackgroundWorkTests
         );
         var stopped = _work.StopAsync(CancellationToken.None);
         mayContinue.SetResult();
-        // The stop must not end here; it would have within this time.
+        // The stop must not end yet; if it did not wait for the second work, it would end within this time.
         await Assert.ThrowsAsync<TimeoutException>(() => stopped.WaitAsync(TimeSpan.FromMilliseconds(300)));
         Assert.True(hasBegun, "work that runs may begin other work during a stop");
         mayEnd.SetResult();

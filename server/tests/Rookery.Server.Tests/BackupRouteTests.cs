@@ -50,7 +50,7 @@ public sealed class BackupRouteTests : IAsyncLifetime
             .WriteAsync(
                 Encoding.ASCII.GetBytes($"GET /admin/node/backup HTTP/1.1\r\nHost: {_server.Address.Authority}\r\n\r\n")
             );
-        // The client reads the begin of the answer only. Its backup is in progress, so no other can begin.
+        // The client reads only the beginning of the answer. Its backup is in progress, so no other can begin.
         await client.GetStream().ReadExactlyAsync(new byte[64]);
         await Assert.ThrowsAsync<BackupException>(_server.Node.BeginBackupAsync);
         while (_server.Log.Lines.IsEmpty)
@@ -69,7 +69,7 @@ public sealed class BackupRouteTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_backup_waits_for_one_whose_client_has_left()
+    public async Task A_backup_waits_until_the_backup_of_a_disconnected_client_has_ended()
     {
         var slot = new BackupSlot(_time);
         using var killed = new CancellationTokenSource();
@@ -83,9 +83,9 @@ public sealed class BackupRouteTests : IAsyncLifetime
         Assert.NotNull(turn);
     }
 
-    /// <summary>If it waited on, its client would give up after two minutes without knowing the reason.</summary>
+    /// <summary>After a longer wait, the client would give up after two minutes without the reason.</summary>
     [Fact]
-    public async Task A_backup_is_refused_if_one_whose_client_has_left_does_not_end()
+    public async Task A_backup_is_refused_if_the_backup_of_a_disconnected_client_does_not_end()
     {
         var slot = new BackupSlot(_time);
         using var killed = new CancellationTokenSource();
@@ -97,7 +97,7 @@ public sealed class BackupRouteTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_backup_is_refused_while_the_client_of_another_is_there()
+    public async Task A_backup_is_refused_while_the_client_of_another_backup_is_connected()
     {
         var slot = new BackupSlot(_time);
         using var leaving = new CancellationTokenSource();
@@ -106,7 +106,7 @@ public sealed class BackupRouteTests : IAsyncLifetime
         _time.Advance(TimeSpan.FromSeconds(2));
         Assert.Null(await refused);
 
-        // The server notices that the client has left while the next one waits.
+        // The server notices that the client has left while the next request waits.
         var next = slot.TryEnterAsync(CancellationToken.None);
         await leaving.CancelAsync();
         _time.Advance(TimeSpan.FromSeconds(2));

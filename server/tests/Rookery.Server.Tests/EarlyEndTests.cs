@@ -12,7 +12,7 @@ namespace Rookery.Server.Tests;
 
 /// <summary>
 /// Requests that end early because of the disk, the leader, their node or their client: no incomplete answer looks
-/// complete, and no work goes on without a client.
+/// complete, and no work continues without a client.
 /// </summary>
 [SuppressMessage("Design", "CA1001", Justification = "The node disposes the consensus that wraps its own.")]
 public sealed class EarlyEndTests : IAsyncLifetime
@@ -147,14 +147,14 @@ public sealed class EarlyEndTests : IAsyncLifetime
         await AwaitAsync(() => _server.Context.Metrics.InFlight == 0);
     }
 
-    /// <summary>Runs are merged during the export, and those that it began with are deleted.</summary>
+    /// <summary>Runs are merged during the export, and the runs with which it began are deleted.</summary>
     [Fact]
     public async Task An_export_during_merges_is_complete_and_from_one_snapshot()
     {
         await FillAsync(Documents);
 
-        // A snapshot during a flush holds two memtables; with any other reader that exceeds the bound of three, and the
-        // export would be ended rightly.
+        // A snapshot taken during a flush holds two memtables. With another reader's memtables, that would exceed the
+        // bound of three, and the node would rightly end the export.
         await AwaitAsync(() => _server.Context.Node.ReadStatistics()!.Storage.FrozenBytes == 0);
         string[] before = ListRuns();
         using var answer = await BeginAsync("GET /export", query: null);

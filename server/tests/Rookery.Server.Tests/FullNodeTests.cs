@@ -98,7 +98,7 @@ public sealed class FullNodeTests : IAsyncLifetime
     ];
 
     [Fact]
-    public async Task On_a_full_disk_growing_writes_are_507_on_every_route_and_the_rest_works()
+    public async Task On_a_full_disk_every_route_refuses_writes_that_add_data_with_507_and_accepts_others()
     {
         var tested = Requests.Select(request => $"{request.Method} {request.Path.Split('?')[0]}").ToHashSet();
         string[] untested =
@@ -119,7 +119,7 @@ public sealed class FullNodeTests : IAsyncLifetime
         ];
         Assert.Empty(untested);
 
-        // In this order: the deletions at the end remove what requests before them change.
+        // The sequence matters: the deletions at the end remove what requests before them change.
         foreach (var (status, method, path, body) in Requests)
         {
             await AssertStatusAsync(status, method, path, body);

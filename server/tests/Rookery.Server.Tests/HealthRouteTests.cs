@@ -62,7 +62,7 @@ public sealed class HealthRouteTests(NodeInDiagnosis inDiagnosis) : IClassFixtur
         }
     }
 
-    /// <summary>The member takes part in the cluster but has no documents yet.</summary>
+    /// <summary>The node waits for the entries of the cluster that it joined, so it knows no members yet.</summary>
     [Fact]
     public async Task A_member_that_has_just_joined_is_not_ready()
     {

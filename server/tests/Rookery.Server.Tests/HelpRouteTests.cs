@@ -33,7 +33,7 @@ public sealed class HelpRouteTests(NodeInDiagnosis node) : IClassFixture<NodeInD
         }
     }
 
-    /// <summary>The dashboard splits them by their lengths in bytes.</summary>
+    /// <summary>The file begins with the length of each text in bytes, by which the dashboard splits it.</summary>
     [Fact]
     public async Task All_texts_are_served_as_one_file()
     {
@@ -72,7 +72,7 @@ public sealed class HelpRouteTests(NodeInDiagnosis node) : IClassFixture<NodeInD
     [InlineData("/help/reference/http", HttpStatusCode.OK)]
     [InlineData("/help/nothing", HttpStatusCode.NotFound)]
     [InlineData("/help/nothing.webp", HttpStatusCode.NotFound)]
-    public async Task A_page_may_be_named_without_its_ending(string path, HttpStatusCode status) =>
+    public async Task The_extension_of_a_page_may_be_omitted(string path, HttpStatusCode status) =>
         Assert.Equal(status, (await node.Http.GetAsync(path)).StatusCode);
 
     private static string[] Texts()

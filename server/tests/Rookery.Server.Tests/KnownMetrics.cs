@@ -78,7 +78,7 @@ internal static partial class KnownMetrics
         await node.InitializeAsync();
         try
         {
-            // The second answer has the metrics of requests, of which the first is one.
+            // The second answer also has the metrics of requests, because the first request was one.
             var first = await node.SendAsync("GET", "/metrics", SecureServer.LocalKey);
             var second = await node.SendAsync("GET", "/metrics", SecureServer.LocalKey);
             Assert.Equal((200, 200), (first.Status, second.Status));

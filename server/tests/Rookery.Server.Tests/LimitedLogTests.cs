@@ -20,7 +20,7 @@ public class LimitedLogTests
         Assert.Equal(LimitedLog.Burst, log.Lines.Count);
         Assert.Equal(1000 - LimitedLog.Burst, limited.DroppedLines);
 
-        // One line passes, after a report of those before it.
+        // One line is logged, after a report of the lines that were dropped before.
         time.Advance(TimeSpan.FromMinutes(3));
         limited.LogError("another");
         limited.LogError("and another");
@@ -31,7 +31,7 @@ public class LimitedLogTests
             StringComparison.Ordinal
         );
 
-        // A long silence accumulates no more than the burst.
+        // A long time without lines permits no more than one burst.
         time.Advance(TimeSpan.FromDays(30));
         for (int i = 0; i < 1000; i++)
         {

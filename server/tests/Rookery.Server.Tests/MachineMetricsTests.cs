@@ -9,7 +9,7 @@ namespace Rookery.Server.Tests;
 
 /// <summary>
 /// GET /metrics/machine, which forwards the answer of the machine's node_exporter, here a listener of the test, and
-/// GET /sd/prometheus, by which Prometheus finds both.
+/// GET /sd/prometheus, by which Prometheus finds the metrics of the node and of its machine.
 /// </summary>
 public sealed class MachineMetricsTests : IAsyncLifetime
 {

@@ -33,7 +33,7 @@ public sealed class PeerAddressesTests
         );
 
     [Fact]
-    public void A_node_on_all_IPv4_addresses_announces_those_alone() =>
+    public void A_node_on_all_IPv4_addresses_announces_only_IPv4_addresses() =>
         Assert.Equal(
             ["192.168.1.11:9443"],
             PeerAddresses.Of(new IPEndPoint(IPAddress.Any, 9443), Addresses, interfaceTable: string.Empty)

@@ -49,7 +49,7 @@ public sealed class RequestGateTests : IAsyncLifetime
         var io = new IoTimeline(_clock, "memory");
         var server = new ServerContext(options, _clock, log, new MemoryBudget(96 << 20), io);
         // Strangers use up the rate of log lines about requests. A fault on a route that is open to them counts as
-        // theirs, one on a route with a credential does not.
+        // theirs; a fault on a route that needs a credential does not.
         for (int i = 0; i < 1000; i++)
         {
             server.RequestLog.LogError("a stranger's line");
@@ -96,7 +96,7 @@ public sealed class RequestGateTests : IAsyncLifetime
     [Theory]
     [InlineData("/databases/any/docs?id=a")]
     [InlineData("/no/such/route")]
-    public async Task Other_routes_answer_503_in_RavenDBs_error_form(string path)
+    public async Task Before_the_data_is_open_other_routes_answer_503_in_RavenDBs_error_form(string path)
     {
         var answer = await _client.GetAsync(path);
         using var body = JsonDocument.Parse(await answer.Content.ReadAsStringAsync());
@@ -152,7 +152,7 @@ public sealed class RequestGateTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Readiness_reports_the_reason()
+    public async Task Readyz_reports_why_the_node_is_not_ready()
     {
         var answer = await _client.GetAsync("/readyz");
         using var verbose = JsonDocument.Parse(

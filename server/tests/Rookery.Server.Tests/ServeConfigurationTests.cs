@@ -33,7 +33,7 @@ public sealed class ServeConfigurationTests
     [InlineData("[::]:443", false, "0.0.0.0:443")]
     [InlineData("[::1]:443", false, "[::1]:443")]
     [InlineData("192.168.1.11:443", false, "192.168.1.11:443")]
-    public void All_addresses_of_a_kernel_without_IPv6_are_those_of_IPv4(
+    public void On_a_kernel_without_IPv6_all_addresses_means_all_IPv4_addresses(
         string given,
         bool supportsIPv6,
         string used

@@ -24,7 +24,7 @@ public sealed class SlowReadersTests
             _time.Advance(TimeSpan.FromSeconds(1));
         }
 
-        // 400 bytes are held, which is too many for two clients, and only one has waited long enough.
+        // 400 bytes are held, more than the limit, but no client has waited for MinReadTime yet.
         Assert.DoesNotContain(clients, static client => client.IsAborted);
         _time.Advance(SlowReaders.MinReadTime - TimeSpan.FromSeconds(4));
         await AwaitAsync(() => clients[0].IsAborted);

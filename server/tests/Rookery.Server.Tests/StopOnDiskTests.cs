@@ -39,7 +39,7 @@ public sealed class StopOnDiskTests
         await Assert.ThrowsAsync<HttpRequestException>(() => unanswered);
         Assert.Single(server.Log.Lines, static line => line.Contains("cut off", StringComparison.Ordinal));
 
-        // The node is closed as the process does it, which waits for the disk.
+        // The node is closed as a process closes it, and the close waits for the disk.
         var closed = Task.Run(server.DisposeAsync);
         await Assert.ThrowsAsync<TimeoutException>(() => closed.WaitAsync(PauseWithoutChange));
         disk.Release();

@@ -21,7 +21,7 @@ public sealed class StopTests : IAsyncLifetime
     // 16 MB with documents of 4,000 bytes: more than a connection buffers of an answer that is not read.
     private const int Documents = 4000;
 
-    // Enough events of the changes feed, which contain no documents, for the same. FillAsync gives them long ids.
+    // As many events of the changes feed are more than a connection buffers, although they contain only long ids.
     private const int ManyDocuments = 30_000;
 
     // Part of the log line about writes that had no answer when the stop timed out.
@@ -471,7 +471,7 @@ public sealed class StopTests : IAsyncLifetime
         private const int Arrays = 100;
 
         /// <summary>
-        /// The 32 paths. A step through each of the five objects is the name of its member, or brackets; both lead on.
+        /// The 32 paths. A step through each of the five objects is the name of its member, or brackets; both have the same effect.
         /// </summary>
         public static string Includes { get; } =
             string.Concat(

@@ -83,7 +83,7 @@ public class AccessRouteTests : IAsyncLifetime
 
     /// <summary>A node may join another cluster only while it has no record of a token.</summary>
     [Fact]
-    public async Task A_revoked_token_leaves_no_record_of_a_claim()
+    public async Task No_access_record_remains_after_the_last_token_is_revoked()
     {
         await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"x","Scopes":["read"]}""");
         Assert.NotEmpty(_server.Node.ClusterRecords.List(ClusterRecordPrefix.Access));
@@ -273,7 +273,7 @@ public class AccessRouteTests : IAsyncLifetime
     [Fact]
     public async Task Of_concurrent_requests_for_one_token_name_one_succeeds()
     {
-        // Several rounds, because the requests do not meet in each.
+        // Several rounds, because the requests do not overlap in each round.
         for (int round = 0; round < 5; round++)
         {
             var answers = await Task.WhenAll(
@@ -298,7 +298,7 @@ public class AccessRouteTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_lost_admin_token_is_replaced_and_that_is_logged()
+    public async Task Replacing_a_lost_admin_token_revokes_it_and_is_logged()
     {
         string lostToken = (
             await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"admin","Scopes":["admin"]}""")

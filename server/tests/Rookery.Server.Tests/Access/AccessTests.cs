@@ -143,7 +143,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     [Theory]
     [InlineData(1970)]
     [InlineData(2080)]
-    public async Task While_the_time_is_in_doubt_no_credential_expires_and_no_expiring_one_is_created(int year)
+    public async Task While_the_time_is_in_doubt_no_credential_expires_and_none_with_an_expiry_is_created(int year)
     {
         var node = new SecureServer();
         await node.InitializeAsync();
@@ -252,7 +252,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
             (await server.SendAsync(http, "GET", "/admin/node/backup")).IsRefusal(403, "admin");
         }
 
-        // The same connection, after its right to Shop was revoked.
+        // The certificate's right to Shop is revoked while the connection stays open.
         await server.RegisterAsync(certificate, isAdmin: false, ("Other", "ro"));
         (await server.SendAsync(http, "GET", Docs)).IsRefusal(403, "'Shop'");
         await server.RegisterAsync(certificate, isAdmin: true);
@@ -299,7 +299,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     }
 
     /// <summary>
-    /// A server two months before its certificates expire; the simulated clock passes all the time in between.
+    /// A server whose certificates expire two months after its simulated clock begins.
     /// </summary>
     private static SecureServer CreateWithCertificatesNearExpiry() =>
         new() { Time = new SimulatedTimeProvider(TimeProvider.System.GetUtcNow().AddMonths(4)) };

@@ -53,7 +53,7 @@ public sealed class FailedDiskAccessTests : IAsyncLifetime
         (await _server.SendAsync("GET", "/metrics")).IsRefusal(401, "No credential");
         (await _server.SendAsync("POST", "/admin/node/find", SecureServer.LocalKey)).IsRefusal(501, "without a light");
 
-        // Other members may have revoked the caller's rights since, and they trust this node as a member.
+        // Other members trust what this node forwards, but they may have revoked the caller's rights since the failure.
         (await _server.SendAsync("GET", "/admin/logs?node=B", token)).IsRefusal(503, "forwards no requests");
     }
 

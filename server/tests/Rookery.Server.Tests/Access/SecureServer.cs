@@ -47,10 +47,10 @@ public sealed class SecureServer : IAsyncLifetime
 
     public bool IsClockSynchronised { get; set; } = true;
 
-    /// <summary>Whether it serves TLS and asks for credentials.</summary>
+    /// <summary>Whether the server uses TLS and requires credentials.</summary>
     public bool IsSecure { get; init; } = true;
 
-    /// <summary>Where the metrics of the machine are read.</summary>
+    /// <summary>The address from which the machine's metrics are read.</summary>
     public Uri MachineMetrics { get; init; } = new(ServeConfiguration.UsualMachineMetrics);
 
     /// <summary>The watched board; null for none.</summary>
@@ -63,8 +63,8 @@ public sealed class SecureServer : IAsyncLifetime
     public IReadOnlyList<ShownSetting> Settings { get; init; } = [];
 
     /// <summary>
-    /// Runs before each read barrier, to store what the leader has and this node lacks until then; the node is then the
-    /// second of three. Null for a single node.
+    /// Runs before each read barrier, and stores what the leader has and this node lacks. If set, the node is one of
+    /// three members; null for a single node.
     /// </summary>
     public Func<IConsensus, Task>? AtBarrier { get; init; }
 

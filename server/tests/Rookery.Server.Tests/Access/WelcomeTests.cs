@@ -8,8 +8,8 @@ using Rookery.Server.Welcome;
 namespace Rookery.Server.Tests.Access;
 
 /// <summary>
-/// The page over plain HTTP for people who do not trust the cluster's authority yet: it leads them to its certificate,
-/// and accepts no credential.
+/// The page over plain HTTP for people who do not trust the cluster's authority yet: it offers the authority's
+/// certificate, and accepts no credential.
 /// </summary>
 public sealed class WelcomeTests : IAsyncLifetime
 {
@@ -83,7 +83,7 @@ public sealed class WelcomeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task The_page_runs_no_script_and_loads_nothing_else()
+    public async Task The_page_runs_no_script_and_loads_no_other_resource()
     {
         using var answer = await _http.GetAsync("/");
         string policy = answer.Headers.GetValues("Content-Security-Policy").Single();

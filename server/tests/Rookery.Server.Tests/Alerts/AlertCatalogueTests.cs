@@ -13,7 +13,7 @@ public sealed partial class AlertCatalogueTests
     private static readonly DateTimeOffset Now = new(2026, 11, 25, 12, 0, 0, TimeSpan.Zero);
 
     [Fact]
-    public void Contents_that_cannot_be_read_have_a_sentence_of_their_own()
+    public void Unreadable_attachments_are_reported_in_a_sentence_of_their_own()
     {
         var damage = AlertCatalogue.All.Single(static alert => alert.Name is "damage");
         string contents = damage.Judge!(HealthyFacts() with { UnreadableContents = 2 })!;
@@ -27,7 +27,7 @@ public sealed partial class AlertCatalogueTests
     }
 
     [Fact]
-    public void The_rules_file_of_the_ansible_collection_equals_the_catalogues() =>
+    public void The_rules_file_of_the_ansible_collection_matches_the_alert_catalogue() =>
         Assert.Equal(
             PrometheusRules.Write(),
             File.ReadAllText(Path.Join(Repository.Root, "ansible/roles/monitoring/files/rookery.rules.yml"))
@@ -84,7 +84,7 @@ public sealed partial class AlertCatalogueTests
     }
 
     /// <summary>
-    /// Uses the metrics of a member behind TLS on a board with all readings, with slots and a backup.
+    /// Reads the metrics of a member with TLS, a board with all readings, two software slots and a backup.
     /// </summary>
     [Fact]
     public async Task Every_metric_in_an_alerts_expression_is_exported_by_a_node()

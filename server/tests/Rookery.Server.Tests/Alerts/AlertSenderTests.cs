@@ -17,7 +17,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
 {
     private const string Token = "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2";
 
-    // In place of an HTTP status: the webhook does not answer, or it closes the connection without an answer.
+    // Instead of an HTTP status: the webhook does not answer, or it closes the connection without an answer.
     private const int Hangs = 999;
     private const int Closes = 998;
 
@@ -107,7 +107,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Ntfy_messages_use_its_form_and_are_posted_to_the_url_above_the_topic()
+    public async Task Messages_to_ntfy_have_its_format_and_are_posted_to_the_url_above_the_topic()
     {
         await using var sender = CreateSender("/ntfy/our-rookery", WebhookSettings.Ntfy, token: null);
         _active.Add(HotAlert() with { Severity = AlertSeverity.Critical });
@@ -318,10 +318,10 @@ public sealed class AlertSenderTests : IAsyncLifetime
     {
         var outbox = new AlertOutbox();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
-        MemberAlert[] standing = [new("B", HotAlert())];
-        Assert.Single(outbox.Update(standing, static _ => true, MayBeOver, now));
+        MemberAlert[] raised = [new("B", HotAlert())];
+        Assert.Single(outbox.Update(raised, static _ => true, MayBeOver, now));
         Assert.Empty(outbox.Update([], static _ => true, static _ => false, now.AddSeconds(10)));
-        Assert.Empty(outbox.Update(standing, static _ => true, static _ => false, now.AddSeconds(20)));
+        Assert.Empty(outbox.Update(raised, static _ => true, static _ => false, now.AddSeconds(20)));
         Assert.Empty(outbox.Update([], static _ => true, static _ => false, now.AddSeconds(30)));
         Assert.Equal(
             ["resolved"],
@@ -482,7 +482,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
             "/help/reference/alerts.md#hot"
         );
 
-    // The test of AlertOutbox.Update whether an alert that is not reported is over: here it always is.
+    // AlertOutbox.Update asks whether an alert that is no longer reported is over; here it always is.
     private static bool MayBeOver(MemberAlert alert) => true;
 
     private static string StateOf(string body)

@@ -8,8 +8,8 @@ using Rookery.Simulation;
 namespace Rookery.Server.Tests.Alerts;
 
 /// <summary>
-/// The evaluation of a node's alerts every ten seconds. A condition is an alert after it held for the alert's period,
-/// and the alert ends after the condition did not hold for a while.
+/// The evaluation of a node's alerts every ten seconds. A condition becomes an alert after it held for the alert's
+/// period, and the alert ends after the condition did not hold for a while.
 /// </summary>
 public sealed class AlertWatchTests : IDisposable
 {
@@ -55,7 +55,7 @@ public sealed class AlertWatchTests : IDisposable
     }
 
     [Fact]
-    public void A_second_member_that_is_down_is_an_alert_of_its_own()
+    public void Each_member_that_is_down_has_an_alert_of_its_own()
     {
         // B is down at first, then C too, and at last only C.
         ConsensusStatistics StatisticsOfLeader(params string[] down) =>

@@ -24,7 +24,7 @@ public sealed class MachineNotesTests
     [InlineData("rookery_image_packages_timestamp_seconds 1e300")]
     [InlineData("rookery_image_packages_timestamp_seconds NaN")]
     [InlineData("rookery_image_packages_timestamp_seconds -5")]
-    public void What_is_no_release_and_no_time_is_ignored(string line)
+    public void Invalid_releases_and_times_are_ignored(string line)
     {
         var notes = MachineNotes.Parse(line);
         Assert.Null(notes.ImageRelease);

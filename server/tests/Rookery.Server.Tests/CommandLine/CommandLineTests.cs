@@ -129,7 +129,7 @@ public sealed class CommandLineTests
     [InlineData("[::1]:80", null, 0)]
     [InlineData("localhost:80", null, 0)]
     [InlineData("", null, 0)]
-    public void The_quick_connection_needs_a_numeric_address(string text, uint? address, int port) =>
+    public void A_plain_HTTP_request_needs_a_numeric_address(string text, uint? address, int port) =>
         Assert.Equal(
             (address is not null, address ?? 0, port),
             PlainHttpRequest.TryReadAddress(text, out uint read, out ushort at) ? (true, read, at) : (false, 0u, 0)

@@ -105,7 +105,7 @@ public sealed class CsvReaderTests
     }
 
     [Fact]
-    public void A_head_that_is_not_UTF8_is_refused() =>
+    public void A_header_row_that_is_not_UTF8_is_refused() =>
         Assert.Contains(
             "not valid UTF-8",
             Assert.Throws<BadInputException>(() => OpenTable("id,stra\u00dfe\n1,2\n")).Message,
@@ -116,7 +116,7 @@ public sealed class CsvReaderTests
     [InlineData("id;ort\n1;Ulm\n", ',', "--separator ';'")]
     [InlineData("id\tort\n1\tUlm\n", ',', "--separator tab")]
     [InlineData("id,ort\n1,Ulm\n", ';', "--separator ','")]
-    public void A_head_with_another_separator_is_refused(string text, char separator, string option) =>
+    public void A_header_row_with_another_separator_is_refused(string text, char separator, string option) =>
         Assert.Contains(
             option,
             Assert.Throws<BadInputException>(() => OpenTable(text, separator)).Message,
@@ -135,7 +135,7 @@ public sealed class CsvReaderTests
     [InlineData("-1.50", "-1.50")]
     [InlineData("+1", "\"+1\"")]
     [InlineData("01067", "\"01067\"")]
-    public void Inferring_takes_truth_values_in_three_spellings(string field, string json)
+    public void Type_inference_accepts_true_and_false_in_three_spellings(string field, string json)
     {
         var source = OpenTable($"a\n{field}\n", infers: true);
         Assert.True(source.TryRead(out var record));

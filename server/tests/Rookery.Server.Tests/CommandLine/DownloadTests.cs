@@ -418,7 +418,7 @@ public sealed class DownloadTests
     }
 
     [Fact]
-    public async Task The_quick_connection_times_out_on_a_node_that_hangs_mid_answer()
+    public async Task A_plain_HTTP_request_times_out_if_the_node_hangs_within_its_answer()
     {
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();

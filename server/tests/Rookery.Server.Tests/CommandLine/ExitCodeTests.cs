@@ -7,8 +7,8 @@ namespace Rookery.Server.Tests.CommandLine;
 public sealed class ExitCodeTests
 {
     /// <summary>
-    /// Commands for documents, databases and indexes: 409 and 412 are their code 75. Blanks separate arguments; a
-    /// bracket is a blank within an argument.
+    /// Commands for documents, databases and indexes: at status 409 or 412 they end with code 75. Blanks separate
+    /// arguments; a bracket stands for a blank within an argument.
     /// </summary>
     public static TheoryData<string> OfData =>
         [
@@ -79,7 +79,7 @@ public sealed class ExitCodeTests
         );
     }
 
-    // Runs a command against a node that answers with one status after another.
+    // Runs a command once for each status with which a node may refuse it.
     private static async Task AssertExitCodesAsync(string command, int conflict)
     {
         string[] words = [.. command.Split(' ').Select(static word => word.Replace('[', ' ').Replace(']', ' ').Trim())];

@@ -29,7 +29,7 @@ public sealed class JsonSourceTests
     [InlineData("nonsense\n{\"n\":2}")]
     [InlineData("{\"n\":1}")]
     [InlineData("")]
-    public void Documents_on_lines_of_their_own_are_read_by_line_so_a_bad_one_is_skipped(string input) =>
+    public void Input_with_one_document_per_line_is_not_read_as_one_JSON_text(string input) =>
         Assert.False(
             JsonSource.Recognizes(
                 new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), pieceBytes: 3))

@@ -6,7 +6,7 @@ namespace Rookery.Server.Tests.CommandLine;
 public class NodePartsTests
 {
     [Fact]
-    public async Task Parts_are_disposed_in_reverse_even_if_one_throws()
+    public async Task Parts_are_disposed_in_reverse_order_even_if_one_throws()
     {
         var disposedParts = new List<int>();
         var parts = new NodeParts();

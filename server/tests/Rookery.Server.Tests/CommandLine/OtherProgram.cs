@@ -43,7 +43,7 @@ internal sealed class OtherProgram : IAsyncDisposable
         }
         catch (Exception ends) when (ends is SocketException or IOException or InvalidOperationException)
         {
-            // The test has ended, or the command has heard enough.
+            // The test has ended, or the command has closed the connection.
         }
     }
 }

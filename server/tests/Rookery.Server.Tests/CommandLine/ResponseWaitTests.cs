@@ -85,7 +85,7 @@ public sealed class ResponseWaitTests : IDisposable
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task A_body_that_stops_coming_ends_the_command(bool isStream)
+    public async Task A_command_ends_if_the_body_of_an_answer_stops_arriving(bool isStream)
     {
         var asking = _client.SendAsync(HttpMethod.Post, "/databases/Shop/queries");
         using var node = await _listener.AcceptTcpClientAsync();
@@ -116,7 +116,7 @@ public sealed class ResponseWaitTests : IDisposable
     {
         for (int steps = 0; !task.IsCompleted; steps++)
         {
-            Assert.True(steps < 20_000, "it waits for ever");
+            Assert.True(steps < 20_000, "the task never ends");
             _time.Advance(TimeSpan.FromSeconds(1));
             await Task.Delay(2);
         }

@@ -25,7 +25,7 @@ public sealed partial class StandardStreamTests : IDisposable
     }
 
     [Fact]
-    public void A_blocked_reader_is_waited_for_no_longer_than_requested()
+    public void A_write_waits_for_a_blocked_reader_no_longer_than_requested()
     {
         _pipe.Fill();
         Assert.Equal(0, _pipe.Stream.WriteWithin("lost"u8, TimeSpan.FromMilliseconds(50)));

@@ -12,7 +12,7 @@ public sealed class StartInterruptionTests
     private readonly TaskCompletionSource<PosixSignal> _signal = new();
 
     [Fact]
-    public void A_start_that_does_not_end_after_the_signal_ends_the_process()
+    public void A_start_that_takes_too_long_after_a_signal_ends_the_process()
     {
         using var interruption = new StartInterruption(_signal.Task, _log, _time, _exits.Add);
         _time.Advance(TimeSpan.FromHours(1));

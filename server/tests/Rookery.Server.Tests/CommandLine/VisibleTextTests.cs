@@ -112,7 +112,7 @@ public class VisibleTextTests
         [
             .. ResultTable.Of([.. results.RootElement.EnumerateArray()]).Lines(null, new Paint(isOn: false)),
         ];
-        // The head and one row.
+        // The header and one row.
         Assert.Equal(2, lines.Length);
         Assert.All(lines, AssertHarmless);
         Assert.Contains("a\\u202eb", lines[0], StringComparison.Ordinal);
@@ -139,7 +139,7 @@ public class VisibleTextTests
             )
         );
         string[] lines = MemberTable.Of(cluster.RootElement).Split('\n');
-        // The head, one row and the note.
+        // The header, one row and the note.
         Assert.Equal(3, lines.Length);
         Assert.All(lines, AssertHarmless);
     }

@@ -36,7 +36,7 @@ public sealed class WrittenBytesTests(RunningServer server) : IClassFixture<Runn
     [InlineData(0.0097, 1, "about 8.0 MiB at most")]
     [InlineData(0.0997, 16, "about 1.1 MiB at most")]
     [InlineData(null, 16, "for 10 s. This wears SD cards.")]
-    public void The_most_that_a_load_writes_follows_from_the_time_of_a_sync(
+    public void The_estimate_of_written_bytes_follows_from_the_duration_of_a_sync(
         double? syncSeconds,
         int connections,
         string expected

@@ -114,7 +114,7 @@ public sealed class DashboardRouteTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task The_favicon_is_the_dashboards()
+    public async Task The_favicon_comes_from_the_dashboard()
     {
         using var answer = await _client.GetAsync("/favicon.ico");
         Assert.Equal(

@@ -4,10 +4,10 @@ using Rookery.Server.Tests.Access;
 
 namespace Rookery.Server.Tests.Dashboard;
 
-/// <summary>The headers by which a browser runs nothing but the dashboard's own scripts.</summary>
+/// <summary>Headers that prevent a browser from running scripts other than the dashboard's own.</summary>
 public sealed class SafeHeaderTests(SecureServer server) : IClassFixture<SecureServer>
 {
-    /// <summary>Refusals have it too.</summary>
+    /// <summary>Refusals, too, have the header X-Content-Type-Options.</summary>
     [Fact]
     public async Task No_route_lets_a_browser_guess_the_type_of_a_response()
     {
@@ -34,7 +34,7 @@ public sealed class SafeHeaderTests(SecureServer server) : IClassFixture<SecureS
     }
 
     [Fact]
-    public async Task Nothing_that_is_shown_may_run_inline_scripts_or_load_from_elsewhere()
+    public async Task No_page_may_run_inline_scripts_or_load_from_elsewhere()
     {
         string[] paths =
         [

@@ -109,7 +109,7 @@ public sealed class SessionTests : IAsyncLifetime
         string used = sessions.Begin(hash);
         string idle = sessions.Begin(hash);
         var step = Sessions.Idle - TimeSpan.FromHours(1);
-        // The used one is used shortly before it would count as idle, again and again.
+        // The session `used` is used again and again, each time shortly before it would count as idle.
         for (var age = step; age < Sessions.MaxLifetime; age += step)
         {
             time.Advance(step);
@@ -131,7 +131,7 @@ public sealed class SessionTests : IAsyncLifetime
         string second = CookieOf(await SignInAsync(token));
         _server.Time.Advance(TimeSpan.FromSeconds(1));
         Assert.Equal(200, (await AskAsync("GET", "/metrics", first)).Status);
-        // With these, there is one session too many.
+        // With the two above, there is one session more than the limit.
         for (int more = 2; more <= Sessions.MaxSessions; more++)
         {
             _server.Context.Access.Sessions.Begin(BitConverter.GetBytes(more));

@@ -22,7 +22,7 @@ public sealed class FastPathAccessTests : IAsyncLifetime
     public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
-    public async Task A_token_is_recalled_until_it_is_revoked()
+    public async Task A_token_is_remembered_until_it_is_revoked()
     {
         string token = await _server.GiveTokenAsync(["read", "write"]);
         using var http = _server.NewClient();
@@ -35,7 +35,7 @@ public sealed class FastPathAccessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_token_is_recalled_until_it_expires()
+    public async Task A_token_is_remembered_until_it_expires()
     {
         string token = await _server.GiveTokenAsync(["read"], expires: _server.Time.GetUtcNow().AddSeconds(30));
         using var http = _server.NewClient();
@@ -46,7 +46,7 @@ public sealed class FastPathAccessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_recalled_token_gives_only_its_scopes_and_databases()
+    public async Task A_remembered_token_grants_only_its_scopes_and_databases()
     {
         string token = await _server.GiveTokenAsync(["read"], ["Shop"]);
         using var http = _server.NewClient();
@@ -57,7 +57,7 @@ public sealed class FastPathAccessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_recalled_token_admits_queries_and_batches_by_its_scopes()
+    public async Task A_remembered_token_admits_queries_and_batches_by_its_scopes()
     {
         const string Queries = "/databases/Shop/queries";
         const string Batches = "/databases/Shop/bulk_docs";
@@ -83,7 +83,7 @@ public sealed class FastPathAccessTests : IAsyncLifetime
         using var http = _server.NewClient();
         await AssertAnswerAsync(http, "GET", Document, first, status: 200, isFast: false);
         await AssertAnswerAsync(http, "GET", Document, second, status: 403, isFast: false);
-        // A refusal is not recalled.
+        // A refusal is not remembered.
         await AssertAnswerAsync(http, "GET", Document, second, status: 403, isFast: false);
         await AssertAnswerAsync(http, "GET", Document, token: null, status: 401, isFast: false);
         await AssertAnswerAsync(http, "GET", Document, first, status: 200, isFast: false);
@@ -91,7 +91,7 @@ public sealed class FastPathAccessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_certificate_is_recalled_for_its_databases()
+    public async Task A_certificate_is_remembered_with_its_databases()
     {
         using var certificate = _server.Identity.NewClient("app");
         await _server.RegisterAsync(certificate, isAdmin: false, ("Shop", "ro"));

@@ -6,7 +6,7 @@ namespace Rookery.Server.Tests.FastPath;
 /// <summary>The fast path of a leader with other members: reads wait for the barrier, writes may be refused.</summary>
 public sealed class FastPathOfMemberTests : IAsyncLifetime
 {
-    // Makes a request one for the full pipeline.
+    // The fast path leaves requests with headers that it does not know to the full pipeline.
     private const string UnknownHeader = "X-Other: 1\r\n";
 
     private readonly RunningServer _server;
@@ -87,7 +87,7 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
         var full = await PutAsync(UnknownHeader);
         Assert.Equal((status, full), (fast.Code, fast));
 
-        // The full pipeline counts after it has answered.
+        // The full pipeline counts a request as ended only after it has answered.
         using var timeout = new CancellationTokenSource(TimeSpan.FromMinutes(1));
         while (_server.Context.Metrics.InFlight != 0)
         {
@@ -95,7 +95,8 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
         }
     }
 
-    // The node completes an id that ends with a slash, so a retry would store a second document: 504 would ask for one.
+    // The node completes an id that ends with a slash, so a retry would store a second document. Status 504 would
+    // invite a retry, so the status is 500.
     [Theory]
     [InlineData("a", 504)]
     [InlineData("a/", 500)]
@@ -109,11 +110,11 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
         Assert.Equal(2, _member.ProposedWrites - before);
     }
 
-    /// <summary>The full pipeline would wait for the barrier again.</summary>
+    /// <summary>The fast path refuses it itself, because the full pipeline would wait for the barrier again.</summary>
     [Theory]
     [InlineData("GET", "docs?id=a", "")]
     [InlineData("POST", "queries", """{"Query":"from Users where a = 1"}""")]
-    public async Task A_read_without_a_barrier_is_refused_at_once(string method, string route, string body)
+    public async Task A_read_whose_barrier_fails_is_refused_at_once(string method, string route, string body)
     {
         _member!.WriteRejection = new Rejection(RejectionKind.NoLeader, "There is no leader.");
         long before = FastPathAnswers;

@@ -141,7 +141,7 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
     [InlineData("from Users update { this.a = 1 }")]
     [InlineData("from Users where spatial.within(a, spatial.circle(1, 2, 3))")]
     [InlineData("from Users where age >= 0")]
-    public async Task Any_other_query_is_left_to_the_full_pipeline(string text)
+    public async Task A_query_that_is_not_simple_is_left_to_the_full_pipeline(string text)
     {
         long before = FastPathAnswers;
         var answer = await QueryAsync(text);
@@ -160,7 +160,7 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
     [InlineData("/QUERIES")]
     [InlineData("/streams/queries")]
     [InlineData("/docs?id=users/1")]
-    public async Task Any_other_target_is_left_to_the_full_pipeline(string target)
+    public async Task A_query_with_an_unknown_target_is_left_to_the_full_pipeline(string target)
     {
         const string Body = """{"Query":"from Users where name = 'n1' limit 1"}""";
         long before = FastPathAnswers;

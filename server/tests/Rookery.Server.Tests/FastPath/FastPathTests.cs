@@ -8,8 +8,8 @@ using Rookery.Server.Tests.Raven;
 namespace Rookery.Server.Tests.FastPath;
 
 /// <summary>
-/// The fast path answers as the full pipeline does, and leaves to it what it does not know. An unknown header makes a
-/// request one for the full pipeline.
+/// The fast path answers as the full pipeline does, and leaves requests that it does not know to the full pipeline.
+/// With an unknown header, the tests send a request through the full pipeline.
 /// </summary>
 public sealed class FastPathTests : IAsyncLifetime
 {
@@ -200,7 +200,7 @@ public sealed class FastPathTests : IAsyncLifetime
         Host + "Content-Type: Multipart/mixed\r\nContent-Length: #\r\n",
         """{"Commands":[{"Type":"DELETE","Id":"no"}]}"""
     )]
-    public async Task Any_other_request_is_left_to_the_full_pipeline(
+    public async Task A_request_that_is_not_simple_is_left_to_the_full_pipeline(
         string method,
         string target,
         string headers,
@@ -250,7 +250,7 @@ public sealed class FastPathTests : IAsyncLifetime
         Assert.Equal(before, FastPathAnswers);
     }
 
-    /// <summary>Otherwise the unread bytes of a body would be parsed as requests.</summary>
+    /// <summary>The bytes of each body, which its route does not read, look like a request.</summary>
     [Theory]
     [InlineData("POST", "/bulk_docs", "Content-Encoding: br\r\n", 415)]
     [InlineData("POST", "/no/such/route", "", 501)]
@@ -307,7 +307,7 @@ public sealed class FastPathTests : IAsyncLifetime
             Assert.Contains($"\"n\":{round},", answers[(2 * round) + 1].Body, StringComparison.Ordinal);
         }
 
-        // Of 400 requests, many have no unknown header; how many of those the fast path takes is up to the network.
+        // Of 400 requests, many have no unknown header; how many of those the fast path answers depends on the network.
         Assert.True(FastPathAnswers > before + (rounds / 2), "the fast path answers many of the requests");
     }
 
@@ -334,7 +334,7 @@ public sealed class FastPathTests : IAsyncLifetime
         long before = FastPathAnswers;
         do
         {
-            // Whether all of it has arrived at once is up to the network.
+            // The fast path answers only if the whole request has arrived at once, which depends on the network.
             await connection.SendAsync(
                 $"PUT {_database}/docs?id=long HTTP/1.1\r\n{Host}Content-Length: {body.Length}\r\n\r\n{body}"
             );
@@ -344,9 +344,9 @@ public sealed class FastPathTests : IAsyncLifetime
         Assert.Contains(text, (await connection.ReadAsync())!.Body, StringComparison.Ordinal);
     }
 
-    /// <summary>Kestrel ends a connection whose client ends its side, so the last answers may be missing.</summary>
+    /// <summary>Kestrel then closes the connection, so the last answers may be missing.</summary>
     [Fact]
-    public async Task A_client_that_ends_its_side_gets_whole_answers_in_order()
+    public async Task A_client_that_ends_its_sending_side_gets_complete_answers_in_order()
     {
         const int Requests = 50;
         using var connection = await RawConnection.OpenAsync(_server);
@@ -399,7 +399,7 @@ public sealed class FastPathTests : IAsyncLifetime
         Assert.Equal("HTTP/1.1 503 Service Unavailable", (await connection.ReadAsync())!.Status);
     }
 
-    /// <summary>Replaces TAG by the version of users/1, and # by the length of the body.</summary>
+    /// <summary>Replaces TAG with the ETag of users/1, and # with the length of the body.</summary>
     private async Task<string> CompleteAsync(string headers, string body) =>
         headers
             .Replace("TAG", await ReadTagAsync(), StringComparison.Ordinal)

@@ -83,7 +83,7 @@ internal sealed class RawConnection : IDisposable
 
     public void Dispose() => _client.Dispose();
 
-    // Receives until a whole head is there. Returns its length; null if the connection ends before it.
+    // Receives the status line and all headers. Returns their length; null if the connection ends before them.
     private async Task<int?> FindHeadAsync()
     {
         int end;

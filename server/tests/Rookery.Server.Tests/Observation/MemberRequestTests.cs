@@ -56,18 +56,18 @@ public sealed class MemberRequestTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_failed_member_is_shown_down_and_another_has_its_last_hours_even_without_a_leader()
+    public async Task A_failed_member_is_shown_as_down_with_its_history_even_without_a_leader()
     {
         RecordSlowEvent(_members.B);
         await TwoMembers.AwaitAsync(async () =>
             (await _members.A.SendAsync("GET", "/dashboard/history?node=B")).Json.GetProperty("Rows").GetArrayLength()
             > 0
-                ? "told"
+                ? "reported"
                 : null
         );
         using var feed = await LiveFeed.OpenAsync(_members.A);
         await feed.FirstAsync(state => NodesOf(state)[1].GetProperty("State").GetString() is "up");
-        await TwoMembers.AwaitAsync(async () => await HasSlowSyncAsync(_members.A) ? "told" : null);
+        await TwoMembers.AwaitAsync(async () => await HasSlowScrubAsync(_members.A) ? "reported" : null);
 
         _members.IsCutOff = true;
         _members.HasLeader = false;
@@ -91,7 +91,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
             .ToList()
             .IndexOf("TemperatureCelsius");
         Assert.Equal(61.5, history.GetProperty("Rows")[0][column].GetDouble());
-        Assert.True(await HasSlowSyncAsync(_members.A));
+        Assert.True(await HasSlowScrubAsync(_members.A));
     }
 
     [Fact]
@@ -139,23 +139,23 @@ public sealed class MemberRequestTests : IAsyncLifetime
         await TwoMembers.AwaitAsync(async () =>
             (await _members.A.SendAsync("GET", "/dashboard/history?node=B")).Json.GetProperty("Rows").GetArrayLength()
             > 0
-                ? "told"
+                ? "reported"
                 : null
         );
         RecordSlowEvent(_members.B);
         using (var feed = await LiveFeed.OpenAsync(_members.A))
         {
-            await TwoMembers.AwaitAsync(async () => await HasSlowSyncAsync(_members.A) ? "told" : null);
+            await TwoMembers.AwaitAsync(async () => await HasSlowScrubAsync(_members.A) ? "reported" : null);
         }
 
         long before = _members.B.Context.Observation.Self.History.NewestUnixMilliseconds;
         await _members.RestartBAsync();
         await TwoMembers.AwaitAsync(() =>
             Task.FromResult(
-                _members.B.Context.Observation.Self.History.Between(long.MinValue, before).Any() ? "taken back" : null
+                _members.B.Context.Observation.Self.History.Between(long.MinValue, before).Any() ? "restored" : null
             )
         );
-        Assert.True(await HasSlowSyncAsync(_members.B));
+        Assert.True(await HasSlowScrubAsync(_members.B));
         Assert.False(
             (await _members.B.SendAsync("GET", "/dashboard/history")).Json.GetProperty("IsObserved").GetBoolean()
         );
@@ -165,16 +165,16 @@ public sealed class MemberRequestTests : IAsyncLifetime
     [InlineData(-1.0)]
     [InlineData(-20 * 365.0 * 24)]
     [InlineData(20 * 365.0 * 24)]
-    public async Task A_restart_with_another_clock_loses_nothing_that_others_remember(double hoursAhead)
+    public async Task A_restart_with_a_wrong_clock_loses_no_samples_that_other_members_keep(double hoursAhead)
     {
         using var feed = await LiveFeed.OpenAsync(_members.A);
-        await TwoMembers.AwaitAsync(() => Task.FromResult(RememberedByA().Count > 0 ? "told" : null));
+        await TwoMembers.AwaitAsync(() => Task.FromResult(RememberedByA().Count > 0 ? "reported" : null));
         var rememberedBefore = RememberedByA();
 
         (_members.ClockOfB, _members.IsTimeKnown) = (TimeSpan.FromHours(hoursAhead), false);
         await _members.RestartBAsync();
         await TwoMembers.AwaitAsync(() =>
-            Task.FromResult(RememberedByA().Count > rememberedBefore.Count ? "told" : null)
+            Task.FromResult(RememberedByA().Count > rememberedBefore.Count ? "reported" : null)
         );
         Assert.Equal(rememberedBefore, RememberedByA().Intersect(rememberedBefore));
         Assert.Equal(
@@ -295,7 +295,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
     [InlineData("/debug/io/?node=B&span=1")]
     [InlineData("/debug/IO/?NODE=B&span=1")]
     [InlineData("/debug/i%6f?node=B&span=1")]
-    public async Task A_request_is_forwarded_whatever_the_case_of_its_path(string path)
+    public async Task A_request_is_forwarded_however_its_path_is_spelled(string path)
     {
         _members.B.Context.Io.Record(IoKind.Scrub, _members.B.Context.Io.Begin(), bytes: 4711);
         var answer = await _members.A.SendAsync("GET", path);
@@ -330,7 +330,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
         );
 
     [Fact]
-    public void Rows_in_an_unknown_form_are_skipped_one_by_one()
+    public void Only_the_rows_in_an_unknown_form_are_skipped()
     {
         using var slow = JsonDocument.Parse(
             """{"Rows":[["scrub",1],7,[null,1,2,3],["scrub",1.5,2,3],["scrub",1,2,3,"new"]]}"""
@@ -391,7 +391,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
 
     private static JsonElement[] NodesOf(JsonElement state) => [.. state.GetProperty("Nodes").EnumerateArray()];
 
-    private static async Task<bool> HasSlowSyncAsync(Raven.RunningServer server) =>
+    private static async Task<bool> HasSlowScrubAsync(Raven.RunningServer server) =>
         (await server.SendAsync("GET", "/dashboard/slow?node=B"))
             .Json.GetProperty("Rows")
             .EnumerateArray()

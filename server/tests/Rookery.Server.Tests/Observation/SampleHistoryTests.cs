@@ -137,7 +137,7 @@ public sealed class SampleHistoryTests
     [InlineData(-3600)]
     [InlineData(-30L * 365 * 24 * 3600)]
     [InlineData(30L * 365 * 24 * 3600)]
-    public void Samples_with_a_changed_clock_drop_nothing(long seconds)
+    public void A_changed_clock_drops_no_samples(long seconds)
     {
         var history = new SampleHistory(_memory);
         for (int sample = 0; sample < 12 * SamplesPerHour; sample++)
@@ -184,7 +184,7 @@ public sealed class SampleHistoryTests
         );
         Assert.Equal(20_000, history.NewestUnixMilliseconds);
 
-        // Another member remembers more of it.
+        // Another member has more samples of this node.
         history.AddBefore([
             new SampleRow(90_000, OnlyTemperature(90)),
             new SampleRow(100_000, OnlyTemperature(100)),

@@ -98,7 +98,7 @@ public sealed class AttachmentRouteTests(RunningServer server) : IClassFixture<R
     }
 
     [Fact]
-    public async Task The_first_attachment_too_many_of_a_document_is_refused()
+    public async Task An_attachment_beyond_the_limit_of_a_document_is_refused()
     {
         string db = await CreateAsync();
         string name = new('n', 500);
@@ -116,7 +116,7 @@ public sealed class AttachmentRouteTests(RunningServer server) : IClassFixture<R
     }
 
     [Fact]
-    public async Task A_range_of_another_version_is_answered_whole()
+    public async Task A_range_request_with_an_outdated_If_Range_gets_the_whole_attachment()
     {
         string db = await CreateAsync();
         await server.SendAsync("PUT", db + "/attachments?id=users/1&name=a", [1, 2, 3]);
@@ -132,7 +132,7 @@ public sealed class AttachmentRouteTests(RunningServer server) : IClassFixture<R
     [InlineData("%22q%22%0Aline%0D%0AX-Evil%3A%201", "text/html%0D%0AX-Evil%3A%201")]
     [InlineData("%D7%91%D7%A2%F0%9F%90%A6.txt", "text/plain; charset=utf-8")]
     [InlineData("..%2F..%2Fetc%2Fpasswd", "")]
-    public async Task Names_and_content_types_of_any_form_never_become_headers(string name, string contentType)
+    public async Task Names_and_content_types_of_any_form_inject_no_headers(string name, string contentType)
     {
         string db = await CreateAsync();
         string url = $"{db}/attachments?id=users/1&name={name}";
@@ -162,7 +162,7 @@ public sealed class AttachmentRouteTests(RunningServer server) : IClassFixture<R
     [InlineData("PUT", "?id=users/1&name=a&remote=1", 501, "remote")]
     [InlineData("POST", "?id=users/1&name=a", 501, "this part of attachments")]
     [InlineData("POST", "/bulk", 501, "this part of attachments")]
-    public async Task What_is_not_supported_or_malformed_is_refused(string method, string url, int status, string text)
+    public async Task Unsupported_or_malformed_requests_are_refused(string method, string url, int status, string text)
     {
         string db = await CreateAsync();
         (await server.SendAsync(method, db + "/attachments" + url, "{}")).IsRefusal(status, text);
@@ -343,7 +343,7 @@ public sealed class AttachmentRouteTests(RunningServer server) : IClassFixture<R
     }
 
     [Fact]
-    public async Task Silent_uploads_hold_up_no_other()
+    public async Task Silent_uploads_do_not_block_other_uploads()
     {
         string db = await CreateAsync();
         var silent = new List<TcpClient>();
@@ -399,7 +399,7 @@ public sealed class AttachmentRouteTests(RunningServer server) : IClassFixture<R
     }
 
     [Fact]
-    public async Task A_GET_during_deletions_is_whole_or_404()
+    public async Task A_GET_during_deletions_returns_the_whole_attachment_or_404()
     {
         string db = await CreateAsync();
         string url = db + "/attachments?id=users/1&name=a";
@@ -415,7 +415,7 @@ public sealed class AttachmentRouteTests(RunningServer server) : IClassFixture<R
                 Assert.Equal(204, (await server.SendAsync("DELETE", url)).Status);
                 string hash = Convert.ToHexStringLower(stored.Json.GetProperty("Hash").GetBytesFromBase64());
                 string path = server.Disk.Files.Single(file => file.EndsWith(hash, StringComparison.Ordinal));
-                server.Disk.Delete(path); // as the node collects it
+                server.Disk.Delete(path); // as the node removes an unused file
             }
 
             await ended.CancelAsync();

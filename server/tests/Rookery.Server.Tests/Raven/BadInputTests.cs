@@ -139,7 +139,7 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     [InlineData("/queries", """{"Query":"\ud800"}""")]
     [InlineData("/multi_get", "[[")]
     [InlineData("/multi_get", """{"Requests":[{"Content":7}]}""")]
-    public async Task A_malformed_body_around_documents_is_refused_with_our_own_message(string url, string body)
+    public async Task A_malformed_body_around_documents_is_refused_with_a_message_of_Rookery(string url, string body)
     {
         var answer = await server.SendAsync("POST", await server.CreateDatabaseAsync() + url, body);
         answer.IsRefusal(400, "");

@@ -139,7 +139,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         Assert.Contains("Connection: close", answer, StringComparison.OrdinalIgnoreCase);
         var state = (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json;
         Assert.Equal("Faulted", state.GetProperty("Status").GetString());
-        // Errors within a document name other words in the operation.
+        // For errors within a document, the operation's text contains other words.
         if (named is not ("JSON" or "twice"))
         {
             Assert.Contains(
@@ -208,7 +208,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         long before = server.Node.Consensus.AppliedIndex;
         await stream.SendAsync(""",{"Id":"b","Type":"PUT","Document":{} }""");
 
-        // The rejection is noticed when the next chunk is ready, while the body is still read.
+        // The server notices the rejection when its next chunk of documents is ready, while it still reads the body.
         while (server.Node.Consensus.AppliedIndex == before)
         {
             await server.SendAsync("GET", "/livez");

@@ -164,7 +164,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
 
     /// <summary>Together the patches would cost more than one command may; each alone does not.</summary>
     [Fact]
-    public async Task Costly_patches_go_in_smaller_batches()
+    public async Task Costly_patches_are_sent_in_smaller_batches()
     {
         string db = await FillAsync(count: 250);
         const string Costly = "let s = 0; for (const a of $many) for (const b of $many) s += b; this.s = s";
@@ -390,7 +390,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         }
     }
 
-    // The parameters to which queries and patches of the tests refer.
+    // Encodes a query with all parameters to which the tests' queries and patches refer.
     private static string BodyOf(string query) =>
         JsonSerializer.Serialize(
             new { Query = query, QueryParameters = new { by = 7, many = Enumerable.Range(0, 100) } }

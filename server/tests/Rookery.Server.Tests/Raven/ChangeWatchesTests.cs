@@ -43,7 +43,7 @@ public sealed class ChangeWatchesTests
     [InlineData("doc", "users/2")]
     [InlineData("prefix", "orders/")]
     [InlineData("collection", "Orders")]
-    public void Other_changes_are_not_wanted(string topic, string parameter)
+    public void Changes_of_unwatched_topics_are_not_wanted(string topic, string parameter)
     {
         var watches = new ChangeWatches();
         Assert.True(watches.TryExecute("watch-" + topic, parameter));
@@ -64,11 +64,11 @@ public sealed class ChangeWatchesTests
     [InlineData("docs")]
     [InlineData("")]
     [InlineData("watch-doc")]
-    public void Other_commands_are_unknown(string command) =>
+    public void Commands_that_name_no_topic_are_unknown(string command) =>
         Assert.False(new ChangeWatches().TryExecute(command, null));
 
     [Fact]
-    public void Indexes_are_watched_by_name_without_case_or_all()
+    public void Indexes_are_watched_by_name_regardless_of_case_or_all_together()
     {
         var watches = new ChangeWatches();
         Assert.False(watches.WantsIndex("Auto/Users/ByAge"));

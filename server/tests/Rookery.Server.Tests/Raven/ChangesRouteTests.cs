@@ -133,7 +133,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public void A_forgotten_operations_result_is_refused_instead_of_sent_incomplete()
+    public void The_result_of_a_removed_operation_is_refused_instead_of_sent_incomplete()
     {
         var memory = new MemoryBudget(64L << 20).AddShare("details", limitBytes: 1 << 20);
         var operation = new SetOperation(database: 1, 7, "from Users", memory);

@@ -86,8 +86,8 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
             default
         );
 
-        // The feed reads in parts, of which 1500 documents need several. Each begins below the tombstone horizon, which
-        // must not count as a gap for a reader that began at zero.
+        // The feed reads 1500 documents in several parts. Each part begins below the tombstone horizon, which must not
+        // count as a gap for a reader that began at zero.
         var ids = (await ReadBlocksAsync(Documents + 1, db, since: "0")).Where(static block =>
             block.StartsWith("event: put", StringComparison.Ordinal)
         );

@@ -118,16 +118,16 @@ public sealed class CounterTests(RunningServer server) : IClassFixture<RunningSe
                 .GetString();
         const string Existing = """{"Type":"Increment","CounterName":"a","Delta":1}""";
         const string Missing = """{"Type":"Increment","CounterName":"b","Delta":1}""";
-        string? told = await CountAsync(Existing, "6f9619ff-8b86-d011-b42d-00c04fc964f1");
-        Assert.Null(told);
+        string? answered = await CountAsync(Existing, "6f9619ff-8b86-d011-b42d-00c04fc964f1");
+        Assert.Null(answered);
         Assert.Null(await CountAsync(Existing, "6f9619ff-8b86-d011-b42d-00c04fc964f1"));
 
-        // A client saves with what it was told, or with what it loaded.
+        // A client saves with the change vector of the answer, or with the one that it loaded if the answer has none.
         var saved = await server.SendAsync(
             "POST",
             db + "/bulk_docs",
             $$"""
-            {"Commands":[{"Id":"users/1","Type":"PUT","ChangeVector":"{{told ?? loaded}}","Document":{"by":"me"} }]}
+            {"Commands":[{"Id":"users/1","Type":"PUT","ChangeVector":"{{answered ?? loaded}}","Document":{"by":"me"} }]}
             """
         );
         Assert.Equal(409, saved.Status);
@@ -216,7 +216,7 @@ public sealed class CounterTests(RunningServer server) : IClassFixture<RunningSe
     [InlineData("""{"Id":"a","Type":"Counters","Counters":{"DocumentId":"b","Operations":[GET]}}""", 400, "differs")]
     [InlineData("""{"Id":"a","Type":"Counters","FromEtl":true,"Counters":{"Operations":[GET]}}""", 501, "FromEtl")]
     [InlineData("""{"Id":"a","Type":"PUT","Document":{},"Counters":{"Operations":[GET]}}""", 501, "Counters")]
-    public async Task Other_commands_are_refused(string command, int status, string text)
+    public async Task Invalid_counter_commands_are_refused(string command, int status, string text)
     {
         string db = await StartAsync();
         command = command.Replace("GET", """{"Type":"Get","CounterName":"a"}""", StringComparison.Ordinal);

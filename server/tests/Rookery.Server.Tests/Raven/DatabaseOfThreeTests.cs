@@ -75,7 +75,7 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
             );
         }
 
-        // What this node has does not decide whether the database exists.
+        // This node's own state does not decide whether the database exists: the leader may have created it.
         Assert.Equal(
             why,
             (await _server.SendAsync("GET", "/databases/none/docs?id=a&consistency=local"))
@@ -92,7 +92,7 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
         Assert.Equal(404, (await _server.SendAsync("GET", "/admin/databases?name=never")).Status);
     }
 
-    // The node learns of the database during its next read barrier, as one that lagged.
+    // The node learns of the database during its next read barrier, as a lagging node does.
     private void CreateDatabaseAtNextBarrier(string name) =>
         _atBarrier = async consensus =>
         {

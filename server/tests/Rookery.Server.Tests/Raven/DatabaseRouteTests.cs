@@ -3,7 +3,7 @@ using Rookery.Platform;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>Databases, topology, numbers, statistics, and what is refused.</summary>
+/// <summary>Databases, topology, hilo, identities, statistics, and the refusal of unsupported routes.</summary>
 public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<RunningServer>
 {
     [Fact]
@@ -64,7 +64,7 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("LockMode", "\"PreventDeletesError\"")]
     [InlineData("DatabaseState", "\"RestoreInProgress\"")]
     [InlineData("Surprise", "0.5")]
-    public async Task A_record_that_asks_for_what_is_missing_is_refused_by_name(string member, string value)
+    public async Task An_unsupported_member_of_a_record_is_refused_by_name(string member, string value)
     {
         string body = $$"""{"DatabaseName":"asking","{{member}}":{{value}}}""";
         (await server.SendAsync("PUT", "/admin/databases", body)).IsRefusal(501, $"'{member}'");
@@ -72,7 +72,7 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task A_record_whose_members_ask_for_nothing_is_accepted()
+    public async Task A_record_whose_members_have_no_effect_is_accepted()
     {
         const string Record = """
             {"DatabaseName":"asks-nothing","Sharding":null,"Expiration":null,"Disabled":false,"Encrypted":false,
@@ -84,7 +84,7 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(201, (await server.SendAsync("PUT", "/admin/databases", Record)).Status);
     }
 
-    /// <summary>Before, about 20,000 databases took all memory of a node with 128 MiB, also at each start.</summary>
+    /// <summary>Formerly, about 20,000 databases took all memory of a node with 128 MiB, also at each start.</summary>
     [Fact]
     public async Task The_number_of_databases_follows_from_the_memory()
     {
@@ -435,12 +435,13 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     /// <summary>
-    /// Before, the answer was in memory as a whole: 100,000 long names were refused for good with 128 MiB.
+    /// Formerly, the answer was built in memory as a whole, so with 128 MiB an answer with 100,000 long names was
+    /// always refused.
     /// </summary>
     [Theory]
     [InlineData("/collections/stats")]
     [InlineData("/collections/stats/detailed")]
-    public async Task Statistics_of_many_collections_are_sent_in_parts_and_whole(string route)
+    public async Task Statistics_of_many_collections_are_sent_completely_in_parts(string route)
     {
         const int count = 3000;
         string db = await server.CreateDatabaseAsync();
@@ -465,7 +466,7 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Many_identities_are_listed_in_parts_and_whole()
+    public async Task Many_identities_are_listed_completely_in_parts()
     {
         const int count = 1000;
         string db = await server.CreateDatabaseAsync();

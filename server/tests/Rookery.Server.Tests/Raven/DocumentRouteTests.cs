@@ -431,7 +431,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         );
     }
 
-    // Values of which at least one changes whenever a write of any kind is applied.
+    // Returns values; at least one of them changes whenever a write of any kind is applied.
     private async Task<string> ReadStatisticsAsync(string db) =>
         (await server.SendAsync("GET", db + "/stats")).Json.GetProperty("LastDocEtag")
         + " "
@@ -439,7 +439,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         + (await server.SendAsync("GET", db + "/debug/identities")).Body
         + (await server.SendAsync("GET", db + "/docs?id=Raven/Hilo/users&id=Raven/Hilo/returned&id=there")).Body;
 
-    // The answer to a repeated patch lacks the document.
+    // Removes the patched document from an answer, because the answer to a repeated patch lacks it.
     private static string WithoutPatchedDocument(string body) => body.Split(",\"ModifiedDocument\"")[0].TrimEnd('}');
 
     /// <summary>Returns the ids of the documents that a request lists, separated by commas.</summary>

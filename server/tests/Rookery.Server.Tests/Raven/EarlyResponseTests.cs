@@ -62,7 +62,7 @@ public sealed class EarlyResponseTests(RunningServer server) : IClassFixture<Run
     [InlineData("chunked, chunked", "")]
     [InlineData("gzip, chunked", "Origin: http://elsewhere.example\r\n")]
     [InlineData("chunked", "Connection: keep-alive\r\n", "1.0", 400)]
-    public async Task A_body_in_a_coding_that_is_not_undone_is_refused_and_nothing_after_it_is_carried_out(
+    public async Task A_body_in_an_unsupported_transfer_coding_is_refused_and_later_requests_are_not_executed(
         string coding,
         string header,
         string version = "1.1",
@@ -105,7 +105,7 @@ public sealed class EarlyResponseTests(RunningServer server) : IClassFixture<Run
         await reading.WaitAsync(TimeSpan.FromMinutes(1));
     }
 
-    /// <summary>Kestrel would wait for the rest of the body for seconds, or at a stop until it is cut off.</summary>
+    /// <summary>Kestrel would wait for the rest of the body for seconds, or until the end of a stop.</summary>
     [Fact]
     public async Task A_connection_whose_client_falls_silent_is_closed()
     {

@@ -36,7 +36,7 @@ public sealed class ForeignPageTests(RunningServer server) : IClassFixture<Runni
     }
 
     [Fact]
-    public async Task Programs_own_pages_and_typed_addresses_are_admitted()
+    public async Task Requests_of_programs_of_own_pages_and_of_typed_addresses_are_admitted()
     {
         string path = await server.CreateDatabaseAsync() + "/hilo/next?tag=users";
         Assert.Equal(200, (await server.SendAsync("GET", path)).Status);
@@ -62,7 +62,7 @@ public sealed class ForeignPageTests(RunningServer server) : IClassFixture<Runni
         );
     }
 
-    // What browsers send that follow a link on another site; an old one sends only a referrer.
+    // Headers of a browser that follows a link on another site. An old browser sends only the referrer.
     private static (string, string)[][] ForeignNavigations =>
         [
             [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "iframe")],

@@ -50,7 +50,7 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Scores_are_shown_and_ordered_by()
+    public async Task Scores_are_shown_and_order_the_results()
     {
         string db = await FillAsync();
         double[] scores =
@@ -84,7 +84,7 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
     /// adds 1.
     /// </summary>
     [Fact]
-    public async Task Conditions_on_ids_leave_scores_as_they_are()
+    public async Task A_condition_on_ids_adds_1_and_does_not_change_the_rarity_of_words()
     {
         string db = await FillAsync();
         double all = ScoreOf(ResultsOf(await QueryAsync(db, "from Articles where search(bio, 'fish')"))[1]);

@@ -18,7 +18,7 @@ public sealed class ImportRouteTests(RunningServer server) : IClassFixture<Runni
     }
 
     /// <summary>
-    /// Otherwise the document would be stored under an unintended id, and again by each repetition of the import.
+    /// Such a document would be stored under an unintended id, and again by each repetition of the import.
     /// </summary>
     [Fact]
     public async Task An_id_that_is_not_a_string_is_a_bad_line()

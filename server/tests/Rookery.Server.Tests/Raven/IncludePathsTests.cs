@@ -44,7 +44,7 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public void Ids_are_the_same_where_their_lower_case_is()
+    public void Ids_with_the_same_lower_case_form_are_one_id()
     {
         using var includes = new IncludePaths(["l"], CreateShare(1 << 20), Continue);
         includes.Collect("\"l\":[\"Σ/1\",\"σ/1\",\"ς/1\",\"S/1\",\"s/1\",\"ſ/1\"]"u8);
@@ -145,7 +145,7 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public void Many_paths_within_one_document_can_be_ended()
+    public void Following_many_paths_within_one_document_can_be_cancelled()
     {
         int checks = 0;
         using var includes = new IncludePaths(

@@ -143,7 +143,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_batch_waits_for_an_index_that_was_defined_a_moment_ago_and_for_no_other_collection()
+    public async Task A_batch_waits_for_a_just_defined_index_of_its_collection_and_for_no_other()
     {
         string db = await _server.CreateDatabaseAsync();
         string definition =

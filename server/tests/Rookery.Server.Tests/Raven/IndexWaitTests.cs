@@ -48,7 +48,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_pause_of_all_includes_indexes_defined_a_moment_ago()
+    public async Task A_pause_of_all_indexes_includes_those_defined_just_before()
     {
         using var opening = new HeldOpening(TimeProvider.System);
         await opening.Server.InitializeAsync();
@@ -72,9 +72,9 @@ public sealed class IndexWaitTests : IAsyncLifetime
         }
     }
 
-    /// <summary>The clock stands still here: waits one after the other would never end.</summary>
+    /// <summary>The clock stands still during the resumption, so a resumption that waits would never end.</summary>
     [Fact]
-    public async Task A_pause_of_all_names_an_unopened_index_and_a_resumption_does_not_wait()
+    public async Task A_pause_of_all_indexes_names_an_unopened_one_and_a_resumption_does_not_wait()
     {
         var time = new SimulatedTimeProvider();
         using var opening = new HeldOpening(time);
@@ -100,8 +100,8 @@ public sealed class IndexWaitTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// Neither index is open while the query waits, so the previous one never answers. If the query arrives late, it is
-    /// refused for the fields that it names.
+    /// The index is not open while the query waits, so the previous definition never answers. A query that arrives
+    /// after the change is refused, too.
     /// </summary>
     [Fact]
     public async Task Metadata_only_is_refused_if_the_index_became_a_map_reduce_one_meanwhile()

@@ -95,7 +95,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     [Theory]
     [InlineData("admin/indexes/disable", "is disabled", "`rookery index enable`")]
     [InlineData("admin/indexes/stop", "is paused on this node", "`rookery index resume`")]
-    public async Task A_paused_index_answers_its_content_and_is_not_waited_for(
+    public async Task A_paused_index_answers_from_what_it_has_indexed_and_is_not_waited_for(
         string route,
         string state,
         string remedy
@@ -114,7 +114,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
         Assert.True(stale.GetProperty("IsStale").GetBoolean());
         Assert.Equal(6, stale.GetProperty("TotalResults").GetInt32());
 
-        // The clock stands still, so a wait would last an hour.
+        // A query that waited in vain would last an hour.
         var refused = await Server.SendAsync(
             "POST",
             Database + "/queries",
@@ -163,7 +163,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     }
 
     [Fact]
-    public async Task A_query_whose_index_was_just_deleted_is_answered_all_the_same()
+    public async Task A_query_whose_index_was_just_deleted_is_still_answered()
     {
         for (int i = 0; i < 6; i++)
         {
@@ -388,7 +388,8 @@ public sealed class IndexedQueryTests : IndexedDatabase
         await WaitAsync();
         await Server.SendAsync("POST", Database + "/admin/indexes/stop");
 
-        // Too large for the connection's buffers; and changed, so that conditions are evaluated again.
+        // The documents become too large for the connection's buffers. Because they changed, the query evaluates its
+        // conditions again.
         string filler = new('x', 50_000);
         for (int i = 0; i < Users; i++)
         {
@@ -402,8 +403,8 @@ public sealed class IndexedQueryTests : IndexedDatabase
         using var response = await Server.Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
         Assert.Equal(200, (int)response.StatusCode);
 
-        // Of three steps of 50 s, the query may count two as its own: the server blocks at some step, but not yet at
-        // the first.
+        // The query may count two of the three steps of 50 s as its own: at one of them, but not yet at the first, the
+        // server waits for the client.
         for (int i = 0; i < 3; i++)
         {
             await Task.Delay(500);

@@ -7,8 +7,8 @@ using Rookery.Server.Raven.SetBased;
 namespace Rookery.Server.Tests.Raven;
 
 /// <summary>
-/// The details of ended operations share memory with queries. Formerly, those of one change by query held all of it
-/// until 256 more operations had ended: every query with an order was refused.
+/// The details of ended operations share memory with queries. Formerly, the details of one change by query held all
+/// of this memory until 256 more operations had ended, so every query with an order was refused.
 /// </summary>
 public sealed class KeptOperationsTests
 {

@@ -22,7 +22,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     private readonly RunningServer _server;
     private readonly string _largeDocument = $$"""{"t":"{{new string('x', 6 << 20)}}"}""";
 
-    // The room is a quarter of it: 32 MiB.
+    // The room of large requests is a quarter of the memory: 32 MiB.
     public LargeRequestsTests() => _server = new RunningServer { Time = _time, Memory = new MemoryBudget(128 << 20) };
 
     private long HeldBytes => _server.Memory.Shares.Single(share => share.Name is "large requests").UsedBytes;
@@ -405,12 +405,12 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         public async Task<long> CountAsync()
         {
             byte[] buffer = new byte[64 << 10];
-            long requestCount = 0;
+            long bytes = 0;
             try
             {
                 while (await _client.GetStream().ReadAsync(buffer).AsTask().WaitAsync(Guard) is > 0 and int read)
                 {
-                    requestCount += read;
+                    bytes += read;
                 }
             }
             catch (IOException)
@@ -418,7 +418,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
                 // The connection was reset.
             }
 
-            return requestCount;
+            return bytes;
         }
 
         public void Dispose() => _client.Dispose();

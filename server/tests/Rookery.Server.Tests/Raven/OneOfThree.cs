@@ -57,7 +57,7 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
     /// <summary>What writes wait for before they are stored or rejected.</summary>
     public Task WritesMayContinue { get; set; } = Task.CompletedTask;
 
-    /// <summary>Runs before each write is stored, as what other members store meanwhile.</summary>
+    /// <summary>Runs before each write is stored, to store what other members write meanwhile.</summary>
     public Func<IConsensus, Task> BeforeWrite { get; set; } = static _ => Task.CompletedTask;
 
     /// <summary>Number of proposed writes.</summary>

@@ -3,8 +3,8 @@ using System.Text.Json;
 namespace Rookery.Server.Tests.Raven;
 
 /// <summary>
-/// An index may still find documents that were deleted or no longer match. A page does not become shorter by them,
-/// because clients read pages until a short one.
+/// An index may still find documents that were deleted or no longer match. Their absence must not make a page shorter,
+/// because clients read pages until one is shorter than requested.
 /// </summary>
 public sealed class PageAfterChangesTests : IndexedDatabase
 {

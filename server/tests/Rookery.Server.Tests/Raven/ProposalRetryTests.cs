@@ -109,7 +109,7 @@ public sealed class ProposalRetryTests
 
         public void EndWaitingReads()
         {
-            // There is no waiting timer.
+            // There are no waiting reads.
         }
     }
 }

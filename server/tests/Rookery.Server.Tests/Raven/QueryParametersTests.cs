@@ -96,5 +96,5 @@ public sealed class QueryParametersTests
     [InlineData("-00:00:01")]
     [InlineData("soon")]
     [InlineData("99999999999999999")]
-    public void Other_texts_are_not_durations(string text) => Assert.False(DurationText.TryParse(text, out _));
+    public void Malformed_texts_are_not_durations(string text) => Assert.False(DurationText.TryParse(text, out _));
 }

@@ -186,7 +186,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
     [InlineData("""{"Query":"from Users",""", 400, "JSON")]
     [InlineData("""{"Query":7}""", 400, "Query")]
     [InlineData("", 400, "")]
-    public async Task Unsupported_queries_are_refused(string body, int status, string named)
+    public async Task Invalid_and_unsupported_queries_are_refused(string body, int status, string named)
     {
         string db = await FillAsync();
         (await server.SendAsync("POST", db + "/queries", body)).IsRefusal(status, named);
@@ -245,7 +245,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task Long_answers_are_sent_in_parts_and_complete()
+    public async Task Long_answers_are_sent_completely_in_parts()
     {
         string db = await server.CreateDatabaseAsync();
         string text = new('x', 4000);

@@ -10,7 +10,7 @@ using Rookery.Simulation;
 namespace Rookery.Server.Tests.Raven;
 
 /// <summary>
-/// Long queries work in slices of time, yield to others between them, and have a limit for all slices together.
+/// Long queries work in slices of time, yield to other requests between them, and have a limit for all slices together.
 /// </summary>
 public sealed class QueryTimeSlicesTests : IDisposable
 {

@@ -186,7 +186,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         var refused = await Assert.ThrowsAsync<QueryException>(async () => await results.MoveNextAsync());
         Assert.Equal(QueryFault.TooCostly, refused.Fault);
 
-        // Each takes a second, and a query may work for QueryTimeSlices.MaxWork, two minutes.
+        // Each evaluation takes a second, and a query may work for QueryTimeSlices.MaxWork, two minutes.
         Assert.Equal(121, evaluated);
     }
 

@@ -6,7 +6,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>The memory of request bodies, which large ones share and small ones do not count against.</summary>
+/// <summary>The memory of request bodies: large ones share a limit, and small ones reserve nothing.</summary>
 public sealed class RequestBodyTests
 {
     private const int MaxBytes = 16 << 20;
@@ -80,7 +80,7 @@ public sealed class RequestBodyTests
         return http;
     }
 
-    /// <summary>Runs what waits for the end of an answer, as a server does.</summary>
+    /// <summary>Runs the callbacks for the end of an answer, as a server does.</summary>
     private sealed class Ending : HttpResponseFeature
     {
         private readonly List<(Func<object, Task> Callback, object State)> _callbacks = [];
@@ -88,7 +88,7 @@ public sealed class RequestBodyTests
         public override void OnCompleted(Func<object, Task> callback, object state) =>
             _callbacks.Add((callback, state));
 
-        /// <summary>Calls what waits for the end of the answer.</summary>
+        /// <summary>Ends the answer and runs the callbacks.</summary>
         public async Task EndAsync()
         {
             foreach (var (callback, state) in _callbacks)

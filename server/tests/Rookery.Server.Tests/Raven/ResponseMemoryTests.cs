@@ -36,14 +36,14 @@ public sealed class ResponseMemoryTests
     }
 
     [Fact]
-    public void An_empty_buffer_can_release_what_it_grew_to()
+    public void An_empty_buffer_can_release_the_memory_to_which_it_grew()
     {
         var memory = new ResponseMemory(1 << 20);
         using var buffer = new ResponseBuffer(memory);
         long before = memory.HeldBytes;
         buffer.Write(new byte[100_000]);
         buffer.Trim();
-        // What is written is kept, and room only above it is released.
+        // Trim keeps the written bytes, and releases only the room after them.
         Assert.True(memory.HeldBytes >= 100_000, "an unsent answer stays in memory");
         Assert.Equal(100_000, buffer.Length);
         buffer.Truncate(0);

@@ -9,7 +9,7 @@ namespace Rookery.Server.Tests.Raven;
 /// </summary>
 public sealed class RouteFuzzTests(RunningServer server) : IClassFixture<RunningServer>
 {
-    // What is listed more than once is picked more often.
+    // An entry that is listed twice is picked more often.
     private static readonly string[] Methods =
     [
         "GET",
@@ -180,7 +180,7 @@ public sealed class RouteFuzzTests(RunningServer server) : IClassFixture<Running
                 throw new InvalidOperationException(description, failure);
             }
 
-            // RavenDB's clients look at operations/state only after a 500, so a refused bulk insert is one.
+            // RavenDB's clients read operations/state only after a 500, so a refused bulk insert gets that status.
             bool isBulkInsert = url.Contains("/bulk_insert", StringComparison.Ordinal);
             Assert.True(
                 answer.Status is < 500 or 501 or 503 || (isBulkInsert && answer.Status == 500),

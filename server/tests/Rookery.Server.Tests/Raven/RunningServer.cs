@@ -120,7 +120,7 @@ public sealed class RunningServer : IAsyncLifetime
         _node.Dispose();
     }
 
-    /// <summary>Signals the stop, as before leadership is handed over.</summary>
+    /// <summary>Signals the stop, as a process does before it transfers its leadership.</summary>
     public void BeginStop() => _app!.Lifetime.StopApplication();
 
     /// <summary>Stops the server as a node's process does; the node keeps running.</summary>

@@ -207,7 +207,7 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public async Task Answers_of_any_length_are_whole()
+    public async Task Answers_of_any_length_are_complete()
     {
         string db = await server.CreateDatabaseAsync();
         await FillAsync(

@@ -178,7 +178,7 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
         Assert.Equal("Rob", changed.Json.GetProperty("Results")[0].GetProperty("f").GetString());
     }
 
-    // The parameters to which the queries refer; $many is longer than a script may load or repeat.
+    // Encodes a query with the parameters to which the tests refer; $many is longer than a script may load or repeat.
     private static string BodyOf(string query, bool many = false) =>
         JsonSerializer.Serialize(
             new

@@ -115,7 +115,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
         Assert.Equal(expected, await SuggestAsync(db, $"from index 'Lenses' select {selection}"));
     }
 
-    /// <summary>A word that one document repeats is not more popular for it.</summary>
+    /// <summary>A word does not become more popular because one document repeats it.</summary>
     [Fact]
     public async Task The_popularity_of_a_suggestion_is_the_number_of_documents_that_contain_it()
     {
@@ -165,7 +165,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("suggest(text, 'night')", "text: light")]
     [InlineData("suggest(text, $words), suggest(brand, 'zoo')", "text: night,camera; brand: zoom")]
     [InlineData("suggest(text, '')", "text: ")]
-    [InlineData("suggest(text, '\u0301')", "text: ")] // a mark, which words are compared without
+    [InlineData("suggest(text, '\u0301')", "text: ")] // a combining mark, which comparisons of words ignore
     [InlineData("suggest(text, '\u0301', '{\"Distance\":\"NGram\",\"Accuracy\":0}')", "text: ")]
     [InlineData("suggest(text, '\u0301', '{\"Distance\":\"JaroWinkler\",\"Accuracy\":0}')", "text: ")]
     public async Task Suggestions_are_words_that_are_similar(string selection, string expected)

@@ -84,7 +84,7 @@ public sealed class WholeAnswersTests : IAsyncLifetime
                 )
             ).Status
         );
-        await AssertWholeAsync(answer);
+        await AssertCompleteAsync(answer);
     }
 
     [Theory]
@@ -94,14 +94,14 @@ public sealed class WholeAnswersTests : IAsyncLifetime
         await DefineIndexIfNamedAsync(query);
         using var answer = await BeginAsync(route, query);
         await DeleteAllAsync();
-        await AssertWholeAsync(answer);
+        await AssertCompleteAsync(answer);
     }
 
     [Theory]
     [InlineData("from Ds where n < 100000 filter n >= 0")]
     [InlineData("from Ds where id() != 'x'")]
     [InlineData("from Ds where startsWith(id(), 'd')")]
-    public async Task A_second_pass_over_counted_results_finds_as_many(string query)
+    public async Task A_second_pass_over_counted_results_finds_the_same_number(string query)
     {
         Assert.True(_server.Node.Databases.TryGet(_db["/databases/".Length..], out var database));
         string requestJson = $$"""{"Query":{{JsonSerializer.Serialize(query)}},"WaitForNonStaleResults":true}""";
@@ -232,7 +232,7 @@ public sealed class WholeAnswersTests : IAsyncLifetime
         Assert.Equal(0, await _server.CountAsync(_db));
     }
 
-    private static async Task AssertWholeAsync(HttpResponseMessage answer)
+    private static async Task AssertCompleteAsync(HttpResponseMessage answer)
     {
         string body = await answer.Content.ReadAsStringAsync();
         Assert.Equal(Documents, body.Split(Text).Length - 1);

@@ -5,7 +5,7 @@ using Rookery.Hosting.Logging;
 
 namespace Rookery.Server.Tests.Support;
 
-/// <summary>Log lines to the socket of systemd's journal, for which a socket of the test stands.</summary>
+/// <summary>Log lines to the socket of systemd's journal, here a socket of the test.</summary>
 public sealed class JournalSocketTests : IDisposable
 {
     private readonly string _directory = Directory.CreateTempSubdirectory("rookery-journal-").FullName;

@@ -54,7 +54,7 @@ public sealed partial class LogRingTests
     [InlineData(8172, 1)]
     [InlineData(16364, 1)]
     [InlineData(0, 1000)]
-    public void A_cut_line_keeps_no_part_of_a_secret(int charactersBefore, int tokens)
+    public void A_truncated_line_contains_no_part_of_a_secret(int charactersBefore, int tokens)
     {
         var ring = new LogRing();
         ring.Add(

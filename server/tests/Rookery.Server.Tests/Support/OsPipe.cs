@@ -7,7 +7,7 @@ using Rookery.Hosting.Logging;
 
 namespace Rookery.Server.Tests.Support;
 
-/// <summary>A pipe of the kernel, like stdout and stderr; its writing end can be handed down.</summary>
+/// <summary>A pipe of the kernel, as stdout and stderr may be.</summary>
 internal sealed partial class OsPipe : IDisposable
 {
     // Capacity of a pipe on Linux.
