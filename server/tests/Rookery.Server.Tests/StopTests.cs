@@ -471,7 +471,8 @@ public sealed class StopTests : IAsyncLifetime
         private const int Arrays = 100;
 
         /// <summary>
-        /// The 32 paths. A step through each of the five objects is the name of its member, or brackets; both have the same effect.
+        /// The 32 paths. A step through each of the five objects is the name of its member, or brackets, with the same
+        /// effect.
         /// </summary>
         public static string Includes { get; } =
             string.Concat(

@@ -99,25 +99,25 @@ public sealed class AttachmentBackupTests : IDisposable
         _node.Attach("a", "missing", Bytes(10));
         string missing = Assert.Single(Contents);
         _disk.Delete(missing);
-        _node.Attach("a", "rotten", Bytes(20));
-        string rotten = Assert.Single(Contents);
-        _disk.Rot(rotten, offset: 5, mask: 1);
-        _node.Attach("a", "whole", Bytes(30));
+        _node.Attach("a", "damaged", Bytes(20));
+        string damaged = Assert.Single(Contents);
+        _disk.Rot(damaged, offset: 5, mask: 1);
+        _node.Attach("a", "intact", Bytes(30));
         string[] unreadable = Take();
         Assert.Equal(
-            new[] { missing, rotten }
+            new[] { missing, damaged }
                 .Select(static path => $"{Path.GetFileName(path)} db")
                 .Order(StringComparer.Ordinal),
             unreadable.Order(StringComparer.Ordinal)
         );
         Restore();
         using var restored = Open();
-        Assert.Equal(Bytes(30), restored.Read("a", "whole"));
-        Assert.Throws<Documents.Attachments.ContentDamagedException>(() => restored.Read("a", "rotten"));
+        Assert.Equal(Bytes(30), restored.Read("a", "intact"));
+        Assert.Throws<Documents.Attachments.ContentDamagedException>(() => restored.Read("a", "damaged"));
         Assert.Throws<Documents.Attachments.ContentDamagedException>(() => restored.Read("a", "missing"));
     }
 
-    // The contents are opened before the copy, for it, and after it; they are listed for the copy only.
+    // Contents are opened before, during and after the copy; they are listed only for the copy.
     [Theory]
     [InlineData(DiskCalls.Open, 1)]
     [InlineData(DiskCalls.Open, 2)]
@@ -125,7 +125,7 @@ public sealed class AttachmentBackupTests : IDisposable
     [InlineData(DiskCalls.List, 1)]
     [InlineData(DiskCalls.List, 2)]
     [InlineData(DiskCalls.List, 3)]
-    public void A_content_left_out_because_the_disk_refused_one_call_is_named(DiskCalls calls, int atCall)
+    public void A_content_left_out_because_one_disk_call_failed_is_named(DiskCalls calls, int atCall)
     {
         _node.Attach("a", "x", Bytes(10));
         string content = Assert.Single(Contents);

@@ -7,7 +7,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Attachments;
 
-/// <summary>The files of contents: how they come, are found damaged, and go.</summary>
+/// <summary>The files of contents, the bytes that equal attachments share: creation, damage and deletion.</summary>
 public sealed class AttachmentContentsTests : IDisposable
 {
     private readonly SimulatedDisk _disk = new("/data");
@@ -41,7 +41,7 @@ public sealed class AttachmentContentsTests : IDisposable
     }
 
     [Fact]
-    public void Equal_contents_are_one_file_which_goes_with_the_last_attachment()
+    public void Equal_contents_share_one_file_which_is_deleted_with_the_last_attachment()
     {
         _node.Attach("a", "x", [1]);
         _node.Attach("a", "y", [1]);
@@ -134,7 +134,7 @@ public sealed class AttachmentContentsTests : IDisposable
     }
 
     [Fact]
-    public void A_content_that_is_uploaded_again_while_its_last_attachment_goes_stays()
+    public void A_content_uploaded_again_during_the_deletion_of_its_last_attachment_is_kept()
     {
         _node.Attach("a", "x", [1]);
         using (var pinned = _node.Upload([1]))
@@ -150,7 +150,7 @@ public sealed class AttachmentContentsTests : IDisposable
     }
 
     [Fact]
-    public void A_content_whose_command_was_refused_goes()
+    public void A_content_whose_command_was_refused_is_deleted()
     {
         Assert.NotNull(_node.Attach("none", "x", [1]).Rejection);
         _node.Collect();
@@ -211,7 +211,7 @@ public sealed class AttachmentContentsTests : IDisposable
     [InlineData(Errno.TooManyFilesOfAll, 0)]
     [InlineData(Errno.NoMemory, 0)]
     [InlineData(Errno.InputOutput, 1)]
-    public void A_lack_of_files_or_memory_is_no_damage(Errno error, int damaged)
+    public void A_lack_of_file_handles_or_memory_is_no_damage(Errno error, int damaged)
     {
         _node.Attach("a", "x", [1]);
         _disk.Inject(
@@ -228,7 +228,7 @@ public sealed class AttachmentContentsTests : IDisposable
     }
 
     [Fact]
-    public void A_content_that_a_row_names_and_that_is_missing_is_reported_until_it_is_back()
+    public void A_missing_content_that_a_row_names_is_reported_until_it_is_stored_again()
     {
         _node.Attach("a", "x", [1]);
         string path = Assert.Single(Contents);
@@ -292,7 +292,7 @@ public sealed class AttachmentContentsTests : IDisposable
     }
 
     [Fact]
-    public void What_is_too_large_or_has_no_room_is_refused_and_leaves_nothing()
+    public void An_upload_that_is_too_large_or_has_no_room_is_refused_and_leaves_no_file()
     {
         _node.Dispose();
         _node = AttachedNode.Open(
@@ -309,7 +309,7 @@ public sealed class AttachmentContentsTests : IDisposable
     }
 
     [Fact]
-    public void Uploads_at_once_do_not_promise_the_same_room()
+    public void Concurrent_uploads_do_not_reserve_the_same_space()
     {
         _node.Dispose();
         _node = AttachedNode.Open(_disk, static options => options with { Reserve = new ReserveRule(1 << 20, 0) });
@@ -327,7 +327,7 @@ public sealed class AttachmentContentsTests : IDisposable
     }
 
     [Fact]
-    public void Announced_bytes_that_do_not_come_refuse_no_others()
+    public void A_slow_upload_reserves_only_a_part_of_the_bytes_that_it_announced()
     {
         _node.Dispose();
         _node = AttachedNode.Open(_disk, static options => options with { Reserve = new ReserveRule(1 << 20, 0) });
@@ -336,7 +336,7 @@ public sealed class AttachmentContentsTests : IDisposable
         _disk.CapacityBytes = _disk.UsedBytes + (201L << 20);
         Assert.Throws<ContentRefusedException>(() => _node.Begin(expectedBytes: 210 << 20));
         using var slow = _node.Begin(expectedBytes: 190 << 20);
-        using var other = _node.Begin(expectedBytes: 130 << 20); // 64 MiB are held
+        using var other = _node.Begin(expectedBytes: 130 << 20); // the slow upload reserves 64 MiB
         Assert.Throws<ContentRefusedException>(() => _node.Begin(expectedBytes: 80 << 20));
         using (var pinned = _node.Upload(new byte[10 << 20]))
         {

@@ -35,14 +35,14 @@ public sealed class AttachmentExpiryTests
             node.Node.Flush();
         }
 
-        bool beside = false;
+        bool othersExpired = false;
         foreach (string path in disk.Files.Where(static path => path.EndsWith(".run", StringComparison.Ordinal)))
         {
             for (long offset = 1500; offset < DamageTests.Length(disk, path); offset += 3000)
             {
-                var rotten = disk.AfterPowerLoss(seed: 1);
-                rotten.Rot(path, offset, mask: 1);
-                if (DamageTests.OpenUnlessEveryStartReadsIt(rotten) is not { } node)
+                var damaged = disk.AfterPowerLoss(seed: 1);
+                damaged.Rot(path, offset, mask: 1);
+                if (DamageTests.OpenUnlessEveryStartReadsIt(damaged) is not { } node)
                 {
                     continue;
                 }
@@ -53,12 +53,12 @@ public sealed class AttachmentExpiryTests
                     Assert.Null(node.Consensus.Refusal);
                     using var reader = node.Database("db").OpenReader();
                     long left = reader.ReadStatistics().Documents;
-                    beside |= left is > 0 and < 400 && reader.ReadStatistics().Attachments.Attachments == left;
+                    othersExpired |= left is > 0 and < 400 && reader.ReadStatistics().Attachments.Attachments == left;
                 }
             }
         }
 
-        Assert.True(beside);
+        Assert.True(othersExpired);
     }
 
     private static void Expire(AttachedNode node) => Expire(node.Node);

@@ -19,7 +19,7 @@ public sealed class AttachmentTests : IDisposable
     public void Dispose() => _node.Dispose();
 
     [Fact]
-    public void A_document_lists_its_attachments_by_name_and_each_change_is_a_version_of_it()
+    public void A_document_lists_its_attachments_by_name_and_each_change_gives_it_a_new_version()
     {
         var first = _node.Attach("users/1", "b", [1, 2, 3]);
         var second = _node.Attach("USERS/1", "A \"\n\u05d0", []);
@@ -100,7 +100,7 @@ public sealed class AttachmentTests : IDisposable
         var first = _node.Attach("users/1", "a", [1], expected: "");
         Assert.Null(first.Rejection);
         Assert.Equal(RejectionKind.ConcurrencyConflict, _node.Attach("users/1", "a", [2], "").Rejection?.Kind);
-        _node.Attach("users/1", "b", [3]); // the document has another version, and the attachment has not
+        _node.Attach("users/1", "b", [3]); // the document has a new version, but the attachment `a` has not
         var second = _node.Attach("users/1", "a", [2], _node.ChangeVector(first));
         Assert.Null(second.Rejection);
         Assert.Equal(

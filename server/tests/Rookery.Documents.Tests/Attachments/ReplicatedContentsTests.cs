@@ -45,7 +45,7 @@ public sealed class ReplicatedContentsTests : IDisposable
     [InlineData(-1)]
     [InlineData(long.MaxValue)]
     [InlineData(ReplicatedContents.PieceBytes)]
-    public void A_piece_that_cannot_be_is_refused(long from)
+    public void A_piece_at_an_invalid_position_is_refused(long from)
     {
         var name = Upload([1, 2, 3]);
         var piece = Contents.Read(name, from, new byte[ReplicatedContents.PieceBytes]);
@@ -180,7 +180,7 @@ public sealed class ReplicatedContentsTests : IDisposable
     }
 
     [Fact]
-    public void A_look_that_the_disk_refuses_leaves_no_pin()
+    public void A_check_that_fails_on_disk_leaves_no_pin()
     {
         var name = Attach();
         Refuse(DiskCalls.Open, Errno.InputOutput);

@@ -7,12 +7,12 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Backups;
 
-/// <summary>The file of journal entries in a backup, when it is damaged or cut off.</summary>
+/// <summary>The file of journal entries in a backup, when it is damaged or truncated.</summary>
 public sealed class BackupFramesTests
 {
     private const string Path = "/backup/frames";
 
-    // Lengths in the place of the right one, which is 50.
+    // Lengths instead of the right one, which is 50.
     [Theory]
     [InlineData(int.MaxValue)]
     [InlineData(200 << 20)]

@@ -348,7 +348,7 @@ public class BackupTests
     }
 
     [Fact]
-    public void A_restore_that_the_disk_refuses_never_reports_success()
+    public void A_restore_with_a_failing_disk_never_reports_success()
     {
         using (var node = BackedUp.NewNode(_disk, documents: 60))
         {

@@ -5,7 +5,7 @@ namespace Rookery.Documents.Tests.Commands;
 
 /// <summary>
 /// A buffer rejects a second disposal. Not run in parallel with other tests: disposed buffers return to the process's
-/// pool, and if another test rented the buffer meanwhile, the second disposal would take it away undetected.
+/// pool, and if another test has rented the buffer meanwhile, the second disposal returns it undetected.
 /// </summary>
 [Collection(nameof(CommandBufferTests))]
 [CollectionDefinition(nameof(CommandBufferTests), DisableParallelization = true)]

@@ -302,7 +302,7 @@ public class CommandTests
     public void Idempotency_keys_are_hashed_and_limited()
     {
         Assert.True(IdempotencyKey.TryCreate("abc"u8, out IdempotencyKey key, out _));
-        // The begin of SHA-256 of "abc", as FIPS 180 gives it.
+        // The beginning of SHA-256 of "abc", as FIPS 180 gives it.
         Assert.Equal(new IdempotencyKey(0xBA7816BF8F01CFEA, 0x414140DE5DAE2223), key);
         // A key has 1 to 128 bytes.
         foreach (int length in new[] { 0, 129 })

@@ -163,7 +163,7 @@ public sealed class CounterCostTests : IDisposable
     }
 
     [Fact]
-    public void Ids_that_differ_in_letters_without_a_lower_case_of_their_own_are_two_documents()
+    public void Ids_that_differ_only_in_the_final_sigma_are_two_documents()
     {
         using var reader = new BulkInsertReader(FormatLevel.Newest);
         _node.Put("db", "λόγος/1", "{}");

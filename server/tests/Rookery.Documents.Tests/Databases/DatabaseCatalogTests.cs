@@ -33,7 +33,7 @@ public sealed class DatabaseCatalogTests
         Assert.False(catalog.TryGet("db-2000", out _));
     }
 
-    /// <summary>Otherwise requests would sort many databases on the threads that read the sockets.</summary>
+    /// <summary>A read that sorts many databases would delay the threads that read the sockets.</summary>
     [Fact]
     public void A_set_is_sorted_before_it_is_read_when_all_entries_are_applied()
     {

@@ -38,7 +38,7 @@ public sealed class BackgroundWorkTests
     }
 
     [Fact]
-    public void A_merge_can_free_space_when_a_spare_segment_has_none()
+    public void A_merge_frees_space_even_if_no_spare_segment_can_be_allocated()
     {
         using var node = SteppedNode.Open(_disk, Directory, _time);
         _disk.Inject(
@@ -82,7 +82,7 @@ public sealed class BackgroundWorkTests
 
         node.Core.Background.Pacer.Share = 1;
         node.Flush();
-        Assert.True(node.Core.Storage.Statistics().Compactions > 0, "merges go on at full share");
+        Assert.True(node.Core.Storage.Statistics().Compactions > 0, "merges continue at full share");
     }
 
     [Fact]

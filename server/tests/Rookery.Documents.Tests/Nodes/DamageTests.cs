@@ -23,7 +23,7 @@ public class DamageTests
     /// reads everything else, any number of times.
     /// </summary>
     [Fact]
-    public void Replay_stops_at_damage_with_its_place_and_an_export_skips_it()
+    public void Replay_stops_at_damage_and_reports_its_place_and_an_export_skips_it()
     {
         var disk = FillDisk(out int documents);
         int refused = 0;
@@ -96,8 +96,8 @@ public class DamageTests
             node.Put("Passing", "back", "{}");
             node.Flush();
 
-            // Only in the journal: fewer documents of a collection than its lost counter shows, more databases than the
-            // lost last number shows, and the first document of one.
+            // Only the journal has these changes: a collection has fewer documents than its lost counter shows, there
+            // are more databases than the lost last number shows, and one of them has its first document.
             node.Run(
                 Batch(
                     node,

@@ -58,8 +58,8 @@ public class ExpirationTests
             node.Put("Shop", $"d/{i}", """{"@metadata":{"@expires":"2025-12-31T00:00:00Z"}}""");
         }
 
-        // The first command is not applied, so all documents still exist. The second command finds only the others
-        // because it starts after the first.
+        // The first command is not applied, so all documents still exist. The second command finds only those
+        // that the first one does not contain, because it continues after them.
         byte[] from = [];
         long now = _time.GetUtcNow().UtcTicks;
         Expiration.NextCommand(node.Database("Shop"), now, ref from, out int first)!.Dispose();

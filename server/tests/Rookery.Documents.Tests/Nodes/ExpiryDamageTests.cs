@@ -3,7 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
 
-/// <summary>Documents expire despite damaged rows of others.</summary>
+/// <summary>Documents expire despite damaged rows of other documents.</summary>
 public sealed class ExpiryDamageTests
 {
     private const string Directory = "/data/node";

@@ -76,7 +76,7 @@ public sealed class FormatLevelTests
     }
 
     [Fact]
-    public void A_node_refuses_requests_once_the_cluster_raised_the_level_beyond_its_programs()
+    public void A_node_refuses_requests_once_the_cluster_raised_the_level_beyond_that_of_its_program()
     {
         using (var node = Open(newest: 1))
         {

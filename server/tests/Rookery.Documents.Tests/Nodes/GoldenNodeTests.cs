@@ -14,7 +14,7 @@ namespace Rookery.Documents.Tests.Nodes;
 /// <summary>
 /// Golden/ contains a whole data directory of each format version: the journal, runs, and every kind of row in them.
 /// Every later version must read it. For a new version, raise <see cref="DataDirectory.FormatVersion"/> and write
-/// another one, once, before its first release: <c>ROOKERY_WRITE_GOLDEN=1 dotnet test
+/// another directory once, before its first release: <c>ROOKERY_WRITE_GOLDEN=1 dotnet test
 /// server/tests/Rookery.Documents.Tests --filter GoldenNodeTests</c>.
 /// </summary>
 public class GoldenNodeTests

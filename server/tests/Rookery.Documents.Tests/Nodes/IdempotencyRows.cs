@@ -4,7 +4,7 @@ using Rookery.Documents.Nodes;
 
 namespace Rookery.Documents.Tests.Nodes;
 
-/// <summary>Reads a database's stored idempotency keys as numbers: tests set both halves of a key to one.</summary>
+/// <summary>Reads a database's stored idempotency keys as numbers. In tests, both halves of a key are equal.</summary>
 internal static class IdempotencyRows
 {
     /// <summary>Returns the keys that have an outcome, in their order.</summary>

@@ -104,7 +104,7 @@ public sealed class IdempotencyTests
         }
 
         _time.Advance(TimeSpan.FromHours(25));
-        // Key 50 has expired, so this is a new use, and makes it the newest. It removes two others.
+        // Key 50 has expired, so this is a new use, which makes the key the newest. The command removes two other keys.
         node.Run(Put(node, "a", "{}", key: 50));
         for (ulong key = 101; key <= 140; key++)
         {

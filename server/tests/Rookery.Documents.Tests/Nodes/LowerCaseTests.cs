@@ -11,7 +11,7 @@ public sealed class LowerCaseTests
     private readonly SimulatedDisk _disk = new();
 
     [Fact]
-    public void Databases_are_found_without_case_also_beyond_ascii_and_after_a_restart()
+    public void Databases_are_found_regardless_of_case_even_beyond_ASCII_and_after_a_restart()
     {
         using (var node = SteppedNode.Open(_disk, "/data"))
         {

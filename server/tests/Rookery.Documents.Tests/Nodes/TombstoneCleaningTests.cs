@@ -6,8 +6,8 @@ using Rookery.Simulation;
 namespace Rookery.Documents.Tests.Nodes;
 
 /// <summary>
-/// The removal of tombstones. The horizon, through which they are removed, rises when the oldest is 25 hours old, and
-/// then to the last one that is 24 hours old.
+/// The removal of tombstones. The horizon is the etag through which they are removed. It rises when the oldest
+/// tombstone is 25 hours old, to the last tombstone that is 24 hours old.
 /// </summary>
 public sealed class TombstoneCleaningTests
 {

@@ -248,7 +248,7 @@ public class PatchTests
     [InlineData("thisa = args.v")]
     [InlineData("var a = args.v")]
     [InlineData("this.a = args.v // comment")]
-    public void Other_javascript_is_refused_when_it_is_proposed(string script)
+    public void At_the_oldest_format_level_scripts_beyond_the_simple_forms_are_refused(string script)
     {
         InputError error = ParseRefused(script);
         Assert.Equal((InputErrorCode.NotSupported, InputErrorKind.NotSupported), (error.Code, error.Kind));

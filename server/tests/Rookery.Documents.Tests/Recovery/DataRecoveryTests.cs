@@ -159,7 +159,7 @@ public class DataRecoveryTests
     }
 
     [Fact]
-    public void A_disk_that_refuses_leaves_the_old_data_or_the_new()
+    public void A_failing_disk_leaves_the_old_data_or_the_new()
     {
         NodeIds old;
         using (var node = BackedUp.NewNode(_disk, documents: 40))

@@ -305,23 +305,23 @@ public sealed class StateChangesTests
         }
     }
 
-    private static void AssertEqual(NodeStore expected, NodeStore actual, string story)
+    private static void AssertEqual(NodeStore expected, NodeStore actual, string context)
     {
         Assert.Equal(
-            (story, expected.AppliedIndex, expected.Applier.OutcomeHash, expected.Applier.LastLogTicks),
-            (story, actual.AppliedIndex, actual.Applier.OutcomeHash, actual.Applier.LastLogTicks)
+            (context, expected.AppliedIndex, expected.Applier.OutcomeHash, expected.Applier.LastLogTicks),
+            (context, actual.AppliedIndex, actual.Applier.OutcomeHash, actual.Applier.LastLogTicks)
         );
         Transferred.AssertEqual(expected, actual);
         var (expectedRows, actualRows) = (RowsOf(expected), RowsOf(actual));
         Assert.True(
             expectedRows.SequenceEqual(actualRows),
-            $"{story}: {string.Join(", ", expectedRows.Except(actualRows).Take(3))} instead of "
+            $"{context}: {string.Join(", ", expectedRows.Except(actualRows).Take(3))} instead of "
                 + $"{string.Join(", ", actualRows.Except(expectedRows).Take(3))}"
         );
     }
 
-    // Omits the storage engine's own tables, and stale rows by etag, which readers skip, because each node merges them
-    // away at another time.
+    // Omits the storage engine's own tables. It also omits stale rows by etag, which readers skip, because each node
+    // drops them in merges at another time.
     private static List<string> RowsOf(NodeStore store)
     {
         var filter = new StaleRowFilter();

@@ -8,16 +8,16 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Queries.Tests.Answering;
 
 /// <summary>
-/// A writer moves accounts to other ids and groups, and amounts between accounts, each in one transaction. What no
-/// transaction changes must hold in every answer that is not stale: each owner has one account, and the amounts sum up
-/// to the same total.
+/// A writer moves accounts to other ids and groups, and amounts between accounts, each in one transaction. After each
+/// transaction, each owner has one account, and the amounts sum up to the same total. So this must hold in every
+/// answer that is not stale.
 /// </summary>
 public sealed class OneSnapshotModelTests
 {
     private const int Owners = 12;
     private const int Groups = 3;
     private const int Total = Owners * 100;
-    private const string Eager = """{"MinimumTermFrequency":1,"MinimumDocumentFrequency":1}""";
+    private const string EveryTermCounts = """{"MinimumTermFrequency":1,"MinimumDocumentFrequency":1}""";
     private static readonly TimeSpan Wait = TimeSpan.FromHours(1);
 
     private static readonly AutoIndexDefinition ByOwner = new(
@@ -47,7 +47,7 @@ public sealed class OneSnapshotModelTests
             "from index 'Rows' where owner >= 0 select owner, amount, loaded",
             "from index 'Rows' where owner >= 0 order by owner as long limit 5 offset 4",
             "from index 'Rows' select facet(g, sum(amount))",
-            $"from index 'Rows' where moreLikeThis(owner = 3, '{Eager}')",
+            $"from index 'Rows' where moreLikeThis(owner = 3, '{EveryTermCounts}')",
         };
 
     [Theory]

@@ -53,7 +53,7 @@ public sealed class OneSnapshotTests : IDisposable
     /// that.
     /// </summary>
     [Fact]
-    public async Task A_document_that_moves_after_a_rest_is_found_once()
+    public async Task A_document_that_moves_after_the_snapshot_was_released_is_found_once()
     {
         Assert.True(_node.Host.TryGetCatalog(_node.Database(), out var catalog));
         for (int i = 0; i < 3; i++)
@@ -113,7 +113,7 @@ public sealed class OneSnapshotTests : IDisposable
             now = reader.ReadExpiryTicks();
         }
 
-        // Each entry of the log moves its time on by one tick.
+        // Each entry of the log advances the log's time by one tick.
         PutValue("\"ann\"", expiresAtTicks: now + 3);
         _node.Put("users/0", "\"name\":\"ann\",\"key\":\"k\"");
         _node.SettleAll();
@@ -194,7 +194,7 @@ public sealed class OneSnapshotTests : IDisposable
         Assert.False(isStale);
         Assert.Equal([1, 3], rows.Select(static row => row.GetProperty("n").GetInt32()).Order());
 
-        // Called while the model is read.
+        // Called while the query reads the model, the document with which moreLikeThis compares.
         void RemoveOnce()
         {
             if (!isChosen || isGone)
@@ -246,20 +246,20 @@ public sealed class OneSnapshotTests : IDisposable
     }
 
     [Fact]
-    public async Task An_answer_is_refused_only_after_its_last_try_and_the_message_has_the_reason()
+    public async Task A_query_is_refused_only_after_its_last_try_and_the_message_has_the_reason()
     {
         int choices = 0;
-        var (isStale, rows) = await AskLosingAsync(Wait, losses: 2);
+        var (isStale, rows) = await AskWithReleasesAsync(Wait, releases: 2);
         Assert.False(isStale);
         Assert.Single(rows);
         Assert.Equal(3, choices);
-        var refused = await Assert.ThrowsAsync<QueryException>(() => AskLosingAsync(Wait, losses: 3));
+        var refused = await Assert.ThrowsAsync<QueryException>(() => AskWithReleasesAsync(Wait, releases: 3));
         Assert.Equal(3, choices);
         Assert.Contains("3 times", refused.Message, StringComparison.Ordinal);
         Assert.DoesNotContain("did not catch up", refused.Message, StringComparison.Ordinal);
-        Assert.True((await AskLosingAsync(wait: null, losses: 3)).IsStale);
+        Assert.True((await AskWithReleasesAsync(wait: null, releases: 3)).IsStale);
 
-        async Task<(bool IsStale, JsonElement[] Rows)> AskLosingAsync(TimeSpan? wait, int losses)
+        async Task<(bool IsStale, JsonElement[] Rows)> AskWithReleasesAsync(TimeSpan? wait, int releases)
         {
             choices = 0;
             _node.SettleAll();
@@ -271,7 +271,7 @@ public sealed class OneSnapshotTests : IDisposable
             {
                 lock (_gate)
                 {
-                    if (++choices <= losses)
+                    if (++choices <= releases)
                     {
                         ReleaseSnapshotAndChangeDocument();
                     }
@@ -340,7 +340,7 @@ public sealed class OneSnapshotTests : IDisposable
         }
     }
 
-    // The numbers of the documents found.
+    // Asks the query, and returns the numbers of the found documents.
     private async Task<int[]> AskAsync(Action meanwhile)
     {
         _meanwhile = meanwhile;

@@ -9,7 +9,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Queries.Tests.Answering;
 
-/// <summary>Queries of a node whose writes and indexing go on while an answer is found and read.</summary>
+/// <summary>Queries of a node whose writes and indexing continue while an answer is found and read.</summary>
 /// <param name="node">The node.</param>
 /// <param name="meanwhile">Called within each query: after its index was chosen, before each document that it
 /// evaluates, and before each result.</param>

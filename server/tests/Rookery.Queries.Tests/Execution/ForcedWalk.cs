@@ -14,7 +14,7 @@ internal sealed class ForcedWalk(long maxSteps) : OrderWalk
     /// <summary>Number of walks that found all wanted matches.</summary>
     public int Completed { get; private set; }
 
-    /// <summary>Number of completed walks in a segment with dead entries.</summary>
+    /// <summary>Number of completed walks in a segment with dead (deleted or replaced) entries.</summary>
     public int CompletedAmongDead { get; private set; }
 
     /// <summary>

@@ -65,7 +65,7 @@ public sealed class IndexAnswerTests
         );
     }
 
-    /// <summary>Otherwise 100,000 deleted documents before a page of ten use up the memory of all queries.</summary>
+    /// <summary>If each search kept its results, many deleted documents would use up the memory of queries.</summary>
     [Theory]
     [InlineData("from Users where age >= 0")]
     [InlineData("from Users where age >= 0 order by age as long desc")]

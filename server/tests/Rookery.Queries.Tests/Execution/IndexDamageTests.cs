@@ -86,7 +86,7 @@ public sealed class IndexDamageTests : IDisposable
             }
         );
 
-    /// <summary>Fails unless the index is rebuilt and answers again, and the queries left no memory held.</summary>
+    /// <summary>Fails unless the index is rebuilt and answers again, and the queries hold no memory.</summary>
     private void AssertRebuilt()
     {
         Assert.True(_node.Serving(Names).IsResetRequested);

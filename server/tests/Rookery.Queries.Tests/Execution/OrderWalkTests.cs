@@ -135,19 +135,19 @@ public sealed class OrderWalkTests
                     var asked = RqlParser.Parse(rql);
                     var expected = example.Scan(asked);
 
-                    // The first registers the order, the second sorts, the third finds it in order.
+                    // The first query registers the order, the second sorts the matches, the third finds them sorted.
                     for (int time = 0; time < 3; time++)
                     {
                         bool needsTotal = random.Next(4) > 0;
                         var answer = example.Ask(asked, needsTotal, sort);
-                        string where = $"seed {seed}, round {round}, time {time}: {rql}";
+                        string context = $"seed {seed}, round {round}, time {time}: {rql}";
                         Assert.True(
                             expected.Results.SequenceEqual(answer.Results, StringComparer.Ordinal),
-                            $"{where}: the results differ from those of a scan"
+                            $"{context}: the results differ from those of a scan"
                         );
                         Assert.True(
                             !needsTotal || expected.Total == answer.Total,
-                            $"{where}: a scan finds {expected.Total}, and the index says {answer.Total}"
+                            $"{context}: a scan finds {expected.Total}, and the index says {answer.Total}"
                         );
                     }
                 }

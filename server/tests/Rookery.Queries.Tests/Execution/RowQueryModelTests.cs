@@ -31,7 +31,7 @@ public sealed class RowQueryModelTests
     ];
 
     // Options of moreLikeThis by which every term counts.
-    private const string Eager = """{"MinimumTermFrequency":1,"MinimumDocumentFrequency":1}""";
+    private const string EveryTermCounts = """{"MinimumTermFrequency":1,"MinimumDocumentFrequency":1}""";
 
     private static readonly string[] Buyers = ["Ann Lee", "Bob Ray", "ann ray", "Cid", ""];
 
@@ -202,7 +202,7 @@ public sealed class RowQueryModelTests
         string Condition() =>
             random.Next(14) switch
             {
-                12 => $"moreLikeThis(id() = 'orders/{random.Next(25)}', '{Eager}')",
+                12 => $"moreLikeThis(id() = 'orders/{random.Next(25)}', '{EveryTermCounts}')",
                 13 => "moreLikeThis(city = 'ulm', "
                     + "'{\"MinimumTermFrequency\":2,\"MinimumDocumentFrequency\":2,\"Fields\":[\"buyer\"],"
                     + "\"Boost\":true}')",
@@ -263,8 +263,8 @@ public sealed class RowQueryModelTests
             " where q between 3 and 20",
             " where search(product, 'p*')",
             " where not product = 'P2'",
-            $" where moreLikeThis(count > 1, '{Eager}')",
-            $" where count > 1 or moreLikeThis('{{\"product\":\"p1 P2 p1\"}}', '{Eager}')",
+            $" where moreLikeThis(count > 1, '{EveryTermCounts}')",
+            $" where count > 1 or moreLikeThis('{{\"product\":\"p1 P2 p1\"}}', '{EveryTermCounts}')",
             " where exact(product = 'P3') or count = 1",
         ];
         string[] orders = ["", "", " order by count desc", " order by q as double, product", " order by product"];

@@ -105,7 +105,7 @@ public sealed class SearchTermsTests
         string Text(int term) => Encoding.UTF8.GetString(query.Terms[term]);
     }
 
-    /// <summary>Names a pattern by its behaviour: the one of the patterns above that matches the same.</summary>
+    /// <summary>Returns the pattern of the test cases that matches the same texts.</summary>
     private static string DescribePattern(TokenPattern pattern)
     {
         return new[] { "qqq:*", "ca-:ca*", "-ce:*ce", "-b-:*b*", "c-t:c*t" }

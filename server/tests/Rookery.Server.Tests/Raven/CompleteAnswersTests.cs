@@ -10,7 +10,7 @@ namespace Rookery.Server.Tests.Raven;
 /// <summary>
 /// Long answers while their data changes or is deleted: they are complete and from one snapshot, or cut off.
 /// </summary>
-public sealed class WholeAnswersTests : IAsyncLifetime
+public sealed class CompleteAnswersTests : IAsyncLifetime
 {
     // 16 MB: more than a connection buffers of an answer that is not read.
     private const int Documents = 4000;
