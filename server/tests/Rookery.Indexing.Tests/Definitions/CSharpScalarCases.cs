@@ -5,7 +5,7 @@ internal static class CSharpScalarCases
 {
     public static CSharpCase[] All => [.. Numbers, .. Types, .. Choices, .. Equalities];
 
-    // The expressions are those that users write in indexes.
+    // The analyzers would rewrite these expressions, but users write them like this in indexes.
 #pragma warning disable CA1866, CA1862, CA1826, CA1841, RCS1155, CA1307, CA1309, CA1310, CA1311, CA1304, CA1305, CA1861, CA1845, CA1847, CA1846, CA1860, CA1827, CA1829, CA1834, MA0011, MA0074, MA0006, MA0002, MA0001, MA0076, MA0185, S6610, S1940, IDE0071, RCS1197, RCS1077
     private static readonly CSharpCase[] Numbers =
     [

@@ -20,7 +20,7 @@ internal static class DefinitionExample
             ["companies/2"] = """{"name":"Bolt","city":"Köln"}""",
         };
 
-    /// <summary>Returns the rows of a map for a document, one per line, or why there are none.</summary>
+    /// <summary>Returns the rows of a map for a document, one per line, or the error message.</summary>
     public static string Map(string text, string document, string id = "users/1", ScriptLimits? limits = null) =>
         Map([IndexScript.CompileMap(text)], document, id, limits);
 

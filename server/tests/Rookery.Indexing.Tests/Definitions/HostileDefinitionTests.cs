@@ -15,7 +15,7 @@ public sealed class HostileDefinitionTests
     private const string Document =
         """{"name":"Ann Lee","age":41,"none":null,"tags":["a","B"],"lines":[{"p":"x","q":2},{"p":"y","q":null}],"o":{"a":{"b":1}},"@metadata":{"@collection":"Users"}}""";
 
-    // Words and signs of both languages, and some of neither, of which random texts consist.
+    // Random texts consist of these words and signs of both languages, and of some that neither language has.
     private static readonly string[] Pieces =
     [
         "from",
@@ -157,7 +157,7 @@ public sealed class HostileDefinitionTests
     [InlineData("string.IsNullOrWhiteSpace(o.t)")]
     [InlineData("string.Format(o.t)")]
     [InlineData("o.t.Equals(\"a\", StringComparison.OrdinalIgnoreCase)")]
-    public void Strings_of_the_runtime_count_as_memory_of_a_document(string expression) =>
+    public void Strings_created_by_the_NET_runtime_count_towards_the_memory_limit(string expression) =>
         Assert.Contains(
             "needs more than 256 KiB of memory",
             DefinitionExample.Map(
@@ -367,7 +367,7 @@ public sealed class HostileDefinitionTests
         string refused = DefinitionExample.MapAll(map, document);
         Assert.Equal("The map failed: the result would be larger than 8.0 MiB.", refused);
 
-        // Exactly at the limit.
+        // A row exactly as large as the limit is written.
         document = document.Replace(large, "a text", StringComparison.Ordinal);
         string row = DefinitionExample.MapAll(map, document);
         foreach (int bytes in (int[])[row.Length - 1, row.Length])
@@ -396,7 +396,7 @@ public sealed class HostileDefinitionTests
         var refused = Assert.Throws<ReduceException>(() => _ = runner.KeyOf(row).Length);
         Assert.Equal("The reduce failed: the result would be larger than 8.0 MiB.", refused.Message);
 
-        // The key of a large row that the interpreter returns needs no buffer, either.
+        // A key that is too large is left to the interpreter before the buffer grows to hold it.
         var buffer = new GrowableBytes();
         Assert.False(
             reduce.Plain.TryReadKey(Encoding.UTF8.GetBytes($$"""{"t":"{{new string('x', 100_000)}}"}"""), buffer, out _)

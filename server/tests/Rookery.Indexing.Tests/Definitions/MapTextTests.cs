@@ -237,7 +237,7 @@ public sealed class MapTextTests
     [InlineData("r['b'] /* why */ = 2")]
     [InlineData("++ /* why */ r.b")]
     [InlineData("`${r.b = 2}`")]
-    public void A_member_that_is_added_to_a_row_elsewhere_makes_the_map_fail(string statement) =>
+    public void A_member_that_a_callback_adds_to_a_row_makes_the_map_fail(string statement) =>
         Assert.StartsWith(
             "The map adds the member 'b' to a row, but the fields of an index must be known before documents",
             DefinitionExample.Map(

@@ -43,7 +43,7 @@ public sealed class PlainScriptTests
     public void Other_maps_are_left_to_the_interpreter(string text) => Assert.Null(IndexScript.CompileMap(text).Plain);
 
     [Fact]
-    public void A_variable_defined_by_itself_compiles_or_is_refused()
+    public void A_variable_defined_by_itself_is_left_to_the_interpreter_or_refused()
     {
         foreach (
             string text in (string[])
@@ -66,13 +66,13 @@ public sealed class PlainScriptTests
     }
 
     [Fact]
-    public void Random_maps_give_the_same_without_the_interpreter() =>
+    public void Random_maps_give_the_same_rows_without_the_interpreter() =>
         CheckMaps(random =>
             $"map('Users', d => ({{ {Members(random, ": ", static random => Value(random, level: 0))} }}))"
         );
 
     [Fact]
-    public void Random_maps_in_LINQ_give_the_same_without_the_interpreter() =>
+    public void Random_maps_in_LINQ_give_the_same_rows_without_the_interpreter() =>
         CheckMaps(random =>
         {
             // A map with an unused variable would be left to the interpreter.
@@ -110,8 +110,8 @@ public sealed class PlainScriptTests
         int summed = 0;
         for (int i = 0; i < Groups; i++)
         {
-            // Mostly numbers, so that many groups are summed without the interpreter; otherwise any values.
-            bool isOdd = random.Next(4) == 0;
+            // Most values are numbers, so that many groups are summed without the interpreter.
+            bool hasUnusualValues = random.Next(4) == 0;
             byte[][] rows =
             [
                 .. Enumerable
@@ -123,12 +123,12 @@ public sealed class PlainScriptTests
                     ),
             ];
 
-            bool IsLeftOut() => isOdd && random.Next(8) == 0;
+            bool IsUnusual() => hasUnusualValues && random.Next(8) == 0;
             string SummedValue() =>
-                !IsLeftOut() ? Number(random)
+                !IsUnusual() ? Number(random)
                 : isJavaScript ? "[null]"
                 : Json(random, level: 1);
-            string OtherMember() => IsLeftOut() ? "" : $",\"c\":{Number(random)}";
+            string OtherMember() => IsUnusual() ? "" : $",\"c\":{Number(random)}";
 
             foreach (byte[] row in rows)
             {
@@ -161,7 +161,7 @@ public sealed class PlainScriptTests
     public void Other_reduces_are_left_to_the_interpreter(string text) =>
         Assert.Null(IndexScript.CompileReduce(text).Plain);
 
-    // Random maps of random documents have the same results with and without the interpreter, and most run without.
+    // Random maps of random documents have the same results with and without the interpreter.
     private static void CheckMaps(Func<Random, string> text)
     {
         const int Maps = 1500;

@@ -84,7 +84,7 @@ public sealed class ReduceOrderTests
     }
 
     [Fact]
-    public void A_stored_definition_with_an_ambiguous_result_is_named_and_other_indexes_open()
+    public void A_stored_definition_with_an_ambiguous_result_is_reported_and_other_indexes_open()
     {
         const string Reduce = "groupBy(r => r.k).aggregate(g => ({ k: g.key, a: g.values.length }))";
         var node = IndexedNode.New();
@@ -111,11 +111,11 @@ public sealed class ReduceOrderTests
     }
 
     /// <summary>
-    /// An opening tries a reduce for up to two seconds. This reduce would be rejected, so its index opens only if its
-    /// recorded trial is trusted.
+    /// Opening an index tries its reduce for up to two seconds. This reduce would be rejected, so its index opens only
+    /// if the server trusts the recorded trial.
     /// </summary>
     [Fact]
-    public void A_reduce_that_a_version_tried_is_not_tried_again_by_it()
+    public void A_server_version_that_has_tried_a_reduce_does_not_try_it_again()
     {
         const string Reduce = "groupBy(r => r.k).aggregate(g => ({ k: g.key, a: g.values.length }))";
         var counted = new StaticIndexDefinition(

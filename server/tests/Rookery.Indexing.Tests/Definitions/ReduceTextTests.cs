@@ -151,7 +151,7 @@ public sealed class ReduceTextTests
         );
 
     [Fact]
-    public void Members_that_are_set_on_the_row_are_kept_and_others_make_the_reduce_fail()
+    public void Members_set_directly_on_the_row_are_kept_and_those_that_a_callback_sets_make_the_reduce_fail()
     {
         const string Row = """{"name":"a","count":2}""";
         Assert.Equal(

@@ -132,7 +132,7 @@ public sealed class ReduceTrialTests
         "groupBy(x => x.k).aggregate(g => ({ k: g.key, last: g.values.reduce((l, v) => v.last > l ? "
             + "v.last : l, '') }))"
     )]
-    public void A_common_complete_reduce_is_accepted(string reduce) => Assert.Null(FaultOf(reduce));
+    public void A_common_reduce_of_either_language_is_accepted(string reduce) => Assert.Null(FaultOf(reduce));
 
     [Theory]
     [InlineData("// last\n")]
@@ -154,11 +154,11 @@ public sealed class ReduceTrialTests
     [InlineData("c = Math.Max(0, g.Sum(x => x.c))")]
     [InlineData("c = Math.Min(9, g.Sum(x => x.c))")]
     [InlineData("c = g.Sum(x => x.c) < 0 ? 0 : g.Sum(x => x.c)")]
-    public void A_reduce_that_replaces_null_zero_or_less_in_a_part_is_refused(string members) =>
+    public void A_reduce_that_replaces_a_value_of_a_partial_result_is_refused(string members) =>
         Assert.Contains(Fault, FaultOf(CSharp(members)), StringComparison.Ordinal);
 
     [Fact]
-    public void A_reduce_that_replaces_an_empty_text_in_a_part_is_refused() =>
+    public void A_reduce_that_replaces_an_empty_text_of_a_partial_result_is_refused() =>
         Assert.Contains(
             Fault,
             FaultOf(

@@ -153,7 +153,7 @@ public sealed class RefusedTextTests
     [InlineData("from u in docs.Users", 20, "'select' was expected")]
     [InlineData("from u in docs.Users select new { u.name } into x select new { x.name }", 43, "'into' after")]
     [InlineData("docs.Users.Select(u => new { u.name }).Bar", 42, "'(' was expected")]
-    public void A_refused_map_shows_the_position(string text, int position, string message)
+    public void The_error_of_a_refused_map_has_the_position_of_the_construct(string text, int position, string message)
     {
         var refusal = Assert.Throws<ScriptException>(() => IndexScript.CompileMap(text));
         Assert.Contains(message, refusal.Message, StringComparison.Ordinal);
@@ -194,7 +194,7 @@ public sealed class RefusedTextTests
     [InlineData("throw new Exception()", "'throw'")]
     [InlineData("double.NaN", "'double.NaN'")]
     [InlineData("Math.Log(u.b)", "'Math.Log'")]
-    public void A_construct_of_CSharp_is_refused_by_its_name(string expression, string name)
+    public void The_error_names_the_unsupported_CSharp_of_a_map(string expression, string name)
     {
         var refusal = Assert.Throws<ScriptException>(() =>
             IndexScript.CompileMap($"docs.Users.Select(u => new {{ a = {expression} }})")
@@ -215,7 +215,7 @@ public sealed class RefusedTextTests
     [InlineData("from r in results group r.b by r.a into g select new { a = g.Key }", "anything but the whole row")]
     [InlineData("from r in results group new { r.b } by r.a into g select new { a = g.Key }", "but the whole row")]
     [InlineData("results.GroupBy(delegate(dynamic r) { return r.a; }).Select(g => new { a = g.Key })", "'delegate'")]
-    public void CSharp_of_a_reduce_is_refused_by_its_name(string text, string name)
+    public void The_error_names_the_unsupported_CSharp_of_a_reduce(string text, string name)
     {
         var refusal = Assert.Throws<ScriptException>(() => IndexScript.CompileReduce(text));
         Assert.Contains(name, refusal.Message, StringComparison.Ordinal);
@@ -227,7 +227,7 @@ public sealed class RefusedTextTests
     [InlineData("docs.@all_docs.Select(d => new { d.a })", null)]
     [InlineData("from d in docs[\"@all_docs\"] select new { d.a }", null)]
     [InlineData("from d in docs.Users select new { d.a }", "Users")]
-    public void A_map_of_all_documents_may_name_them(string text, string? collection) =>
+    public void A_map_may_name_all_documents_as_its_collection(string text, string? collection) =>
         Assert.Equal(collection, IndexScript.CompileMap(text).Collection);
 
     [Theory]
@@ -247,7 +247,7 @@ public sealed class RefusedTextTests
     )]
     [InlineData("results.GroupBy(x => x.a).Select(g => new { a = Enumerable.Range(1, 2) })", "'Enumerable.Range'")]
     [InlineData("results.GroupBy(x => x.a).Select(g => new { a = Enumerable.ToLower(g.Key) })", "'Enumerable.ToLower'")]
-    public void A_reduce_is_refused(string text, string message) =>
+    public void The_error_says_why_a_reduce_is_refused(string text, string message) =>
         Assert.Contains(
             message,
             Assert.Throws<ScriptException>(() => IndexScript.CompileReduce(text)).Message,
@@ -255,8 +255,8 @@ public sealed class RefusedTextTests
         );
 
     /// <summary>
-    /// Pages of 16 rows are reduced separately: a reduce that drops a group by its values would drop pages of other
-    /// groups.
+    /// Pages of 16 rows are reduced separately: a reduce that drops a group because of its values would also drop
+    /// pages of groups that it should keep.
     /// </summary>
     [Theory]
     [InlineData(

@@ -115,7 +115,7 @@ public sealed class StaticIndexTests
                 node.Put("users/0", "\"name\":\"last\",\"company\":\"companies/1\"");
                 node.Put("companies/1", "\"city\":\"Rom\"", "Companies");
                 node.SettleAll();
-                Check(node, ShopModel.Read(node), "and fed");
+                Check(node, ShopModel.Read(node), "after more changes");
             }
         );
 
@@ -132,7 +132,7 @@ public sealed class StaticIndexTests
 
         node.SettleAll();
 
-        // After a restart, because blocks read before are cached.
+        // The restart empties the cache of blocks, so that the damage is read.
         node = node.Restart();
         node.SettleAll();
         string rows = IndexedNode.Directory + "/indexes/1/1/rows";
@@ -160,7 +160,7 @@ public sealed class StaticIndexTests
     }
 
     [Fact]
-    public void An_index_that_the_disk_refuses_to_open_between_its_rows_and_their_entries_is_opened_later()
+    public void An_index_whose_entries_the_disk_refuses_is_opened_once_the_disk_accepts_them()
     {
         var node = IndexedNode.New();
         node.Define(Indexes[1].Definition, "totals");
@@ -285,7 +285,7 @@ public sealed class StaticIndexTests
     }
 
     [Fact]
-    public void Many_documents_that_loaded_one_are_mapped_again_when_it_changes()
+    public void Many_documents_that_loaded_the_same_document_are_mapped_again_when_it_changes()
     {
         using var node = IndexedNode.New();
         node.Define(Indexes[0].Definition, "a");
@@ -311,7 +311,7 @@ public sealed class StaticIndexTests
     [InlineData(true)]
     public void A_changed_definition_that_fails_on_the_documents_replaces_no_index(bool isRestarted)
     {
-        // One step reads all documents, so an index that stops in it has read as far as the serving one.
+        // One step reads all documents, so an index that fails in it has read as far as the serving index.
         var options = IndexedNode.SmallSteps with
         {
             DocumentsPerStep = 256,
@@ -379,7 +379,7 @@ public sealed class StaticIndexTests
     }
 
     /// <summary>
-    /// The stored index was written by older rules, by which reduce keys have the form of the first document.
+    /// The stored index was written by older rules: reduce keys had the form of the group's first document.
     /// </summary>
     [Fact]
     public void An_index_of_an_older_content_version_is_built_again()

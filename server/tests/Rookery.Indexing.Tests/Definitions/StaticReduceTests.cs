@@ -8,7 +8,7 @@ namespace Rookery.Indexing.Tests.Definitions;
 public sealed class StaticReduceTests
 {
     [Fact]
-    public void Rows_that_cannot_be_reduced_are_listed()
+    public void Rows_that_cannot_be_reduced_are_listed_as_errors()
     {
         using var node = IndexedNode.New();
         node.Define(
@@ -242,7 +242,7 @@ public sealed class StaticReduceTests
 
     /// <summary>A map writes NaN as null, as JSON requires, and a reduce would add that as 0.</summary>
     [Fact]
-    public void NaN_is_an_error_of_the_document_where_rows_are_reduced()
+    public void In_a_map_reduce_index_NaN_is_an_error_of_the_document()
     {
         using var node = IndexedNode.New();
         const string Map = "map('Users', u => ({ city: u.city, n: u.n * 2 }))";

@@ -5,11 +5,11 @@ using Rookery.Indexing.Mapping;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
-/// <summary>The definition of an automatic index: its name, which others it covers, and its stored form.</summary>
+/// <summary>Definitions of automatic indexes: the name, which other definitions one covers, and the stored form.</summary>
 public sealed class AutoIndexDefinitionTests
 {
     [Fact]
-    public void The_name_shows_the_content()
+    public void The_name_of_an_index_shows_its_collection_and_fields()
     {
         Assert.Equal("Auto/Users/ByageAndname", DefinitionOf("Users", FieldOf("name"), FieldOf("age")).Name);
         Assert.Equal(

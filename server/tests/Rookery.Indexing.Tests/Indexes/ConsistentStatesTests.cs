@@ -11,14 +11,17 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
-/// <summary>An index that is not stale reflects one snapshot of the documents, never a part of a transaction.</summary>
+/// <summary>
+/// An index that is not stale reflects one snapshot of the documents, never a part of a transaction. A pass of an index
+/// reads the changes up to one snapshot.
+/// </summary>
 public sealed class ConsistentStatesTests
 {
     private const string Totals = "Totals";
     private const string Pairs = "Pairs";
     private const int Accounts = 12;
 
-    // A step feeds one document, and its entries are written at once because they may take almost no memory.
+    // A step indexes one document, and its entries are written at once because they may take almost no memory.
     private static readonly IndexFeederOptions TinySteps = IndexedNode.SmallSteps with
     {
         DocumentsPerStep = 1,
@@ -71,7 +74,7 @@ public sealed class ConsistentStatesTests
         };
         var node = IndexedNode.New(options);
         int[] amounts = new int[Accounts];
-        node.Transact([.. Enumerable.Range(0, Accounts).SelectMany(account => Written(account, 0))]);
+        node.Transact([.. Enumerable.Range(0, Accounts).SelectMany(account => DocumentsOf(account, 0))]);
         Define(node);
         node.SettleAll();
         long restartedAt = 0;
@@ -83,7 +86,7 @@ public sealed class ConsistentStatesTests
                 int to = (from + 1 + random.Next(Accounts - 1)) % Accounts;
                 int amount = random.Next(1, 9);
                 (amounts[from], amounts[to]) = (amounts[from] - amount, amounts[to] + amount);
-                node.Transact([.. Written(from, amounts[from]), .. Written(to, amounts[to])]);
+                node.Transact([.. DocumentsOf(from, amounts[from]), .. DocumentsOf(to, amounts[to])]);
             }
 
             if (random.Next(150) == 0)
@@ -166,7 +169,7 @@ public sealed class ConsistentStatesTests
     }
 
     [Fact]
-    public async Task An_awaited_etag_is_reached_while_a_client_writes_faster_than_the_index_follows()
+    public async Task An_awaited_etag_is_reached_while_a_client_writes_faster_than_the_index_reads()
     {
         using var node = IndexedNode.New(IndexedNode.SmallSteps with { DocumentsPerStep = 1 });
         node.Define(ByName.Name, ByName);
@@ -271,7 +274,7 @@ public sealed class ConsistentStatesTests
     /// a part of a transaction, and is stale.
     /// </summary>
     [Fact]
-    public void The_visible_state_advances_although_the_node_ends_each_pass()
+    public void The_visible_state_advances_although_the_node_ends_each_pass_early()
     {
         using var node = IndexedNode.New(IndexedNode.SmallSteps with { DocumentsPerStep = 1 });
         node.Define(ByName.Name, ByName);
@@ -377,7 +380,7 @@ public sealed class ConsistentStatesTests
     public void A_reduce_whose_write_was_refused_is_stale_until_its_entries_are_written()
     {
         using var node = IndexedNode.New();
-        node.Transact([.. Written(0, 1)]);
+        node.Transact([.. DocumentsOf(0, 1)]);
         Define(node);
         node.SettleAll();
         long before = node.Serving(Totals).VisibleEtag;
@@ -389,13 +392,13 @@ public sealed class ConsistentStatesTests
                 Sticky = true,
             }
         );
-        node.Transact([.. Written(0, 2)]);
+        node.Transact([.. DocumentsOf(0, 2)]);
         node.SettleAll();
         var index = node.Serving(Totals);
         Assert.True(index.IsWriteBlocked);
         Assert.True(index.HasPending);
 
-        // Operations that change no document, after which a paused index would be up to date.
+        // These operations change no document. A paused index without unwritten entries would then be up to date.
         node.Host.SetPaused(node.Database(), Totals, isPaused: true);
         node.Define(ByName.Name, ByName);
         node.SettleAll();
@@ -440,7 +443,7 @@ public sealed class ConsistentStatesTests
         Assert.Equal(TimeSpan.Zero, node.Store.Storage.Statistics().OldestReaderAge);
     }
 
-    private static (string Id, string? Members, string Collection)[] Written(int account, int amount) =>
+    private static (string Id, string? Members, string Collection)[] DocumentsOf(int account, int amount) =>
         [
             ($"users/{account}", $"\"amount\":{amount},\"loads\":\"copies/{account}\"", "Users"),
             ($"copies/{account}", $"\"amount\":{amount}", "Copies"),

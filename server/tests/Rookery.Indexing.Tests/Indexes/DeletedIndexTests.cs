@@ -7,7 +7,7 @@ using Rookery.Platform;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
-/// <summary>The catalogue follows deletions whose changes it gets late, or not at all.</summary>
+/// <summary>The catalogue removes deleted indexes, even if it gets the changes late or never.</summary>
 public sealed class DeletedIndexTests
 {
     private static readonly AutoIndexDefinition ByName = new(
@@ -16,7 +16,7 @@ public sealed class DeletedIndexTests
     );
 
     [Fact]
-    public void A_deletion_whose_etag_is_set_after_its_change_is_read_is_followed_again()
+    public void The_catalogue_is_updated_again_when_the_etag_of_a_deletion_is_set_late()
     {
         using var node = IndexedNode.New();
         node.Define("a", ByName);
@@ -33,7 +33,7 @@ public sealed class DeletedIndexTests
     }
 
     [Fact]
-    public void A_dropped_deletion_is_followed_although_the_first_attempt_fails()
+    public void A_deletion_whose_change_was_dropped_is_applied_although_the_first_attempt_fails()
     {
         int closed = 0;
         using var node = IndexedNode.New(wrapStore: store => new ClosingStore(store, RefuseFirst));

@@ -8,7 +8,7 @@ using Rookery.Indexing.Indexes;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
-/// <summary>Documents that loaded another document are fed again when it changes.</summary>
+/// <summary>Documents that loaded another document, its dependents, are indexed again when it changes.</summary>
 public sealed class DependentsTests : IDisposable
 {
     private const string Cities = "Users/ByCity";
@@ -32,7 +32,7 @@ public sealed class DependentsTests : IDisposable
     }
 
     [Fact]
-    public void An_unreadable_dependent_is_fed_again_before_the_index_advances()
+    public void An_unreadable_dependent_is_read_again_before_the_index_advances()
     {
         _node.Put("companies/1", "\"city\":\"Bonn\"", "Companies");
         var index = _node.Serving(Cities);
@@ -97,7 +97,7 @@ public sealed class DependentsTests : IDisposable
     }
 
     [Fact]
-    public void A_step_ends_when_dependents_give_many_bytes()
+    public void A_step_ends_when_the_entries_of_dependents_take_many_bytes()
     {
         using var wide = IndexedNode.New(
             new IndexFeederOptions { MinPendingBytes = 32 << 10, PendingBytes = 32 << 10 }
@@ -131,7 +131,7 @@ public sealed class DependentsTests : IDisposable
             Assert.True(wide.Host.Step());
         }
 
-        // Each step takes a few of the 100 dependents, because 60 tags of one take many of its 32 KiB.
+        // Each step takes a few of the 100 dependents, because the 60 tags of one take much of its 32 KiB.
         Assert.InRange(steps, 10, 101);
         wide.SettleAll();
         Assert.False(wide.Status(Cities).IsStale);
@@ -159,8 +159,8 @@ public sealed class DependentsTests : IDisposable
         Assert.Equal(_node.Database().LastEtag, _node.Serving(byName.Name).Position);
         Assert.True(_node.Serving(Cities).HasDependents);
 
-        // Forty dependents each, seven in a step: within eight more steps neither index is finished, unless the other
-        // waits.
+        // Each index has forty dependents and takes seven in a step. Within eight more steps, one finishes only if the
+        // other waits.
         for (int i = 0; i < 8; i++)
         {
             Assert.True(_node.Host.Step());

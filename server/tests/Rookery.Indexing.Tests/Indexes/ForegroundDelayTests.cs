@@ -32,7 +32,7 @@ public sealed class ForegroundDelayTests
     }
 
     [Fact]
-    public void A_queued_probe_counts_and_only_one_is_queued()
+    public void A_waiting_probe_counts_as_delay_and_no_second_probe_is_queued()
     {
         var delay = new ForegroundDelay(_time, _waiting.Enqueue);
         delay.Measure();

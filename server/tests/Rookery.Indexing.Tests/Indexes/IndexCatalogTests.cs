@@ -168,7 +168,7 @@ public sealed class IndexCatalogTests
     }
 
     [Fact]
-    public void A_paused_index_lags_until_it_is_resumed_and_a_disabled_one_on_all_members()
+    public void A_paused_index_is_stale_until_it_is_resumed_and_a_disabled_one_until_it_is_enabled()
     {
         using var node = CreateNodeWithUsers(documents: 5);
         node.Define("a", ByName);
@@ -192,7 +192,7 @@ public sealed class IndexCatalogTests
     }
 
     [Fact]
-    public void A_complete_index_is_not_stale_because_it_was_disabled_or_another_was_defined()
+    public void A_complete_index_does_not_become_stale_when_it_is_disabled_or_another_one_is_defined()
     {
         using var node = CreateNodeWithUsers(documents: 5);
         node.Define("a", ByName);
@@ -276,7 +276,7 @@ public sealed class IndexCatalogTests
     }
 
     [Fact]
-    public void A_definition_that_is_changed_while_its_index_is_paused_waits_too()
+    public void The_replacement_of_a_paused_index_is_paused_too()
     {
         var node = CreateNodeWithUsers(documents: 10);
         node.Define("a", ByName);
@@ -319,7 +319,7 @@ public sealed class IndexCatalogTests
             [false, true],
             node.Host.ReadStatus(node.Database()).Select(static status => status.IsReplacement)
         );
-        // The etag that queries see never goes back: the old index follows changes while the new one is built, and is
+        // The etag that queries see never goes back: the old index reads changes while the new one is built, and is
         // ahead of it at first.
         long lastVisible = 0;
         for (int i = 0; node.Host.Step(); i++)

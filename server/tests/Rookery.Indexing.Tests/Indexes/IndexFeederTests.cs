@@ -13,7 +13,7 @@ public sealed class IndexFeederTests
     private static readonly AutoIndexDefinition ByName = DefinitionOf("Users", "name");
 
     [Fact]
-    public void An_index_includes_existing_documents_and_follows_puts_deletes_and_moves()
+    public void An_index_includes_existing_documents_and_later_puts_deletes_and_changes_of_collection()
     {
         using var node = IndexedNode.New();
         for (int i = 0; i < 50; i++)
@@ -54,7 +54,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void A_write_of_a_compare_exchange_value_makes_no_index_stale_and_one_of_a_document_still_does()
+    public void A_write_of_a_document_makes_an_index_stale_but_one_of_a_compare_exchange_value_does_not()
     {
         using var node = IndexedNode.New();
         node.Put("users/1", "\"name\":\"a\"");
@@ -84,7 +84,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void Indexes_of_all_documents_keep_a_document_that_moves()
+    public void Indexes_of_all_documents_keep_a_document_that_changes_its_collection()
     {
         using var node = IndexedNode.New();
         var all = DefinitionOf(null, "name");
@@ -133,7 +133,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void A_lagging_index_is_fed_until_it_joins_the_next_and_both_continue_together()
+    public void A_lagging_index_catches_up_with_the_next_one_and_both_continue_together()
     {
         using var node = IndexedNode.New();
         node.Define("far", ByName);
@@ -301,7 +301,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void Other_indexes_follow_changes_during_a_long_build()
+    public void Other_indexes_read_changes_during_a_long_build()
     {
         using var node = IndexedNode.New();
         Write(node, from: 0, to: 300);
@@ -375,13 +375,13 @@ public sealed class IndexFeederTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void A_step_ends_when_its_documents_give_many_bytes(bool isBuilt)
+    public void A_step_ends_when_the_entries_of_its_documents_take_many_bytes(bool isBuild)
     {
         using var node = IndexedNode.New(
             new IndexFeederOptions { MinPendingBytes = 32 << 10, PendingBytes = 32 << 10 }
         );
         var definition = DefinitionOf("Users", "tags");
-        if (!isBuilt)
+        if (!isBuild)
         {
             node.Define("tags", definition);
             node.SettleAll();
@@ -392,7 +392,7 @@ public sealed class IndexFeederTests
             node.Put($"users/{i}", $"\"tags\":[{string.Join(',', Enumerable.Range(i * 60, 60))}]");
         }
 
-        if (isBuilt)
+        if (isBuild)
         {
             node.Define("tags", definition);
         }

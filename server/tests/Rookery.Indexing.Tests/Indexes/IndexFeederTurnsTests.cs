@@ -72,7 +72,7 @@ public sealed class IndexFeederTurnsTests
     }
 
     [Fact]
-    public void A_low_priority_index_that_lags_far_catches_up_while_others_follow_every_write()
+    public void A_low_priority_index_that_lags_far_catches_up_while_others_read_every_write()
     {
         using var node = IndexedNode.New();
         foreach (string name in (string[])["low", "high", "last"])
@@ -97,7 +97,7 @@ public sealed class IndexFeederTurnsTests
             Assert.True(node.Host.Step());
         }
 
-        Assert.True(last.Position >= before + 200, $"It came from {before} to {last.Position} in 400 steps.");
+        Assert.True(last.Position >= before + 200, $"It advanced from {before} to {last.Position} in 400 steps.");
         node.SettleAll();
         node.Check("last", ByName);
     }

@@ -27,7 +27,7 @@ public sealed class IndexHostWaitTests
         [new AutoIndexField(["age"], AutoIndexFieldUses.None)]
     );
 
-    /// <summary>The clock stands still and no definition changes, so nothing else ends the wait.</summary>
+    /// <summary>The wait would last an hour, and no definition changes, so only the resumption ends it.</summary>
     [Fact]
     public async Task A_released_wait_continues_if_the_index_has_resumed()
     {
@@ -147,7 +147,7 @@ public sealed class IndexHostWaitTests
     }
 
     [Fact]
-    public void Every_index_that_cannot_be_closed_is_named()
+    public void The_exception_has_one_inner_exception_for_each_index_that_cannot_be_closed()
     {
         int closed = 0;
         var node = IndexedNode.New(wrapStore: store => new ClosingStore(store, Refuse));
@@ -199,7 +199,7 @@ public sealed class IndexHostWaitTests
         return node;
     }
 
-    /// <summary>Waits even if the index is paused or disabled. The clock stands still.</summary>
+    /// <summary>Waits for up to an hour, even if the index is paused or disabled.</summary>
     private static Task<bool> WaitPatiently(IndexedNode node, string name) =>
         node.Host.WaitAsync(
             node.Database(),

@@ -65,7 +65,7 @@ public sealed class IndexQuotaTests
     }
 
     [Fact]
-    public void A_changed_definition_is_followed_on_a_node_that_is_full()
+    public void Changed_definitions_replace_their_indexes_on_a_node_that_is_full()
     {
         using var node = CreateFullNode(out var names);
         foreach (string name in names)
@@ -151,7 +151,7 @@ public sealed class IndexQuotaTests
         Assert.Null(node.Host.WhyNotKept(node.Database(), "later"));
     }
 
-    /// <summary>The clock stands still: only the rejection ends the wait.</summary>
+    /// <summary>The wait would last an hour: only the rejection ends it.</summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -220,7 +220,7 @@ public sealed class IndexQuotaTests
         return node;
     }
 
-    // Replacements are written when old enough, and then the next ones begin.
+    // A replacement is written once its entries are old enough. Then the next ones begin.
     private static void SettleInTurns(IndexedNode node)
     {
         for (int turn = 0; turn <= MaxIndexesOfSmallestNode / 4; turn++)

@@ -18,7 +18,7 @@ public sealed class IndexingThreadTests
     [Theory]
     [InlineData(1)]
     [InlineData(0)]
-    public async Task The_thread_follows_writes_and_serves_waiting_queries_at_once_even_without_a_share_of_a_core(
+    public async Task The_thread_indexes_writes_and_serves_waiting_queries_even_without_a_share_of_a_core(
         double shareOfCore
     )
     {

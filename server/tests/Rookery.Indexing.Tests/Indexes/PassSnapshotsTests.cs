@@ -5,7 +5,7 @@ using Rookery.Indexing.Indexes;
 namespace Rookery.Indexing.Tests.Indexes;
 
 /// <summary>
-/// No index continues in a snapshot that is older than one it was fed from, and no snapshot or state stays open longer
+/// No index continues in a snapshot that is older than one that it has read, and no snapshot or state stays open longer
 /// than a pass needs it.
 /// </summary>
 public sealed class PassSnapshotsTests

@@ -38,19 +38,19 @@ public sealed class ReappliedTests : IDisposable
 
         _node.ApplyThrough(_node.Store.Journal.LastIndex);
         _node.Settle();
-        AssertIsWhole();
+        AssertIsUpToDate();
     }
 
     /// <summary>
     /// A build reads newer documents than those of its etag, and so does a map that loads documents. So the etag alone
-    /// does not tell.
+    /// does not show whether the index is ahead of the documents.
     /// </summary>
     [Fact]
     public void An_index_is_stale_although_its_etag_was_applied()
     {
         _node = _node.Restart();
         _node.Settle();
-        AssertIsWhole();
+        AssertIsUpToDate();
 
         _node.Put("users/2", "\"name\":\"bob\"");
         _node = _node.Restart(unapplied: 1);
@@ -58,12 +58,12 @@ public sealed class ReappliedTests : IDisposable
         AssertIsStale();
         _node.ApplyThrough(_node.Store.Journal.LastIndex);
         _node.SettleAll();
-        AssertIsWhole();
+        AssertIsUpToDate();
     }
 
-    /// <summary>The entries at the journal's end were never committed. A new leader's replace them.</summary>
+    /// <summary>The entries at the journal's end were never committed. Those of a new leader replace them.</summary>
     [Fact]
-    public void An_index_is_whole_when_an_entry_of_a_later_term_is_applied()
+    public void An_index_is_no_longer_stale_when_an_entry_of_a_later_term_is_applied()
     {
         _node.Put("users/2", "\"name\":\"bob\"");
         _node.Put("users/3", "\"name\":\"cid\"");
@@ -78,11 +78,11 @@ public sealed class ReappliedTests : IDisposable
             []
         );
         _node.Settle();
-        AssertIsWhole();
+        AssertIsUpToDate();
     }
 
     [Fact]
-    public void A_disabled_index_is_whole_again_without_being_fed()
+    public void A_disabled_index_is_no_longer_stale_once_its_changes_are_applied_again()
     {
         _node.ChangeIndexes(static writer => writer.Configure(ByName.Name, new IndexSettingsChange(IsDisabled: true)));
         _node.SettleAll();
@@ -93,7 +93,7 @@ public sealed class ReappliedTests : IDisposable
         _node.ApplyThrough(_node.Store.Journal.LastIndex);
         _node.Settle();
         Assert.Equal(IndexState.Disabled, _node.Status(ByName.Name).State);
-        AssertIsWhole();
+        AssertIsUpToDate();
     }
 
     public void Dispose() => _node.Dispose();
@@ -104,7 +104,7 @@ public sealed class ReappliedTests : IDisposable
         Assert.Equal(0, _node.Serving(ByName.Name).ConsistentEtag);
     }
 
-    private void AssertIsWhole()
+    private void AssertIsUpToDate()
     {
         Assert.False(_node.Status(ByName.Name).IsStale);
         Assert.Equal(_node.Database().LastEtag, _node.Serving(ByName.Name).ConsistentEtag);

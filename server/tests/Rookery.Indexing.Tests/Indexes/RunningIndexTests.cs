@@ -62,7 +62,7 @@ public sealed class RunningIndexTests : IDisposable
         Assert.Equal((IndexState.Error, 18), (index.State, index.Errors.Count));
         Assert.StartsWith("18 of 100 documents", Assert.Single(reasons), StringComparison.Ordinal);
 
-        // Entries fed before the stop are still written, now or once the disk accepts them; that must not clear the
+        // Entries from before the stop are still written, now or once the disk accepts them; that must not clear the
         // error.
         index.AdvanceTo(1, 101, isConsistent: true);
         index.SetTrouble("The disk is full.");
@@ -72,7 +72,7 @@ public sealed class RunningIndexTests : IDisposable
 
     /// <summary>The clock stands still: only the stop ends the wait.</summary>
     [Fact]
-    public async Task A_patient_wait_ends_when_the_index_stops_just_before_it_begins()
+    public async Task A_patient_wait_ends_when_the_index_stops_just_before_the_wait_begins()
     {
         using var index = NewIndex();
         var waiting = index.Waits.WaitAsync(1, TimeSpan.FromHours(1), CancellationToken.None, JudgeAndStop);

@@ -63,7 +63,7 @@ public sealed class ReduceStoreTests
     public void After_any_power_cut_feeding_from_the_watermark_restores_the_groups() =>
         new CrashSearch { Points = 90, Runs = 3 }.Verify(RunBatches, CheckImage);
 
-    /// <summary>With a hundred thousand rows of one key, the rows reduced by one change do not grow.</summary>
+    /// <summary>Even in a group of a hundred thousand rows, one change reduces only one page of each level.</summary>
     [Fact]
     public void One_change_of_a_large_group_costs_a_page_of_each_level()
     {
@@ -106,7 +106,7 @@ public sealed class ReduceStoreTests
     }
 
     [Fact]
-    public void An_unchanged_row_costs_nothing_and_marks_no_group()
+    public void An_unchanged_row_is_not_reduced_again_and_its_group_is_not_reported()
     {
         using var store = ReduceWorkload.Open(new SimulatedDisk("/data"));
         var mapped = new MappedRows();

@@ -183,7 +183,7 @@ public sealed class RqlErrorTests
         );
 
     [Fact]
-    public void A_field_with_the_name_of_a_loaded_document_is_the_documents_own_after_its_alias() =>
+    public void After_the_alias_a_field_named_like_a_loaded_document_is_the_documents_own_field() =>
         Assert.NotNull(
             RqlParser.Parse("from Users as u where u.c.name = 'a' and c = 'b' load u.company as c select c.name").Where
         );

@@ -2,7 +2,7 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Tests.Language;
 
-/// <summary>Changed queries, which are mostly invalid, at the parser.</summary>
+/// <summary>The parser gets changed queries, most of which are invalid.</summary>
 public sealed class RqlFuzzTests
 {
     // Queries that together have each part of the language.
@@ -96,7 +96,7 @@ public sealed class RqlFuzzTests
             }
         }
 
-        // Of both, valid and invalid texts, there must be many.
+        // Both many valid and many invalid texts must occur.
         Assert.InRange(queries, 500, 15_000);
     }
 

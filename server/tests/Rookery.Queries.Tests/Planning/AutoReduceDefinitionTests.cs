@@ -31,7 +31,8 @@ public sealed class AutoReduceDefinitionTests
         "Auto/Orders/ByAverage(total)AndCountAndMin(total)AndSum(count)ReducedBytags"
     )]
     [InlineData("from @all_docs group by type select count()", "Auto/AllDocs/ByCountReducedBytype")]
-    public void The_name_shows_the_content(string query, string name) => Assert.Equal(name, DefinitionOf(query).Name);
+    public void The_name_of_an_index_shows_its_keys_and_aggregates(string query, string name) =>
+        Assert.Equal(name, DefinitionOf(query).Name);
 
     [Fact]
     public void A_name_is_short_and_valid_for_any_names_of_fields()
@@ -114,7 +115,7 @@ public sealed class AutoReduceDefinitionTests
     }
 
     [Fact]
-    public void An_index_with_all_aggregates_is_used_or_one_is_widened_or_created()
+    public void An_index_with_all_aggregates_is_used_or_another_one_is_widened_or_created()
     {
         var count = Candidate("from Orders group by a select count()", visible: 90);
         var wide = Candidate("from Orders group by a select count(), sum(n)", visible: 90);
@@ -145,7 +146,7 @@ public sealed class AutoReduceDefinitionTests
             Choose("from Orders group by a select sum(n)", other, count with { State = IndexState.Paused })
         );
 
-        // Both have the same name.
+        // The index of the key A would have the same name as that of the key a.
         Assert.Equal((null, null), Choose("from Orders group by A select count()", count));
     }
 
@@ -183,7 +184,7 @@ public sealed class AutoReduceDefinitionTests
             static reason => reason.Text.Contains("Will be created", StringComparison.Ordinal)
         );
 
-        // The index with the aggregates of both would have the old one's content.
+        // The index with the aggregates of both would have the content of the old index.
         var count = Candidate("from Users group by city select count()", visible: 90);
         Assert.Equal((OldName, null), Choose("from Users group by city select sum(age)", count, old));
     }

@@ -101,7 +101,7 @@ public sealed class CoveringIndexesTests
         Assert.Equal(byName.Name, Plan(node, parsed, "shop", usesCache: true).IndexName);
         Assert.Same(known, parsed.CoveringIndexes);
 
-        // The cached choice decides; here it is set to that of another query.
+        // The cached choice decides; here the test replaces it by that of another query.
         Assert.True(node.Host.TryGetCatalog(node.Database(), out var catalog));
         parsed.CoveringIndexes = CoveringIndexes.Of(RqlParser.Parse("from Users where age = $p"), catalog.Slots);
         Assert.Equal(byAge.Name, Plan(node, parsed, "shop", usesCache: true).IndexName);

@@ -115,7 +115,7 @@ public sealed class HostileScanTests
         Assert.Equal(ImpatientClock.Patience, clock.Checks);
     }
 
-    // The query repeats the part so often, with a parameter of so many bytes; the error names the limit.
+    // The repeated part of the query, its separator, how often it occurs, the bytes of its parameter, and the limit.
     [Theory]
     [InlineData("a=$p", " or ", 1_025, 1, "1024 conditions")]
     [InlineData("a=$p", " or ", 100, 100_000, "8 MiB")]

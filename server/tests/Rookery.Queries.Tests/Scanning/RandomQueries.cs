@@ -121,7 +121,7 @@ internal sealed class RandomQueries(Random random, bool isWide = false)
         return $"{{{string.Join(',', members)}}}";
     }
 
-    /// <summary>Draws a condition, with others inside it up to a depth.</summary>
+    /// <summary>Draws a condition, with inner conditions up to a depth.</summary>
     public Condition Condition(int depth)
     {
         if (depth > 0 && random.Next(3) == 0)

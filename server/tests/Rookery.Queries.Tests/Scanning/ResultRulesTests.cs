@@ -369,7 +369,7 @@ public sealed class ResultRulesTests
     [Fact]
     public void Only_a_text_of_more_bytes_than_a_word_may_have_is_too_long_for_suggestions()
     {
-        const string Mark = "\u0301"; // words are compared without it
+        const string Mark = "\u0301"; // comparisons of words ignore it
         string longest = new('x', 255);
         foreach (string text in (string[])["", Mark, longest, longest + Mark])
         {

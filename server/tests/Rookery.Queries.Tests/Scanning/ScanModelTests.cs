@@ -8,7 +8,7 @@ namespace Rookery.Queries.Tests.Scanning;
 
 /// <summary>
 /// Compares answers of scans to random queries over random documents with an independent implementation of the rules
-/// without term keys.
+/// that uses no term keys.
 /// </summary>
 public sealed class ScanModelTests
 {
@@ -116,7 +116,7 @@ public sealed class ScanModelTests
                 (string key, string value) in new[] { ("l[].a", "l[].b"), ("t[]", "a"), ("l[].a", "a"), ("o.a", "l.b") }
             )
             {
-                // Entries: an element of the array, or the document.
+                // An entry is an element of the array, or the document.
                 string[] array = key[..(key.IndexOf("[]", StringComparison.Ordinal) is >= 0 and var at ? at : 0)]
                     .Split('.', StringSplitOptions.RemoveEmptyEntries);
                 var entries = parsed.SelectMany(document =>
@@ -243,7 +243,7 @@ public sealed class ScanModelTests
         return WrittenKey(entry);
     }
 
-    /// <summary>Keys that are texts, arrays or objects are normalised, too.</summary>
+    /// <summary>Returns equal keys in the same form, also texts, arrays and objects.</summary>
     private static string WrittenKey(JsonElement json) =>
         json.ValueKind switch
         {
