@@ -33,7 +33,7 @@ async function serving(data, work, options = []) {
 }
 
 /** Asserts that a node on an unfinished restore reports it, serves nothing and creates no files. */
-async function refusesHalfARestore(data) {
+async function refusesUnfinishedRestore(data) {
   const files = readdirSync(data).sort()
   const node = NodeProcess.start({ data, port: await freePort() })
   try {
@@ -45,7 +45,7 @@ async function refusesHalfARestore(data) {
     await node.terminate()
   }
 
-  // Except the files that tell other processes that a node runs, and at which address.
+  // A node creates `lock` and `local-access` even so: they show other processes that it runs, and at which address.
   const created = readdirSync(data).filter(name => !files.includes(name) && name !== "lock" && name !== "local-access")
   assert.deepEqual([created, files.filter(name => !existsSync(join(data, name)))], [[], []], "nothing was created or deleted")
 }
@@ -96,7 +96,7 @@ test("A backup taken under load holds everything that was acknowledged before it
   refused(await run("restore", "--from", backup, "--data", unfinished), 1, new RegExp(`${largest} is damaged`))
   refused(await run("restore", "--from", backup, "--data", unfinished), 78, /restore that did not finish/)
   refused(await run("export", "--data", unfinished), 1, /restore that did not finish/)
-  await refusesHalfARestore(unfinished)
+  await refusesUnfinishedRestore(unfinished)
   refused(await run("restore", "--from", data, "--data", join(directory, "other")), 1, /no complete backup/)
 })
 

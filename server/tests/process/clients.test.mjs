@@ -33,7 +33,7 @@ async function open(text) {
 
 const head = "PUT /databases/slow/docs?id=one HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n"
 
-test("Silent and trickling clients are cut off while others are served", limit, async () => {
+test("Silent and trickling clients are cut off while other clients are served", limit, async () => {
   const silentHead = readAll(await open(head))
   const silentBody = readAll(await open(`${head}\r\n{"a":`))
   const trickling = await open(`${head}\r\n{"a":"`)

@@ -171,7 +171,7 @@ test("Databases are listed, created and deleted by name; indexes are defined, pa
   ended(await rookery("index", "rm", ".", "Rooks/ByAge"), 66, /Rooks\/ByAge/)
 })
 
-test("The message about a misspelt word suggests the likely one", async t => {
+test("The message about a misspelt word suggests the likely word", async t => {
   const { rookery } = await setUp(t)
   ended(await rookery("improt"), 78, /"improt" is not a command or option here\. Did you mean import\?/)
   ended(await rookery("cluster", "ndoe"), 78, /Did you mean node\? See `rookery cluster --help`/)
@@ -301,10 +301,10 @@ async function completesAtThePrompt(t, shell, env) {
   t.after(() => terminal.child.kill())
   const plain = () => terminal.shown.replace(/\u001b(\[[0-9;?]*[a-zA-Z]|[=>]|\(B|\][^\u0007]*\u0007)/g, "")
   await terminal.shows(/[>#$] ?/)
-  for (const [typed, whole] of [["rookery sta", "status"], ["rookery cluster node pro", "promote"], ["rookery query --wa", "--wait"], ["rookery --json cluster cl", "clock"], ["rookery completion fi", "fish"]]) {
+  for (const [typed, completed] of [["rookery sta", "status"], ["rookery cluster node pro", "promote"], ["rookery query --wa", "--wait"], ["rookery --json cluster cl", "clock"], ["rookery completion fi", "fish"]]) {
     const from = plain().length
     terminal.type(`\u0015${typed}\t`)
-    await until(() => plain().slice(from).includes(`${whole} `))
+    await until(() => plain().slice(from).includes(`${completed} `))
   }
 
   // A quote in a description ends no word of the script.
@@ -428,15 +428,15 @@ test("An interrupted deletion reports how many documents are deleted and how man
   })
   const words = ["rm", "birds", "--prefix", "rooks/", "--yes"]
   last = () => ({ status: 503, body: { Message: "Nobody leads." } })
-  const open = "1,000 of 2,500 documents were deleted. The node has not confirmed whether it deleted 1,000 more. "
+  const counts = "1,000 of 2,500 documents were deleted. The node has not confirmed whether it deleted 1,000 more. "
     + "Run the same command again to delete the rest.\n"
-  assert.equal((await command(words, { env })).stderr, `Nobody leads. ${open}`)
+  assert.equal((await command(words, { env })).stderr, `Nobody leads. ${counts}`)
 
   let process
   parts = 0
   last = () => { process.kill("SIGINT"); return new Promise(() => {}) }
   const interrupted = await command(words, { env, onStart: child => { process = child } })
-  assert.deepEqual([interrupted.code, interrupted.stderr], [130, `Interrupted. ${open}`])
+  assert.deepEqual([interrupted.code, interrupted.stderr], [130, `Interrupted. ${counts}`])
 })
 
 test("An interrupted change by query stops the operation, or names it if it could not be stopped", async t => {

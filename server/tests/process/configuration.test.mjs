@@ -262,7 +262,7 @@ test("The command line wins over the configuration file", async t => {
   await node.answers("/readyz", 200)
 })
 
-test("An unknown option is refused with its name, and is not taken for an option of cluster members", async () => {
+test("An unknown option of a `rookery cluster node` command is refused with its name", async () => {
   for (const words of [["transfer", "--bogus"], ["rm", "--bogus"], ["promote", "b", "--bogus"]]) {
     refused(await run("cluster", "node", ...words), /^"--bogus" is not a command or option here\. See `rookery cluster node [a-z]+ --help`\.$/m)
   }

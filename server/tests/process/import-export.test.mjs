@@ -448,17 +448,17 @@ test("An import that was killed continues where it stopped, and stores nothing t
   const documents = 20_000
   const padding = Array.from({ length: documents }, (_, number) => JSON.stringify({ number, text: `${number}`.repeat(400) }))
   const file = write("many.ndjson", padding.join("\n"))
-  const journal = `${file}.rookery-import`
+  const record = `${file}.rookery-import`
   const killed = await command(["import", ".", file], { env, onStart: child => {
     const timer = setInterval(() => {
-      if (existsSync(journal)) {
+      if (existsSync(record)) {
         child.kill("SIGKILL")
         clearInterval(timer)
       }
     }, 1)
   } })
   assert.equal(killed.code, "SIGKILL")
-  const stopped = JSON.parse(readFileSync(journal, "utf8"))
+  const stopped = JSON.parse(readFileSync(record, "utf8"))
   assert.ok(stopped.Records > 0 && stopped.Records < documents, `${stopped.Records}`)
 
   const anew = await rookery("import", ".", file)
@@ -470,14 +470,14 @@ test("An import that was killed continues where it stopped, and stores nothing t
   assert.equal(resumed.code, 0, resumed.stderr)
   assert.deepEqual(JSON.parse(resumed.stdout), { Records: documents, Stored: documents, Bad: 0 })
   assert.equal(await count(), documents, "no document without an id is stored twice")
-  assert.ok(!existsSync(journal))
+  assert.ok(!existsSync(record))
 
-  writeFileSync(journal, JSON.stringify({ ...stopped, InputBytes: 1 }))
+  writeFileSync(record, JSON.stringify({ ...stopped, InputBytes: 1 }))
   const changed = await rookery("import", ".", file, "--resume")
   assert.equal(changed.code, 78)
   assert.match(changed.stderr, /had another input/)
 
-  writeFileSync(journal, JSON.stringify({ ...stopped, History: "of a database before" }))
+  writeFileSync(record, JSON.stringify({ ...stopped, History: "of a database before" }))
   const renewed = await rookery("import", ".", file, "--resume")
   assert.equal(renewed.code, 78)
   assert.match(renewed.stderr, /was deleted and created again since that import stopped/)

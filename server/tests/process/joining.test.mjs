@@ -50,26 +50,26 @@ test("nodes join by tokens, wrong joins are refused with advice, and the authori
   const first = await NodeProcess.serveDuring(t, { data: at("a"), port: one })
   await refused(78, /another process|is in use/, "init", "--data", at("a"), "--name", "other")
 
-  const ticket = await token(first)
+  const joinToken = await token(first)
   const asPi2 = ["--name", "pi-2", "--address", `127.0.0.1:${two + 1000}`]
-  await refused(78, /no join token, or only a part of one/, "join", ticket.slice(0, -3), "--data", at("b"))
-  await refused(78, /is not allowed as a name/, "join", ticket, "--data", at("b"), "--name", "Pi_2")
-  await refused(1, /There is a node named pi-1 already/, "join", ticket, "--data", at("b"), "--name", "pi-1")
+  await refused(78, /no join token, or only a part of one/, "join", joinToken.slice(0, -3), "--data", at("b"))
+  await refused(78, /is not allowed as a name/, "join", joinToken, "--data", at("b"), "--name", "Pi_2")
+  await refused(1, /There is a node named pi-1 already/, "join", joinToken, "--data", at("b"), "--name", "pi-1")
   mkdirSync(at("photos"))
   writeFileSync(join(at("photos"), "holiday.jpg"), "x")
-  await refused(78, /holds files that are not Rookery's/, "join", ticket, "--data", at("photos"))
-  await refused(78, /is pi-1 of this cluster already/, "join", ticket, "--data", at("a"))
+  await refused(78, /holds files that are not Rookery's/, "join", joinToken, "--data", at("photos"))
+  await refused(78, /is pi-1 of this cluster already/, "join", joinToken, "--data", at("a"))
 
-  await refused(78, /"my pi:9443" is no address at which members could reach this node/, "join", ticket, "--data", at("b"), "--address", "my pi:9443")
-  const joined = await run("cluster", "join", ticket, "--data", at("b"), ...asPi2, "--json")
+  await refused(78, /"my pi:9443" is no address at which members could reach this node/, "join", joinToken, "--data", at("b"), "--address", "my pi:9443")
+  const joined = await run("cluster", "join", joinToken, "--data", at("b"), ...asPi2, "--json")
   assert.equal(joined.code, 0, joined.stderr)
   assert.deepEqual([JSON.parse(joined.stdout).Tag, JSON.parse(joined.stdout).Members], ["B", ["pi-1"]])
   assert.match(joined.stderr, /A standby.* If its card dies, writes that pi-2 had not received are lost.*A mirror.* writes stop while either is off.*`rookery cluster node promote pi-2`/s)
-  await refused(1, /admitted node .* on .*, and each token admits one node/, "join", ticket, "--data", at("c"), "--name", "pi-3")
+  await refused(1, /admitted node .* on .*, and each token admits one node/, "join", joinToken, "--data", at("c"), "--name", "pi-3")
 
   let second = await NodeProcess.serveDuring(t, { data: at("b"), port: two })
   await until(async () => (await members(second)).length === 2)
-  const ownTicket = await token(second)
+  const tokenOfSecond = await token(second)
   const strange = await portForMember()
   await second.terminate()
   for (const [copy, startsBefore, sentence] of [["clone", 1, /There are two copies of node/], ["old-card", 2, /This is an old copy of node/]]) {
@@ -86,7 +86,7 @@ test("nodes join by tokens, wrong joins are refused with advice, and the authori
     await other.terminate()
     await second.terminate()
 
-    // Also while the original is off, and after the copy was started more often than the original.
+    // The copy is refused also while the original is off, and after it was started more often than the original.
     for (let start = 0; start < 3; start++) {
       const again = NodeProcess.start({ data: at(copy), port: strange })
       t.after(() => again.kill())
@@ -100,14 +100,14 @@ test("nodes join by tokens, wrong joins are refused with advice, and the authori
 
   assert.equal((await run("cluster", "init", "--data", at("other"), "--name", "other", "--node-name", "pi-9")).code, 0)
   writeFileSync(join(at("other"), "notes.txt"), "x")
-  await refused(78, /is pi-9 of another cluster, other \(.*\), and .*\/other\/notes\.txt is no file of a node that was never used\. Nothing was changed\./, "join", ownTicket, "--data", at("other"))
+  await refused(78, /is pi-9 of another cluster, other \(.*\), and .*\/other\/notes\.txt is no file of a node that was never used\. Nothing was changed\./, "join", tokenOfSecond, "--data", at("other"))
 
   const rotated = await run("cluster", "ca", "rotate", "--url", second.url)
   assert.equal(rotated.code, 0, rotated.stderr)
   await until(async () => (await run("cluster", "ca", "show", "--url", first.url)).stdout.includes("Members use certificates of the new authority with each other"))
   assert.equal((await run("cluster", "ca", "retire", "--url", first.url)).code, 0)
   await until(async () => JSON.parse((await run("cluster", "ca", "show", "--json", "--url", second.url)).stdout).Authorities.length === 1)
-  await refused(1, /its authority is another one. The secret was not sent/, "join", ownTicket, "--data", at("c"), "--name", "pi-3")
+  await refused(1, /its authority is another one. The secret was not sent/, "join", tokenOfSecond, "--data", at("c"), "--name", "pi-3")
 
   const third = await run("cluster", "join", await token(first), "--data", at("c"), "--name", "pi-3", "--address", `127.0.0.1:${strange + 1000}`)
   assert.equal(third.stderr, "")
@@ -211,7 +211,7 @@ test("The terminal asks whether the second node is to be a mirror; a mirror beco
   const listing = async () => JSON.parse((await run("cluster", "node", "ls", "--json", "--url", first.url)).stdout)
   const joining = async (name, port) => ["cluster", "join", await token(first), "--data", at(name), "--name", name, "--address", `127.0.0.1:${port + 1000}`]
 
-  // The join locks the directory until it ends, which is when it prints how to start the node.
+  // The join locks the directory until it has printed how to start the node.
   const joined = await onTerminal(await joining("pi-2", two), "Mirror or standby?", async () => {
     const early = await run("serve", "--data", at("pi-2"), "--listen", `http://127.0.0.1:${two}`)
     assert.equal(early.code, 78, early.stderr)
@@ -260,7 +260,7 @@ test("Unfinished joins, removed nodes and impossible requests are answered with 
   await refused(1, /^pi-1 .*\nNothing was changed. pi-1 is the only voter of the cluster, so there is nothing to recover from: start pi-1/, "recover", "--data", at("a"), "--yes", "home")
   first = await NodeProcess.serveDuring(t, { data: at("a"), port: ports[0], credentials: credentials() })
   await refused(1, /^pi-1 is the only voter: without it nothing could be written, so it was not removed\./, "node", "rm", "pi-1", "--data", at("a"))
-  const ticket = async () => (await succeed("cluster", "token", "create", "--data", at("a"))).stdout.trim()
+  const joinToken = async () => (await succeed("cluster", "token", "create", "--data", at("a"))).stdout.trim()
 
   for (const [days, sentence] of [["x", /--days must be a whole number from 1 to 36500, not "x"/], ["0", /--days must be a whole number from 1 to 36500, not "0"/]]) {
     const result = await run("token", "create", "ci", "--scope", "read", "--days", days, "--data", at("a"))
@@ -269,16 +269,16 @@ test("Unfinished joins, removed nodes and impossible requests are answered with 
   }
 
   assert.match((await succeed("token", "create", "ci", "--scope", "read", "--database", "shpo", "--data", at("a"))).stderr, /There is no database 'shpo' yet/)
-  await refused(78, /"?0\.0\.0\.0:9443"? means all addresses of a machine, so other members cannot connect to it/, "join", await ticket(), "--data", at("b"), "--address", "0.0.0.0")
+  await refused(78, /"?0\.0\.0\.0:9443"? means all addresses of a machine, so other members cannot connect to it/, "join", await joinToken(), "--data", at("b"), "--address", "0.0.0.0")
 
   // The name is in use, so the join does not complete, and its directory cannot be used otherwise.
-  await refused(1, /There is a node named pi-1 already/, "join", await ticket(), "--data", at("b"), "--name", "pi-1")
+  await refused(1, /There is a node named pi-1 already/, "join", await joinToken(), "--data", at("b"), "--name", "pi-1")
   const alone = await run("serve", "--data", at("b"), "--listen", `http://127.0.0.1:${ports[1]}`)
   assert.equal(alone.code, 78, alone.stderr)
   assert.match(alone.stderr, /A join of a cluster began in .*\/b and has not ended, so the node is not served alone/)
   await refused(78, /A join of a cluster began in/, "init", "--data", at("b"))
   for (const [name, port] of [["b", ports[1]], ["c", ports[2]]]) {
-    await succeed("cluster", "join", await ticket(), "--data", at(name), "--name", `pi-${name}`, "--address", `127.0.0.1:${port + 1000}`)
+    await succeed("cluster", "join", await joinToken(), "--data", at(name), "--name", `pi-${name}`, "--address", `127.0.0.1:${port + 1000}`)
   }
 
   let second = await NodeProcess.serveDuring(t, { data: at("b"), port: ports[1], credentials: credentials() })
@@ -309,7 +309,7 @@ test("Unfinished joins, removed nodes and impossible requests are answered with 
   assert.match(status.stdout, /^Not ready: This node is no member of its cluster any more\. Stop it, and let it join anew with an empty data directory[^\n]*\n$/, "no state of the cluster that removed it is shown")
   await third.terminate()
 
-  // A node writes this file when it finds that a rule of consensus was broken.
+  // A node writes cluster/halted, as the test does below, when it finds that a rule of consensus was broken.
   await second.terminate()
   await until(async () => (await listing()).Leader === null)
   await refused(1, /^No leader is known here, so no member can be removed, and nothing was changed\. /, "node", "rm", "pi-b", "--data", at("a"))

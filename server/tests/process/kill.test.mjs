@@ -78,7 +78,7 @@ test(`No acknowledged write is lost by ${kills} kills under load`, { timeout: ki
   }
 
   assert.deepEqual(await lost(node, "load", acknowledged), [], "at the end")
-  assert.ok(writes > kills, "the load has written more often than it was killed")
+  assert.ok(writes > kills, "there were more acknowledged writes than kills")
   restarts.sort((a, b) => a - b)
   t.diagnostic(`${writes} documents acknowledged; restart took ${Math.round(restarts[restarts.length >> 1])} ms (median), ${Math.round(restarts.at(-1))} ms (longest)`)
 })

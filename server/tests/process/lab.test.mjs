@@ -29,7 +29,7 @@ function copyOf(t) {
 
 test("Removing a lab does not remove the network of another lab", { skip }, t => {
   const { lab, tests } = copyOf(t)
-  // In a separate network namespace, where the bridge belongs to another lab.
+  // The commands run in a separate network namespace, where the bridge belongs to another lab.
   const commands = `ip link add rklab type bridge; ${join(tests, "lab")} down; ip -brief link show rklab`
   assert.match(execFileSync("unshare", ["--net", "bash", "-ec", commands], { encoding: "utf8" }), /^rklab /)
   assert.ok(!existsSync(lab))

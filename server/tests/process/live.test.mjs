@@ -31,7 +31,7 @@ test("The live view shows nodes and disk, reacts to keys and to the terminal's s
   await terminal.shows(/NAME +ROLE/)
   await terminal.shows(/journal_sync/)
   await terminal.shows(/ q quit {3}↑↓ scroll {3}tab node {3}p pause/)
-  assert.ok(terminal.shown.includes("\u001b[?1049h"), "on the second screen")
+  assert.ok(terminal.shown.includes("\u001b[?1049h"), "the view is on the terminal's alternate screen")
   terminal.type("p")
   await terminal.shows(/\(paused\)/)
   terminal.type("p")
@@ -166,7 +166,7 @@ test("`rookery io` shows disk work by kind and as it happens, and `rookery logs`
     return /codes 141 0/.test(terminal.shown)
   })
 
-  // Also while there is nothing to print.
+  // It ends also while there is nothing to print.
   const quiet = new Terminal('$rookery logs --follow | head -n 1; echo "codes ${PIPESTATUS[*]}"', { env })
   await quiet.shows(/codes 141 0/)
 

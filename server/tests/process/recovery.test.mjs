@@ -70,13 +70,13 @@ test("the last of three members becomes a new cluster, which refuses nodes of th
   assert.match(unasked.stderr, /Pass --yes with the cluster's name/)
   assert.equal(JSON.parse(unasked.stdout).Voters, 3)
   assert.match(JSON.parse(unasked.stdout).MayBeLost.join(" "), /Nothing was seen of b, c/)
-  // The newest segment is replaced by an older copy of itself: the missing entries are reported.
-  const whole = readFileSync(segment)
+  // The journal's segment is replaced by an older copy of itself: the missing entries are reported.
+  const newest = readFileSync(segment)
   writeFileSync(segment, older)
   const setBack = await recover("--json")
   assert.equal(setBack.code, 78, setBack.stderr)
   assert.match(JSON.parse(setBack.stdout).MayBeLost.join(" "), /entries \d+ to \d+, which it may have acknowledged, cannot be read/)
-  writeFileSync(segment, whole)
+  writeFileSync(segment, newest)
   assert.deepEqual((await recover("--json")).stdout, unasked.stdout)
 
   const misnamed = await recover("--yes", "work")

@@ -106,10 +106,10 @@ function heldSyncs(directory, watched) {
       return readlink(link, path, sizeof path - 1) > 0 && strstr(path, "${watched}") != NULL;
     }
     static void await_release(int file) {
-      int tells = is_watched(file);
+      int reports = is_watched(file);
       while (access(getenv("HELD_SYNCS"), F_OK) == 0) {
-        if (tells) close(open(getenv("STANDING_SYNC"), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
-        tells = 0;
+        if (reports) close(open(getenv("BLOCKED_SYNC"), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+        reports = 0;
         usleep(20000);
       }
     }
@@ -123,7 +123,7 @@ function heldSyncs(directory, watched) {
     }`)
   const compiled = spawnSync("cc", ["-shared", "-fPIC", "-o", library, source, "-ldl"])
   return compiled.status === 0 ? {
-    environment: { LD_PRELOAD: library, HELD_SYNCS: held, STANDING_SYNC: blocked },
+    environment: { LD_PRELOAD: library, HELD_SYNCS: held, BLOCKED_SYNC: blocked },
     hold: () => {
       rmSync(blocked, { force: true })
       writeFileSync(held, "")

@@ -30,7 +30,7 @@ export function bulkInsert(client, url) {
       }
     }))
 
-    it("stores compressed, with ids from HiLo and metadata of its own", () => database(async store => {
+    it("stores compressed documents with ids from HiLo and their own metadata", () => database(async store => {
       const inserting = store.bulkInsert({ useCompression: true })
       for (let i = 0; i < 1_000; i++) {
         await inserting.store(new User({ name: "zipped \" \\ ü \u{1F426}" }), { "@expires": "2100-01-01T00:00:00.0000000Z" })

@@ -163,7 +163,7 @@ export function counters(client, url) {
       assert.equal(all.advanced.numberOfRequests, 1)
     }))
 
-    it("tell their changes to those who watch", () => database(async store => {
+    it("report their changes to subscriptions", () => database(async store => {
       await put(store, "users/1", "users/2")
       const feed = store.changes()
       await feed.ensureConnectedNow()
@@ -180,8 +180,8 @@ export function counters(client, url) {
       await increment(store, "users/1", { likes: 5 })
       await increment(store, "users/1", { likes: 1, other: 1 })
       await increment(store, "users/2", { likes: 2 })
-      const patience = Date.now() + 20_000
-      while (seen.all.length < 4 && Date.now() < patience) {
+      const deadline = Date.now() + 20_000
+      while (seen.all.length < 4 && Date.now() < deadline) {
         await new Promise(done => setTimeout(done, 20))
       }
 

@@ -3,16 +3,16 @@ import { User, openStore } from "../clients.mjs"
 
 /** Scenarios of a client while nodes of a cluster are killed and started again. Each takes the test's context, the client, the cluster and the name of its database. */
 export const failover = {
-  "a session goes on when the leader is killed within it": leaderDiesInSession,
-  "cluster-wide transactions go on, each of them whole, when the leader is killed": transactionsAcrossLeaders,
-  "increments of a counter go on, none lost, when the leader is killed": countersAcrossLeaders,
+  "a session continues after the leader is killed": leaderDiesInSession,
+  "cluster-wide transactions continue after the leader is killed, and none is half stored": transactionsAcrossLeaders,
+  "increments of a counter continue after the leader is killed, and none is lost": countersAcrossLeaders,
   "a node that is killed twice is used again each time": nodeFailsTwice,
   "a bulk insert continues while the leader changes": bulkInsertAcrossLeaders,
   "a bulk insert whose node is killed can be repeated": bulkInsertRepeated,
 }
 
-// The client repeats requests of its user at the next node, but not its own question for the topology, which it sends with
-// one of them. If the node is killed meanwhile, the user's call fails, and its outcome is unknown.
+// The client sends its user's requests again to the next node, but not its own request for the topology, which it sends
+// together with one of them. If the node is killed meanwhile, the user's call fails, and its outcome is unknown.
 const isConnectionLost = error => ["ECONNRESET", "ECONNREFUSED", "EPIPE", "UND_ERR_SOCKET"].includes(error.cause?.code)
 
 const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds))

@@ -34,7 +34,7 @@ export function queries(client, url) {
       assert.equal((await store.openSession().query({ collection: "Nobody" }).all()).length, 0)
     }))
 
-    it("count, find the first and whether any", () => database(async store => {
+    it("count, find the first document, and show whether there is any", () => database(async store => {
       assert.equal(await store.openSession().query({ collection: "Users" }).count(), 25)
       assert.equal(await store.openSession().query({ collection: "Users" }).any(), true)
       assert.equal(await store.openSession().query({ collection: "Nobody" }).any(), false)
@@ -63,7 +63,7 @@ export function queries(client, url) {
       await assert.rejects(store.openSession().query({ indexName: "None" }).lazily().getValue(), { name: "IndexDoesNotExistException" })
     }))
 
-    it("include", () => database(async store => {
+    it("include documents", () => database(async store => {
       const session = store.openSession()
       const orders = await session.query({ collection: "Orders" }).include("buyer").all()
       const requests = session.advanced.numberOfRequests

@@ -76,7 +76,7 @@ export function staticIndexes(client, url) {
       assert.equal(await names(query(Users_ByName, User).whereEquals("id()", "users/2")), "Bob")
     }))
 
-    it("are updated when a document changes or a document that it loads", () => database(async (store, query) => {
+    it("are updated when a document or one that it loads changes", () => database(async (store, query) => {
       assert.equal(await query(Users_ByName, User).whereEquals("city", "Ulm").count(), 2)
       const session = store.openSession()
       const company = await session.load("companies/1")
@@ -161,7 +161,7 @@ export function staticIndexes(client, url) {
       while ((many = await countMany()) !== 2) {
         assert.match(String(many), /has no field 'many'/)
         assert.ok(Date.now() - startedAt < maxWaitMilliseconds, "the new definition does not answer in time")
-        await within(1000, new Promise(resolve => setTimeout(resolve, 50)), "a moment")
+        await within(1000, new Promise(resolve => setTimeout(resolve, 50)), "the end of a pause")
       }
     }))
 
