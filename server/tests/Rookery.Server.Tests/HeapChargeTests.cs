@@ -24,7 +24,7 @@ public sealed class HeapChargeTests
     /// What a managed share has reserved is in the committed heap, so it is not charged again.
     /// </summary>
     [Fact]
-    public void The_charge_follows_the_heap_except_the_bytes_of_managed_shares()
+    public void The_charge_is_the_heap_above_a_minimum_without_the_bytes_of_managed_shares()
     {
         Assert.Equal((36 + (256 / 8)) * MiB, _runtime.UsedBytes);
         _committedBytes = 100 * MiB;

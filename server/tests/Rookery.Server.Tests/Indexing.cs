@@ -29,7 +29,7 @@ internal static class Indexing
     /// <param name="node">The node whose databases are indexed.</param>
     /// <param name="disk">The disk of the indexes.</param>
     /// <param name="directory">The data directory.</param>
-    /// <param name="mayWork">Whether indexing may go on now; null for always.</param>
+    /// <param name="mayWork">Returns whether indexing may work now; null for always.</param>
     /// <param name="time">The clock of waits for an index; null for the machine's.</param>
     /// <param name="troubleFound">Called for trouble of an index; null to throw instead.</param>
     public static IndexHost Of(

@@ -44,7 +44,7 @@ public sealed class SlowReadersTests
     }
 
     [Fact]
-    public async Task A_client_that_takes_its_part_in_time_is_never_disconnected()
+    public async Task A_client_that_reads_what_waits_in_time_is_never_disconnected()
     {
         var readers = new SlowReaders(maxBytes: 250, _log, _time);
         var reader = new Reader();

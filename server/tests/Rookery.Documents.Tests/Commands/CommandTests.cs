@@ -70,7 +70,7 @@ public class CommandTests
     }
 
     [Fact]
-    public void The_longest_prefix_takes_the_longest_number()
+    public void The_longest_prefix_of_an_id_leaves_room_for_the_longest_number()
     {
         // 490 bytes, and one for the separator: the longest prefix that leaves room for a number.
         string prefix = new string('É', 245) + "|";

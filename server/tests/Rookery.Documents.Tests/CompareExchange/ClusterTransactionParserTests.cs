@@ -11,7 +11,7 @@ public sealed class ClusterTransactionParserTests
     [Theory]
     [InlineData("""{"Commands":[$],"TransactionMode":"ClusterWide"}""")]
     [InlineData("""{"TransactionMode":"ClusterWide","Commands":[$]}""")]
-    public void The_mode_may_stand_before_or_after_the_commands(string body)
+    public void The_transaction_mode_may_come_before_or_after_the_commands(string body)
     {
         const string Commands = """
             {"Id":"a","ChangeVector":null,"OriginalChangeVector":"A:1-x","Document":{"n":1},"Type":"PUT"},

@@ -25,7 +25,7 @@ public sealed class CompareExchangeTests : IDisposable
     public void Dispose() => _node.Dispose();
 
     [Fact]
-    public void A_value_changes_only_under_its_index_and_each_change_has_a_higher_one()
+    public void A_value_changes_only_with_its_current_index_and_each_change_has_a_higher_index()
     {
         var created = Put("Key", index: 0, "1");
         Assert.Equal(OperationStatus.Stored, created.Status);
@@ -351,7 +351,7 @@ public sealed class CompareExchangeTests : IDisposable
     }
 
     [Fact]
-    public void Values_survive_a_restart_and_a_flush_and_large_ones_too()
+    public void Small_and_large_values_survive_a_restart_and_a_flush()
     {
         string large = $"\"{new string('x', 100_000)}\"";
         Put("large", index: 0, large, _time.GetUtcNow().AddDays(1));

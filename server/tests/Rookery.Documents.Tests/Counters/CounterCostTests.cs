@@ -205,7 +205,7 @@ public sealed class CounterCostTests : IDisposable
     [InlineData("delete")]
     [InlineData("expire")]
     [InlineData("transaction")]
-    public void Deleting_a_document_costs_the_same_with_many_counters_and_a_new_one_has_none(string how)
+    public void Deleting_a_document_costs_the_same_with_many_counters_and_a_new_document_has_none(string how)
     {
         _node.Put("db", "a", "{}");
         Assert.Null(Increment("a", 5000).Rejection);

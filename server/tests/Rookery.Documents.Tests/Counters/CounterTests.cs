@@ -201,7 +201,7 @@ public sealed class CounterTests : IDisposable
     }
 
     [Fact]
-    public void The_names_of_one_document_have_a_limit()
+    public void The_names_of_the_counters_of_one_document_have_a_limit()
     {
         string Name(int i) => $"{i:D6}{new string('n', CounterName.MaxBytes - 6)}";
         var most = Enumerable.Range(0, CounterName.MaxBytesPerDocument / (CounterName.MaxBytes + 4));

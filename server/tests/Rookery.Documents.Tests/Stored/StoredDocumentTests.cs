@@ -54,7 +54,7 @@ public class StoredDocumentTests
     }
 
     [Fact]
-    public void Large_documents_are_returned_alike_whole_and_in_chunks()
+    public void A_large_document_has_the_same_JSON_in_one_part_and_in_chunks()
     {
         byte[] value = Store(
             $$$"""{"a":"{{{new string('x', 100_000)}}}","@metadata":{"k":"{{{new string('y', 5000)}}}"}}""",

@@ -5,7 +5,7 @@ using Rookery.Indexing.Mapping;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
-/// <summary>Definitions of automatic indexes: their names, which definition covers which, and the stored form.</summary>
+/// <summary>Definitions of automatic indexes: their names, which covers which, and their stored form.</summary>
 public sealed class AutoIndexDefinitionTests
 {
     [Fact]

@@ -151,7 +151,7 @@ public sealed class AutoReduceDefinitionTests
     }
 
     [Fact]
-    public void A_count_and_the_sum_of_a_field_named_count_have_indexes_of_their_own()
+    public void A_count_and_the_sum_of_a_field_named_count_have_different_indexes()
     {
         const string Count = "from Orders group by a select count()";
         const string Sum = "from Orders group by a select sum(count)";

@@ -87,7 +87,7 @@ public sealed class TwoMembers : IAsyncLifetime
     }
 
     /// <summary>Waits until a function returns a value, and returns it. It is called every 20 ms.</summary>
-    /// <param name="read">Returns null as long as the wait goes on.</param>
+    /// <param name="read">Returns null while the wait continues.</param>
     public static async Task<T> AwaitAsync<T>(Func<Task<T?>> read)
         where T : class
     {

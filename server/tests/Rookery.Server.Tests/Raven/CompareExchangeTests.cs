@@ -213,7 +213,7 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
     }
 
     [Fact]
-    public async Task An_empty_transaction_has_an_index_too()
+    public async Task An_empty_transaction_is_answered_with_an_index()
     {
         string db = await server.CreateDatabaseAsync();
         var answer = await TransactAsync(db, "");

@@ -173,7 +173,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Large_documents_are_sent_whole_and_release_their_memory()
+    public async Task Large_documents_are_sent_completely_and_release_their_memory()
     {
         string db = await server.CreateDatabaseAsync();
         string text = new('x', 7 << 20);

@@ -236,7 +236,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
             return db;
         }
 
-        /// <summary>Holds the indexing thread, and waits until it stands still.</summary>
+        /// <summary>Holds the indexing thread, and waits until it does nothing.</summary>
         public async Task HoldAsync()
         {
             _gate.Reset();

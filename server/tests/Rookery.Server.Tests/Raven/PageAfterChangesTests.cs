@@ -34,7 +34,7 @@ public sealed class PageAfterChangesTests : IndexedDatabase
         string[] all = IdsOf(await AskAsync(query));
         await WaitAsync();
         Assert.Equal(204, (await Server.SendAsync("POST", Database + "/admin/indexes/stop")).Status);
-        // Of the first 45 results, 40 are deleted and five no longer match, while no index follows.
+        // Of the first 45 results, 40 are deleted and five no longer match, while indexing is paused.
         var commands = all[..Deleted]
             .Select(static id => $$"""{"Id":"{{id}}","Type":"DELETE"}""")
             .Concat(
