@@ -5,7 +5,7 @@ internal sealed class DependencyGraph
 {
     private readonly List<Operation> _transactions;
 
-    // For each node those that come after it. The first nodes are the transactions, the others are auxiliary.
+    // For each node, the nodes that come after it. The first nodes are the transactions, the others are auxiliary.
     private readonly List<List<int>> _after = [];
 
     public DependencyGraph(List<Operation> transactions)
@@ -78,19 +78,19 @@ internal sealed class DependencyGraph
         }
 
         events.Sort();
-        int moment = AddNode();
+        int time = AddNode();
         foreach (var (_, order, transaction) in events)
         {
             if (order == 0)
             {
-                AddEdge(moment, transaction);
+                AddEdge(time, transaction);
                 continue;
             }
 
             int later = AddNode();
             AddEdge(transaction, later);
-            AddEdge(moment, later);
-            moment = later;
+            AddEdge(time, later);
+            time = later;
         }
     }
 

@@ -103,12 +103,12 @@ public static class EtagOrder
             bool compares = operation.Kind == OperationKind.CompareAndSet;
             if (compares && isWrite && operation.Expected != value && !writes.MayHaveBeenBefore(operation))
             {
-                return $"{operation} was done on {value} of etag {etag}";
+                return $"{operation} succeeded on {value} with etag {etag}, another value than expected";
             }
 
             if (compares && !isWrite && ownEtag == etag && operation.Expected == value)
             {
-                return $"{operation} was refused on what it expected";
+                return $"{operation} was refused although the document had the expected value";
             }
 
             (value, etag) = isWrite ? (operation.Value, ownEtag) : (value, etag);
@@ -187,7 +187,7 @@ public static class EtagOrder
                 : Place(read.Value, read.Etag);
         }
 
-        /// <summary>Notes the etag of the write of a value.</summary>
+        /// <summary>Records the etag of the write of a value.</summary>
         private string? Place(long value, long etag)
         {
             var (write, known) = _byValue[value];

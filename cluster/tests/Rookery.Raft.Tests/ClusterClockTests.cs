@@ -35,7 +35,7 @@ public sealed class ClusterClockTests
     [Theory]
     [InlineData(9, true)]
     [InlineData(11, false)]
-    public void An_unsynchronised_clock_may_correct_ten_minutes(int minutes, bool isTaken)
+    public void An_unsynchronised_clock_moves_the_time_by_at_most_ten_minutes(int minutes, bool isTaken)
     {
         _clock.StartAtLogTime(now: 0, Noon);
         Judge(now: 0, (Noon + (minutes * Minute), IsSure: false));
@@ -55,7 +55,7 @@ public sealed class ClusterClockTests
     }
 
     [Fact]
-    public void Clocks_that_differ_leave_the_time_as_sure_as_it_was()
+    public void Synchronised_clocks_that_differ_do_not_change_the_time_or_its_sureness()
     {
         Judge(now: 0, (Noon, IsSure: true), (Noon, IsSure: true));
         Judge(now: 0, (Noon, IsSure: true), (Year(2080), IsSure: true));
@@ -66,7 +66,7 @@ public sealed class ClusterClockTests
     }
 
     [Fact]
-    public void Less_than_a_majority_does_not_move_the_time()
+    public void Clocks_of_less_than_a_majority_do_not_move_the_time()
     {
         _clock.Judge(0, null, new (long, bool)[] { (Noon, true) }, majority: 2);
         Assert.Equal(default, _clock.At(0));
@@ -77,7 +77,7 @@ public sealed class ClusterClockTests
     [InlineData(1970, false)]
     [InlineData(2027, true)]
     [InlineData(2080, false)]
-    public void A_cluster_without_a_known_time_accepts_a_plausible_one(int year, bool isBelieved)
+    public void A_cluster_without_a_known_time_accepts_only_a_plausible_time(int year, bool isBelieved)
     {
         Judge(now: 0, (Year(year), IsSure: false));
         Assert.Equal(
@@ -113,10 +113,10 @@ public sealed class ClusterClockTests
         Assert.Equal(Noon + TimeSpan.TicksPerDay, _clock.At(60 * Second).UtcTicks);
     }
 
-    // The ticks of a day in this year.
+    // Returns the ticks of 1 June of a year.
     private static long Year(int year) => new DateTime(year, 6, 1).Ticks;
 
-    /// <summary>Judges clocks; the first is the node's own, and all voters' are known.</summary>
+    /// <summary>Judges the clocks of all voters; the first is the node's own.</summary>
     private void Judge(long now, params (long Ticks, bool IsSure)[] clocks)
     {
         var differences = Array.ConvertAll(clocks, read => (ClusterClock.DifferenceOf(read.Ticks, now), read.IsSure));

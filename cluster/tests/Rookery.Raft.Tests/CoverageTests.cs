@@ -6,15 +6,15 @@ using Xunit.Abstractions;
 namespace Rookery.Raft.Tests;
 
 /// <summary>
-/// Checks that all rare branches of the core are taken: by the scripts, some known seeds, and SIMULATE_FRESH fresh
-/// seeds of each profile, which `make simulate-long` sets.
+/// Checks that the scripts and seeds take each branch of the core that <see cref="RareBranch"/> lists. The seeds are
+/// some known ones and, of each profile, SIMULATE_FRESH fresh ones; `make simulate-long` sets that variable.
 /// </summary>
 public sealed class CoverageTests(ITestOutputHelper report)
 {
     private const int KnownSeeds = 14;
 
     [Fact]
-    public void Every_rare_branch_of_the_core_is_taken()
+    public void Scripts_and_seeds_take_every_rare_branch_of_the_core()
     {
         int fresh = SimulationRun.Setting("SIMULATE_FRESH");
         long start = Stopwatch.GetTimestamp();

@@ -7,7 +7,7 @@ public sealed class LostContactTests
 {
     /// <summary>Otherwise the new leader would report that the follower lacks all entries.</summary>
     [Fact]
-    public void A_new_leader_does_not_know_a_followers_progress_before_it_confirms_something()
+    public void A_new_leader_reports_no_progress_of_a_follower_before_its_first_append_reply()
     {
         var world = new ScriptedWorld(PlantedBug.None, voters: 3);
         world.Elect(1);
@@ -26,7 +26,7 @@ public sealed class LostContactTests
     /// informs it.
     /// </summary>
     [Fact]
-    public void A_follower_that_finds_its_leader_again_learns_what_was_committed_though_nothing_is_written()
+    public void A_follower_that_finds_its_leader_again_learns_the_commit_index_without_a_new_write()
     {
         var three = new NodeId(3);
         var world = new ScriptedWorld(PlantedBug.None, voters: 3);

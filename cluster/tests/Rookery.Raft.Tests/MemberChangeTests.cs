@@ -6,8 +6,8 @@ namespace Rookery.Raft.Tests;
 public sealed class MemberChangeTests
 {
     /// <summary>
-    /// The remaining voter answers, but each write would wait until it has the state, and it could not lead if the
-    /// leader's tables rotted meanwhile.
+    /// The voter that fetches answers, but after the removal each write would wait until it has the state. It also
+    /// could not become leader if the leader's tables were damaged meanwhile.
     /// </summary>
     [Fact]
     public void No_member_is_removed_while_a_remaining_one_fetches_a_state()

@@ -4,8 +4,8 @@ using Xunit.Abstractions;
 namespace Rookery.Raft.Tests;
 
 /// <summary>
-/// Tests the simulator: every planted bug must be found within some seeds of all profiles, with its known symptom, in a
-/// run that passes with the correct rules. <see cref="ScenarioTests"/> covers the bugs that no seed finds.
+/// Tests the simulator: for each planted bug, one of the first seeds must fail with the bug's known symptom, and pass
+/// without the bug. <see cref="ScenarioTests"/> covers the bugs that no seed finds.
 /// </summary>
 public sealed class PlantedBugTests(ITestOutputHelper report)
 {
@@ -16,7 +16,7 @@ public sealed class PlantedBugTests(ITestOutputHelper report)
 
     [Theory]
     [MemberData(nameof(Bugs))]
-    public void A_planted_bug_is_found(string bug)
+    public void The_simulator_finds_a_planted_bug(string bug)
     {
         for (int seed = 1; seed <= MaxSeeds; seed++)
         {

@@ -12,7 +12,7 @@ public sealed class SimulationTests(ITestOutputHelper report)
     private const int KnownSeeds = 5;
 
     /// <summary>
-    /// The events that each profile's runs must contain; without them the profile no longer tests its purpose.
+    /// The events that each profile's runs must contain. If one is missing, the profile no longer tests what it is for.
     /// </summary>
     private static readonly Dictionary<string, string[]> Expected = new(StringComparer.Ordinal)
     {
@@ -41,7 +41,7 @@ public sealed class SimulationTests(ITestOutputHelper report)
 
     [Theory]
     [MemberData(nameof(Profiles))]
-    public void Nothing_acknowledged_is_lost_and_the_cluster_heals(string profile)
+    public void After_the_faults_all_acknowledged_writes_exist_and_the_cluster_works_again(string profile)
     {
         int first = SimulationRun.Setting("SIMULATE_FIRST");
         int count = SimulationRun.Setting("SIMULATE_SEEDS", otherwise: 44);
@@ -58,7 +58,7 @@ public sealed class SimulationTests(ITestOutputHelper report)
                 run.Marks.OrderBy(mark => mark.Key, StringComparer.Ordinal).Select(mark => $"{mark.Key} {mark.Value}")
             )
         );
-        // Fewer seeds may not contain every event.
+        // In fewer seeds, an event may be missing by chance.
         if (seeds.Length >= 80)
         {
             var marks = run.Marks;

@@ -11,16 +11,16 @@ import { Network, whyNoNamespaces } from "./namespaces.mjs"
 
 test("The doctor distinguishes an answering router, a dropped peer, a firewall and a missing router", { skip: whyNoNamespaces(), timeout: 240_000 }, async t => {
   const network = await Network.create(t)
-  const [here, open, shut, dropped] = [await network.addSeat(), await network.addSeat(), await network.addSeat(), await network.addSeat()]
+  const [here, open, firewalled, dropped] = [await network.addHost(), await network.addHost(), await network.addHost(), await network.addHost()]
   await network.cut(here, dropped)
   await network.cut(dropped, here)
-  execFileSync(shut.within[0], [...shut.within.slice(1), "nft", "add table inet shut; add chain inet shut in { type filter hook input priority 0; }; add rule inet shut in meta l4proto tcp drop"])
+  execFileSync(firewalled.within[0], [...firewalled.within.slice(1), "nft", "add table inet shut; add chain inet shut in { type filter hook input priority 0; }; add rule inet shut in meta l4proto tcp drop"])
   const ip = (...words) => execFileSync("ip", ["-n", here.namespace, ...words])
   const [router, nobody] = [1, 2].map(host => here.address.replace(/\d+$/, host))
 
   const tools = temporaryDirectory(t)
-  const examine = async (...seats) => {
-    const lines = seats.map(seat => `echo '=;eth0;IPv4;${seat.namespace};_rookery._tcp;local;pi.local;${seat.address};443;"node=${seat.namespace}"'`)
+  const examine = async (...hosts) => {
+    const lines = hosts.map(host => `echo '=;eth0;IPv4;${host.namespace};_rookery._tcp;local;pi.local;${host.address};443;"node=${host.namespace}"'`)
     writeFileSync(join(tools, "avahi-browse"), ["#!/bin/sh", ...lines].join("\n") + "\n")
     chmodSync(join(tools, "avahi-browse"), 0o755)
     const { stdout, stderr } = await runWithin([...here.within, "env", `PATH=${tools}:${process.env.PATH}`], "doctor", "--url", "http://127.0.0.1:1", "--json")
@@ -34,8 +34,8 @@ test("The doctor distinguishes an answering router, a dropped peer, a firewall a
   assert.equal(await examine(), `ok: The router ${router} answers; no other node is known. → null`)
   assert.equal(await examine(open), "ok: Other nodes that answer: 1 of 1. → null")
   assert.match(await examine(dropped), new RegExp(`^error: The router ${router.replaceAll(".", "\\.")} answers, and none of the other nodes does \\(1 are known\\)\\. → .*AP or client isolation`))
-  assert.match(await examine(shut, dropped), /^error: None of the other nodes accepts a connection \(2 are known\), although 1 of their machines are on: .* → A firewall/)
-  assert.match(await examine(open, shut, dropped), /^notice: Other nodes that answer: 1 of 3; 1 more are on/)
+  assert.match(await examine(firewalled, dropped), /^error: None of the other nodes accepts a connection \(2 are known\), although 1 of their machines are on: .* → A firewall/)
+  assert.match(await examine(open, firewalled, dropped), /^notice: Other nodes that answer: 1 of 3; 1 more are on/)
 
   // A router that answered a while ago: its address is in the kernel's table.
   ip("route", "replace", "default", "via", nobody)

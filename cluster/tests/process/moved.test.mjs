@@ -1,5 +1,5 @@
-// A member that moves while it is off, to an address that differs from its source address: on loopback that is
-// 127.0.0.1 wherever it listens.
+// A member that moves while it is off, to an address that differs from its source address. On loopback the source
+// address is 127.0.0.1, wherever the member listens.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { until } from "../../../server/tests/process/node-process.mjs"

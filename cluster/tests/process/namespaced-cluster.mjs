@@ -50,9 +50,9 @@ export class NamespacedCluster {
 
   /** Makes a machine with an empty card and without a node. */
   async prepare(name) {
-    const seat = await this.#network.addSeat()
+    const host = await this.#network.addHost()
     const card = new Card(this.#test, cardMebibytes)
-    return { name, ...seat, card, data: join(card.directory, "data"), clock: new FakedClock(join(this.#home, `clock-${seat.address}`)) }
+    return { name, ...host, card, data: join(card.directory, "data"), clock: new FakedClock(join(this.#home, `clock-${host.address}`)) }
   }
 
   /** Returns a name that no member has. */

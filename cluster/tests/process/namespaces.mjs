@@ -25,7 +25,7 @@ export function whyNoNamespaces() {
 export class Network {
   #name = `rk${process.pid}`
   #subnet
-  #seats = 0
+  #hosts = 0
 
   /** Makes the bridge, which is removed at the end of the test. */
   static async create(test) {
@@ -58,16 +58,16 @@ export class Network {
   }
 
   /** Makes a namespace for a node. Returns its address and the command that starts a program in it. */
-  async addSeat() {
-    const seat = { outside: `${this.#name}.${++this.#seats}`, namespace: `${this.#name}-${this.#seats}`, address: `${this.#subnet}.${10 + this.#seats}` }
-    await ip("netns", "add", seat.namespace)
-    await ip("link", "add", seat.outside, "type", "veth", "peer", "name", "eth0", "netns", seat.namespace)
-    await ip("link", "set", seat.outside, "master", this.#name, "up")
-    await ip("-n", seat.namespace, "addr", "add", `${seat.address}/24`, "dev", "eth0")
-    await ip("-n", seat.namespace, "link", "set", "eth0", "up")
-    await ip("-n", seat.namespace, "link", "set", "lo", "up")
+  async addHost() {
+    const host = { outside: `${this.#name}.${++this.#hosts}`, namespace: `${this.#name}-${this.#hosts}`, address: `${this.#subnet}.${10 + this.#hosts}` }
+    await ip("netns", "add", host.namespace)
+    await ip("link", "add", host.outside, "type", "veth", "peer", "name", "eth0", "netns", host.namespace)
+    await ip("link", "set", host.outside, "master", this.#name, "up")
+    await ip("-n", host.namespace, "addr", "add", `${host.address}/24`, "dev", "eth0")
+    await ip("-n", host.namespace, "link", "set", "eth0", "up")
+    await ip("-n", host.namespace, "link", "set", "lo", "up")
     // Not `ip netns exec`, which would keep every current mount.
-    return { ...seat, within: ["nsenter", `--net=/run/netns/${seat.namespace}`] }
+    return { ...host, within: ["nsenter", `--net=/run/netns/${host.namespace}`] }
   }
 
   /** Drops packets from one node to another: all, or a percentage. Clients still reach both. */
@@ -88,21 +88,21 @@ export class Network {
   }
 
   /** Limits the rate to and from a node, in kilobits per second. */
-  async slow(seat, kilobits) {
+  async slow(host, kilobits) {
     const rate = ["root", "tbf", "rate", `${kilobits}kbit`, "burst", "16kb", "latency", "400ms"]
-    await execute("tc", ["qdisc", "replace", "dev", seat.outside, ...rate])
-    await execute("tc", ["-n", seat.namespace, "qdisc", "replace", "dev", "eth0", ...rate])
+    await execute("tc", ["qdisc", "replace", "dev", host.outside, ...rate])
+    await execute("tc", ["-n", host.namespace, "qdisc", "replace", "dev", "eth0", ...rate])
   }
 
   /** Returns how often a packet had to wait because of the limit. */
-  async waited(seat) {
-    const { stdout } = await execute("tc", ["-s", "qdisc", "show", "dev", seat.outside])
+  async waited(host) {
+    const { stdout } = await execute("tc", ["-s", "qdisc", "show", "dev", host.outside])
     return Number(/overlimits (\d+)/.exec(stdout)?.[1])
   }
 
-  async unslow(seat) {
-    await execute("tc", ["qdisc", "del", "dev", seat.outside, "root"])
-    await execute("tc", ["-n", seat.namespace, "qdisc", "del", "dev", "eth0", "root"])
+  async unslow(host) {
+    await execute("tc", ["qdisc", "del", "dev", host.outside, "root"])
+    await execute("tc", ["-n", host.namespace, "qdisc", "del", "dev", "eth0", "root"])
   }
 
   #nft(...commands) {

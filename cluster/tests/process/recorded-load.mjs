@@ -11,7 +11,7 @@ const thinkMilliseconds = 20
 const foundVector = ({ text }) => /(?:has|exists with) the change vector '([^']*)'/.exec(text)?.[1] ?? ""
 const etagOf = changeVector => changeVector ? Number(/^[A-Z]+:(\d+)/.exec(changeVector)[1]) : 0
 
-/** The clients of a round: two stay at each node, three ask another node each time. */
+/** The clients of a round: at each node, two that ask only this node; and three that choose a node at random each time. */
 export class RecordedLoad {
   /** The ids, each written once, with their versions. */
   acknowledged = new Map()
@@ -114,7 +114,7 @@ export class RecordedLoad {
     }
   }
 
-  /** Reads lists at one moment; null when no answer came. */
+  /** Reads lists in one request; null when no answer came. */
   async #readLists(client, index, keys) {
     // A single missing id is answered 404, one of several with null.
     const answer = await this.requests.ask(index, keys.length === 1 ? [200, 404] : [200], "GET", `docs?${keys.map(key => `id=${key}`).join("&")}`)

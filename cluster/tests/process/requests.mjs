@@ -38,7 +38,7 @@ export class Requests {
     return { ...answer, name, invoked: Math.floor(request.invoked * 1000), completed: Math.ceil(completed * 1000) }
   }
 
-  /** Waits until every request that was sent before a moment has ended: a hanging request counts as failed only when it is given up. */
+  /** Waits until every request that was sent until the time `before` has ended: a hanging request counts as failed only when it is given up. */
   async haveEnded(before) {
     for (const deadline = performance.now() + 2 * this.#timeoutMilliseconds; ;) {
       const pending = [...this.#underWay].filter(({ invoked }) => invoked <= before)
@@ -54,7 +54,7 @@ export class Requests {
     }
   }
 
-  /** Returns the failed requests that were in flight between two moments. */
+  /** Returns the failed requests that were in flight between two times. */
   failedWithin(from, to) {
     return this.failures.filter(({ invoked, completed }) => completed >= from && invoked <= to)
   }

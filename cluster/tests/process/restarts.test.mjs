@@ -39,7 +39,7 @@ test("A leader that is killed behind a slow link and restarted at once is not ta
   const leader = await cluster.leader()
   await cluster.network.slow(leader, 256)
 
-  // More than the link carries, so that the leader's kernel goes on to send after the process has ended.
+  // More than the link carries, so that the leader's kernel continues to send after the process has ended.
   let isLoaded = true
   const text = "x".repeat(32 << 10)
   const load = Promise.all(Array.from({ length: 16 }, async (_, client) => {

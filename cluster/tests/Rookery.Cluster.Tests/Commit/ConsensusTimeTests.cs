@@ -41,7 +41,7 @@ public sealed class ConsensusTimeTests
         );
         var expected = consensus.Time.Known!.Value;
 
-        // Somebody sets the clock forward, and the next tick reads it. While the lock is held, the time continues from
+        // The clock is set forward, and the next tick reads it. While the lock is held, the time continues from
         // that reading.
         clock.Ahead = TimeSpan.FromHours(1);
         time.Advance(TimeSpan.FromSeconds(5));

@@ -32,11 +32,11 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
     public void Dispose() => _cluster.Dispose();
 
     [Fact]
-    public void A_node_that_no_founder_admitted_joins_nothing() =>
+    public void A_node_that_no_founder_admitted_has_no_join_to_continue() =>
         Assert.Null(FormedJoin.Find(new SimulatedDisk(Directory), Directory));
 
     [Fact]
-    public async Task A_card_joins_after_a_power_cut_at_any_point()
+    public async Task A_node_joins_after_a_power_cut_at_any_point_of_its_join()
     {
         string token = await CreateTokenAsync(_cluster, _address);
         int joined = 0,
@@ -85,7 +85,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task A_card_that_is_used_before_it_joins_keeps_its_data_and_takes_no_part()
+    public async Task A_node_that_is_used_before_it_joins_keeps_its_data_and_does_not_join()
     {
         var disk = CreateAdmittedCard((await _cluster.CreateTokenAsync()).ToText());
         using (var file = disk.Open($"{Directory}/letters.txt", DiskOpen.CreateNew))
@@ -104,7 +104,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task A_card_whose_founder_is_gone_for_good_joins_another_cluster_with_a_token()
+    public async Task A_node_whose_founder_is_gone_for_good_joins_another_cluster_with_a_token()
     {
         using var lostCluster = new TestCluster("goneclustergonecluster");
         var disk = CreateAdmittedCard(await CreateTokenAsync(lostCluster, "127.0.0.1:1"));

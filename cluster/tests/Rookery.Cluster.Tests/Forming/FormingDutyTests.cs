@@ -25,7 +25,7 @@ public sealed class FormingDutyTests : IDisposable
     public void Dispose() => _cluster.Dispose();
 
     [Fact]
-    public async Task A_failure_is_reported_and_tried_again()
+    public async Task A_failed_round_of_forming_is_reported_and_retried()
     {
         (_phraseTrouble, _browseTrouble) = ("The phrase cannot be read.", "There is no avahi-browse here.");
         await using var duty = Start();
@@ -78,7 +78,7 @@ public sealed class FormingDutyTests : IDisposable
     }
 
     [Fact]
-    public async Task Strangers_cannot_make_a_node_call_without_end()
+    public async Task A_node_calls_a_limited_number_of_announced_strangers()
     {
         using var stranger = new TcpListener(IPAddress.Any, 0);
         stranger.Start();

@@ -13,7 +13,7 @@ public sealed class FormingNodeTests
     private readonly HashSet<string> _claimed = new(StringComparer.Ordinal);
 
     [Fact]
-    public void A_node_that_sees_too_few_others_waits_and_names_them()
+    public void A_node_that_sees_too_few_others_waits_and_names_those_it_sees()
     {
         var (a, b) = (CreateNode("a"), CreateNode("b"));
         RunRound(a, b);
@@ -68,7 +68,7 @@ public sealed class FormingNodeTests
     }
 
     [Fact]
-    public void A_node_that_expects_another_number_is_named_and_not_counted()
+    public void A_node_that_expects_another_number_of_nodes_is_named_and_not_counted()
     {
         var (a, b, c) = (CreateNode("a"), CreateNode("b"), CreateNode("c", expect: 4));
         RunRound(a, b, c);

@@ -101,7 +101,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task A_caller_with_another_phrase_or_cluster_name_is_refused_and_named()
+    public async Task A_caller_with_another_phrase_or_cluster_name_is_refused_and_its_name_is_logged()
     {
         var refused = await Assert.ThrowsAsync<IOException>(() =>
             AskAsync(
@@ -152,7 +152,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
             _callerTrust().Certificate.TargetCertificate,
             between.Certificate
         );
-        // Who proves, the certificates of both ends of the connection, and whether the proof holds.
+        // The end that proves, the certificates of both ends of the connection, and whether the proof holds.
         foreach (
             var (end, first, second, holds) in new[]
             {
@@ -227,7 +227,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     [InlineData("fifteen letters", true)]
     [InlineData("   fifteen letters     ", true)]
     [InlineData("sixteen letters.", false)]
-    public void A_phrase_that_is_too_short_is_refused_and_not_repeated(string phrase, bool isTooShort)
+    public void A_phrase_that_is_too_short_is_refused_and_not_repeated_in_the_message(string phrase, bool isTooShort)
     {
         Assert.Equal(
             isTooShort,

@@ -14,7 +14,7 @@ public enum FormingMistake
     /// <summary>The node's notes on disk are not synced.</summary>
     NotDurable,
 
-    /// <summary>A node promises itself to a second founder before the first has released it.</summary>
+    /// <summary>A node vows to join a second founder before the first has released it.</summary>
     TwoVows,
 
     /// <summary>A founder stops answering once it has admitted all members.</summary>
@@ -246,7 +246,7 @@ internal sealed class FormingRun
         {
             Assert.True(
                 _foundings.Values.Count(founding => founding.Contains(member, StringComparer.Ordinal)) == 1,
-                $"{member} is among those of two founders"
+                $"{member} is a member of the clusters of two founders"
             );
         }
 

@@ -23,7 +23,7 @@ public sealed class FormingSeedTests
     [InlineData(3, 4)]
     [InlineData(3, 5)]
     [InlineData(4, 5)]
-    public void Cards_form_one_cluster_of_the_expected_size_and_fewer_cards_form_none(int expect, int cards)
+    public void Nodes_form_one_cluster_of_the_expected_size_and_fewer_nodes_form_none(int expect, int cards)
     {
         for (int seed = 0; seed < Seeds; seed++)
         {
@@ -51,7 +51,7 @@ public sealed class FormingSeedTests
     [InlineData(2, 2)]
     [InlineData(2, 3)]
     [InlineData(3, 4)]
-    public void A_card_that_was_claimed_never_founds(int expect, int cards)
+    public void A_claimed_node_never_founds_a_cluster(int expect, int cards)
     {
         HashSet<string> seen =
         [
@@ -95,7 +95,7 @@ public sealed class FormingSeedTests
     [InlineData(FormingMistake.NotDurable)]
     [InlineData(FormingMistake.TwoVows)]
     [InlineData(FormingMistake.SilentFounder)]
-    public void A_planted_mistake_is_found(FormingMistake mistake)
+    public void The_seeds_find_a_planted_mistake(FormingMistake mistake)
     {
         for (int seed = 0; seed < SeedsForMistake; seed++)
         {

@@ -7,8 +7,8 @@ using static Rookery.Cluster.Tests.Identity.TestAuthority;
 namespace Rookery.Cluster.Tests.Identity;
 
 /// <summary>
-/// The cluster's authority is replaced in stages: every member trusts the next one, then each certificate is signed by
-/// it, then the old one is retired.
+/// The cluster's authority is replaced in stages: first every member trusts the next authority, then each certificate
+/// is signed by the next authority, then the old authority is retired.
 /// </summary>
 public sealed class AuthorityRotationTests : IDisposable
 {
@@ -24,7 +24,7 @@ public sealed class AuthorityRotationTests : IDisposable
         var (a, b, c) = (await AddAsync("a"), await AddAsync("b"), await AddAsync("c"));
         Assert.Null(await a.Rotation.BeginAsync(CancellationToken.None));
 
-        // In any order, with C off for the first five rounds: no stage ends before every member is done.
+        // C is off in the first five rounds. No stage ends before every member is done with it.
         for (int round = 0; round < 12; round++)
         {
             foreach (var member in round < 5 ? [a, b] : new[] { c, b, a })
@@ -88,7 +88,7 @@ public sealed class AuthorityRotationTests : IDisposable
 
     /// <summary>A leader that joined during the rotation has no key of the next authority to seal.</summary>
     [Fact]
-    public async Task A_member_that_joins_during_a_rotation_may_lead_and_another_seals_the_key_for_it()
+    public async Task If_a_member_that_joined_during_a_rotation_leads_another_member_seals_the_key_for_it()
     {
         var a = await AddAsync("a");
         Assert.Null(await a.Rotation.BeginAsync(CancellationToken.None));
@@ -149,7 +149,7 @@ public sealed class AuthorityRotationTests : IDisposable
     }
 
     [Fact]
-    public async Task Only_one_rotation_runs_and_it_cannot_be_retired_early()
+    public async Task Only_one_rotation_runs_and_the_old_authority_cannot_be_retired_early()
     {
         var (a, b) = (await AddAsync("a"), await AddAsync("b"));
         Assert.StartsWith(
@@ -172,7 +172,7 @@ public sealed class AuthorityRotationTests : IDisposable
     }
 
     [Fact]
-    public async Task A_power_cut_at_any_moment_of_the_change_leaves_a_member_that_completes_it()
+    public async Task A_power_cut_at_any_point_of_a_stage_leaves_a_member_that_completes_it()
     {
         var (a, b) = (await AddAsync("a"), await AddAsync("b"));
         await a.Rotation.BeginAsync(CancellationToken.None);

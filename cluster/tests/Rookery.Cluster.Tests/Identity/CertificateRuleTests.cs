@@ -130,7 +130,7 @@ public sealed class CertificateRuleTests
     }
 
     [Fact]
-    public async Task Two_members_shake_hands_by_these_rules_alone()
+    public async Task Two_members_complete_a_TLS_handshake_by_these_rules_alone()
     {
         using var authority = Create();
         using var old = CreateIdentity(authority, Now.AddYears(-3), "server");

@@ -183,7 +183,7 @@ public sealed class ClusterAuthorityTests
     }
 
     [Fact]
-    public void No_changed_byte_of_a_sealed_key_passes()
+    public void A_sealed_key_with_any_changed_byte_does_not_open()
     {
         using var member = NodeKey.Create();
         byte[] secret = RandomNumberGenerator.GetBytes(40);

@@ -103,8 +103,8 @@ public sealed class IdentityDirectoryTests : IDisposable
     }
 
     /// <summary>
-    /// A copied disk, and a node that found a rule broken, must stay out of the cluster after any number of starts. A
-    /// half-written note also keeps the node out.
+    /// A copied disk, and a node that found a rule broken, must stay out of the cluster after any number of starts, so
+    /// the note must survive power cuts.
     /// </summary>
     [Theory]
     [InlineData(RetirementCause.Excluded)]

@@ -25,7 +25,7 @@ public sealed class IdentityKeeperTests : IDisposable
     public void Dispose() => _authority.Dispose();
 
     [Fact]
-    public void A_certificate_is_signed_anew_at_two_thirds_of_its_life_and_kept()
+    public void A_certificate_is_signed_anew_at_two_thirds_of_its_life_and_stored()
     {
         Assert.False(_keeper.RenewIfDue(Home, _time.GetUtcNow()));
 
@@ -75,7 +75,7 @@ public sealed class IdentityKeeperTests : IDisposable
     }
 
     [Fact]
-    public void A_machine_that_moved_shows_clients_no_earlier_certificate()
+    public void After_a_move_clients_see_a_certificate_for_the_new_address_even_during_a_rotation()
     {
         using var next = Create();
         using var signed = next.SignNode(new(_keeper.Current.Key), NodeId, Home, Now);
@@ -112,7 +112,7 @@ public sealed class IdentityKeeperTests : IDisposable
     }
 
     [Fact]
-    public void Peers_are_written_when_they_have_changed()
+    public void Peers_are_written_only_when_they_have_changed()
     {
         int before = _disk.OperationCount;
         _keeper.KeepPeers([.. _keeper.Current.Peers.Select(peer => new KnownPeer(peer.NodeId, [.. peer.Addresses]))]);

@@ -49,7 +49,7 @@ public sealed class AnnouncementTests : IDisposable
     }
 
     [Fact]
-    public void Configured_addresses_stay_among_too_many()
+    public void Configured_addresses_are_kept_when_there_are_too_many_addresses()
     {
         string[] listened = [.. Enumerable.Range(1, 20).Select(static number => $"192.168.1.{number}:9443")];
         string[] configured = ["pi-1.lan:9443", "203.0.113.5:9443"];
@@ -61,7 +61,7 @@ public sealed class AnnouncementTests : IDisposable
     }
 
     [Fact]
-    public async Task A_member_announces_its_newest_format_level_and_the_founder_sets_the_clusters()
+    public async Task A_member_announces_its_newest_format_level_and_the_founder_sets_that_of_the_cluster()
     {
         var newer = Facts with { NewestFormatLevel = 3, FormatLevel = new FormatLevel(Level: 2, "0.9.2") };
         Assert.Null(await _announcement.AnnounceAsync(newer, CancellationToken.None));
@@ -108,7 +108,7 @@ public sealed class AnnouncementTests : IDisposable
     [Theory]
     [InlineData(null, true)]
     [InlineData(false, false)]
-    public async Task A_chosen_mirror_announces_that_at_its_first_start_unless_it_was_demoted(
+    public async Task A_node_chosen_as_mirror_announces_that_at_its_first_start_unless_it_was_demoted(
         bool? recorded,
         bool? announced
     )

@@ -64,7 +64,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         using var identity = IdentityDirectory.TryLoad(_disk, "/data")!;
         Assert.Equal(configured.PublicUrl, identity.ConfiguredUrl);
 
-        // Addresses it listens at come first, because they are current; loopback addresses come last.
+        // Addresses that the node listens at come first, because they are current; loopback addresses come last.
         Assert.Equal(
             ["pi-2.lan:9443", "192.168.1.6:9443", "127.0.0.1:9080"],
             MemberFacts.AddressesOf(["127.0.0.1:9080"], identity.ConfiguredAddresses)
@@ -139,7 +139,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task A_directory_with_an_unfinished_join_serves_nothing_else()
+    public async Task A_directory_with_an_unfinished_join_is_used_only_to_repeat_the_join()
     {
         Assert.Null(JoinClient.WhyUnfinished(_disk, "/data"));
         var token = await CreateTokenAsync();
@@ -199,7 +199,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task A_node_that_was_stopped_while_joining_gets_its_seat_when_the_join_is_repeated()
     {
-        // With the same or another token, under the name that the seat was assigned to.
+        // It may use the same or another token, and keeps the name that was recorded in its seat.
         var first = await CreateTokenAsync();
         var second = await CreateTokenAsync();
         using var stopping = new CancellationTokenSource();

@@ -86,7 +86,7 @@ public sealed class JoinTokenTests
     }
 
     [Fact]
-    public async Task While_the_time_is_in_doubt_no_token_is_issued_or_forgotten()
+    public async Task While_the_time_is_in_doubt_no_token_is_issued_and_no_record_deleted()
     {
         using var cluster = new TestCluster();
         await cluster.CreateTokenAsync();
@@ -99,14 +99,14 @@ public sealed class JoinTokenTests
 
     /// <summary>A token's record is kept for 30 days after the token's end.</summary>
     [Fact]
-    public async Task Tokens_that_ended_long_ago_are_forgotten()
+    public async Task The_records_of_tokens_that_expired_long_ago_are_deleted()
     {
         using var cluster = new TestCluster();
         await cluster.CreateTokenAsync();
         cluster.Time.Advance(TimeSpan.FromDays(20));
         await cluster.CreateTokenAsync();
         Assert.Equal(2, cluster.RecordStore.List("token/").Count);
-        // Forty days after the first, which is forgotten; the second is kept.
+        // The first token is 40 days old, so its record is deleted. The record of the second is kept.
         cluster.Time.Advance(TimeSpan.FromDays(20));
         await cluster.CreateTokenAsync();
         Assert.Equal(2, cluster.RecordStore.List("token/").Count);

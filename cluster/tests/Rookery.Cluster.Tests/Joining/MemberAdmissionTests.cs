@@ -74,7 +74,7 @@ public sealed class MemberAdmissionTests
     /// that it knows are refused all the same.
     /// </summary>
     [Fact]
-    public void Records_that_may_be_old_refuse_no_member_as_removed()
+    public void A_node_that_has_not_caught_up_refuses_no_member_as_removed()
     {
         bool hasCaughtUp = false;
         var admission = new MemberAdmission("fresh", Members.GetValueOrDefault, static _ => false, () => hasCaughtUp);

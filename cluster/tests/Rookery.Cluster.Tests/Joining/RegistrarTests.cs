@@ -171,7 +171,7 @@ public sealed class RegistrarTests : IDisposable
             refusal.Message
         );
 
-        // Refused before its cryptography is checked.
+        // An unknown token is refused before the certificate request is checked.
         Assert.Equal(
             JoinError.TokenUnknown,
             (await _cluster.RefuseAsync(TestCluster.Request(stranger) with { CertificateRequest = [1] })).Error
@@ -270,7 +270,7 @@ public sealed class RegistrarTests : IDisposable
     }
 
     [Fact]
-    public async Task A_request_without_the_key_it_names_is_refused()
+    public async Task A_request_that_is_not_signed_by_the_key_it_names_is_refused()
     {
         var request = TestCluster.Request(await _cluster.CreateTokenAsync());
         // The last bytes are its signature.
@@ -279,7 +279,7 @@ public sealed class RegistrarTests : IDisposable
     }
 
     [Fact]
-    public async Task There_are_as_many_seats_as_letters()
+    public async Task A_cluster_has_as_many_seats_as_there_are_letters()
     {
         // The first member has the letter A.
         for (int i = 2; i <= 26; i++)

@@ -28,7 +28,7 @@ public sealed class UnclaimedNodeTests
     // The journal's first index when it was last served.
     private long _firstIndex;
 
-    /// <summary>A node itself writes its identity, its authority and its addresses for clients.</summary>
+    /// <summary>The records and files that a node writes by itself do not count as use.</summary>
     [Theory]
     [InlineData(false, false)]
     [InlineData(true, false)]

@@ -32,7 +32,7 @@ public sealed class CachedEntryTests
         }
     }
 
-    // Three fit into an entry.
+    // Three such commands fit into an entry.
     private const int CommandBytes = CachedEntry.MaxBytes / 7 * 2;
 
     private static CommandBuffer CreateCommand(byte number)

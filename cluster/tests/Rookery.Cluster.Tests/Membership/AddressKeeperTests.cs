@@ -50,7 +50,7 @@ public sealed class AddressKeeperTests : IDisposable
     }
 
     [Fact]
-    public void A_machine_that_moves_announces_it_and_gets_a_new_certificate_within_a_minute()
+    public void A_machine_that_moves_announces_its_new_address_and_gets_a_new_certificate_within_a_minute()
     {
         RunRounds(1);
         var before = _addressKeeper.Facts;

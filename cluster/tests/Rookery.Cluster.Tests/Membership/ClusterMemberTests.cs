@@ -135,7 +135,7 @@ public sealed class ClusterMemberTests : IDisposable
     }
 
     [Fact]
-    public async Task A_failed_write_of_the_halt_note_hides_neither_the_halt_nor_its_meaning()
+    public async Task A_failed_write_of_the_halt_note_hides_neither_the_halt_nor_its_reason()
     {
         _disk.Inject(
             new DiskFault(AtCall: 1, Errno.NoSpace)

@@ -17,8 +17,8 @@ public sealed class MemberMaintenanceTests : IDisposable
 {
     private const string Data = "/data";
 
-    // Nothing listens at these addresses. Port 1 is where the other member was last, 2 and 3 are this node's own, 4 is
-    // configured for every peer, and from 5 on are announced ones.
+    // Nothing listens at these addresses. Port 1 is the other member's last known one, 2 and 3 are this node's own, 4
+    // is configured for every peer, and the ports from 5 on are announced.
     private static readonly KnownPeer Moved = new("pi-2", ["127.0.0.1:1"]);
 
     private static readonly Guid Store = Guid.Parse("00000000-0000-0000-0000-000000000001");

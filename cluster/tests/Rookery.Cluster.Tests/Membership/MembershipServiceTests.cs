@@ -18,7 +18,7 @@ namespace Rookery.Cluster.Tests.Membership;
 public sealed class MembershipServiceTests
 {
     [Fact]
-    public void The_second_of_two_is_a_standby_until_it_is_made_a_mirror_and_may_become_one_again()
+    public void The_second_of_two_members_is_a_standby_and_can_be_made_a_mirror_and_a_standby_again()
     {
         using var cluster = Form(members: 2);
         Assert.Equal((1, "A standby"), VotersAndNote(cluster));
@@ -33,7 +33,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void A_mirror_that_was_chosen_at_the_join_votes_when_it_has_caught_up_and_no_more_once_it_is_demoted()
+    public void A_mirror_that_was_chosen_at_the_join_votes_once_it_has_caught_up_until_it_is_demoted()
     {
         using var cluster = Form(members: 1);
         Join(cluster, isMirror: true);
@@ -100,7 +100,7 @@ public sealed class MembershipServiceTests
         VoterRule.PromoteNext(cluster.Leader!.Consensus!);
         Assert.True(
             cluster.A.Consensus!.ReadState().Configuration.IsVoter(cluster.Members[3].Id),
-            "it took the place of the one that was removed"
+            "d got a vote after c was removed"
         );
     }
 
@@ -153,7 +153,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void A_leader_that_is_removed_hands_leadership_over_first()
+    public void A_leader_that_is_removed_transfers_the_leadership_first()
     {
         using var cluster = Form(members: 3);
         var answer = Ask(cluster, cluster.A, MemberOrder.Remove, "a");
@@ -388,7 +388,7 @@ public sealed class MembershipServiceTests
         cluster.RunUntil(
             () =>
                 cluster.Leader is not null && member.Consensus!.AppliedIndex >= cluster.Leader.Consensus!.AppliedIndex,
-            "it is there again"
+            "the restarted member has caught up"
         );
     }
 
@@ -408,7 +408,7 @@ public sealed class MembershipServiceTests
         }
     }
 
-    // Returns false, so that a caller that waits for a to lead can try again.
+    // Returns false, so that a caller that waits until a leads tries again.
     private static bool Transfer(SteppedCluster cluster)
     {
         cluster.Leader?.Consensus!.Transfer(cluster.A.Id);

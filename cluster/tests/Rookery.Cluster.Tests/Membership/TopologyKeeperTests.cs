@@ -114,7 +114,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_new_leader_reports_no_member_down_before_it_could_hear_it()
+    public async Task A_new_leader_reports_no_member_down_before_that_member_had_time_to_answer()
     {
         _view = ViewOf("aaa", unheard: "ccc");
         Assert.All((await KeepAsync()).Members, static member => Assert.True(member.IsUp));
@@ -129,7 +129,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Etags_exceed_those_of_the_node_alone_and_of_earlier_leaders()
+    public async Task Etags_exceed_those_of_a_node_that_was_alone_and_of_earlier_leaders()
     {
         _view = ViewOf("aaa") with { EtagBefore = 100 };
         Assert.True((await KeepAsync()).Etag > 100);
@@ -139,7 +139,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_former_leader_overwrites_nothing()
+    public async Task A_former_leader_overwrites_no_newer_topology()
     {
         await KeepAsync();
         _view = ViewOf("bbb") with { Term = 8 };

@@ -49,7 +49,7 @@ public sealed class AnnouncedAddressesTests
         Assert.Equal(["127.0.0.2:9443"], Read(from, "127.0.0.2:9443"));
 
     [Fact]
-    public void Only_the_first_addresses_are_accepted() =>
+    public void Addresses_after_the_maximum_number_are_dropped() =>
         Assert.Equal(
             AnnouncedAddresses.MaxAddresses,
             Read(

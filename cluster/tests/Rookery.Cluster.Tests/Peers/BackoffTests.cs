@@ -8,7 +8,7 @@ public sealed class BackoffTests
 
     /// <summary>Each handshake costs two small boards some milliseconds.</summary>
     [Fact]
-    public void Endless_wakes_in_vain_lead_to_at_most_one_attempt_every_640_ms()
+    public void Wakes_without_success_lead_to_at_most_one_attempt_every_640_ms()
     {
         var backoff = new Backoff(new Random(1));
         // The first six delays are shorter.
@@ -27,7 +27,7 @@ public sealed class BackoffTests
     }
 
     [Fact]
-    public void An_absent_member_is_dialled_ever_more_rarely_down_to_every_two_seconds()
+    public void An_absent_member_is_dialled_more_and_more_rarely_and_at_least_every_two_seconds()
     {
         // A delay is random between 1 s and 2 s; the first six are shorter.
         Assert.InRange(AttemptsIn(Minute, new Backoff(new Random(1)), isWoken: false), 30, 66);

@@ -72,7 +72,7 @@ public sealed class ForwardTests : IDisposable
     }
 
     [Fact]
-    public async Task A_refusal_and_a_failure_come_back_as_refusals()
+    public async Task A_rejection_and_an_exception_at_the_leader_reach_the_caller_as_rejections()
     {
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
@@ -183,7 +183,7 @@ public sealed class ForwardTests : IDisposable
     public async Task Callers_wait_while_8_MiB_are_in_flight_and_may_give_up()
     {
         const int Commands = 20;
-        // Its clock stands still, so nothing times out.
+        // A's clock does not advance, so nothing times out.
         await using var a = await TestMember.StartAsync(
             TestMember.Hello("A1"),
             TestMember.TrustOf(_authority, "A1"),
@@ -200,7 +200,7 @@ public sealed class ForwardTests : IDisposable
             .ToArray();
 
         // With their overhead, seven commands of 1 MiB fit into 8 MiB.
-        await Eventually.HoldsAsync(() => heldCommands.Count == 7, "as many are there as may be");
+        await Eventually.HoldsAsync(() => heldCommands.Count == 7, "seven commands have arrived");
         using var cancel = new CancellationTokenSource();
         var impatient = a.Network.ForwardAsync(b.Node, CreateCommand(content), cancel.Token);
         await cancel.CancelAsync();

@@ -68,7 +68,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
     [InlineData(LinkKind.Control, 5_000u)]
     [InlineData(LinkKind.Bulk, 41u << 20)]
     [InlineData(LinkKind.Bulk, uint.MaxValue)]
-    public async Task A_packet_longer_than_it_may_be_closes_the_connection(LinkKind kind, uint length)
+    public async Task A_packet_of_an_impossible_length_closes_the_connection(LinkKind kind, uint length)
     {
         await using var raw = await GreetAsync(kind);
         byte[] head = new byte[PeerProtocol.PacketHeadBytes];
@@ -122,7 +122,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
 
     /// <summary>More connections than the port accepts: half of them in the handshake, half after it.</summary>
     [Fact]
-    public async Task Silent_strangers_lock_no_member_out()
+    public async Task Silent_strangers_do_not_keep_members_from_connecting()
     {
         var strangers = new List<Stream>();
         try
@@ -162,7 +162,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task Strangers_choose_neither_how_much_is_logged_nor_its_lines()
+    public async Task Strangers_can_neither_flood_the_log_nor_forge_lines_in_it()
     {
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         for (int i = 0; i < 40; i++)
@@ -208,7 +208,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         caller.Network.SetPeers([new PeerAddress(Members.IdOf("B2"), [$"127.0.0.1:{port}"])]);
         await using var first = await AcceptSilentlyAsync(listener);
         await using var second = await AcceptSilentlyAsync(listener);
-        await Eventually.HoldsAsync(() => caller.IsConnectedToAll, "both connections stand");
+        await Eventually.HoldsAsync(() => caller.IsConnectedToAll, "both connections exist");
         for (int i = 0; i < 5; i++)
         {
             time.Advance(TimeSpan.FromMilliseconds(500));

@@ -38,7 +38,7 @@ public sealed class KnownStartsTests
     }
 
     [Fact]
-    public void A_restart_is_admitted_at_once_after_its_connections_ended_and_soon_after_they_fell_silent()
+    public void A_restart_is_admitted_at_once_after_its_old_connections_ended_or_soon_after_they_fell_silent()
     {
         var before = Start(number: 5, id: 1);
         Connect(before);

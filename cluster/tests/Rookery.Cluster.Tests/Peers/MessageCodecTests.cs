@@ -44,7 +44,7 @@ public sealed class MessageCodecTests
     }
 
     [Fact]
-    public void A_frame_of_an_atomic_batch_may_be_longer_than_several_together()
+    public void One_frame_may_be_longer_than_several_frames_may_be_together()
     {
         var frame = Samples.Frame(
             FrameType.Batch,

@@ -57,7 +57,7 @@ public sealed class OutgoingQueueTests
     }
 
     [Fact]
-    public void The_buffers_of_a_queue_are_counted()
+    public void The_buffers_of_a_queue_count_against_the_memory_budget()
     {
         var budget = new MemoryBudget(64 << 20);
         var queue = new OutgoingQueue(

@@ -61,9 +61,9 @@ public sealed class PeerHttpTests : IDisposable
         );
     }
 
-    /// <summary>The certificate proves the node; the copy has it too.</summary>
+    /// <summary>The certificate does not reveal a copy, because the copy has it too.</summary
     [Fact]
-    public async Task An_old_copy_of_a_member_is_refused_as_on_its_other_connections()
+    public async Task An_HTTP_request_of_an_old_copy_is_refused_like_its_other_connections()
     {
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
         // A node counts its starts and gives each a random id. An older start, or another one of the same number, is

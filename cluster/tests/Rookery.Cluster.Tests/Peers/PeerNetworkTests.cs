@@ -79,7 +79,7 @@ public sealed class PeerNetworkTests : IDisposable
                     sentence.Contains($"was not reached at {address}", StringComparison.Ordinal)
                 );
             },
-            "that it stays away is told"
+            "the member's continued absence is logged as trouble"
         );
     }
 
@@ -103,7 +103,7 @@ public sealed class PeerNetworkTests : IDisposable
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "it was reached");
     }
 
-    /// <summary>Its connections come from 127.0.0.1, where it does not listen.</summary>
+    /// <summary>The moved member's connections come from 127.0.0.1, where it does not listen.</summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -151,7 +151,7 @@ public sealed class PeerNetworkTests : IDisposable
     /// Each member has the address that another had before. The certificate tells which member answers.
     /// </summary>
     [Fact]
-    public async Task Members_that_changed_their_addresses_among_each_other_find_each_other()
+    public async Task Members_that_swapped_their_addresses_find_each_other()
     {
         await using var a = await StartAsync("A1");
         await using var b = await StartAsync("B2");
@@ -331,7 +331,7 @@ public sealed class PeerNetworkTests : IDisposable
 
         AssertInOrder(b, MessageKind.Heartbeat, a.Node, count: 50);
         b.Receiver.Unblock();
-        await Eventually.HoldsAsync(() => a.Network.Status().Single().QueuedBytes == 0, "what waited is sent");
+        await Eventually.HoldsAsync(() => a.Network.Status().Single().QueuedBytes == 0, "the queued appends are sent");
     }
 
     [Fact]
@@ -343,7 +343,7 @@ public sealed class PeerNetworkTests : IDisposable
         a.Network.SetPeers([b.Address]);
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B");
         await b.DisposeAsync();
-        await Eventually.HoldsAsync(() => a.Receiver.Unreachables == 2, "both breaks are told");
+        await Eventually.HoldsAsync(() => a.Receiver.Unreachables == 2, "both broken connections are reported");
         Assert.False(a.IsConnectedToAll);
 
         await using var again = await TestMember.StartAsync(

@@ -70,7 +70,7 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.False(a.IsConnectedToAll);
     }
 
-    /// <summary>The wanted member may be off.</summary>
+    /// <summary>The wanted member, B2, may be off.</summary>
     [Fact]
     public async Task The_refusal_of_another_node_at_the_address_does_not_count()
     {
@@ -86,8 +86,8 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     /// <summary>
-    /// Each configured member is looked for at all configured addresses. A member that is met there must not take that
-    /// for a second connection of its own.
+    /// Each configured member is looked for at all configured addresses. Another member that answers there must not
+    /// mistake the attempt for a second connection to itself.
     /// </summary>
     [Fact]
     public async Task Another_node_at_the_address_keeps_its_existing_connection()
@@ -111,7 +111,7 @@ public sealed class PeerRefusalTests : IDisposable
     /// The server cancels its work for an ended connection, possibly before it reads the end of the stream.
     /// </summary>
     [Fact]
-    public async Task Another_node_at_the_address_does_not_log_the_hang_up()
+    public async Task Another_node_at_the_address_does_not_log_that_the_caller_hung_up()
     {
         await using var c = await StartAsync("C3");
         using var ended = new CancellationTokenSource();
@@ -172,7 +172,7 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.Equal(PeerRefusalKind.NoMember, refused.Refusal.Kind);
     }
 
-    /// <summary>Its port still listens, to report why it takes no part.</summary>
+    /// <summary>The retired member's port still listens, to report why it takes no part.</summary>
     [Fact]
     public async Task A_retired_member_refuses_connections()
     {
@@ -203,7 +203,7 @@ public sealed class PeerRefusalTests : IDisposable
         await Eventually.HoldsAsync(() => !a.IsConnectedToAll && !b.IsConnectedToAll, "the connections end");
     }
 
-    /// <summary>It does not learn of its removal from the log, because it no longer receives entries.</summary>
+    /// <summary>The removed member does not learn of its removal from the log: it no longer receives entries.</summary>
     [Fact]
     public async Task A_member_that_was_removed_while_it_was_off_is_refused()
     {
@@ -224,7 +224,7 @@ public sealed class PeerRefusalTests : IDisposable
             () =>
                 b.IsConnectedToAll
                 && Assert.Single(b.Network.Answers) == refused with { LetsIn = true, Refusal = null },
-            "what was said once does not last"
+            "the refusal is forgotten after a connection"
         );
     }
 
@@ -240,7 +240,7 @@ public sealed class PeerRefusalTests : IDisposable
             await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers).Refusal is not null, "B is told");
         }
 
-        await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers).Refusal is null, "who said it is off");
+        await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers).Refusal is null, "the refusal is forgotten");
     }
 
     [Fact]
@@ -250,7 +250,7 @@ public sealed class PeerRefusalTests : IDisposable
         await using (var b = await StartAsync("B2"))
         {
             MakePeers(a, b);
-            await Eventually.HoldsAsync(() => a.IsConnectedToAll, "B is met");
+            await Eventually.HoldsAsync(() => a.IsConnectedToAll, "B is connected");
         }
 
         await using var old = await TestMember.StartAsync(

@@ -157,7 +157,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Theory]
     [InlineData(6, 9)]
     [InlineData(7, 8)]
-    public async Task An_old_copy_is_not_counted_and_is_named(long startsOfThree, long startsOfOne)
+    public async Task An_old_copy_does_not_count_for_a_majority_and_is_reported(long startsOfThree, long startsOfOne)
     {
         // One of the two stores was started less often than the other store has recorded.
         _members.Write("/data/one", 1, entries: 5, starts: startsOfOne, metAs: (3, 7));
@@ -195,7 +195,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task A_card_whose_journal_is_damaged_or_gone_is_called_no_old_copy(bool isGone)
+    public async Task A_card_whose_journal_is_damaged_or_gone_is_not_called_an_old_copy(bool isGone)
     {
         _members.Write("/data/one", 1, entries: 5, starts: 9, metAs: (1, 9), isFlushed: true);
         foreach (string file in _disk.List("/data/one/journal"))
@@ -219,7 +219,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Theory]
     [InlineData(RetirementCause.Excluded)]
     [InlineData(RetirementCause.Halted)]
-    public async Task A_retired_card_is_not_counted(RetirementCause cause)
+    public async Task A_retired_card_does_not_count_for_a_majority(RetirementCause cause)
     {
         _members.Write("/data/one", 1, entries: 3);
         _members.Write("/data/two", 2, entries: 3);
@@ -258,7 +258,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     }
 
     [Fact]
-    public async Task A_later_term_counts_before_a_longer_log()
+    public async Task A_log_with_a_later_term_is_newer_than_a_longer_log()
     {
         _members.Write("/data/one", 1, entries: 6, voters: 5);
         _members.Write("/data/two", 2, entries: 3, term: 4, voters: 5);
@@ -359,7 +359,7 @@ public sealed class ClusterRecoveryTests : IDisposable
         ];
 
     [Fact]
-    public async Task Data_of_another_cluster_are_not_compared()
+    public async Task Data_of_another_cluster_are_refused()
     {
         _members.Write("/data/one", 1, entries: 1);
         _members.Write("/data/two", 2, entries: 1, cluster: "another-cluster-123456");
@@ -371,7 +371,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     }
 
     [Fact]
-    public void A_node_that_was_in_no_cluster_has_lost_no_majority()
+    public void A_node_that_was_in_no_cluster_cannot_be_recovered()
     {
         _members.Write("/data/one", 1, entries: 1, hasIdentity: false);
         Assert.Contains(

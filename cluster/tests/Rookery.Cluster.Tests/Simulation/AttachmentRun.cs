@@ -9,7 +9,7 @@ namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
 /// Attachments on a simulated cluster: what clients do and know, and the rule that no member has an entry in its
-/// journal before it has the contents that the entry names.
+/// journal before it has the contents that the entry names. A content is the bytes of attachments with one hash.
 /// </summary>
 internal sealed class AttachmentRun(SteppedCluster cluster)
 {
@@ -18,7 +18,7 @@ internal sealed class AttachmentRun(SteppedCluster cluster)
     private readonly Dictionary<(string Id, string Name), HashSet<string>> _allowed = [];
     private readonly Dictionary<string, byte[]> _bytes = [];
     private readonly Dictionary<(SteppedMember Member, int Start), long> _checkedThrough = [];
-    private readonly Dictionary<SteppedMember, long> _applied = []; // the most, also before a crash
+    private readonly Dictionary<SteppedMember, long> _applied = []; // the highest index, also before a crash
     private readonly HashSet<(SteppedMember Member, long Index, long Term)> _released = [];
 
     /// <summary>The hash of no attachment.</summary>
@@ -51,7 +51,7 @@ internal sealed class AttachmentRun(SteppedCluster cluster)
         return rejection;
     }
 
-    /// <summary>Stores a content at a member only.</summary>
+    /// <summary>Stores a content at one member only.</summary>
     public static PinnedContent Upload(SteppedMember member, byte[] content)
     {
         using var upload = member.Store!.Attachments.BeginAsync(Database, expectedBytes: 0).GetAwaiter().GetResult();
@@ -141,7 +141,7 @@ internal sealed class AttachmentRun(SteppedCluster cluster)
     public static IEnumerable<ContentPlace> FilesOf(SteppedMember member) =>
         member.Store!.Attachments.Files.List(static _ => { });
 
-    /// <summary>Reads a content whole.</summary>
+    /// <summary>Reads all bytes of a content.</summary>
     public static byte[] Read(SteppedMember member, ContentHash hash)
     {
         using var file = member.Store!.Attachments.Open(Database, hash);
@@ -236,7 +236,7 @@ internal sealed class AttachmentRun(SteppedCluster cluster)
         }
     }
 
-    /// <summary>Makes a content of a seed.</summary>
+    /// <summary>Makes the bytes of a content from a seed.</summary>
     public static byte[] ContentOf(int seed, int length)
     {
         byte[] content = new byte[length];

@@ -35,7 +35,7 @@ public sealed class AttachmentScriptTests : IDisposable
     }
 
     [Fact]
-    public void A_slow_follower_that_is_needed_has_the_content_before_the_entry()
+    public void A_slow_follower_that_the_majority_needs_gets_the_content_before_the_entry()
     {
         var third = _cluster.Members.First(member => member != Leader && member != Follower);
         third.Kill();
@@ -47,7 +47,7 @@ public sealed class AttachmentScriptTests : IDisposable
     }
 
     [Fact]
-    public void Contents_that_nobody_offered_are_asked_for_when_their_entry_arrives()
+    public void Contents_that_no_member_offered_are_fetched_when_their_entry_arrives()
     {
         var third = _cluster.Members.First(member => member != Leader && member != Follower);
         _cluster.Wire.Isolate(third);
@@ -62,7 +62,7 @@ public sealed class AttachmentScriptTests : IDisposable
     }
 
     [Fact]
-    public void A_member_reads_and_votes_while_its_appends_wait()
+    public void A_member_reads_and_votes_while_its_appends_wait_for_a_content()
     {
         var leader = Leader;
         var follower = Follower;
@@ -87,7 +87,7 @@ public sealed class AttachmentScriptTests : IDisposable
     }
 
     [Fact]
-    public void A_released_content_that_is_gone_everywhere_is_no_obstacle()
+    public void An_entry_whose_content_was_released_on_all_members_is_accepted_without_it()
     {
         var third = _cluster.Members.First(member => member != Leader && member != Follower);
         _cluster.Wire.Isolate(third);
@@ -122,7 +122,7 @@ public sealed class AttachmentScriptTests : IDisposable
     }
 
     [Fact]
-    public void A_damaged_content_is_taken_from_another_member()
+    public void A_damaged_content_is_fetched_from_another_member()
     {
         byte[] content = AttachmentRun.ContentOf(1, 100_000);
         Assert.Null(Attach(Leader, "a", content));
@@ -152,7 +152,7 @@ public sealed class AttachmentScriptTests : IDisposable
     }
 
     [Fact]
-    public void An_upload_that_reaches_no_majority_is_refused_and_leaves_nothing()
+    public void An_upload_that_reaches_no_majority_is_refused_and_its_content_is_deleted()
     {
         _cluster.Wire.LosesOffers = true;
         Assert.Equal(RejectionKind.ContentMissing, Attach(Leader, "a", [1])?.Kind);
@@ -185,7 +185,7 @@ public sealed class AttachmentScriptTests : IDisposable
     }
 
     [Fact]
-    public void A_content_is_taken_from_the_member_that_offers_it_when_the_first_one_is_silent()
+    public void A_content_is_fetched_from_the_next_member_that_offers_it_when_the_first_is_silent()
     {
         var leader = Leader;
         var follower = Follower;
@@ -205,7 +205,7 @@ public sealed class AttachmentScriptTests : IDisposable
     }
 
     [Fact]
-    public void A_silent_leader_is_left_for_the_next_member()
+    public void A_content_is_fetched_from_another_member_when_the_leader_is_silent()
     {
         var third = IsolateThirdAndAttach();
         _cluster.Wire.SilentContents.Add(Leader.Id);
@@ -237,7 +237,7 @@ public sealed class AttachmentScriptTests : IDisposable
     }
 
     [Fact]
-    public void An_entry_whose_content_is_lost_everywhere_is_taken_and_the_loss_reported()
+    public void An_entry_whose_content_is_lost_everywhere_is_accepted_and_the_loss_reported()
     {
         var third = IsolateThirdAndAttach();
         DeleteContents(Leader);
@@ -250,7 +250,7 @@ public sealed class AttachmentScriptTests : IDisposable
     }
 
     [Fact]
-    public void A_joining_member_asks_members_that_only_the_leader_knows()
+    public void A_joining_member_fetches_contents_from_members_that_only_the_leader_knows()
     {
         byte[] content = AttachmentRun.ContentOf(1, 300_000);
         Assert.Null(Attach(Leader, "a", content));
@@ -266,7 +266,7 @@ public sealed class AttachmentScriptTests : IDisposable
     }
 
     [Fact]
-    public void Contents_of_a_state_stay_when_its_fetch_fails_after_their_leases()
+    public void The_contents_of_a_state_are_kept_when_its_fetch_fails_after_their_leases_ended()
     {
         var third = _cluster.Members.First(member => member != Leader && member != Follower);
         _cluster.Wire.Isolate(third);

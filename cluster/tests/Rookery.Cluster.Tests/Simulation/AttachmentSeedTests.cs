@@ -7,8 +7,8 @@ namespace Rookery.Cluster.Tests.Simulation;
 /// <summary>
 /// Clients store and delete attachments through all members of a simulated cluster, under faults that the seed decides.
 /// Afterwards every acknowledged attachment can be read with equal bytes from every member, and no other content is
-/// left. The rule about journals is checked after each step. The environment variables ATTACHMENT_SEEDS and
-/// ATTACHMENT_FIRST set the number of seeds and the first one.
+/// left. The rule of <see cref="AttachmentRun"/> is checked after each step. The environment variables ATTACHMENT_SEEDS
+/// and ATTACHMENT_FIRST set the number of seeds and the first one.
 /// </summary>
 public sealed class AttachmentSeedTests(ITestOutputHelper report)
 {
@@ -19,7 +19,7 @@ public sealed class AttachmentSeedTests(ITestOutputHelper report)
     private static readonly int[] Sizes = [0, 1, 1000, 70_000, 262_144, 300_000, 600_000];
 
     [Fact]
-    public void Acknowledged_attachments_are_on_every_member_and_nothing_else_is()
+    public void Every_member_has_all_acknowledged_attachments_and_no_other_content()
     {
         int first = Number("ATTACHMENT_FIRST", fallback: 1);
         var seen = new Dictionary<string, int>(StringComparer.Ordinal);

@@ -9,7 +9,7 @@ internal sealed class Continuations : SynchronizationContext
 
     public override void Post(SendOrPostCallback d, object? state)
     {
-        // A pool thread would make runs differ.
+        // The poster may be a pool thread. The continuation waits for the simulation's thread, so that runs are equal.
         lock (_waiting)
         {
             _waiting.Enqueue((d, state));

@@ -43,7 +43,7 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
             await cluster.Pause(_random.Next(1, 60));
             string document = $"deleted/{_random.Next(Documents)}";
 
-            // A fifth deletes a document, a half stores a small one; the rest is rarer.
+            // One operation in five deletes a document, and about half store a small one. The others are rarer.
             await (
                 _random.Next(40) switch
                 {

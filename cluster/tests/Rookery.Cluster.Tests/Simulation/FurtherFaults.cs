@@ -176,8 +176,8 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
     }
 
     /// <summary>
-    /// Orders a possible membership change: three to five voters with some learners, or one to three voters. The leader
-    /// may refuse it.
+    /// Requests a possible membership change: three to five voters with some learners, or one to three voters. The
+    /// leader may refuse it.
     /// </summary>
     private void Change()
     {
@@ -199,15 +199,15 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
                 Join(leader);
                 break;
             case 1 when configuration.IsVoter(member.Id) && configuration.Voters.Length > _bounds.MinVoters:
-                OrderChange(leader, MemberChange.Learner, member, "demoted");
+                RequestChange(leader, MemberChange.Learner, member, "demoted");
                 break;
             case 2 when configuration.IsLearner(member.Id) && !configuration.Learners.IsEmpty:
-                OrderChange(leader, MemberChange.Removed, member, "removed");
+                RequestChange(leader, MemberChange.Removed, member, "removed");
                 break;
             default:
                 if (cluster.Members.Find(each => configuration.IsLearner(each.Id)) is { } learner)
                 {
-                    OrderChange(leader, MemberChange.Voter, learner, "promoted");
+                    RequestChange(leader, MemberChange.Voter, learner, "promoted");
                 }
 
                 break;
@@ -217,7 +217,7 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
     private void Join(SteppedMember leader)
     {
         var added = new SteppedMember(cluster, _nextMemberNumber++, mayBegin: false);
-        if (OrderChange(leader, MemberChange.Learner, added, "joined"))
+        if (RequestChange(leader, MemberChange.Learner, added, "joined"))
         {
             cluster.Members.Add(added);
             added.Open();
@@ -261,7 +261,7 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
         }
     }
 
-    private bool OrderChange(SteppedMember leader, MemberChange change, SteppedMember member, string mark)
+    private bool RequestChange(SteppedMember leader, MemberChange change, SteppedMember member, string mark)
     {
         bool isAccepted = leader.Consensus!.ChangeMember(change, member.Id) == ChangeAnswer.Accepted;
         if (isAccepted)

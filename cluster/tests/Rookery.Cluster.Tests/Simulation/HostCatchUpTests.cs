@@ -8,7 +8,7 @@ namespace Rookery.Cluster.Tests.Simulation;
 public sealed class HostCatchUpTests
 {
     [Fact]
-    public void A_member_that_was_away_is_caught_up_from_the_journal()
+    public void A_member_that_was_off_gets_its_missing_entries_from_the_journal()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.C.Kill();
@@ -81,7 +81,7 @@ public sealed class HostCatchUpTests
 
         cluster.RunFor(milliseconds: 3_000);
         Assert.True(cluster.A.Store!.Journal.FirstIndex > 100, "the entries that C lacks are released");
-        cluster.Wire.FetchFailure = new TimeoutException("No fetch may end all fetches, whatever it fails of.");
+        cluster.Wire.FetchFailure = new TimeoutException("No failure of a fetch may prevent later fetches.");
         cluster.C.Open();
         cluster.RunUntil(
             () =>
@@ -221,7 +221,7 @@ public sealed class HostCatchUpTests
         cluster.AwaitEqual(seconds: 60);
         Assert.Equal(1, cluster.Wire.ChangesFetched);
 
-        // Except the last write: each write records the commit index before it.
+        // C first applies all its entries but the last: each write records the commit index before it.
         Assert.InRange(cluster.Wire.FetchedSince!.Value, neededSince - 5, neededSince);
     }
 

@@ -137,8 +137,8 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// Only the record of the clean stop comes after it. A member that did not know its loss would vote for a candidate
-    /// that lacks the entry too.
+    /// Only the record of the clean stop follows the damaged entry. A member that did not know its loss would vote for
+    /// a candidate that lacks the entry too.
     /// </summary>
     [Fact]
     public void A_member_whose_last_entry_is_damaged_after_a_clean_stop_knows_what_it_had_acknowledged()
@@ -206,7 +206,7 @@ public sealed class HostDamageScriptTests
             cluster.Put(cluster.A, document, i, padding: 900);
             cluster.RunUntil(
                 () => cluster.B.Consensus!.AppliedIndex == cluster.A.Consensus!.AppliedIndex,
-                "the same on B"
+                "B has applied the write"
             );
             indexes.Add(cluster.B.Consensus!.AppliedIndex, document);
         }
@@ -230,7 +230,7 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// A row is damaged that an entry after the manifest needs. Alone, the member serves local reads and does not retry
+    /// An entry after the manifest needs a damaged row. Alone, the member serves local reads and does not retry
     /// the entry, because the outcome hash already contains an earlier write of the same frame. When the cluster
     /// continues, it takes the leader's state.
     /// </summary>
@@ -324,7 +324,9 @@ public sealed class HostDamageScriptTests
         cluster.AwaitEqual();
     }
 
-    /// <summary>Only A can be elected, and A cannot apply: it leads until another member can.</summary>
+    /// <summary>
+    /// Only A has the last entry, so only A can be elected, and A cannot apply the entry. A leads until B has it too.
+    /// </summary>
     [Fact]
     public void A_leader_that_needs_a_damaged_row_hands_leadership_over_and_installs_the_next_leaders_state()
     {
@@ -355,7 +357,7 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// Only these two can be elected, and neither can apply: they must neither transfer leadership to each other nor
+    /// Only A and B can be elected, and neither can apply: they must neither transfer leadership to each other nor
     /// wait for each other's state.
     /// </summary>
     [Fact]

@@ -9,7 +9,7 @@ public sealed class HostForwardTests
     // As in the program, an election happens long before a silent connection counts as broken.
     private const double BreakMilliseconds = 20_000;
 
-    /// <summary>The leader's process stands still, or it is cut off from all others.</summary>
+    /// <summary>The leader's process is paused, or the leader is cut off from all others.</summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]

@@ -3,7 +3,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
-/// Observes each step of a run and each message sent, and checks the promises of consensus. Constant work for each
+/// Observes each step of a run and each message sent, and checks the promises of consensus. Does constant work for each
 /// event except starts and commits.
 /// </summary>
 internal sealed class HostObserver(SteppedCluster cluster)
@@ -21,7 +21,7 @@ internal sealed class HostObserver(SteppedCluster cluster)
     // The first broken promise, as a sentence; null while none is broken.
     private string? _broken;
 
-    /// <summary>Terms that had a leader.</summary>
+    /// <summary>The number of terms that had a leader.</summary
     public int Leaders => _leaders.Count;
 
     /// <summary>The number of entries that became durable on a majority.</summary>

@@ -22,7 +22,7 @@ public sealed class HostReadinessTests
         cluster.Wire.Heal();
         cluster.RunUntil(
             () => learner.Consensus!.ReadState().Configuration.IsMember(learner.Id),
-            "the learner is told"
+            "the learner knows that it is a member"
         );
         Assert.Contains("catches up", learner.Consensus!.ReadCluster().Unready, StringComparison.Ordinal);
         cluster.AwaitEqual();
@@ -197,7 +197,7 @@ public sealed class HostReadinessTests
         }
     }
 
-    /// <summary>Its previous role and contacts must not be reported as current.</summary>
+    /// <summary>The copy must not report its previous role and contacts as current.</summary>
     [Fact]
     public void A_leader_that_is_refused_as_a_copy_stops_leading_and_listening()
     {
@@ -218,7 +218,7 @@ public sealed class HostReadinessTests
     }
 
     [Fact]
-    public void No_client_is_referred_to_an_unknown_leader()
+    public void Doubt_about_the_time_refers_to_no_leader_if_none_is_known()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.C.Kill();

@@ -42,7 +42,7 @@ internal sealed class HostRun : IDisposable
     private readonly List<HostClient> _clients = [];
     private readonly DeletingClient? _deleting;
 
-    // The members whose journals were damaged, until they have got again what they lost.
+    // The members whose journals were damaged, until they have received the lost entries again.
     private readonly Dictionary<SteppedMember, JournalRot> _damaged = [];
 
     // Chooses the damage of journals; null in runs without any.

@@ -112,7 +112,7 @@ public sealed class HostScriptTests
         }
     }
 
-    /// <summary>No time passes: unanswered reads would otherwise wait for it.</summary>
+    /// <summary>No simulated time passes after the stop, so no timeout ends the reads.</summary>
     [Fact]
     public void Reads_that_wait_end_at_once_when_their_member_stops()
     {
@@ -133,7 +133,7 @@ public sealed class HostScriptTests
     }
 
     [Fact]
-    public void A_read_that_waits_to_see_what_was_committed_ends_at_once_when_its_member_stops()
+    public void A_read_that_waits_for_committed_entries_to_be_applied_ends_at_once_when_its_member_stops()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.RunFor(milliseconds: 2_000);
@@ -258,7 +258,7 @@ public sealed class HostScriptTests
     }
 
     [Fact]
-    public void One_of_two_voters_refuses_in_time_without_the_other()
+    public void One_of_two_voters_refuses_writes_and_reads_within_seconds_without_the_other()
     {
         using var cluster = SteppedCluster.Of(members: 2);
         cluster.Put(cluster.B, "users/1", 1);

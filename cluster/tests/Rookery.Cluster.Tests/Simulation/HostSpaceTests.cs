@@ -12,7 +12,7 @@ public sealed class HostSpaceTests
     private const long TooLittle = -(512 << 10);
 
     [Fact]
-    public void One_full_disk_of_three_stops_nothing()
+    public void One_full_disk_of_three_stops_no_writes()
     {
         using var cluster = SteppedCluster.Of(members: 3);
         SetSpareBytes(cluster, a: Plenty, b: Plenty / 2, c: TooLittle);
@@ -98,7 +98,7 @@ public sealed class HostSpaceTests
             cluster.Put(cluster.A, $"users/{i}", padding: 4000);
         }
 
-        // Its slow writes keep it lagging while it is reachable.
+        // C's slow writes keep it lagging while it is reachable.
         cluster.C.LongestWriteMilliseconds = 3000;
         cluster.C.Open();
         cluster.RunUntil(

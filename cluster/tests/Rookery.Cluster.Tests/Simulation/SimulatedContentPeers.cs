@@ -54,7 +54,7 @@ internal sealed class SimulatedContentPeers(SteppedMember self, SteppedCluster c
         return answer;
     }
 
-    // The caller gives up at once when it cancels. Over HTTPS a silent member costs 30 s without that.
+    // Ends at once when the caller cancels, and otherwise after 30 s at most, as a request to a silent member does.
     private async Task PauseAsync(double milliseconds, CancellationToken cancellationToken)
     {
         var ended = new TaskCompletionSource();
@@ -70,7 +70,7 @@ internal sealed class SimulatedContentPeers(SteppedMember self, SteppedCluster c
         }
     }
 
-    // A request or its answer on its way.
+    // Waits while a request or its answer is under way. Returns the member's contents.
     private async Task<ContentSource> ReachAsync(NodeId member, CancellationToken cancellationToken)
     {
         await PauseAsync(0.2 + (cluster.Random.NextDouble() * cluster.Wire.ContentMilliseconds), cancellationToken);

@@ -65,16 +65,16 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     /// <summary>Whether contents are never offered before their entries.</summary>
     public bool LosesOffers { get; set; }
 
-    /// <summary>The members that answer no request about contents, and refuse none.</summary>
+    /// <summary>The members that leave requests about contents unanswered.</summary>
     public HashSet<NodeId> SilentContents { get; } = [];
 
-    /// <summary>The members that asked about contents, and whom.</summary>
+    /// <summary>The members that asked about contents, each with the member that it asked.</summary>
     public List<(NodeId From, NodeId To)> ContentsAsked { get; } = [];
 
     /// <summary>The number of pieces of contents that were sent.</summary>
     public int Pieces { get; private set; }
 
-    /// <summary>Requests for pieces after which one breaks; 0 for none.</summary>
+    /// <summary>The number of requests for pieces between two that break; 0 if none breaks.</summary>
     public int ContentRequestsBetweenBreaks { get; set; }
 
     private int _contentRequests;
@@ -212,7 +212,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         );
     }
 
-    /// <summary>The etag since which the last fetched state held what changed; null when it held everything.</summary>
+    /// <summary>The etag after which the last fetched state had the changes; null if it had all rows.</summary>
     public long? FetchedSince { get; private set; }
 
     /// <summary>The exception with which the next fetch of a state fails; used once.</summary>

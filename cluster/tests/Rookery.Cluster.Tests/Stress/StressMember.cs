@@ -141,8 +141,8 @@ internal sealed class StressMember
     }
 
     /// <summary>
-    /// Returns the value and etag that a local read finds, zeros when the document does not exist; null when the member
-    /// is off.
+    /// Returns the value and etag that a local read finds; zeros when the document does not exist. It never returns
+    /// null.
     /// </summary>
     public (long Value, long Etag)? Peek(string id)
     {

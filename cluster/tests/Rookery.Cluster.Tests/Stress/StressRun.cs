@@ -141,8 +141,8 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     }
 
     /// <summary>
-    /// Restarts a member, usually after so long that the others' journals no longer reach back. Meanwhile leadership
-    /// may change, and more faults may occur before it has caught up.
+    /// Restarts a member, usually after so long that the others' journals no longer have the entries that it lacks.
+    /// Meanwhile leadership may change, and more faults may occur before it has caught up.
     /// </summary>
     private async Task RestartAsync(StressMember member)
     {
@@ -173,8 +173,8 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         string document = string.Empty;
         for (long sequence = 1; !_isOver; sequence++)
         {
-            // Clients write through one member and read through another. Few documents at a time, each with few
-            // operations, so that their order can be searched.
+            // Clients write through one member and read through another. They use few documents at a time, each with
+            // few operations, so that their order can be searched.
             document = sequence % 20 == 1 ? $"users/{sequence / 20 % 7}-{client / 2}-{sequence / 20}" : document;
             var member = _members[random.Next(_members.Count)];
             if (member.Consensus is not { } consensus)

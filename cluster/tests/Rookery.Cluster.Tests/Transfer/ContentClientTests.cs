@@ -13,14 +13,14 @@ public sealed class ContentClientTests
     private int _made;
 
     [Fact]
-    public async Task A_refusal_by_status_keeps_the_connection()
+    public async Task An_error_status_keeps_the_connection()
     {
         await AskTwiceAsync(() => new HttpResponseMessage(HttpStatusCode.ServiceUnavailable));
         Assert.Equal(1, _made);
     }
 
     [Fact]
-    public async Task A_broken_connection_is_made_again()
+    public async Task A_broken_connection_is_replaced()
     {
         await AskTwiceAsync(static () => throw new HttpRequestException("It broke."));
         Assert.Equal(2, _made);

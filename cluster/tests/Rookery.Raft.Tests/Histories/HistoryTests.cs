@@ -6,7 +6,7 @@ namespace Rookery.Raft.Tests.Histories;
 public sealed class HistoryTests
 {
     // Operations are written Put(value, invoked, completed), Get(value, etag, invoked, completed) and
-    // Swap(expected, value, invoked, completed).
+    // Swap(expected, value, invoked, completed). An unknown operation is one whose answer was lost.
     private static readonly Dictionary<string, Operation[]> Good = new(StringComparer.Ordinal)
     {
         ["one after another"] =
@@ -16,7 +16,7 @@ public sealed class HistoryTests
             Put(value: 2, invoked: 21, completed: 30, etag: 2),
             Get(value: 2, etag: 2, invoked: 31, completed: 40),
         ],
-        ["a read beside a write sees the old or the new version"] =
+        ["a read during a write sees the old or the new version"] =
         [
             Put(value: 1, invoked: 0, completed: 10),
             Put(value: 2, invoked: 20, completed: 40, etag: 2),
@@ -30,7 +30,7 @@ public sealed class HistoryTests
             Get(value: 1, etag: 1, invoked: 31, completed: 40),
             Get(value: 2, etag: 2, invoked: 50, completed: 60),
         ],
-        ["an unknown write that never was"] =
+        ["an unknown write that never took effect"] =
         [
             Put(value: 1, invoked: 0, completed: 10),
             Lost(Put(value: 2, invoked: 20, completed: 30)),
@@ -49,7 +49,7 @@ public sealed class HistoryTests
             Put(value: 2, invoked: 0, completed: 50),
             Get(value: 1, etag: 2, invoked: 51, completed: 60),
         ],
-        ["nothing there"] =
+        ["a document that does not exist yet"] =
         [
             Get(value: 0, etag: 0, invoked: 0, completed: 10),
             Put(value: 1, invoked: 11, completed: 20),
@@ -83,24 +83,24 @@ public sealed class HistoryTests
             Get(value: 2, etag: 2, invoked: 20, completed: 30),
             Get(value: 1, etag: 1, invoked: 31, completed: 40),
         ],
-        ["a write that nobody acknowledged, read and vanished"] =
+        ["an unknown write that is read and then vanishes"] =
         [
             Put(value: 1, invoked: 0, completed: 10),
             Lost(Put(value: 2, invoked: 11, completed: 20)),
             Get(value: 2, etag: 2, invoked: 21, completed: 30),
             Get(value: 1, etag: 1, invoked: 31, completed: 40),
         ],
-        ["a read of what was not written yet"] =
+        ["a read of a value that is written later"] =
         [
             Get(value: 1, etag: 1, invoked: 0, completed: 10),
             Put(value: 1, invoked: 11, completed: 20),
         ],
-        ["a read of what was refused"] =
+        ["a read of a value whose write was refused"] =
         [
             Refused(Put(value: 1, invoked: 0, completed: 10)),
             Get(value: 1, etag: 1, invoked: 11, completed: 20),
         ],
-        ["a compare-and-set on what was gone"] =
+        ["a compare-and-set on a replaced value"] =
         [
             Put(value: 1, invoked: 0, completed: 10),
             Put(value: 2, invoked: 11, completed: 20, etag: 2),
@@ -112,13 +112,13 @@ public sealed class HistoryTests
             Swap(expected: 1, value: 2, invoked: 11, completed: 90, etag: 2),
             Swap(expected: 1, value: 3, invoked: 11, completed: 90, etag: 3),
         ],
-        ["a compare-and-set refused on what it expected"] =
+        ["a compare-and-set refused although the value is the expected one"] =
         [
             Put(value: 1, invoked: 0, completed: 10),
             Refused(Swap(expected: 1, value: 2, invoked: 11, completed: 20, etag: 1)),
             Get(value: 1, etag: 1, invoked: 21, completed: 30),
         ],
-        ["a command done twice"] =
+        ["a command executed twice"] =
         [
             Put(value: 1, invoked: 0, completed: 10),
             Get(value: 1, etag: 1, invoked: 11, completed: 20),
@@ -149,7 +149,7 @@ public sealed class HistoryTests
                 Key = "other",
             },
         ],
-        ["a version under another etag"] =
+        ["a version read with another etag than its write returned"] =
         [
             Put(value: 1, invoked: 0, completed: 10),
             Get(value: 1, etag: 5, invoked: 11, completed: 20),
@@ -174,7 +174,7 @@ public sealed class HistoryTests
             Read(10, 20, ("a", []), ("b", [])),
             Read(20, 30, ("a", [1]), ("b", [2])),
         ],
-        ["an unknown append that came to be"] =
+        ["an unknown append that took effect"] =
         [
             Lost(Append("a", element: 1, invoked: 0, completed: 10)),
             Read(20, 30, ("a", [])),
@@ -212,7 +212,7 @@ public sealed class HistoryTests
             Read(10, 20, ("a", [1]), ("b", [])),
             Read(60, 70, ("a", [1]), ("b", [2])),
         ],
-        ["two readers that see two writers in other orders"] =
+        ["two readers that see two appends in different orders"] =
         [
             Append("a", element: 1, invoked: 0, completed: 90),
             Append("b", element: 2, invoked: 0, completed: 90),
@@ -230,7 +230,7 @@ public sealed class HistoryTests
                 Appends = [new("a", 2)],
             },
         ],
-        ["an update on a version that was gone"] =
+        ["an append after a read of a replaced version"] =
         [
             Append("a", element: 1, invoked: 0, completed: 90),
             Read(0, 90, ("a", [])) with
@@ -239,21 +239,25 @@ public sealed class HistoryTests
             },
             Read(91, 99, ("a", [1, 2])),
         ],
-        ["an order that changes"] =
+        ["two reads of one list in different orders"] =
         [
             Append("a", element: 1, invoked: 0, completed: 90),
             Append("a", element: 2, invoked: 0, completed: 90),
             Read(10, 20, ("a", [1, 2])),
             Read(10, 20, ("a", [2, 1])),
         ],
-        ["an element twice"] = [Append("a", element: 1, invoked: 0, completed: 10), Read(20, 30, ("a", [1, 1]))],
-        ["an element that was refused"] =
+        ["an element that a list contains twice"] =
+        [
+            Append("a", element: 1, invoked: 0, completed: 10),
+            Read(20, 30, ("a", [1, 1])),
+        ],
+        ["an element whose append was refused"] =
         [
             Refused(Append("a", element: 1, invoked: 0, completed: 10)),
             Read(20, 30, ("a", [1])),
         ],
-        ["an element from nowhere"] = [Read(20, 30, ("a", [1]))],
-        ["an unknown append, read and vanished"] =
+        ["an element that no client appended"] = [Read(20, 30, ("a", [1]))],
+        ["an unknown append that is read and then vanishes"] =
         [
             Lost(Append("a", element: 1, invoked: 0, completed: 10)),
             Read(20, 30, ("a", [1])),
@@ -281,12 +285,12 @@ public sealed class HistoryTests
 
     [Theory]
     [MemberData(nameof(BadNames))]
-    public void The_search_rejects_a_bad_history(string name) =>
+    public void The_search_for_an_order_rejects_a_bad_history(string name) =>
         Assert.Equal(Verdict.Violated, Linearizability.Check(Bad[name]));
 
     [Theory]
     [MemberData(nameof(BadEtagNames))]
-    public void The_order_of_etags_rejects_a_bad_history(string name) =>
+    public void The_check_of_etags_rejects_a_bad_history(string name) =>
         Assert.NotNull(EtagOrder.FindViolation(BadEtags.GetValueOrDefault(name) ?? Bad[name]));
 
     [Theory]
@@ -300,11 +304,11 @@ public sealed class HistoryTests
         Assert.NotNull(ListAppends.FindViolation(BadLists[name]));
 
     /// <summary>
-    /// Random histories of a register pass. What the search rejects after one answer was falsified, the stricter order
-    /// of etags rejects too.
+    /// Random histories of a register pass both checks. Then one answer is falsified: the check of etags, which is
+    /// stricter, rejects each history that the search rejects.
     /// </summary>
     [Fact]
-    public void The_order_of_etags_rejects_each_random_history_that_the_search_rejects()
+    public void The_check_of_etags_rejects_each_random_history_that_the_search_rejects()
     {
         int rejected = 0;
         for (int seed = 1; seed <= 1_000; seed++)
@@ -339,7 +343,7 @@ public sealed class HistoryTests
     }
 
     [Fact]
-    public void A_prefix_is_limited_by_count_and_by_unknown_outcomes()
+    public void The_searched_beginning_of_a_history_is_limited_by_operations_and_unknown_outcomes()
     {
         var many = Enumerable
             .Range(1, 500)
@@ -373,9 +377,9 @@ public sealed class HistoryTests
         Assert.Throws<FormatException>(() => HistoryFile.Read(new StringReader("not JSON")));
     }
 
-    /// <summary>Where outcomes are unknown the search ends, and later operations are checked by etags alone.</summary>
+    /// <summary>The search ends where too many outcomes are unknown. Etags alone check later operations.</summary>
     [Fact]
-    public void A_report_is_no_proof_when_too_little_was_searched()
+    public void A_report_proves_nothing_if_too_little_was_searched()
     {
         var known = Enumerable
             .Range(1, 80)
@@ -396,7 +400,7 @@ public sealed class HistoryTests
     }
 
     [Fact]
-    public void A_report_names_what_is_wrong()
+    public void A_report_lists_the_violations_of_each_check()
     {
         Assert.Equal(
             3,
@@ -422,7 +426,7 @@ public sealed class HistoryTests
             written = 0;
         for (int at = 100; at < 2100; at += 100)
         {
-            // It takes place at a moment of its own, and lasts from before that moment until after it.
+            // The operation takes effect at this time, and lasts from before it until after it.
             long expected = random.Next(2) == 0 ? value : written + 1_000;
             var operation = random.Next(3) switch
             {
@@ -470,7 +474,7 @@ public sealed class HistoryTests
             Kind = OperationKind.Get,
         };
 
-    /// <summary>An operation whose answer was lost.</summary>
+    /// <summary>Returns the operation as one whose answer was lost.</summary>
     private static Operation Lost(Operation operation) =>
         operation with
         {

@@ -22,7 +22,7 @@ internal static class ClockScenarios
         ),
         new(
             "one-source-of-time",
-            "one synchronised clock and two in 2080 give no time",
+            "one synchronised clock and two in 2080 do not set the time",
             "each clock counts as synchronised",
             "log time is ahead of every correct clock",
             OneSourceOfTime

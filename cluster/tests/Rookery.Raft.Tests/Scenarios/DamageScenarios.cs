@@ -124,7 +124,7 @@ internal static class DamageScenarios
         world.Connect(1, 2, 3);
         world.DyingInInstall = 3;
         world.AdvanceTimeOfAll(seconds: 3);
-        Assert.False(world[3].IsRunning, "3 was ended in its install");
+        Assert.False(world[3].IsRunning, "3 lost power during its install");
         world[3].Start();
         world.AdvanceTimeOfAll(seconds: 3);
         Assert.Equal(world[1].Applied, world[3].Applied);

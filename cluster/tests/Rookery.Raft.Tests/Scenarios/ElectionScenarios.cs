@@ -24,7 +24,7 @@ internal static class ElectionScenarios
             "empty-quorum",
             "an empty set of voters is no majority",
             "an empty set is a quorum",
-            "1 leads alone",
+            "a node without voters does not lead",
             EmptyQuorum
         )
         {
@@ -51,7 +51,7 @@ internal static class ElectionScenarios
             "bridge-keeps-dead-leader",
             "if only one bridging member reaches the leader, that member becomes leader",
             "a leader without a majority keeps leading",
-            "2 leads on",
+            "2 has become leader",
             BridgeKeepsDeadLeader
         )
         {
@@ -106,7 +106,7 @@ internal static class ElectionScenarios
             "all-disks-slow",
             "when all disks stall, the leader keeps leading",
             "a leader ignores that all disks stall",
-            "1 leads on",
+            "1 leads without an election",
             AllDisksSlow
         ),
         new(
@@ -168,7 +168,7 @@ internal static class ElectionScenarios
                 StartNumber = 1,
             }
         );
-        Assert.True(world[4].Core!.Role == Role.Follower, "a node without voters does not lead: 1 leads alone");
+        Assert.True(world[4].Core!.Role == Role.Follower, "a node without voters does not lead");
     }
 
     private static void HalfOfFour(ScriptedWorld world)
@@ -214,7 +214,7 @@ internal static class ElectionScenarios
         world.Elect(1);
         world.IsDelivered = message => message.From == bridge || message.To == bridge;
         world.AdvanceTimeOfAll(seconds: 15);
-        Assert.True(world.Leader == 2, "2 leads on");
+        Assert.True(world.Leader == 2, "2 has become leader");
         world.Propose(2, payload: 7);
         Assert.Equal(world[2].Core!.Last.Index, world[2].Applied);
     }
@@ -296,7 +296,7 @@ internal static class ElectionScenarios
     }
 
     /// <summary>
-    /// The followers' disks stall a second earlier: a leader that stalls first cannot know yet that they do too.
+    /// The followers' disks stall a second before the leader's: a leader that stalls first cannot know of their stalls.
     /// </summary>
     private static void AllDisksSlow(ScriptedWorld world)
     {
@@ -309,7 +309,7 @@ internal static class ElectionScenarios
         world.AdvanceTimeOfAll(seconds: 10);
         world.ReleaseDisk(1, 2, 3);
         world.AdvanceTimeOfAll(seconds: 1);
-        Assert.True(world[1].Core!.Role == Role.Leader && world.Oracle.Elections == 1, "1 leads on");
+        Assert.True(world[1].Core!.Role == Role.Leader && world.Oracle.Elections == 1, "1 leads without an election");
         Assert.Equal(3, world[1].Applied);
     }
 

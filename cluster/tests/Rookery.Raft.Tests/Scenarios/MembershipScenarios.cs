@@ -144,7 +144,7 @@ internal static class MembershipScenarios
         world.Connect(2, 3);
         world.Elect(2);
 
-        // A new leader with such a change continues to hold it back.
+        // A new leader that has the removal in its log also holds it back.
         world.Connect(1, 2, 3);
         world.AdvanceTimeOfAll(seconds: 3);
         world.IsDelivered = static message => message.Kind != MessageKind.AppendReply;
@@ -158,7 +158,7 @@ internal static class MembershipScenarios
         world.AdvanceTimeOfAll(seconds: 0.5);
         Assert.True(
             world[1].Core!.Last.Index > change && world[3].Core!.Last.Index < change,
-            "3 does not receive its removal before this is committed"
+            "3 does not receive its removal before the removal is committed"
         );
     }
 

@@ -111,7 +111,7 @@ internal static class ReplicationScenarios
         world.Restart(5);
         world.Elect(5);
         world.Propose(5, payload: 8);
-        Assert.True(world[5].Applied >= 2, "the other leader commits at the same place");
+        Assert.True(world[5].Applied >= 2, "leader 5 commits its entry at the same index");
     }
 
     private static void CommitBeforeOwnSync(ScriptedWorld world)
@@ -181,8 +181,8 @@ internal static class ReplicationScenarios
     }
 
     /// <summary>
-    /// A vote's write is outstanding while the leader's first entries replace a tail. The completion of that write does
-    /// not make them durable. Found by review.
+    /// While the write of a vote is outstanding, the leader's first entries replace the end of the log. The completion
+    /// of that write does not make these entries durable. Found by review.
     /// </summary>
     private static void OverwriteAba(ScriptedWorld world)
     {

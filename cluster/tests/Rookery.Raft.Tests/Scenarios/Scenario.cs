@@ -4,7 +4,7 @@ namespace Rookery.Raft.Tests.Scenarios;
 
 /// <summary>A script that a sound core and host survive and a planted bug does not.</summary>
 /// <param name="Name">Its name in docs/explanation/consensus.md.</param>
-/// <param name="Holds">The property, as a sentence.</param>
+/// <param name="Holds">The property that the script checks, as a sentence.</param>
 /// <param name="Bug">The planted bug, by its name in <see cref="PlantedBugs"/>.</param>
 /// <param name="Symptom">A part of the failure's message that the bug causes.</param>
 /// <param name="Script">The script.</param>

@@ -3,12 +3,12 @@ using Rookery.Histories;
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// A client's command. The entry of a write has the number under which <see cref="SimulatedCluster.Keep"/> stored the
-/// command as its payload.
+/// A client's command. The payload of a write's entry is the number under which <see cref="SimulatedCluster.Keep"/>
+/// stored the command.
 /// </summary>
 /// <param name="Client">The client's number.</param>
 /// <param name="Sequence">The number of the write among the writes of its client, from 1; 0 for a command that only
-/// reads. A repeated write has the same number, so that it is applied once (thesis 6.3).</param>
+/// reads. A repeated write has the same number, so that it is applied once (Ongaro's thesis, 6.3).</param>
 /// <param name="Kind">The kind of the operation.</param>
 /// <param name="Documents">The documents or, for a transaction, the lists.</param>
 /// <param name="Value">The value to write, or the element to append to each list; 0 for a transaction that only

@@ -1,7 +1,7 @@
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// Observes everything and checks what docs/explanation/consensus.md promises. Constant work for each event.
+/// Observes all events, and checks the promises of docs/explanation/consensus.md with constant work for each event.
 /// </summary>
 internal sealed class ClusterOracle
 {

@@ -3,7 +3,7 @@ namespace Rookery.Raft.Tests.Simulation;
 /// <summary>
 /// A simulated cluster controlled by a script, for bugs so rare that random runs do not find them. Time passes only for
 /// named nodes. Messages between connected nodes arrive unless <see cref="IsDelivered"/> rejects them. Disks sync
-/// immediately unless held. Each method returns when nothing is in flight any more, except what it was told to delay. A
+/// immediately unless held. Each method returns when nothing is in flight any more, except what the script delays. A
 /// node that becomes leader appends an empty entry, so a script's first proposal has index 2.
 /// </summary>
 internal sealed class ScriptedWorld : INodeWorld
@@ -45,7 +45,7 @@ internal sealed class ScriptedWorld : INodeWorld
 
     public Random Random { get; } = new(1);
 
-    /// <summary>One entry per message, so that a script can pass single ones.</summary>
+    /// <summary>One entry per message, so that a script can deliver single entries.</summary>
     public CoreOptions Options { get; } = new() { MaxMessageBytes = 1, CautionMicroseconds = 0 };
 
     public SafetyRules Rules => _bug.Rules;

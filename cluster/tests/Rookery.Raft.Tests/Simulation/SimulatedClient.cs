@@ -3,14 +3,14 @@ using Rookery.Histories;
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// A client that reads and writes through any node, asks another one when no answer comes, gives up in the end, and
+/// A client that reads and writes through any node, asks another node when no answer comes, gives up in the end, and
 /// records the answers.
 /// </summary>
 internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
 {
     /// <summary>
-    /// The number of documents, and of lists, that are written in one epoch. Each epoch has its own, so that each
-    /// history stays short enough to be searched.
+    /// The number of documents, and of lists, that are written in one epoch. Each epoch has its own documents, so that
+    /// the history of each document stays short enough to be searched.
     /// </summary>
     private const int DocumentsPerEpoch = 3;
 
@@ -31,7 +31,7 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
     // Whether the newest attempt may still be answered.
     private bool _isOpen;
 
-    // Whether an earlier attempt may have been done.
+    // Whether an earlier attempt may have been executed.
     private bool _mayBeDone;
 
     /// <summary>The requests with their answers.</summary>
@@ -51,7 +51,7 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
         }
     }
 
-    /// <summary>Records the open operations.</summary>
+    /// <summary>Gives up the open operation, and records it if it may have written.</summary
     public void Stop()
     {
         if (_command is not null)

@@ -6,7 +6,7 @@ namespace Rookery.Raft.Tests.Simulation;
 /// </summary>
 internal sealed partial class SimulatedCluster
 {
-    // The true time at the start. Any day of which the program accepts the time.
+    // The true time at the start: any time that the program accepts as plausible.
     private static readonly long BeganTicks = new DateTime(2026, 11, 22).Ticks;
 
     public long TrueTicks => BeganTicks + (Now * TimeSpan.TicksPerMicrosecond);
@@ -26,8 +26,8 @@ internal sealed partial class SimulatedCluster
             (Now + _clockRandom.NextInt64((long)(20 * Second / _profile.ClockFaults)), _order++)
         );
 
-    // Half of the time, the clock is lost. Otherwise it is synchronised, at most 20 s off, or by decades if its time
-    // source is wrong.
+    // In half of the cases the clock loses the time. Otherwise it is synchronised, and at most 20 s off; if its time
+    // source is wrong, decades.
     private void ChangeClock(SimulatedNode node)
     {
         if (_clockRandom.Next(2) == 0)

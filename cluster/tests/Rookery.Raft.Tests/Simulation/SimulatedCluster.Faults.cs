@@ -142,12 +142,12 @@ internal sealed partial class SimulatedCluster
     {
         _cuts.Clear();
         bool isOneWay = Random.Next(3) == 0;
-        var apart = _nodes.Where(_ => Random.Next(2) == 0).Select(node => node.Id).ToHashSet();
+        var firstGroup = _nodes.Where(_ => Random.Next(2) == 0).Select(node => node.Id).ToHashSet();
         foreach (var from in _nodes)
         {
             foreach (var to in _nodes)
             {
-                if (apart.Contains(from.Id) && !apart.Contains(to.Id))
+                if (firstGroup.Contains(from.Id) && !firstGroup.Contains(to.Id))
                 {
                     _cuts.Add((from.Id, to.Id));
                     _ = !isOneWay && _cuts.Add((to.Id, from.Id));

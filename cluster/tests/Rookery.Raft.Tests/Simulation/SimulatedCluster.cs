@@ -21,7 +21,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
     private readonly List<SimulatedNode> _nodes = [];
     private readonly List<SimulatedClient> _clients = [];
 
-    // A command's number, the payload of its entry, is its place; null for entries without a client.
+    // The commands, by the payloads of their entries; null for an entry without a client.
     private readonly List<ClientCommand?> _commands = [null];
     private readonly FaultProfile _profile;
     private readonly bool _searchesHistory;
@@ -31,7 +31,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
     private readonly Dictionary<string, int> _marks;
 
     // A separate generator for damage of tables, used only in every fourth seed, so that the other seeds keep their
-    // faults. Null where a state diverges, because a snapshot of another member would repair that state.
+    // faults. Null if a state diverges, because a snapshot of another member would repair that state.
     private readonly Random? _tableRandom;
     private long _order;
     private long _reads;
@@ -352,7 +352,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
             }
         );
 
-    /// <summary>Schedules a client's next operation. Frequent during faults, rare afterwards.</summary>
+    /// <summary>Schedules a client's next operation: soon during the faults, later after them.</summary>
     private void ScheduleClient(SimulatedClient client) =>
         After(
             1 + Random.NextInt64(2 * ClientPauseMicroseconds * (_isHealing ? 10 : 1)),
@@ -369,7 +369,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
         return node.IsRunning && Now >= node.PausedUntil ? node : null;
     }
 
-    // Completes a journal write of a process, once its disk and it are awake.
+    // Completes a journal write of a process once its disk no longer stalls and the process is no longer paused.
     private void Complete(SimulatedNode node, int process)
     {
         if (node.Process != process || !node.IsRunning)
@@ -455,7 +455,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
             $"the leader knows the time: {clock}"
         );
         Assert.True(Oracle.Acknowledged > 0, "writes were acknowledged");
-        Assert.True(core.CommitIndex >= Oracle.Acknowledged, "the leader has what was acknowledged");
+        Assert.True(core.CommitIndex >= Oracle.Acknowledged, "the leader has all acknowledged writes");
         Assert.True(core.Last.Index - core.CommitIndex < 100, "the leader commits");
         Assert.False(_nodes.Exists(node => node.HasDiverged && node.IsRunning), "no diverged node keeps running");
         foreach (var node in _nodes)

@@ -1,6 +1,8 @@
 namespace Rookery.Raft.Tests.Simulation;
 
-/// <summary>A host of the core like the program: keeps payloads, writes the journal, applies, and sends.</summary>
+/// <summary>
+/// A host of the core, like the program: it keeps payloads, writes the journal, applies entries, and sends messages.
+/// </summary>
 internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld world)
 {
     private readonly Output _output = new();
@@ -231,7 +233,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         Store.Flush(ManifestAt(_applied));
         if (world.Random.Next(4) > 0)
         {
-            // Otherwise the core learns of it later, after the entries were released.
+            // In every fourth case the core learns of the manifest later, after the entries were released.
             ReportManifest();
         }
 
@@ -299,7 +301,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         );
     }
 
-    /// <summary>Does the same as the real host when apply is blocked by damage.</summary>
+    /// <summary>When apply is blocked by damage, fetches the leader's snapshot, as the real host does.</summary>
     public void SeekState()
     {
         if (IsStuck && !IsFetching && !Core!.Leader.IsNone && Core.Role != Role.Leader)

@@ -49,7 +49,7 @@ internal sealed class SimulatedState
     public void RecordTime(in StoredEntry entry) => _age = _age.Next(entry);
 
     /// <summary>
-    /// Applies an entry. Returns the client's result; null when the entry has no client, or its client has gone on.
+    /// Applies an entry. Returns the client's result; null if the entry has no client, or the client sent a later one.
     /// </summary>
     /// <param name="index">The entry's index, the etag of what it writes.</param>
     /// <param name="payload">The entry's payload.</param>

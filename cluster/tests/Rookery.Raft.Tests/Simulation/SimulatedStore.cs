@@ -83,7 +83,7 @@ internal sealed class SimulatedStore(Configuration configuration)
     {
         var (write, written) = _outstanding!.Value;
         _outstanding = null;
-        Persist(write, written, written.Length, withVote: true, withCut: true);
+        Persist(write, written, written.Length, withVote: true, withTruncation: true);
         return write.Number;
     }
 
@@ -101,7 +101,13 @@ internal sealed class SimulatedStore(Configuration configuration)
                 _ => random.Next(torn.Entries.Length + 1),
             };
             bool withVote = kept > 0 || random.Next(2) == 0;
-            Persist(torn.Write, torn.Entries, kept, withVote, withCut: kept > 0 || (withVote && random.Next(2) == 0));
+            Persist(
+                torn.Write,
+                torn.Entries,
+                kept,
+                withVote,
+                withTruncation: kept > 0 || (withVote && random.Next(2) == 0)
+            );
         }
     }
 
@@ -223,7 +229,7 @@ internal sealed class SimulatedStore(Configuration configuration)
 
     private static LogPosition PositionOf(in StoredEntry entry) => new(entry.Entry.Term, entry.Entry.Index);
 
-    private void Persist(in JournalWrite write, StoredEntry[] written, int count, bool withVote, bool withCut)
+    private void Persist(in JournalWrite write, StoredEntry[] written, int count, bool withVote, bool withTruncation)
     {
         if (write.Vote is { } vote && withVote)
         {
@@ -231,7 +237,7 @@ internal sealed class SimulatedStore(Configuration configuration)
             Vote = vote;
         }
 
-        if (write.TruncateAfter >= 0 && withCut)
+        if (write.TruncateAfter >= 0 && withTruncation)
         {
             long kept = Math.Max(write.TruncateAfter - Base.Position.Index, 0);
             _entries.RemoveRange((int)kept, _entries.Count - (int)kept);

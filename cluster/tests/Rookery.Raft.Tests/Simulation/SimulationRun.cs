@@ -21,7 +21,7 @@ internal sealed class SimulationRun(string profile)
     /// <summary>How often the core took each of its rare branches.</summary>
     public long[] Branches { get; } = new long[Coverage.Counts.Length];
 
-    /// <summary>Returns seeds that follow a random one.</summary>
+    /// <summary>Returns consecutive seeds, the first at random.</summary>
     public static IEnumerable<int> FreshSeeds(int count) =>
         Enumerable.Range(Random.Shared.Next(1_000, int.MaxValue - count), count);
 

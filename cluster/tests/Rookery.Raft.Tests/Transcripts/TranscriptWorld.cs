@@ -38,7 +38,7 @@ internal sealed class TranscriptWorld : INodeWorld
 
     public Random Random { get; } = new(1);
 
-    /// <summary>One entry per message, so that a transcript can pass single ones.</summary>
+    /// <summary>One entry per message, so that a transcript can deliver single entries.</summary>
     public CoreOptions Options { get; } = new() { MaxMessageBytes = 1, CautionMicroseconds = 0 };
 
     public SafetyRules Rules => _bug.Rules;
@@ -54,7 +54,7 @@ internal sealed class TranscriptWorld : INodeWorld
 
     public IEnumerable<int> Ids => _nodes.Keys;
 
-    /// <summary>Events since the last read that neither states nor messages show.</summary>
+    /// <summary>Events since the last command that neither states nor messages show.</summary>
     public List<string> Notes { get; } = [];
 
     /// <summary>The messages in flight, oldest first.</summary>

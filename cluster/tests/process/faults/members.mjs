@@ -77,7 +77,7 @@ const copiedCard = {
   },
 }
 
-/** Clients trust the old authority until it is retired, and then both, because members drop the old one one after the other, within seconds. */
+/** Clients trust the old authority until it is retired, and then both, because members stop using the old one within seconds of each other. */
 const rotation = {
   name: "change of the authority",
   isQuiet: true,
