@@ -219,7 +219,8 @@ public sealed class AttachmentCrashTests
         string found = Describe(Read(node));
         string[] expected =
         [
-            .. states.Skip(last).Take(2).Select(static state => Describe(state.Documents)), // the next may be there
+            // The next command may have been written too.
+            .. states.Skip(last).Take(2).Select(static state => Describe(state.Documents)),
         ];
         Assert.Contains(found, expected);
         while (node.Core.Attachments.Garbage.Collect(maxFiles: 100)) { }
@@ -287,6 +288,6 @@ public sealed class AttachmentCrashTests
         return outcome.Result;
     }
 
-    /// <summary>What was there after an operation of the disk.</summary>
+    /// <summary>The expected documents and attachments after a disk operation.</summary>
     private sealed record State(int Operation, SortedDictionary<string, byte[]> Documents);
 }

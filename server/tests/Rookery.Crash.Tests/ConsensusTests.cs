@@ -64,7 +64,7 @@ public sealed class ConsensusTests : IDisposable
     }
 
     [Fact]
-    public void A_retry_with_the_same_key_is_applied_once_also_after_a_restart()
+    public void A_retry_with_the_same_idempotency_key_is_applied_once_also_after_a_restart()
     {
         var first = Run(Put("users/|", key: 7));
         Assert.Equal(first[0].Etag, Run(Put("users/|", key: 7))[0].Etag);
@@ -77,7 +77,7 @@ public sealed class ConsensusTests : IDisposable
     }
 
     [Fact]
-    public void A_key_is_forgotten_after_a_day_and_may_be_used_again()
+    public void An_idempotency_key_is_forgotten_after_a_day_and_can_be_used_again()
     {
         Run(Put("users/|", key: 7));
         _time.Advance(TimeSpan.FromHours(23));

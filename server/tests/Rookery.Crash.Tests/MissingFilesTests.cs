@@ -39,7 +39,7 @@ public sealed class MissingFilesTests
                 refused++;
                 Assert.True(refusal.Contains("/data/node", StringComparison.Ordinal), $"{context}: {refusal}");
                 PutBack(image, missing, bytes);
-                if (IsKnownPair(missing))
+                if (CannotBeDetected(missing))
                 {
                     AssertCompleteOrRefused(run, image, $"{context}, which were put back");
                 }
@@ -122,7 +122,7 @@ public sealed class MissingFilesTests
     /// Whether both the newest segment and the file that names it are lost, which no start can detect. If a start is
     /// refused for another file, it has already begun a segment, so the restored one no longer counts.
     /// </summary>
-    private static bool IsKnownPair(string[] missing) =>
+    private static bool CannotBeDetected(string[] missing) =>
         Array.Exists(missing, static path => path.EndsWith("/newest", StringComparison.Ordinal))
         && Array.Exists(missing, static path => path.EndsWith(".segment", StringComparison.Ordinal));
 

@@ -31,10 +31,10 @@ internal static class ModelComparison
             );
             using var reader = database.OpenReader();
             CheckDocuments(reader, expected, $"{story}: {expected.Name}");
-            CheckOrders(reader, expected, $"{story}: {expected.Name}");
+            CheckChangesAndCollections(reader, expected, $"{story}: {expected.Name}");
             CheckValues(reader, expected, $"{story}: {expected.Name}");
             CheckDocumentCounters(reader, expected, $"{story}: {expected.Name}");
-            CheckCounters(reader, expected, $"{story}: {expected.Name}");
+            CheckStatistics(reader, expected, $"{story}: {expected.Name}");
         }
     }
 
@@ -63,7 +63,7 @@ internal static class ModelComparison
         }
     }
 
-    private static void CheckOrders(in DatabaseReader reader, ModelDatabase expected, string story)
+    private static void CheckChangesAndCollections(in DatabaseReader reader, ModelDatabase expected, string story)
     {
         var documents = expected.Documents.Values.OrderBy(document => document.Etag).ToList();
         var changes = new List<(long Etag, string Id, bool IsTombstone, bool Moved)>();
@@ -172,7 +172,7 @@ internal static class ModelComparison
         );
     }
 
-    private static void CheckCounters(in DatabaseReader reader, ModelDatabase expected, string story)
+    private static void CheckStatistics(in DatabaseReader reader, ModelDatabase expected, string story)
     {
         var statistics = reader.ReadStatistics();
         AssertEqual(
@@ -190,7 +190,7 @@ internal static class ModelComparison
                 ),
             ],
             [statistics],
-            $"{story}: counters"
+            $"{story}: statistics"
         );
         AssertEqual(
             expected

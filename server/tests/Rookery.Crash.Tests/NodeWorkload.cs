@@ -284,8 +284,8 @@ internal sealed class NodeWorkload
     }
 
     /// <summary>
-    /// Fails unless a node that may write no more says so to commands in flight and later, changes no file, and can
-    /// still be read.
+    /// Fails unless a latched node refuses the commands in flight and later ones, changes no file, and still answers
+    /// reads.
     /// </summary>
     private void AssertLatched(IEnumerable<Task<CommandOutcome>> inFlight)
     {

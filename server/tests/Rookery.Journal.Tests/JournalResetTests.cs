@@ -4,9 +4,9 @@ using static Rookery.Journal.Tests.TestJournal;
 namespace Rookery.Journal.Tests;
 
 /// <summary>
-/// Resets of a journal to the index of an installed snapshot. The store's manifest has the number of the reset, its
-/// mark. If the journal lacks that mark at a start, the reset is done then. <see cref="CrashTests"/> cuts the power at
-/// every point of a reset.
+/// Resets of a journal to the index of an installed snapshot. The store's manifest has the number of the reset, called
+/// its mark. If the journal lacks that mark at a start, the start resets the journal. <see cref="CrashTests"/> cuts the
+/// power at every point of a reset.
 /// </summary>
 public sealed class JournalResetTests
 {

@@ -6,7 +6,7 @@ namespace Rookery.Journal.Tests;
 
 /// <summary>
 /// A newest segment that is replaced by an older copy of it. Each frame of the copy is undamaged and in its place, so
-/// only files outside the segment show that writes are missing.
+/// only a file outside the segment shows that writes are missing: "newest", which these tests call the note.
 /// </summary>
 public sealed class OlderCopyTests
 {
@@ -55,7 +55,7 @@ public sealed class OlderCopyTests
     }
 
     [Fact]
-    public void A_newest_segment_that_ends_with_the_clean_stop_is_not_older_than_the_start_after_it()
+    public void A_copy_of_the_newest_segment_from_the_clean_stop_is_accepted_after_a_start_without_writes()
     {
         FillAndStop(kept: 2, lost: 3);
         string path = FindNewest();

@@ -165,12 +165,12 @@ public sealed class RecoveryTests
     [InlineData(false, false)]
     [InlineData(false, true)]
     [InlineData(true, false)]
-    public void A_missing_newest_segment_is_damage_not_a_torn_tail(bool hasPeers, bool cutToNothing)
+    public void A_missing_newest_segment_is_damage_not_a_torn_tail(bool hasPeers, bool isLeftEmpty)
     {
         StartAndKill(times: 2);
         string newest = Folder + "/journal-00000002.segment";
         _disk.Delete(newest);
-        if (cutToNothing)
+        if (isLeftEmpty)
         {
             _disk.Open(newest, DiskOpen.CreateNew).Dispose();
         }

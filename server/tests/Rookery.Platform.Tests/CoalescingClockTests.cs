@@ -11,7 +11,7 @@ public sealed class CoalescingClockTests
     private readonly CoalescingClock _clock = new(Step);
 
     [Fact]
-    public async Task Timers_of_different_phase_fire_on_threads_of_the_clock_one_after_another()
+    public async Task Timers_of_different_phase_fire_on_threads_of_the_clock()
     {
         var firings = new BlockingCollection<(int Timer, string? Thread)>();
         await using var first = Create(() => firings.Add((1, Thread.CurrentThread.Name)), Step, 2 * Step);

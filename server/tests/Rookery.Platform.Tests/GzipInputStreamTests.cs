@@ -55,7 +55,7 @@ public sealed class GzipInputStreamTests
         {
             if (length != first.Length)
             {
-                await IsRefusedAsync(packed[..length], random, isAsync: false);
+                await AssertRefusedAsync(packed[..length], random, isAsync: false);
             }
         }
 
@@ -63,11 +63,11 @@ public sealed class GzipInputStreamTests
         {
             byte[] damaged = [.. packed];
             damaged[^fromEnd] ^= 1;
-            await IsRefusedAsync(damaged, random, isAsync: true);
+            await AssertRefusedAsync(damaged, random, isAsync: true);
         }
     }
 
-    private static async Task IsRefusedAsync(byte[] packed, Random random, bool isAsync)
+    private static async Task AssertRefusedAsync(byte[] packed, Random random, bool isAsync)
     {
         var refused = await Record.ExceptionAsync(() => ReadAllAsync(packed, random, isAsync));
         Assert.True(refused is InvalidDataException or TrailingBytesException, $"{packed.Length}: {refused}");

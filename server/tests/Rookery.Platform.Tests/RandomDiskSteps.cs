@@ -8,7 +8,7 @@ internal sealed class RandomDiskSteps(int seed, string directory)
     private static readonly string[] Names = ["a", "b", "d/a", "d/b", "d/e/a", "d", "d/e"];
     private readonly Random _random = new(seed);
 
-    /// <summary>Makes a call at a disk. Returns its result, or "refused".</summary>
+    /// <summary>Makes a call to a disk. Returns its result, or "refused".</summary>
     internal static string Outcome(IDisk disk, Func<IDisk, string> step)
     {
         try

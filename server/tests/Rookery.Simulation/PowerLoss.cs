@@ -10,7 +10,7 @@ internal sealed class PowerLoss
     private readonly Pattern _dataPattern;
     private readonly Pattern _lengthPattern;
     private readonly Pattern _namePattern;
-    private readonly int _cutOperation; // the operation at which patterns cut
+    private readonly int _cutOperation; // the cut: the operation at which patterns divide lost and surviving data
 
     // 3 if all eight sectors of a page make the same choice, otherwise 0.
     private readonly int _pageShift;
@@ -26,8 +26,8 @@ internal sealed class PowerLoss
         _lengthPattern = (Pattern)(Draw(2) % PatternsOfSequences);
         _namePattern = (Pattern)(Draw(3) % PatternsOfSequences);
 
-        // Most cuts are at the last operation or shortly before, where the unsynced ones usually are; the rest reach
-        // back evenly by magnitude.
+        // Most cuts are at the last operation or shortly before, because most unsynced operations are there. The
+        // distances of the other cuts are distributed evenly by magnitude.
         int operationsBack = (Draw(4) % 4) switch
         {
             0 or 1 => 0,

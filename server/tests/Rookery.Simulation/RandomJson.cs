@@ -2,7 +2,7 @@ using CsCheck;
 
 namespace Rookery.Simulation;
 
-/// <summary>Random JSON values, whose few names and numbers often coincide.</summary>
+/// <summary>Random JSON values with so few names and numbers that they often coincide.</summary>
 public static class RandomJson
 {
     /// <summary>Generates a value.</summary>

@@ -6,7 +6,7 @@ namespace Rookery.Simulation;
 /// <param name="Start">Its offset in the array.</param>
 /// <param name="PartOfWrite">The position of the sector in its write, from 0 to 1. A torn write keeps the sectors
 /// before some position.</param>
-/// <param name="IsCut">Whether a truncation made this version. It then survives exactly if the file's new length
+/// <param name="IsTruncation">Whether a truncation made this version. It then survives exactly if the file's new length
 /// survives.</param>
 /// <param name="IsRot">Whether it is damage of the medium, which is durable at once.</param>
 internal readonly record struct SectorVersion(
@@ -14,7 +14,7 @@ internal readonly record struct SectorVersion(
     byte[]? Bytes,
     int Start,
     float PartOfWrite,
-    bool IsCut = false,
+    bool IsTruncation = false,
     bool IsRot = false
 )
 {
@@ -119,7 +119,7 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
     {
         if (length < Length)
         {
-            CutSectors(operation, length);
+            TruncateSectors(operation, length);
             AllocatedBytes = Math.Min(AllocatedBytes, RoundUp(length));
         }
 
@@ -169,7 +169,7 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
         }
     }
 
-    private void CutSectors(int operation, long length)
+    private void TruncateSectors(int operation, long length)
     {
         var (first, within) = Math.DivRem(length, SectorBytes);
         long end = (Length + SectorBytes - 1) / SectorBytes;
@@ -180,7 +180,7 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
                 kept == 0
                     ? new SectorVersion(operation, null, 0, 0)
                     : Merge(operation, Current(sector).Content, Zeros[kept..], kept, partOfWrite: 0);
-            Add(sector, version with { IsCut = true });
+            Add(sector, version with { IsTruncation = true });
         }
     }
 
@@ -242,7 +242,7 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
 
         for (int i = oldest + 1; i < versions.Length; i++)
         {
-            if (!versions[i].IsCut)
+            if (!versions[i].IsTruncation)
             {
                 continue;
             }

@@ -6,7 +6,7 @@ namespace Rookery.Simulation;
 /// A disk that skips the syncs of some files or directories without an error, like a program that acknowledges before
 /// the sync. Proves that a crash search finds such a mistake.
 /// </summary>
-/// <param name="disk">The disk behind it.</param>
+/// <param name="disk">The disk that performs all other calls.</param>
 /// <param name="skips">Whether the sync of the file or directory at this path is skipped.</param>
 public sealed class SyncSkippingDisk(IDisk disk, Func<string, bool> skips) : WrappedDisk(disk)
 {

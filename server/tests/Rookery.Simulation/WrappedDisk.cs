@@ -3,7 +3,7 @@ using Rookery.Platform;
 namespace Rookery.Simulation;
 
 /// <summary>A disk that passes all calls to another one. Subclasses override some.</summary>
-/// <param name="disk">The disk behind it.</param>
+/// <param name="disk">The wrapped disk.</param>
 public abstract class WrappedDisk(IDisk disk) : IDisk
 {
     public virtual IDiskFile Open(string path, DiskOpen mode) => disk.Open(path, mode);
@@ -32,7 +32,7 @@ public abstract class WrappedDisk(IDisk disk) : IDisk
 }
 
 /// <summary>A file that passes all calls to another one.</summary>
-/// <param name="file">The file behind it.</param>
+/// <param name="file">The wrapped file.</param>
 public abstract class WrappedFile(IDiskFile file) : IDiskFile
 {
     public string Path => file.Path;

@@ -27,7 +27,8 @@ public sealed class ChangesTests
             Assert.True(difference is null, $"seed {seed}: {difference}");
         }
 
-        // Some of the stores that retain few tombstones must refuse, and most must not: each run takes up to three.
+        // Some senders that retain few tombstones must refuse, and most must not. A run installs changes up to three
+        // times.
         Assert.InRange(counts.Refused, 5, Seeds - 20);
         Assert.InRange(counts.Changes, 60, 3 * Seeds);
     }

@@ -41,7 +41,7 @@ public sealed class DutyCyclePacerTests
     }
 
     [Fact]
-    public void EndPause_ends_one_pause_and_Dispose_all()
+    public void EndPause_ends_one_pause_and_Dispose_ends_all()
     {
         var pacer = new DutyCyclePacer(new SimulatedTimeProvider());
         Assert.False(pacer.Rest(TimeSpan.Zero)); // true if the pause was ended early

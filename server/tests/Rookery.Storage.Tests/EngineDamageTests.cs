@@ -28,8 +28,8 @@ public sealed class EngineDamageTests
             WalkReadable(snapshot, work.Model, story);
             while (!engine.ScrubOnce(budgetBytes: 1 << 20)) { }
 
-            // The byte may be one that nobody reads: an older manifest, or the rest of a slot. A scrub reads every byte
-            // of a run.
+            // The byte may be one that no read needs: in an older manifest, or in the rest of a slot. A scrub reads
+            // every byte of a run.
             bool isFound = engine.Statistics().Damage.Count > 0;
             Assert.True(isFound || !wasRefused, $"{story}: a read was refused and nothing is reported");
             Assert.True(

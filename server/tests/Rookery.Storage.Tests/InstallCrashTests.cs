@@ -104,12 +104,12 @@ public sealed class InstallCrashTests
     private static (SimulatedDisk Disk, Story Run) InstallSnapshot(int seed, Func<SimulatedDisk, IDisk> wrap)
     {
         var disk = new SimulatedDisk("/data");
-        IDisk seen = wrap(disk);
+        IDisk wrapped = wrap(disk);
         var random = new Random(seed);
         EngineWorkload sender = InstallTests.Fetch(disk, seed + 100, random.Next(60, 120));
         Unsync(disk);
         var own = new EngineWorkload(seed);
-        using StorageEngine engine = EngineWorkload.Open(seen);
+        using StorageEngine engine = EngineWorkload.Open(wrapped);
         InstallTests.RunBatches(own, engine, random.Next(1, 50));
         for (int i = 0; i < 5; i++)
         {

@@ -11,7 +11,7 @@ public sealed class BlockCacheTests
     private const int MiB = 1024 * 1024;
 
     [Fact]
-    public void A_block_is_read_once_and_then_from_memory()
+    public void A_block_is_read_from_the_disk_once_and_then_from_memory()
     {
         using var fixture = new RunFixture();
         var (run, rows) = WriteRows(fixture, fileId: 1, rows: 200);
@@ -51,7 +51,7 @@ public sealed class BlockCacheTests
     }
 
     [Fact]
-    public void Blocks_of_mixed_sizes_share_the_memory()
+    public void Blocks_of_mixed_sizes_together_stay_within_the_capacity()
     {
         const int seed = 77;
         var random = new RandomRows(seed);

@@ -5,7 +5,8 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.Tests.Runs;
 
 /// <summary>
-/// Range tombstones, split into pieces that do not overlap. Each piece has the highest sequence number.
+/// Range tombstones, split into pieces that do not overlap. Each piece has the highest sequence number of the
+/// tombstones that cover it.
 /// </summary>
 public sealed class RangeTombstoneSetTests
 {
@@ -46,7 +47,7 @@ public sealed class RangeTombstoneSetTests
             );
 
     [Fact]
-    public void A_set_within_bounds_without_an_upper_one_keeps_all_keys_from_the_lower_one_on()
+    public void A_set_that_is_bounded_only_below_covers_all_keys_from_the_bound_on()
     {
         var set = new RangeTombstoneSet([new RangeTombstone("b"u8.ToArray(), "y"u8.ToArray(), Sequence: 5)]);
         var within = set.Within("k"u8, default);

@@ -67,7 +67,7 @@ public sealed class RunDamageTests
     }
 
     [Fact]
-    public void A_block_from_another_place_or_file_is_not_taken_for_the_right_one()
+    public void A_block_from_another_place_or_another_file_is_detected()
     {
         // Equal shapes and incompressible values, so that blocks of both files have equal lengths.
         var random = new RandomRows(seed: 4);
@@ -179,7 +179,7 @@ public sealed class RunDamageTests
             int damaged = ReadAll(fixture, fileId: 1);
             if (fixture.Disk.CallCount(DiskCalls.Read | DiskCalls.Open) - before < call)
             {
-                // The run needs fewer calls than this one: each before it has failed once.
+                // The run makes fewer calls than this number, so each of its calls has failed once.
                 Assert.Equal(0, damaged);
                 Assert.True(call > 20, $"only {call} calls fail in turn; the run has more than 20");
                 Assert.Equal(1, readAgain);

@@ -54,7 +54,7 @@ public sealed class RunFormatTests
     }
 
     [Fact]
-    public void A_run_of_a_newer_format_is_refused_by_name()
+    public void A_run_of_a_newer_format_is_refused_with_its_version()
     {
         using var fixture = new RunFixture();
         fixture.Write(1, GoldenRows());
