@@ -12,7 +12,7 @@ public sealed class ClusterClockTests
     private readonly ClusterClock _clock = new(SafetyRules.Sound);
 
     [Fact]
-    public void The_time_of_a_synchronised_majority_is_adopted_whatever_it_is()
+    public void The_time_of_a_synchronised_majority_is_adopted_however_far_it_jumps()
     {
         _clock.StartAtLogTime(now: 0, Noon);
         Judge(now: 0, (Noon + (100 * TimeSpan.TicksPerDay), IsSure: true));

@@ -5,7 +5,7 @@ internal enum HostMistake
 {
     None,
 
-    /// <summary>The start after the one that found damage has lost the record of the damage.</summary>
+    /// <summary>A start finds damage and records it, and the next start has lost that record.</summary>
     ForgetsDamage,
 
     /// <summary>A repeated command of a client is applied again.</summary>

@@ -12,7 +12,7 @@ export async function storeBase(cluster, database) {
   }
 }
 
-/** Reads all base documents at a node. Returns the ids of those that are missing or wrong. Throws when reads were refused, but only after it has read all others, because only reading finds a damaged place. */
+/** Reads all base documents at a node. Returns the ids of those that are missing or wrong. When reads were refused, it throws, but reads all other documents before, because only reading finds a damaged place. */
 export async function wrongBase(node, database) {
   const wrongIds = []
   let refused

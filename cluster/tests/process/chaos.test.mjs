@@ -1,7 +1,7 @@
 // Three real nodes in their own network namespaces, under load and faults: no acknowledged write is lost, every history
 // is linearizable, and in the end all nodes have the same content.
-// Each kind of fault is played once, in an order drawn from SEED. With MINUTES they are repeated for that long, some
-// for longer, with a kill or power cut of the whole cluster after each of the others, and during some.
+// Each kind of fault is played once, in an order drawn from SEED. With MINUTES the kinds are repeated for that long,
+// and some faults last longer. The whole cluster is killed or loses power after each other fault, and during some.
 import assert from "node:assert/strict"
 import { createHash, randomInt } from "node:crypto"
 import { mkdtempSync, writeFileSync } from "node:fs"

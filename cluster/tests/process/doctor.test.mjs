@@ -1,5 +1,5 @@
-// The cases that `rookery doctor` distinguishes in a network: a router, peers that are off, and peers behind a
-// firewall.
+// The cases that `rookery doctor` distinguishes in a network: a router, peers that are off, and peers with
+// a firewall.
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
 import { chmodSync, writeFileSync } from "node:fs"

@@ -1,4 +1,4 @@
-// The fault player must fail when it should: stand-ins of nodes do what real ones must not.
+// Proves that the fault player (Chaos) fails when it should: stand-ins of nodes do what real nodes must not do.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { Chance } from "./chance.mjs"

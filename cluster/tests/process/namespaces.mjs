@@ -66,7 +66,7 @@ export class Network {
     await ip("-n", host.namespace, "addr", "add", `${host.address}/24`, "dev", "eth0")
     await ip("-n", host.namespace, "link", "set", "eth0", "up")
     await ip("-n", host.namespace, "link", "set", "lo", "up")
-    // Not `ip netns exec`, which would keep every current mount.
+    // nsenter and not `ip netns exec`, which would keep every current mount.
     return { ...host, within: ["nsenter", `--net=/run/netns/${host.namespace}`] }
   }
 

@@ -37,7 +37,8 @@ public sealed class GoldenTests
     }
 
     /// <summary>
-    /// Otherwise an older program would stop at an unknown frame, and could not report that it is too old.
+    /// If new frames were appended, an older program would stop at an unknown frame, and could not report that it is
+    /// too old.
     /// </summary>
     [Fact]
     public void Segments_of_an_older_format_are_never_appended_to()
@@ -99,7 +100,7 @@ public sealed class GoldenTests
                     Encode(CompressibleContent())
                 ),
             ]);
-            // Those after 18 are truncated below.
+            // The entries after 18 are truncated below.
             for (int index = 4; index <= 22; index++)
             {
                 journal.Write([

@@ -81,8 +81,8 @@ internal sealed class JournalWorkload
     private readonly IDisk _wrappedDisk;
     private readonly Random _random;
 
-    // Each with the number of disk operations before it: the acknowledged states, the writes that were begun, and the
-    // manifests that were durable.
+    // The acknowledged states, the writes that were begun, and the manifests that were durable, each with the number of
+    // disk operations before it.
     private readonly List<(int Operation, LogState State)> _acknowledged = [];
     private readonly List<(int Operation, LogState Before, JournalFrame[] Frames)> _attempts = [];
     private readonly List<(int Operation, long Index, JournalReset? PendingReset)> _manifests = [];

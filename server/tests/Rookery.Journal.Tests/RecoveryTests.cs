@@ -160,7 +160,9 @@ public sealed class RecoveryTests
         Assert.Throws<JournalDamagedException>(() => Open(_disk));
     }
 
-    /// <summary>Each start after a kill begins a segment. Earlier segments do not show that it exists.</summary>
+    /// <summary>
+    /// Each start after a kill begins a segment. The earlier segments do not show that the new one exists.
+    /// </summary>
     [Theory]
     [InlineData(false, false)]
     [InlineData(false, true)]

@@ -117,7 +117,7 @@ internal sealed class ToyLog
         return count;
     }
 
-    // The number stands at the start and at the end of a record.
+    // A record has its number at its start and at its end.
     private static byte[] Record(int number)
     {
         byte[] record = new byte[RecordBytes];

@@ -20,7 +20,7 @@ public static class RandomJson
                     Gen.Select(Gen.Char["abcde"], Value(depth - 1), static (name, value) => $"\"{name}\":{value}")
                         .Array[0, 5]
                         .Select(static members =>
-                            // Each name once: member[1] is the name, one letter after the quotation mark.
+                            // Keeps one member of each name: member[1] is the name, after the quotation mark.
                             $"{{{string.Join(',', members.DistinctBy(static member => member[1]))}}}"
                         )
                 )

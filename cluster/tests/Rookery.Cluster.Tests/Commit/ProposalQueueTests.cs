@@ -80,7 +80,7 @@ public sealed class ProposalQueueTests
     [InlineData(true, false)]
     [InlineData(false, true)]
     [InlineData(false, false)]
-    public void Waiting_for_callers_ends_for_other_work_and_for_a_stop(bool isStop, bool isEarly)
+    public void The_wait_for_callers_ends_for_other_work_and_for_a_stop(bool isStop, bool isEarly)
     {
         bool isDue = false;
         var queue = new ProposalQueue { HasOtherWork = () => Volatile.Read(ref isDue) };

@@ -115,7 +115,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
         );
         Assert.Equal(["forming", "joining", "lock"], disk.List(Directory).Order(StringComparer.Ordinal));
 
-        // Like `rookery cluster join`.
+        // `rookery cluster join` makes the same calls.
         Assert.True(JoinToken.TryParse(await CreateTokenAsync(_cluster, _address), out var token));
         Assert.Null(JoinClient.WhyNot(disk, Directory, token));
         await new JoinClient(token, Node, TimeProvider.System).JoinAsync(disk, Directory, CancellationToken.None);

@@ -29,7 +29,7 @@ public sealed class CertificateRuleTests
     }
 
     [Fact]
-    public void Nobody_is_a_member_without_a_certificate_of_this_clusters_authority()
+    public void A_caller_without_a_certificate_of_this_clusters_authority_is_no_member()
     {
         using var authority = Create();
         using var impostor = Create();
@@ -107,7 +107,7 @@ public sealed class CertificateRuleTests
         using var authority = Create();
         using var key = NodeKey.Create();
         using var client = authority.SignClient(PublicKeyOf(key), "ansible", Now);
-        // Its life of 397 days began the day before it was signed.
+        // The certificate's life of 397 days began the day before it was signed.
         Assert.Null(ClientRuleOf(authority).WhyRefused(client, Now.AddDays(395)));
         Assert.Equal(
             "The client certificate of CN=ansible ended on 2027-12-22.",

@@ -135,7 +135,7 @@ public sealed class IdentityDirectoryTests : IDisposable
     [InlineData("node.pem")]
     [InlineData("authority.pem")]
     [InlineData("authority.key")]
-    public void A_missing_file_is_named(string name)
+    public void A_missing_file_of_an_identity_is_reported_by_name(string name)
     {
         IdentityDirectory.Create(_disk, Data, _identity);
         _disk.Delete($"/data/cluster/{name}");

@@ -199,7 +199,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task A_node_that_was_stopped_while_joining_gets_its_seat_when_the_join_is_repeated()
     {
-        // It may use the same or another token, and keeps the name that was recorded in its seat.
+        // The second join may use another token. The node keeps the name that is recorded in its seat.
         var first = await CreateTokenAsync();
         var second = await CreateTokenAsync();
         using var stopping = new CancellationTokenSource();

@@ -233,7 +233,7 @@ public sealed class RegistrarTests : IDisposable
     [InlineData("pi 2")]
     [InlineData("-pi")]
     [InlineData("pi.example.org")]
-    public async Task A_wrong_name_is_refused(string name)
+    public async Task An_invalid_name_is_refused(string name)
     {
         var refusal = await _cluster.RefuseAsync(TestCluster.Request(await _cluster.CreateTokenAsync(), name));
         Assert.Equal(JoinError.NameInvalid, refusal.Error);

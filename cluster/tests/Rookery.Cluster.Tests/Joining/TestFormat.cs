@@ -5,7 +5,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Joining;
 
-/// <summary>Makes a data directory look like that of a started node, as far as its format file tells.</summary>
+/// <summary>Makes a data directory look, by its format file, like that of a node that was started.</summary>
 internal static class TestFormat
 {
     /// <summary>Writes the format file of a node with these ids.</summary>

@@ -35,7 +35,7 @@ public sealed class MemberListingTests
         );
 
     [Fact]
-    public void Voters_that_are_off_are_counted()
+    public void The_note_counts_the_voters_that_are_off()
     {
         var off = CreateMember("c", isVoter: true) with { IsReachable = false };
         Assert.Equal(
@@ -55,7 +55,7 @@ public sealed class MemberListingTests
     }
 
     [Fact]
-    public void Figures_that_only_the_leader_knows_are_omitted_elsewhere()
+    public void Figures_that_only_the_leader_knows_are_omitted_on_other_members()
     {
         using var listing = JsonDocument.Parse(
             MemberListing.ToJson(CreateCluster(trouble: null, [CreateMember("a", isVoter: true, isLeader: true)]))

@@ -27,7 +27,7 @@ public sealed class PeerHttpTests : IDisposable
             TestMember.Hello("B2"),
             TestMember.TrustOf(foreignAuthority, "B2")
         );
-        // Nobody listens, another member answers, a node of another cluster does, or there is no such host.
+        // No node listens, another member answers, a node of another cluster answers, or there is no such host.
         string[] wrongAddresses =
         [
             $"127.0.0.1:{TestMember.FreePort()}",

@@ -400,7 +400,7 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.Null(Assert.Single(b.Network.Answers).Refusal);
     }
 
-    /// <summary>The address belonged to another member before that one moved.</summary>
+    /// <summary>The address belonged to another member before that member moved.</summary>
     [Fact]
     public async Task A_node_that_dials_itself_records_no_refusal()
     {
@@ -420,7 +420,7 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     /// <summary>
-    /// Only a node that is refused because it is not a member may report what it thinks of this node.
+    /// A node that this node refuses may in turn refuse this node only if it was refused as no member.
     /// </summary>
     [Fact]
     public async Task A_refusal_by_a_node_that_is_itself_refused_does_not_count()

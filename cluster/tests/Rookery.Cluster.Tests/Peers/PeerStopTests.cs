@@ -20,7 +20,7 @@ public sealed class PeerStopTests : IDisposable
     public void Dispose() => _authority.Dispose();
 
     [Fact]
-    public async Task Links_end_at_once()
+    public async Task Connections_between_members_end_at_once()
     {
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await members[0].StopAsync(_time).WaitAsync(Guard);

@@ -31,7 +31,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     public void Dispose() => _authority.Dispose();
 
     [Fact]
-    public async Task The_last_of_three_reports_possible_losses_and_becomes_the_only_voter()
+    public async Task The_recovery_of_the_last_of_three_members_reports_possible_losses_and_makes_it_the_only_voter()
     {
         // Of three members only the first one's directory is left. Later it opens as a cluster of one.
         _members.Write("/data/one", 1, entries: 5);

@@ -164,7 +164,7 @@ internal sealed class AttachmentRun(SteppedCluster cluster)
         CommandBuffer command
     )
     {
-        // Only one change of a name is under way at a time.
+        // At most one change of an attachment is under way at a time.
         var before = _allowed.GetValueOrDefault((id, name)) ?? [None];
         _allowed[(id, name)] = [.. before, hash];
         Unanswered++;

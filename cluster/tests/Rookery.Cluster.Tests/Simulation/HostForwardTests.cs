@@ -82,11 +82,11 @@ public sealed class HostForwardTests
     }
 
     /// <summary>
-    /// The client was told that the outcome is unknown, and has read since. The command must not take effect later.
+    /// The client got an unknown outcome, and has read since. The command must not take effect later.
     /// </summary>
     [Theory]
     [MemberData(nameof(Seeds))]
-    public void A_leader_that_wakes_does_not_forward_its_waiting_commands(int seed)
+    public void A_leader_that_continues_after_a_pause_does_not_forward_its_waiting_commands(int seed)
     {
         using var cluster = StartThree(out var leader, out var follower, seed);
         leader.Pause(BreakMilliseconds / 2);

@@ -117,7 +117,7 @@ internal sealed class StressMember
     }
 
     /// <summary>
-    /// Stops it, cleanly or followed by a loss of power. The others' connections to it last a moment longer.
+    /// Stops it, cleanly or followed by a loss of power. The other members' connections to it end shortly after.
     /// </summary>
     public async Task CloseAsync(bool losesPower)
     {

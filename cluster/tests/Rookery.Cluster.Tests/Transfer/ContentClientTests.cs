@@ -27,7 +27,7 @@ public sealed class ContentClientTests
     }
 
     [Fact]
-    public void A_list_is_decoded_as_it_was_encoded()
+    public void A_list_of_contents_is_decoded_as_it_was_encoded()
     {
         var listing = new ContentListing([new ContentName(1, default, Size: 5)], 9, [Member, new NodeId(8)]);
         var decoded = ContentEncoding.DecodeListing(ContentEncoding.Encode(listing));

@@ -169,7 +169,7 @@ public sealed class StateFetchTests : IDisposable
     [InlineData("/state/OFFER/manifest-0", "bytes=99999999-", "GET", 416)]
     [InlineData("/state/OFFER/manifest-0", "bytes=-5", "GET", 416)]
     [InlineData("/state/OFFER/manifest-0", "lines=1-", "GET", 416)]
-    public async Task Requests_are_answered_as_documented(string path, string? range, string method, int status)
+    public async Task State_requests_get_the_documented_status(string path, string? range, string method, int status)
     {
         var offer = _sender.Core.Offers.Make();
         await using var server = await StateServer.StartAsync(_sender.Routes);

@@ -43,7 +43,7 @@ public sealed class StateRepairTests
     [InlineData("/state/rows?group=1&from=00&to=zz", 400)]
     [InlineData("/state/rows?group=1&from=02&to=01", 400)]
     [InlineData("/state/rows?group=1&from=00&to=01", 200)]
-    public async Task Rows_are_requested_as_documented(string path, int status)
+    public async Task Requests_for_rows_get_the_documented_status(string path, int status)
     {
         using var member = new StateNode();
         await using var server = await StateServer.StartAsync(member.Routes);

@@ -14,7 +14,7 @@ public sealed class StateStopTests : IDisposable
     public void Dispose() => _node.Dispose();
 
     [Fact]
-    public async Task A_file_without_a_reader_is_aborted_and_no_other_begins()
+    public async Task At_a_stop_the_sending_of_an_unread_file_is_aborted_and_no_other_begins()
     {
         _node.Fill(20);
         var offer = _node.Core.Offers.Make(0)!;

@@ -260,7 +260,7 @@ internal static class DamageScenarios
         Assert.Equal(world[3].Applied, world[2].Applied);
     }
 
-    /// <summary>While 3 fetches a snapshot, the entries arrive anyway.</summary>
+    /// <summary>While 3 fetches a snapshot, the entries that the snapshot contains arrive too.</summary>
     private static void ManifestOvertaken(ScriptedWorld world)
     {
         var three = new NodeId(3);

@@ -35,7 +35,7 @@ internal sealed class ClusterOracle
         Assert.True(_leaders[term] == node, $"term {term} has two leaders: {_leaders[term]} and {node}");
     }
 
-    /// <summary>Records a vote, and checks that its voter has voted for nobody else in the term.</summary>
+    /// <summary>Records a vote, and checks that its voter has voted for no other node in the term.</summary>
     public void RecordVote(NodeId voter, long term, NodeId candidate)
     {
         if (!_votes.TryAdd((voter, term), candidate))

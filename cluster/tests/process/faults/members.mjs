@@ -57,7 +57,7 @@ const replacement = {
 
 /**
  * Copies the card of a running member and starts the copy elsewhere, several times, so that it has a higher start
- * number than the original. The cluster must refuse the copy for good, and the original must go on.
+ * number than the original. The cluster must refuse the copy for good, and the original must continue to serve.
  */
 const copiedCard = {
   name: "copied card",

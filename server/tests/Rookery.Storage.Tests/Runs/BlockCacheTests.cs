@@ -111,7 +111,7 @@ public sealed class BlockCacheTests
 
         Assert.Equal(usedBytes, fixture.Cache.UsedBytes);
         Assert.Equal(0, fixture.Io.Count(IoKind.Read));
-        // It reads 256 KiB at once, less what belongs to the next block.
+        // The cursor reads 256 KiB at once, less the beginning of a block that does not fit.
         Assert.InRange(fixture.Io.Count(IoKind.Compaction), 1, (run.Summary.FileBytes / (200 * 1024)) + 1);
     }
 
@@ -243,7 +243,7 @@ public sealed class BlockCacheTests
                 {
                     foreach (byte[] key in keys)
                     {
-                        // All threads come to a block at the same moment, again and again.
+                        // All threads look up each key at the same time, so they miss a block at the same time.
                         together.SignalAndWait();
                         RunModelTests.AssertFound(run, key, rows[key], seed: 0);
                     }

@@ -15,7 +15,7 @@ public sealed class MergingCursorTests
     [InlineData(4, 9)]
     public void A_merge_returns_the_result_of_replaying_all_writes(int seed, int runs)
     {
-        // As readers merge (live rows only), and as runs are merged (with tombstones, which hide rows of older runs).
+        // A reader merges live rows only. A compaction also merges tombstones, because these hide rows of older runs.
         var random = new RandomRows(seed);
         using var fixture = new RunFixture();
         var everything = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);

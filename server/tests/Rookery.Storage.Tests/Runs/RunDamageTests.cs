@@ -186,7 +186,7 @@ public sealed class RunDamageTests
                 return;
             }
 
-            // Only a read ahead is tried once more, for the one block that is needed now.
+            // A failed read ahead is no damage: the block that is needed now is read again, alone.
             readAgain += damaged > 0 ? 0 : 1;
             Assert.Equal(0, ReadAll(fixture, fileId: 1));
         }
