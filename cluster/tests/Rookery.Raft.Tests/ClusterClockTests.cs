@@ -55,7 +55,7 @@ public sealed class ClusterClockTests
     }
 
     [Fact]
-    public void Synchronised_clocks_that_differ_do_not_change_the_time_or_its_sureness()
+    public void The_time_stays_unchanged_and_sure_when_synchronised_clocks_differ()
     {
         Judge(now: 0, (Noon, IsSure: true), (Noon, IsSure: true));
         Judge(now: 0, (Noon, IsSure: true), (Year(2080), IsSure: true));

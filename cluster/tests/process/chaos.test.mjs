@@ -82,7 +82,7 @@ async function contentsOf(node) {
   return { hash: createHash("sha256").update(lines.join("\n")).digest("hex"), count: lines.length }
 }
 
-/** The same, but retries while undetected damage breaks the answer off: the member then repairs it. */
+/** Returns the same hash. While undetected damage breaks the answer off, it retries, because the member then repairs the damage. */
 async function wholeContentsOf(cluster, { name, node }) {
   let contents
   await cluster.waitUntil(`${name} returns all its documents`, async () => {

@@ -68,7 +68,7 @@ export class NamespacedCluster {
       this.#authorities = authoritiesOf(member)
       await this.start(member)
       await member.node.answers("/readyz", 200)
-      await this.waitUntil("the code to claim it is there", () => member.node.log.includes("no owner yet"))
+      await this.waitUntil("the first node asks to be claimed", () => member.node.log.includes("no owner yet"))
       this.#token = (await this.#succeed(member, "claim", "--data", member.data)).trim()
       member.node.headers = this.#headers
     } else {
@@ -165,7 +165,7 @@ export class NamespacedCluster {
   /** Returns the leader. */
   async leader() {
     let found
-    await this.waitUntil("somebody leads", async () => {
+    await this.waitUntil("a member leads", async () => {
       const answers = await Promise.all(this.members.map(async member => ({ member, answer: await this.#healthOf(member) })))
       found = answers.filter(({ answer }) => answer?.Role === "Leader").sort((one, other) => other.answer.Term - one.answer.Term)[0]?.member
       return found !== undefined
@@ -188,7 +188,7 @@ export class NamespacedCluster {
       await this.takesWrites(member)
     }
 
-    await this.waitUntil("no member lags, or is full", async () => {
+    await this.waitUntil("no member lags and none is full", async () => {
       const health = await this.health()
       return health?.Members.length === this.members.length && health.Members.every(({ LagEntries, Role, SpareBytes }) => !(SpareBytes < 0) && (Role === "leader" || LagEntries < 50))
     })

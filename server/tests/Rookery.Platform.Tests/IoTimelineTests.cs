@@ -52,7 +52,7 @@ public sealed class IoTimelineTests
     }
 
     [Fact]
-    public void Pages_that_follow_each_other_hold_every_event_once()
+    public void Successive_pages_hold_every_event_once()
     {
         var random = new Random(11);
         var events = new List<IoEvent>();

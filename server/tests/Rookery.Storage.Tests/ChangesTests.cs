@@ -94,7 +94,7 @@ public sealed class ChangesTests
     }
 
     [Fact]
-    public void Changes_that_do_not_fit_or_meet_damage_are_refused()
+    public void Changes_are_refused_if_entries_before_them_are_missing_or_the_store_is_damaged()
     {
         var disk = new SimulatedDisk("/data");
         using StorageEngine sender = EngineWorkload.Open(disk, Options(Sender, retainedTombstones: 1000));

@@ -93,7 +93,7 @@ public sealed class MemberAdmissionTests
     }
 
     [Fact]
-    public void An_empty_card_under_a_known_id_is_refused()
+    public void A_known_member_with_an_empty_disk_is_refused()
     {
         string? refusal = Judge(HelloOf("other", startNumber: 8) with { StoreId = default });
         Assert.StartsWith(
@@ -109,7 +109,7 @@ public sealed class MemberAdmissionTests
     }
 
     [Fact]
-    public void An_old_card_put_back_is_refused() =>
+    public void A_member_with_fewer_starts_than_recorded_is_refused_as_an_old_copy() =>
         Assert.Equal(
             "This is an old copy of node pi-2 (B): its store was started 6 times, but the cluster has "
                 + "already seen start 7. An old card must not vote: take it out, remove the node with `rookery cluster "

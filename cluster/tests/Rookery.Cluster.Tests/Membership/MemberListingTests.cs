@@ -8,7 +8,7 @@ namespace Rookery.Cluster.Tests.Membership;
 public sealed class MemberListingTests
 {
     [Fact]
-    public void The_note_on_two_members_tells_what_may_be_lost_and_how_to_change_it()
+    public void The_note_on_two_members_names_the_command_that_changes_the_number_of_voters()
     {
         Assert.Contains(
             "`rookery cluster node promote b`",

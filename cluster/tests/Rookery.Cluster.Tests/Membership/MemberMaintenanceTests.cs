@@ -73,12 +73,12 @@ public sealed class MemberMaintenanceTests : IDisposable
         var recordStore = new MemoryRecordStore { CaughtUp = new TaskCompletionSource<bool>() };
         await using var maintenance = MaintenanceOf(consensus, network, recordStore);
         maintenance.Start();
-        await RoundsUntilAsync(() => recordStore.Waiting > 0, "it waits for a leader");
+        await RoundsUntilAsync(() => recordStore.Waiting > 0, "the member waits for a leader");
 
         _keeper.KeepPeers([Moved]);
         await RoundsUntilAsync(
             () => network.Status().Any(static peer => peer.Node == Members.IdOf(Moved.NodeId)),
-            "it connects to the new peer"
+            "the member connects to the new peer"
         );
 
         // The configured addresses are dialled too, except this node's own.
@@ -86,7 +86,7 @@ public sealed class MemberMaintenanceTests : IDisposable
         Assert.Equal((1, 0), (recordStore.Waiting, recordStore.Changes));
 
         recordStore.CaughtUp.SetResult(true);
-        await RoundsUntilAsync(() => recordStore.Changes > 0, "it has announced itself");
+        await RoundsUntilAsync(() => recordStore.Changes > 0, "the member has announced itself");
     }
 
     [Fact]
@@ -135,10 +135,10 @@ public sealed class MemberMaintenanceTests : IDisposable
             }
         );
         maintenance.Start();
-        await RoundsUntilAsync(() => browses > 1, "it looks again");
+        await RoundsUntilAsync(() => browses > 1, "the member browses a second time");
         await RoundsUntilAsync(
             () => network.AddressesOf(Members.IdOf(Moved.NodeId)) is [.., "127.0.0.1:5"],
-            "it looks where that member is announced"
+            "the announced address of the moved member is known"
         );
         Assert.Equal(
             [.. Moved.Addresses, "127.0.0.1:4", "127.0.0.1:5"],

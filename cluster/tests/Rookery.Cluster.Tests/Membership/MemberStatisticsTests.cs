@@ -39,7 +39,7 @@ public sealed class MemberStatisticsTests
         cluster.RunFor(milliseconds: 8_000);
         Assert.True(StatisticsAt(leader, off) is { IsReachable: false, LagEntries: not null, HeardSeconds: > 1 });
         leader.Consensus!.Transfer(next.Id);
-        cluster.RunUntil(() => cluster.Leader == next, "the other leads");
+        cluster.RunUntil(() => cluster.Leader == next, $"{next} leads");
         cluster.RunFor(milliseconds: 2_000);
         Assert.True(
             StatisticsAt(next, off)
@@ -48,7 +48,7 @@ public sealed class MemberStatisticsTests
         off.Open();
         cluster.RunUntil(
             () => StatisticsAt(next, off) is { IsReachable: true, LagEntries: 0, HeardSeconds: not null },
-            "it is heard"
+            "the new leader hears the started member"
         );
     }
 
@@ -88,7 +88,7 @@ public sealed class MemberStatisticsTests
         );
         Assert.DoesNotContain("10.0.0.2", statistics.Trouble, StringComparison.Ordinal);
         cluster.Wire.Heal();
-        cluster.RunUntil(() => !cluster.C.Consensus.Leader.IsNone, "it hears a leader");
+        cluster.RunUntil(() => !cluster.C.Consensus.Leader.IsNone, "C hears a leader");
         Assert.Empty(cluster.C.Consensus.ReadCluster().Unreached);
     }
 

@@ -16,7 +16,7 @@ public sealed class AnnouncedAddressesTests
         );
 
     [Fact]
-    public void Addresses_that_lead_nowhere_are_dropped() =>
+    public void Loopback_link_local_multicast_and_invalid_addresses_are_dropped() =>
         Assert.Equal(
             ["192.168.1.12:9443"],
             Read(

@@ -12,7 +12,7 @@ public sealed class OutcomeCodecTests
     public static TheoryData<RejectionKind> Refusals => [.. Enum.GetValues<RejectionKind>()];
 
     [Fact]
-    public void The_violations_of_a_cluster_wide_transaction_arrive_whole()
+    public void The_violations_of_a_cluster_wide_transaction_arrive_unchanged()
     {
         ConcurrencyViolation[] violations = [new("users/1", true, -1, 7), new("schlüssel", false, 0, long.MaxValue)];
         var sent = new CommandOutcome(
@@ -23,7 +23,7 @@ public sealed class OutcomeCodecTests
 
     [Theory]
     [MemberData(nameof(Refusals))]
-    public void Every_refusal_arrives_whole(RejectionKind kind)
+    public void Every_refusal_arrives_unchanged(RejectionKind kind)
     {
         var sent = new Rejection(kind, "Der Vogel hört nicht zu.")
         {

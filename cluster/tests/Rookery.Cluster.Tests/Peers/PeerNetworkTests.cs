@@ -40,11 +40,11 @@ public sealed class PeerNetworkTests : IDisposable
         );
         Assert.Empty(old.Network.Callers());
         replacement.Network.SetPeers([old.Address]);
-        await Eventually.HoldsAsync(() => old.Network.Callers().Count == 1, "it called");
+        await Eventually.HoldsAsync(() => old.Network.Callers().Count == 1, "the replacement has called");
         old.Network.SetPeers(MemberMaintenance.WithCallers(known: [], old.Network.Callers()));
         await Eventually.HoldsAsync(
             () => old.Network.Status() is [{ HasControl: true, HasBulk: true }],
-            "it was called back"
+            "the old node has called the replacement back"
         );
         Assert.Equal([$"127.0.0.1:{port}"], old.Network.AddressesOf(replacement.Node));
     }
@@ -68,7 +68,7 @@ public sealed class PeerNetworkTests : IDisposable
         network.SetPeers([new PeerAddress(TestMember.Hello("B2").Member, [address])]);
         await Eventually.HoldsAsync(
             () => notes.Any(sentence => sentence.Contains($"was not reached at {address}", StringComparison.Ordinal)),
-            "it was not reached"
+            "a failed call of the address is noted"
         );
         Assert.Empty(log);
         await Eventually.HoldsAsync(
@@ -93,14 +93,14 @@ public sealed class PeerNetworkTests : IDisposable
         a.Network.SetPeers([new PeerAddress(TestMember.Hello("B2").Member, [$"127.0.0.1:{port}"])]);
         await Eventually.HoldsAsync(
             () => a.HasLogged("could not be called: The records rot."),
-            "it was called in vain"
+            "A logs the failed call"
         );
         await using var b = await TestMember.StartAsync(
             TestMember.Hello("B2"),
             TestMember.TrustOf(_authority, "B2"),
             port
         );
-        await Eventually.HoldsAsync(() => a.IsConnectedToAll, "it was reached");
+        await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B");
     }
 
     /// <summary>The moved member's connections come from 127.0.0.1, where it does not listen.</summary>
@@ -138,12 +138,12 @@ public sealed class PeerNetworkTests : IDisposable
         {
             await Eventually.HoldsAsync(
                 () => stayed.Network.Callers() is [{ Addresses.Count: 2 }],
-                "it said where it listens"
+                "the moved member has sent its addresses"
             );
             stayed.Network.SetPeers(MemberMaintenance.WithCallers(known: [], stayed.Network.Callers()));
         }
 
-        await Eventually.HoldsAsync(() => stayed.IsConnectedToAll, "it was called back");
+        await Eventually.HoldsAsync(() => stayed.IsConnectedToAll, "the moved member is called back");
         Assert.Equal([address, $"127.0.0.1:{port}"], stayed.Network.AddressesOf(moved.Node)[..2]);
     }
 
@@ -280,7 +280,7 @@ public sealed class PeerNetworkTests : IDisposable
             LastIndex = 5,
         };
         a.Network.Send(append, [frame]);
-        await Eventually.HoldsAsync(() => !b.Receiver.Messages.IsEmpty, "it arrives");
+        await Eventually.HoldsAsync(() => !b.Receiver.Messages.IsEmpty, "the append arrives");
         Samples.AssertEqual([frame], b.Receiver.Messages.Single().Frames);
     }
 

@@ -65,7 +65,7 @@ public sealed class PeerRefusalTests : IDisposable
         a.Network.SetPeers([new PeerAddress(Members.IdOf("B2"), c.Address.Addresses)]);
         await Eventually.HoldsAsync(
             () => a.HasLogged("Node C3 answers there instead of the expected one"),
-            "A says who is there"
+            "A logs which node answers there"
         );
         Assert.False(a.IsConnectedToAll);
     }
@@ -80,7 +80,7 @@ public sealed class PeerRefusalTests : IDisposable
         a.Network.SetPeers([new PeerAddress(Members.IdOf("B2"), c.Address.Addresses)]);
         await Eventually.HoldsAsync(
             () => a.HasLogged("Node C3 answers there instead of the expected one. It refused this node: Not now."),
-            "A says who is there"
+            "A logs which node answers there"
         );
         Assert.Null(Assert.Single(a.Network.Answers).Refusal);
     }
@@ -101,7 +101,7 @@ public sealed class PeerRefusalTests : IDisposable
         await Eventually.HoldsAsync(() => a.Network.AttemptsAt(Members.IdOf("B2")).Count == 1, "A looked for B there");
         await Eventually.HoldsAsync(
             () => a.HasLogged("Node C3 answers there instead of the expected one"),
-            "A says who is there"
+            "A logs which node answers there"
         );
         Assert.Equal(before, a.Network.Status().Single(peer => peer.Node == c.Node));
         Assert.DoesNotContain(c.Log, static sentence => sentence.Contains("called again", StringComparison.Ordinal));
@@ -137,7 +137,7 @@ public sealed class PeerRefusalTests : IDisposable
             [nowhere, .. c.Address.Addresses, .. foreign.Address.Addresses]
         );
         a.Network.SetPeers([sought]);
-        await Eventually.HoldsAsync(() => a.Network.AttemptsAt(sought.Node).Count == 3, "all was tried");
+        await Eventually.HoldsAsync(() => a.Network.AttemptsAt(sought.Node).Count == 3, "A tried all three addresses");
         var attempts = a.Network.AttemptsAt(sought.Node);
         Assert.Equal(sought.Addresses, attempts.Select(static attempt => attempt.Address));
         Assert.Equal([false, false, true], attempts.Select(static attempt => attempt.IsStranger));
@@ -183,11 +183,11 @@ public sealed class PeerRefusalTests : IDisposable
         await a.Network.DisposeAsync();
         await Eventually.HoldsAsync(
             () => b.HasLogged("It refused this node: It takes no part in the cluster any more"),
-            "B is told"
+            "B knows of the refusal"
         );
         await Eventually.HoldsAsync(
             () => Assert.Single(b.Network.Answers) is { LetsIn: false, Refusal.Kind: PeerRefusalKind.Passing },
-            "it does not count as connected"
+            "A counts as a member that does not let B in"
         );
         Assert.False(a.HasLogged("takes no part"));
     }
@@ -217,7 +217,7 @@ public sealed class PeerRefusalTests : IDisposable
             LetsIn: false,
             new PeerRefusal("Node B2 is no member of this cluster (any more).", PeerRefusalKind.NoMember)
         );
-        await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers) == refused, "B is told");
+        await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers) == refused, "B knows of the refusal");
         Assert.Null(Assert.Single(a.Network.Answers).Refusal);
         a.Admission.Refused.Clear();
         await Eventually.HoldsAsync(
@@ -237,7 +237,10 @@ public sealed class PeerRefusalTests : IDisposable
             a.Admission.Kind = PeerRefusalKind.NoMember;
             a.Admission.Refused["B2"] = "Node B2 is no member of this cluster (any more).";
             MakePeers(a, b);
-            await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers).Refusal is not null, "B is told");
+            await Eventually.HoldsAsync(
+                () => Assert.Single(b.Network.Answers).Refusal is not null,
+                "B knows of the refusal"
+            );
         }
 
         await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers).Refusal is null, "the refusal is forgotten");
@@ -278,7 +281,7 @@ public sealed class PeerRefusalTests : IDisposable
         twin.Network.SetPeers([a.Address]);
         await Eventually.HoldsAsync(
             () => a.HasLogged("There are two copies of node B2") && twin.HasLogged("There are two copies of node B2"),
-            "both are told"
+            "A and the copy log that there are two copies"
         );
         Assert.True(a.IsConnectedToAll && b.IsConnectedToAll);
     }
@@ -376,7 +379,7 @@ public sealed class PeerRefusalTests : IDisposable
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task An_old_card_that_is_only_dialled_learns_that_it_is_old(bool knowsNobody)
+    public async Task An_old_copy_that_dials_nobody_learns_that_it_is_old(bool knowsNobody)
     {
         await using var old = await StartAsync("A1");
         await using var b = await StartAsync("B2");
@@ -394,7 +397,7 @@ public sealed class PeerRefusalTests : IDisposable
         b.Network.SetPeers([old.Address]);
         await Eventually.HoldsAsync(
             () => Volatile.Read(ref excluded) is not null,
-            "the old card is told that it is one"
+            "the old copy is told that it is one"
         );
         Assert.Equal("This is an old copy of node A1.", excluded);
         Assert.Null(Assert.Single(b.Network.Answers).Refusal);
@@ -494,10 +497,10 @@ public sealed class PeerRefusalTests : IDisposable
         MakePeers(a, b);
         await Eventually.HoldsAsync(
             () => a.HasLogged("was not signed by this cluster's authority"),
-            "it is refused before"
+            "A refuses the new authority's certificate"
         );
         Volatile.Write(ref trust, trust with { Rule = rule });
-        await Eventually.HoldsAsync(() => a.IsConnectedToAll && b.IsConnectedToAll, "it is accepted afterwards");
+        await Eventually.HoldsAsync(() => a.IsConnectedToAll && b.IsConnectedToAll, "A accepts that certificate");
     }
 
     /// <summary>Accepts connections until one has the hello's kind; closes the others.</summary>

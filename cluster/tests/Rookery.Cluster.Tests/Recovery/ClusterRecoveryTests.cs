@@ -409,7 +409,10 @@ public sealed class ClusterRecoveryTests : IDisposable
                     _time
                 );
                 bool wasRecovered = !string.Equals(identity.ClusterId, ClusterId, StringComparison.Ordinal);
-                Assert.True(wasRecovered || operation < operationsOfRecovery, "a completed recovery stays");
+                Assert.True(
+                    wasRecovered || operation < operationsOfRecovery,
+                    "a completed recovery survives the power cut"
+                );
                 Assert.Equal(wasRecovered, store.Journal.Configuration.IsEmpty);
                 newMembers += wasRecovered ? 1 : 0;
             }

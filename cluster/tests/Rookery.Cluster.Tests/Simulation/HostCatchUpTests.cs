@@ -178,10 +178,10 @@ public sealed class HostCatchUpTests
                 return cluster.Wire.StatesFetched > 0
                     && cluster.C.Consensus!.AppliedIndex > cluster.A.Consensus!.AppliedIndex - 5;
             },
-            "it has caught up while writes go on"
+            "C has caught up while writes go on"
         );
         Assert.Equal(1, cluster.Wire.StatesFetched);
-        Assert.True(mostKeptEntries > 150, $"only {mostKeptEntries} entries were kept for it alone");
+        Assert.True(mostKeptEntries > 150, $"only {mostKeptEntries} entries were kept only for C");
         isWriting = false;
         cluster.AwaitEqual();
 

@@ -386,7 +386,7 @@ public sealed class HostDamageScriptTests
             member.Open();
         }
 
-        cluster.RunUntil(() => cluster.Leader == d || cluster.Leader == e, "one leads that can apply");
+        cluster.RunUntil(() => cluster.Leader == d || cluster.Leader == e, "a member that can apply leads");
         cluster.AwaitEqual();
         Assert.Equal(
             (2, 2, 2),
@@ -418,7 +418,7 @@ public sealed class HostDamageScriptTests
         cluster.B.Open();
         cluster.RunUntil(
             () => cluster.Members.Exists(static member => member.Consensus!.ReadState().Role == Raft.Role.Leader),
-            "one leads"
+            "a member leads"
         );
         foreach (var member in cluster.Members)
         {

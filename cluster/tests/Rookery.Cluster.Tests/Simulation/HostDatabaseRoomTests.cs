@@ -18,7 +18,7 @@ public sealed class HostDatabaseRoomTests
         cluster.B.Kill();
         cluster.B.Memory = new MemoryBudget(32 << 20);
         cluster.B.Open();
-        cluster.RunUntil(() => cluster.Leader is not null, "one leads");
+        cluster.RunUntil(() => cluster.Leader is not null, "a member leads");
         var leader = cluster.Leader!;
         Assert.NotEqual(cluster.B, leader);
         for (int index = 1; index < MaxDatabases; index++)

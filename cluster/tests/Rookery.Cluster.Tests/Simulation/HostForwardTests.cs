@@ -20,7 +20,7 @@ public sealed class HostForwardTests
         var write = follower.Propose(SteppedCluster.PutOf("users/1", value: 1));
         cluster.RunUntil(
             () => cluster.Leader is { } next && next != leader && follower.Consensus!.Leader == next.Id,
-            "the next leader"
+            "the follower knows the next leader"
         );
         long electedAt = cluster.Now;
         var outcome = cluster.Await(write);
@@ -54,7 +54,7 @@ public sealed class HostForwardTests
             .Select(i => follower.Propose(SteppedCluster.PutOf($"users/{i}", i)))
             .ToList();
         leader.Consensus!.Transfer(next.Id);
-        cluster.RunUntil(() => cluster.Leader == next, "the next leader");
+        cluster.RunUntil(() => cluster.Leader == next, $"{next} leads");
         Assert.All(writes, write => Assert.Null(cluster.Await(write).Rejection));
     }
 
@@ -77,7 +77,7 @@ public sealed class HostForwardTests
         }
 
         cluster.After(50, () => leader.Consensus!.Transfer(next.Id));
-        cluster.RunUntil(() => cluster.Leader == next && writes.Count == 200, "the next leader");
+        cluster.RunUntil(() => cluster.Leader == next && writes.Count == 200, $"{next} leads");
         Assert.All(writes, write => Assert.Null(cluster.Await(write).Rejection));
     }
 
@@ -110,9 +110,9 @@ public sealed class HostForwardTests
         using var cluster = StartThree(out var leader, out _);
         long term = leader.Consensus!.Term;
         leader.Consensus.Transfer(NodeId.None);
-        cluster.RunUntil(() => cluster.Leader is { } next && next != leader, "another leader");
+        cluster.RunUntil(() => cluster.Leader is { } next && next != leader, "another member leads");
         cluster.Leader!.Consensus!.Transfer(leader.Id);
-        cluster.RunUntil(() => cluster.Leader == leader, "the first leader again");
+        cluster.RunUntil(() => cluster.Leader == leader, "the first leader leads again");
         Assert.Equal(RejectionKind.NoLeader, Forward(term).Rejection?.Kind);
         Assert.Null(Forward(leader.Consensus.Term).Rejection);
 

@@ -320,7 +320,7 @@ internal sealed class HostRun : IDisposable
 
         Cluster.RunUntil(
             () => _clients.TrueForAll(client => client.HasEnded) && _deleting?.HasEnded is not false,
-            "the clients' last answers"
+            "all clients have their last answers"
         );
 
         // Power cuts and restarts that were scheduled earlier may still occur.

@@ -65,7 +65,7 @@ public sealed class HostSpaceTests
     {
         using var cluster = SteppedCluster.Of(members: 3);
         SetSpareBytes(cluster, a: TooLittle, b: Plenty / 2, c: Plenty);
-        cluster.RunUntil(() => cluster.C.Consensus!.IsLeader, "the one with the most room leads");
+        cluster.RunUntil(() => cluster.C.Consensus!.IsLeader, "C, which has the most room, leads");
         Assert.Contains(
             cluster.A.Troubles,
             static trouble => trouble.Contains("hands leadership over", StringComparison.Ordinal)
@@ -83,9 +83,9 @@ public sealed class HostSpaceTests
         using var cluster = SteppedCluster.Of(members: 3);
         SetSpareBytes(cluster, a: Plenty, b: TooLittle, c: Plenty);
         cluster.A.Consensus!.Transfer(cluster.B.Id);
-        cluster.RunUntil(() => cluster.B.Consensus!.IsLeader, "it becomes leader");
+        cluster.RunUntil(() => cluster.B.Consensus!.IsLeader, "B leads");
         cluster.Put(cluster.B, "users/1");
-        cluster.RunUntil(() => cluster.Leader is { } leader && leader != cluster.B, "one leads that has room");
+        cluster.RunUntil(() => cluster.Leader is { } leader && leader != cluster.B, "a member with room leads");
     }
 
     [Fact]
@@ -114,7 +114,7 @@ public sealed class HostSpaceTests
     }
 
     [Fact]
-    public void Both_of_two_voters_need_room_and_so_does_a_single_voter()
+    public void Every_voter_needs_room_in_a_cluster_of_one_or_two()
     {
         using var twoMembers = SteppedCluster.Of(members: 2);
         SetSpareBytes(twoMembers, a: Plenty, b: TooLittle);

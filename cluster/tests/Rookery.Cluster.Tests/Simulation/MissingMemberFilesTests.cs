@@ -91,7 +91,7 @@ public sealed class MissingMemberFilesTests
         }
 
         cluster.A.Consensus!.Transfer(cluster.B.Id);
-        cluster.RunUntil(() => cluster.Leader == cluster.B, "the next leader");
+        cluster.RunUntil(() => cluster.Leader == cluster.B, "B leads");
         cluster.Put(cluster.B, "users/last");
         cluster.AwaitEqual();
         cluster.RunFor(milliseconds: 1_000);

@@ -62,7 +62,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     {
         foreach (var member in _members.Where(member => member.Consensus is not null))
         {
-            await AwaitInTimeAsync(member.CloseAsync(losesPower: false), $"that {member} stops");
+            await AwaitInTimeAsync(member.CloseAsync(losesPower: false), $"the stop of {member}");
         }
     }
 
@@ -148,7 +148,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     {
         bool losesPower = _faults.Next(2) == 0;
         Mark(losesPower ? "power lost" : "stopped");
-        await AwaitInTimeAsync(member.CloseAsync(losesPower), $"that {member} stops");
+        await AwaitInTimeAsync(member.CloseAsync(losesPower), $"the stop of {member}");
         await Task.Delay(_faults.Next(200, 2_000));
         await AwaitInTimeAsync(member.OpenAsync(), $"the start of {member}");
         if (_faults.Next(2) == 0)
@@ -278,7 +278,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
                 && _members.TrueForAll(member =>
                     member.Consensus!.AppliedIndex == leader.Consensus!.ReadState().LastIndex
                 ),
-            "that all members have applied the same"
+            "all members have applied the leader's last entry"
         );
         await CheckNoFailureAsync();
         string rows = Rows.Text(_members[0].Store.Storage);

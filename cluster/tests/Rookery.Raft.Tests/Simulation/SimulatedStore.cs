@@ -52,8 +52,8 @@ internal sealed class SimulatedStore(Configuration configuration)
     public IReadOnlyList<StoredEntry> Entries => _entries;
 
     /// <summary>
-    /// Whether a voter may lose entries, according to this log: the other voters must be a majority without it. So
-    /// neither of two voters may.
+    /// Whether a voter may lose entries, according to this log: the other voters must be a majority without it. With
+    /// two voters, neither may lose entries.
     /// </summary>
     public bool ToleratesLoss =>
         _entries

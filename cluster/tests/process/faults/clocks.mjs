@@ -27,7 +27,7 @@ const jump = (name, choose, offsets, lastsMilliseconds) => ({
         member.clock.set("+0")
         await pause(clockDelayMilliseconds)
         // Ask the node that answers first: the cluster may be without a leader for a moment.
-        await cluster.waitUntil("what expires in an hour is read", () => isThere(cluster.nodes[0]))
+        await cluster.waitUntil("the document that expires in an hour is read", () => isThere(cluster.nodes[0]))
       },
     }
   },

@@ -25,7 +25,7 @@ const joinAndRemove = {
     const removed = chance.pick(cluster.members)
     cluster.members.splice(cluster.members.indexOf(removed), 1)
     await cluster.command("cluster", "node", "rm", removed.name, "--yes")
-    await cluster.waitUntil("three vote", () => cluster.hasVoters(3))
+    await cluster.waitUntil("three members vote", () => cluster.hasVoters(3))
     await cluster.kill(removed)
     return { what: `${joined.name} joined, ${removed.name} was removed`, mayFail: failure => failure.name === removed.name }
   },
@@ -50,7 +50,7 @@ const replacement = {
     await cluster.leader()
     const token = await cluster.command("cluster", "node", "replace", dead.name, "--yes")
     cluster.members.splice(place, 0, await enter(cluster, dead.name, token))
-    await cluster.waitUntil("three vote", () => cluster.hasVoters(3))
+    await cluster.waitUntil("three members vote", () => cluster.hasVoters(3))
     return { what: `of ${dead.name}` }
   },
 }
@@ -83,7 +83,7 @@ const rotation = {
   isQuiet: true,
   async begin(cluster) {
     await cluster.command("cluster", "ca", "rotate")
-    await cluster.waitUntil("all show certificates of the new authority", async () => (await cluster.command("cluster", "ca", "show")).includes("Members use certificates of the new authority with each other"))
+    await cluster.waitUntil("all members show certificates of the new authority", async () => (await cluster.command("cluster", "ca", "show")).includes("Members use certificates of the new authority with each other"))
     cluster.trustAgain()
     await cluster.command("cluster", "ca", "retire")
     await cluster.waitUntil("the old authority is gone", async () => JSON.parse(await cluster.command("cluster", "ca", "show", "--json")).Authorities.length === 1)

@@ -171,7 +171,7 @@ public sealed class BlockCacheTests
     }
 
     [Fact]
-    public void Blocks_of_a_closed_run_are_evicted_and_those_of_others_stay_readable()
+    public void Blocks_of_a_closed_run_are_evicted_and_other_runs_stay_readable()
     {
         using var fixture = new RunFixture();
         var (kept, keptRows) = WriteRows(fixture, fileId: 1, rows: 100);
