@@ -1,6 +1,9 @@
 using System.Diagnostics;
 using System.Text;
 using System.Text.Json;
+using Lucene.Net.Analysis;
+using Lucene.Net.Analysis.Core;
+using Lucene.Net.Analysis.Miscellaneous;
 using Lucene.Net.Analysis.Standard;
 using Lucene.Net.Documents;
 using Lucene.Net.Index;
@@ -12,7 +15,8 @@ using Lucene.Net.Util;
 namespace Rookery.Peers;
 
 /// <summary>
-/// An index of Lucene.Net with its standard analyzer, BM25, default merges and files mapped into memory.
+/// An index of Lucene.Net with its standard analyzer, which also removes accents as Rookery's does, BM25, default
+/// merges and files mapped into memory.
 /// </summary>
 internal sealed class LuceneIndex : IQuerySubject, IDisposable
 {
@@ -33,7 +37,7 @@ internal sealed class LuceneIndex : IQuerySubject, IDisposable
     public static void Build(string documents, string field, string directory)
     {
         long begun = Stopwatch.GetTimestamp();
-        using var analyzer = new StandardAnalyzer(LuceneVersion.LUCENE_48);
+        using var analyzer = CreateAnalyzer();
         using var target = new MMapDirectory(directory);
         var options = new IndexWriterConfig(LuceneVersion.LUCENE_48, analyzer)
         {
@@ -84,4 +88,19 @@ internal sealed class LuceneIndex : IQuerySubject, IDisposable
         };
 
     public void Dispose() => _reader.Dispose();
+
+    // Without the last filter, `pedro` does not find `Pédro`, and the two engines find different documents.
+    private static Analyzer CreateAnalyzer() =>
+        Analyzer.NewAnonymous(
+            static (_, text) =>
+            {
+                var words = new StandardTokenizer(LuceneVersion.LUCENE_48, text);
+                TokenStream folded = new LowerCaseFilter(
+                    LuceneVersion.LUCENE_48,
+                    new StandardFilter(LuceneVersion.LUCENE_48, words)
+                );
+                folded = new StopFilter(LuceneVersion.LUCENE_48, folded, StandardAnalyzer.STOP_WORDS_SET);
+                return new TokenStreamComponents(words, new ASCIIFoldingFilter(folded));
+            }
+        );
 }
