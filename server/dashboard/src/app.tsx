@@ -9,7 +9,7 @@ import { route } from "./shell/route"
 import { may, session } from "./shell/session"
 import { part, titleOf } from "./shell/title"
 
-/** The pages. One without a scope is open to all, also without a session. */
+/** The pages, by the first part of their address. A page without a scope is open to all, also without a session. */
 const pages: Record<string, { Page: ComponentType & { prefetch?: () => void }; scope?: string }> = {
   "": { scope: "metrics", Page: OverviewPage },
   io: { scope: "metrics", Page: lazy(async () => (await import("./timeline/page")).TimelinePage) },
@@ -58,7 +58,7 @@ function Page() {
     return (
       <Empty title="Your token does not open this page.">
         <h1 class="unseen">Not for your token</h1>
-        It needs the scope <code>{place.scope}</code>. Somebody with an admin token can make such a token on the cluster page.
+        The page needs a token with the scope <code>{place.scope}</code>. A person with an admin token can create one on the cluster page.
       </Empty>
     )
   }

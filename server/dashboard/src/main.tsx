@@ -7,8 +7,8 @@ import "./shell/theme.css"
 
 followTheme()
 loadFontLater()
-// Sent before the first rendering, which takes longer than the answer on a slow phone. This saves 0.35 of 1.4 s to the
-// first values, with the processor slowed six times.
+// Requests the session before the first rendering, which on a slow phone takes longer than the answer. With the
+// processor slowed six times, the first values are shown after 1.05 s instead of 1.4 s.
 void enter()
 const place = document.getElementById("app")
 if (place) render(<App />, place)

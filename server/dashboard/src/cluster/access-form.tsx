@@ -4,7 +4,7 @@ import { Button, Dialog, Field, WorkDialog } from "../shell/parts"
 
 interface AccessFormProps<Made> {
   title: string
-  /** Label of the button that creates it. */
+  /** Label of the button that creates the token or certificate. */
   verb: string
   name: Signal<string>
   label?: string
@@ -15,12 +15,12 @@ interface AccessFormProps<Made> {
   children?: ComponentChildren
   isReady?: boolean
   make: () => Promise<Made>
-  /** The created secret, which is shown only once. */
+  /** Returns the dialog that shows the created secret, the only time. */
   show: (made: Made) => { title: string; done: string; content: ComponentChildren }
   onClose: () => void
 }
 
-/** A form that creates a token or certificate: asks for name and rights, creates it, and shows it once. */
+/** A form for a token or certificate: asks for name and rights, creates the token or certificate, and shows it once. */
 export function AccessForm<Made>({
   title,
   verb,

@@ -41,7 +41,7 @@ export function AccessList<Row extends { Name: string }>({
         columns={[
           ...columns,
           {
-            title: "Orders",
+            title: "Actions",
             unseenTitle: true,
             end: true,
             cell: (row) => (
@@ -65,7 +65,7 @@ export function AccessList<Row extends { Name: string }>({
           name={name}
           onConfirm={async () => {
             await send(`${path}?name=${encodeURIComponent(name)}`, { method: "DELETE" })
-            toast(`The ${kind} '${name}' opens nothing any more.`, { tone: "good" })
+            toast(`The ${kind} '${name}' is revoked.`, { tone: "good" })
             await refresh()
           }}
           onClose={() => {
@@ -73,7 +73,7 @@ export function AccessList<Row extends { Name: string }>({
           }}
         >
           <p>
-            Whatever enters with it is refused from now on, and it cannot be brought back.
+            Every request with this {kind} is refused from then on. This cannot be undone.
             {warning?.(name)}
           </p>
         </Confirm>

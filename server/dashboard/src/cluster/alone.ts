@@ -5,7 +5,7 @@ export function isAlone(): boolean | null {
   return live.value === null ? null : live.value.Cluster === null
 }
 
-/** Returns a path to ask for; null while it is unknown whether there is a cluster, and on a node alone, which refuses it. */
+/** Returns the path if the node is known to be in a cluster; otherwise null, because a node alone refuses the path. */
 export function inCluster(path: string): string | null {
   return isAlone() === false ? path : null
 }

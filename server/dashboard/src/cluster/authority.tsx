@@ -12,8 +12,8 @@ interface AuthorityState {
 }
 
 /**
- * The certificate authority that members and clients trust. It is replaced in two steps if another person may have a
- * card.
+ * The certificate authority that members and clients trust, and its replacement, for example after a card was stolen.
+ * First a new authority is created (`rotate`), then the old one is no longer trusted (`retire`).
  */
 export function Authority() {
   const { data, trouble, refresh } = useAsked<AuthorityState>(inCluster("/admin/cluster/authority"), 10)
@@ -30,7 +30,7 @@ export function Authority() {
           {state.Authorities.map((authority, at) => (
             <div key={authority.Sha256}>
               <p>
-                <strong>{authority.Subject}</strong> {state.Authorities.length > 1 && (at === 0 ? "signs" : "is trusted too")}
+                <strong>{authority.Subject}</strong> {state.Authorities.length > 1 && (at === 0 ? "signs" : "is also trusted")}
               </p>
               <Copyable text={authority.Sha256.toUpperCase().replace(/..(?=.)/g, "$&:")} label="Copy the fingerprint" />
             </div>
@@ -38,8 +38,8 @@ export function Authority() {
           {isRotating && (
             <p>
               {waits.length > 0
-                ? `It waits for ${waits.join(", ")} (stage ${state.Rotation}). A member that is gone for good has to be removed first.`
-                : "All members show certificates of both. Give clients the new authority.pem, make their certificates anew, and let the old one go then."}
+                ? `The replacement waits for ${waits.join(", ")} (stage ${state.Rotation}). Remove a member that will not come back.`
+                : "All members present certificates of both authorities. Give clients the new authority.pem, create their certificates again, and then retire the old authority."}
             </p>
           )}
           <div class="actions">
@@ -47,7 +47,7 @@ export function Authority() {
               Download authority.pem
             </Button>
             {isRotating ? (
-              <Ask asks={asks} what="retire" text="Let the old one go" disabled={waits.length > 0} />
+              <Ask asks={asks} what="retire" text="Retire the old one" disabled={waits.length > 0} />
             ) : (
               <Ask asks={asks} what="rotate" text="Replace it" />
             )}
@@ -57,15 +57,15 @@ export function Authority() {
       )}
       {asks.value && (
         <Confirm
-          title={asks.value === "rotate" ? "Make another authority?" : "Trust the old one no more?"}
-          verb={asks.value === "rotate" ? "Replace it" : "Let it go"}
+          title={asks.value === "rotate" ? "Replace the authority?" : "Retire the old authority?"}
+          verb={asks.value === "rotate" ? "Replace it" : "Retire it"}
           danger
           onConfirm={async () => {
             await ask(`/admin/cluster/authority/${asks.value}`, { method: "POST" })
             toast(
               asks.value === "rotate"
-                ? "A new authority was made; members learn to trust it now."
-                : "The old authority is trusted no more.",
+                ? "A new authority was created. Now the members learn to trust it."
+                : "The old authority is no longer trusted.",
               { tone: "good" },
             )
             await refresh()
@@ -76,8 +76,8 @@ export function Authority() {
         >
           <p>
             {asks.value === "rotate"
-              ? "First all members learn to trust it, then all show certificates of it. Clients go on with the old one until you let it go. A member that is off holds it up."
-              : "Clients that trust only the old authority reach no node any more, and certificates that it signed open nothing."}
+              ? "First all members learn to trust the new authority, then all present certificates of it. Clients can use the old authority until you retire it. A member that is off delays the replacement."
+              : "Then clients that trust only the old authority can reach no node, and certificates that it signed are refused."}
           </p>
         </Confirm>
       )}

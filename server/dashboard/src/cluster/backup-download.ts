@@ -3,7 +3,7 @@ import { BackupCheck, type BackupContents } from "./backup-stream"
 
 const PieceBytes = 8 << 20
 
-/** Checks a stream of a backup, and returns its bytes as a file if they are wanted. */
+/** Checks a stream of a backup. Returns its contents, and if `isKept` its bytes as a file. */
 async function checked(
   stream: ReadableStream<Uint8Array>,
   isKept: boolean,

@@ -4,14 +4,14 @@ import { count } from "../shell/format"
 export interface BackupContents {
   files: number
   bytes: number
-  /** When it was taken, as the node wrote it; empty if it is not said. */
+  /** When it was taken, as the node wrote it; empty if the backup does not say. */
   taken: string
   databases: string[]
-  /** How many contents of attachments the node could not read, which the backup lacks. */
+  /** Number of contents of attachments that the node could not read and that the backup lacks. */
   unreadable: number
 }
 
-/** Returns what a backup lacks, as the node says itself; "" if it lacks nothing. */
+/** Returns a message about what a backup lacks; "" if it lacks nothing. */
 export function lackOf({ unreadable }: Pick<BackupContents, "unreadable">): string {
   if (unreadable === 0) return ""
   const contents = unreadable === 1 ? "1 content" : `${count(unreadable)} contents`
@@ -39,12 +39,12 @@ export class BackupCheck {
   private files = 0
   private bytes = 0
 
-  /** Takes the next bytes. Throws if they are not those of a backup. */
+  /** Checks the next bytes. Throws if no backup has them there. */
   push(chunk: Uint8Array): void {
     this.held = joined(this.held, chunk)
     let at = this.begin()
     while (this.hasBegun && this.held.length - at >= HeaderBytes) {
-      if (this.heading !== null) throw new Error("It has bytes after its end.")
+      if (this.heading !== null) throw new Error(Longer)
       const view = new DataView(this.held.buffer, this.held.byteOffset + at)
       const length = view.getUint32(1, true)
       if (length > MostPieceBytes) throw new Error(Changed)
@@ -56,15 +56,15 @@ export class BackupCheck {
     }
 
     this.held = this.held.slice(at)
-    if (this.heading !== null && this.held.length > 0) throw new Error("It has bytes after its end.")
+    if (this.heading !== null && this.held.length > 0) throw new Error(Longer)
   }
 
-  /** Returns what the backup has. Throws if its end is missing. */
+  /** Returns the contents of the backup. Throws if its end is missing. */
   finish(): BackupContents {
-    if (this.heading === null) throw new Error("It ends before it is complete. Take another one.")
+    if (this.heading === null) throw new Error("The backup ends before it is complete. Take another one.")
     const lines = this.heading.split("\n")
     const all = (name: string) => lines.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1))
-    // At most 1000 are named, all are counted. A number that is none must not hide those that are named.
+    // The heading names at most 1,000 unreadable contents, and counts all. An invalid count must not hide named ones.
     const named = all("unreadable-content").length
     const counted = Number(all("unreadable-total")[0] ?? 0)
     return {
@@ -90,11 +90,12 @@ export class BackupCheck {
     if (kind === File) this.files++
     else if (kind === Content) this.bytes += bytes.length
     else if (kind === End) this.heading = new TextDecoder().decode(bytes)
-    else throw new Error("It has a piece of a kind that this version of Rookery does not know.")
+    else throw new Error("The backup has a piece of a kind that this version of Rookery does not know.")
   }
 }
 
-const Changed = "Bytes of it have changed. Take another one."
+const Changed = "Bytes of the backup have changed. Take another one."
+const Longer = "The backup has bytes after its end."
 
 function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
   const both = new Uint8Array(one.length + other.length)

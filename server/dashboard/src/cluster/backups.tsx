@@ -15,7 +15,7 @@ const OldSeconds = 3 * 86_400
 const ByPlaybook = "/help/how-to/back-up-a-cluster.md"
 const ByHand = "/help/how-to/back-up-and-restore.md"
 
-/** The backups: how old the last one is, one now, a check of one, a schedule, and what to do at a restore. */
+/** The backups: the age of the last one, a new one, a check of a file, the schedule, and how to restore. */
 export function Backups() {
   const place = session.value?.ClusterName || session.value?.NodeName || "rookery"
   const taken = useSignal(readTaken(localStorage, place))
@@ -87,9 +87,9 @@ function State() {
       </div>
       <p class="small">
         {age === null
-          ? "The playbook tells the nodes of each backup that it read back. They do not hear of one that was downloaded here or by hand. "
+          ? "The nodes know only of backups that the playbook took and read back, not of those that were taken here or by hand. "
           : age > OldSeconds
-            ? "What was written since then is on the cards only. "
+            ? "Later writes are only on the cards. "
             : ""}
         A cluster keeps documents when a card dies. When somebody deletes them, or the house burns, a backup does.
       </p>
@@ -117,7 +117,7 @@ function BackUpNow({ place, onTaken }: { place: string; onTaken: (backup: TakenB
       const { databases, unreadable } = contents
       onTaken({ name, at: Date.now(), bytes: file.size, databases: databases.length, unreadable })
       const lack = lackOf(contents)
-      // Stays in the panel: a message that goes after seconds may be missed.
+      // Shown in the panel, because a toast disappears after seconds and may be missed.
       if (lack !== "") trouble.value = `${name}: ${lack}`
       else toast(`${name}, sent to the browser: ${contentsOf(contents)}. It arrived as it was sent.`, { tone: "good", seconds: 12 })
     } catch (failure) {
@@ -185,7 +185,7 @@ function CheckFile() {
       found.value = { ...contents, name: file.name }
     } catch (failure) {
       if (control.signal.aborted) return
-      trouble.value = `${file.name} is no whole backup. ${failure instanceof Error ? failure.message : ""}`
+      trouble.value = `${file.name} is no complete backup. ${failure instanceof Error ? failure.message : ""}`
     }
 
     state.value = null

@@ -22,8 +22,8 @@ export function Clock() {
       <div class="stack small">
         {clock && (
           <p>
-            {clock.Time ? `For the cluster it is ${moment(clock.Time)}.` : "The cluster does not know what time it is."}{" "}
-            {clock.Doubt ?? "Documents, tokens and certificates expire by it."}
+            {clock.Time ? `The cluster's time is ${moment(clock.Time)}.` : "The cluster does not know the time."}{" "}
+            {clock.Doubt ?? "Documents, tokens and certificates expire by this time."}
           </p>
         )}
         <Table
@@ -34,7 +34,7 @@ export function Clock() {
             { title: "Node", cell: (node) => node.Name },
             { title: "Ahead by", end: true, cell: (node) => offset(node.Sample?.ClockAheadSeconds) },
             {
-              title: "Follows a source of time",
+              title: "Synchronised",
               end: true,
               cell: (node) => (node.Sample?.IsClockSynchronised == null ? "unknown" : node.Sample.IsClockSynchronised ? "yes" : "no"),
             },
@@ -63,8 +63,8 @@ export function Clock() {
           }}
         >
           <p>
-            The voters' clocks are taken for the cluster's time from then on, and what ended by it goes: documents with an{" "}
-            <code>@expires</code> in the past are deleted. Compare them with your own clock first.
+            From then on the voters' clocks are the cluster's time, and documents whose <code>@expires</code> is in the past are deleted.
+            First compare the voters' clocks with your own.
           </p>
         </Confirm>
       )}

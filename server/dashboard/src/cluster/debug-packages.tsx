@@ -1,13 +1,13 @@
 import { live } from "../shell/live"
 import { LinkButton, Panel } from "../shell/parts"
 
-/** The download of a node's debug package, for a person who helps. */
+/** Downloads of the nodes' debug packages, for a person who helps. */
 export function DebugPackages() {
   return (
     <Panel title="Debug package">
       <div class="stack small">
         <p>
-          Configuration, versions, figures of the last day, disk work, logs and what consensus and storage look like, in one archive.
+          An archive with configuration, versions, figures of the last day, disk operations, logs, and the state of consensus and storage.
           Secrets and documents are left out.
         </p>
         <div class="actions">
@@ -18,7 +18,7 @@ export function DebugPackages() {
           ))}
         </div>
         <p class="quiet">
-          <code>rookery debug-package show FILE</code> reads it, and so does any program that opens tar.gz.
+          <code>rookery debug-package show FILE</code> shows its contents, and any program that opens tar.gz can unpack it.
         </p>
       </div>
     </Panel>

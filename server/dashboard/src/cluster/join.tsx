@@ -40,7 +40,7 @@ export function Join({ onClose }: { onClose: () => void }) {
           <Button onClick={onClose}>{token ? "Done" : "Cancel"}</Button>
           {!token && (
             <Button kind="primary" onClick={make}>
-              Make the token
+              Create the token
             </Button>
           )}
         </>
@@ -49,24 +49,24 @@ export function Join({ onClose }: { onClose: () => void }) {
       {token ? (
         <>
           <p>
-            It lets <strong>one</strong> node in, until {moment(token.Expires)}. Whoever has it may join: keep it to yourself.
+            With this token <strong>one</strong> node can join, until {moment(token.Expires)}. Anyone who has it can join: keep it secret.
           </p>
           <QrPicture text={token.Token} label="The token as a QR code" />
           <Copyable text={token.Token} />
-          <p>On the new node, with an empty data directory and its service stopped; then start it:</p>
+          <p>On the new node, stop the service, run this with an empty data directory, and start the service again:</p>
           <Copyable text={`sudo rookery cluster join ${token.Token} --data /var/lib/rookery/data`} />
-          <p class="quiet">It appears here as a learner, receives all data, and votes when it has caught up.</p>
+          <p class="quiet">The node appears here as a learner, receives all data, and votes when it has caught up.</p>
         </>
       ) : (
         <>
           <p>
-            A new node shows a token that this cluster made. If your nodes came by the playbook, add it to the inventory and run{" "}
-            <code>ansible-playbook rookery.cluster.site</code> instead.
+            A new node joins with a token that this cluster creates. If the playbook installed your nodes, add the new one to the inventory
+            and run <code>ansible-playbook rookery.cluster.site</code> instead.
           </p>
           <div>
-            The token holds for{" "}
+            The token is valid for{" "}
             <Choice
-              label="How long the token holds"
+              label="How long the token is valid"
               options={lives}
               chosen={life.value}
               onChoose={(value) => {
@@ -78,7 +78,7 @@ export function Join({ onClose }: { onClose: () => void }) {
       )}
       <ErrorSentence of={trouble.value} />
       <p class="quiet">
-        <a href={manualHref("/help/reference/joining.md")}>What keeps a node out, and what helps</a>
+        <a href={manualHref("/help/reference/joining.md")}>Why a join fails, and what to do</a>
       </p>
     </Dialog>
   )

@@ -4,7 +4,7 @@ import { ask } from "../shell/request"
 import { AccessForm } from "./access-form"
 import { QrPicture } from "./qr-picture"
 
-/** Creates a link for a screen on the wall, which shows the overview and the timeline and cannot change anything. */
+/** Creates a link for a screen on the wall. It shows the overview and the timeline, and does not allow any change. */
 export function Kiosk({ taken, onClose }: { taken: readonly string[]; onClose: () => void }) {
   const name = useSignal(freeName(taken))
   const make = async () => {
@@ -17,13 +17,13 @@ export function Kiosk({ taken, onClose }: { taken: readonly string[]; onClose: (
   return (
     <AccessForm
       title="Kiosk link"
-      verb="Make the link"
+      verb="Create the link"
       name={name}
       label="Name of its token"
       intro={
         <p>
-          For a screen on the wall or a phone of the family: who has the link sees the overview and the IO timeline. No documents, no
-          orders.
+          For a screen on the wall or a phone of the family: everyone who has the link sees the overview and the IO timeline, but no
+          documents, and can change nothing.
         </p>
       }
       make={make}
@@ -33,8 +33,8 @@ export function Kiosk({ taken, onClose }: { taken: readonly string[]; onClose: (
         content: (
           <>
             <p>
-              Open it on the screen, or point its camera here. It is shown <strong>this once</strong>; revoke the token {name.value} to end
-              it.
+              Open the link on the screen, or point its camera here. It is shown <strong>this once</strong>. To end the access, revoke the
+              token {name.value}.
             </p>
             <QrPicture text={link} label="The link as a QR code" />
             <Copyable text={link} />

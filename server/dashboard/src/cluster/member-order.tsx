@@ -6,7 +6,7 @@ const words: Record<Order, { title: (name: string) => string; verb: string; what
     title: (name) => `Remove ${name}?`,
     verb: "Remove",
     what: (name) =>
-      `${name} takes no part any more, and its data on the card are of no use. It comes back only with an empty data directory and a new token. If somebody else may have its card, replace the certificate authority afterwards.`,
+      `${name} is no member any more, and the cluster refuses the data on its card. It can return only with an empty data directory and a new token. If another person may have its card, replace the certificate authority afterwards.`,
   },
   promote: {
     title: (name) => `Let ${name} vote?`,
@@ -17,12 +17,12 @@ const words: Record<Order, { title: (name: string) => string; verb: string; what
   demote: {
     title: (name) => `Demote ${name}?`,
     verb: "Demote",
-    what: (name) => `${name} goes on receiving everything, but does not vote: the others have to be enough for a majority.`,
+    what: (name) => `${name} still receives all data, but no longer votes: the other voters must form the majority.`,
   },
   transfer: {
     title: (name) => `Let ${name} lead?`,
     verb: "Let it lead",
-    what: (name) => `${name} takes over as soon as it has everything. Writes wait for a moment; none is lost.`,
+    what: (name) => `${name} becomes the leader as soon as it has all entries. Writes wait for a moment; none is lost.`,
   },
 }
 

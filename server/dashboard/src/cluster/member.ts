@@ -28,7 +28,8 @@ export interface MemberList {
 export type Order = "remove" | "promote" | "demote" | "transfer"
 
 /**
- * Sends an order about a member, such as "promote". Returns the node's message about the result; throws its refusal.
+ * Asks the node to change a member, for example to promote it. Returns the node's message about the result; throws the
+ * node's refusal.
  */
 export async function order(which: Order, member: Member): Promise<string> {
   const name = encodeURIComponent(member.Name)

@@ -88,7 +88,10 @@ export function Members() {
   )
 }
 
-/** The same value as on the other pages. A caller without the scope `metrics` has only the value of the list. */
+/**
+ * Returns the seconds since a member was last heard: the live value, which the other pages show, or without the scope
+ * `metrics` the value of the list.
+ */
 function heardOf(member: Member): number | null {
   return secondsSinceHeard(member.Tag) ?? member.HeardSeconds ?? null
 }
@@ -149,7 +152,7 @@ function MemberTable({ list, onOrder }: { list: MemberList; onOrder: (what: Orde
           sort: (member) => member.SpareBytes ?? null,
         },
         {
-          title: "Orders",
+          title: "Actions",
           unseenTitle: true,
           end: true,
           cell: (member) => <Orders member={member} hasOthers={list.Members.length > 1} onOrder={onOrder} />,
@@ -169,7 +172,7 @@ function Orders({
   onOrder: (what: Order | "replace", member: Member) => void
 }) {
   const one = (what: Order | "replace", title: string, danger = false) => ({ title, danger, onClick: () => onOrder(what, member) })
-  // A member that does not answer can take no part of another.
+  // A member that does not answer cannot become leader or voter.
   const answers = member.IsReachable !== false
   return (
     <Menu

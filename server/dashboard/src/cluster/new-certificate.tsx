@@ -12,7 +12,7 @@ interface Made {
   Notice?: string
 }
 
-/** Signs a certificate request. The private key never leaves the machine that created it. */
+/** A form that has the cluster sign a certificate request. The private key stays on the machine that created it. */
 export function NewCertificate({ onClose }: { onClose: () => void }) {
   const name = useSignal("")
   const request = useSignal("")
@@ -65,11 +65,11 @@ export function NewCertificate({ onClose }: { onClose: () => void }) {
           }}
         />
         <span>
-          <strong>admin</strong> <span class="quiet">it opens everything</span>
+          <strong>admin</strong> <span class="quiet">everything</span>
         </span>
       </label>
       {!isAdmin.value && (
-        <Field label="Databases" hint="With rights, and commas between them: shop:rw, birds:ro">
+        <Field label="Databases" hint="Names with rights, and commas between them: shop:rw, birds:ro">
           <WordInput of={databases} />
         </Field>
       )}
@@ -80,7 +80,7 @@ export function NewCertificate({ onClose }: { onClose: () => void }) {
 function MadeCertificate({ made: { Certificate, Authorities, Name, Notice } }: { made: Made }) {
   return (
     <>
-      <p>It belongs beside the private key that its request was made with. It is no secret, and holds for 397 days.</p>
+      <p>Store the certificate beside the private key of its request. It is no secret, and is valid for 397 days.</p>
       {Notice && <p class="warning">{Notice}</p>}
       <div class="actions">
         <Button kind="primary" onClick={() => offer(`${Name}.pem`, Certificate)}>
@@ -88,7 +88,7 @@ function MadeCertificate({ made: { Certificate, Authorities, Name, Notice } }: {
         </Button>
         <Button onClick={() => offer("authority.pem", Authorities)}>Download authority.pem</Button>
       </div>
-      <p>RavenDB's clients take both in one file:</p>
+      <p>RavenDB's clients need the certificate and its key in one file:</p>
       <Copyable text={`openssl pkcs12 -export -inkey ${Name}.key -in ${Name}.pem -out ${Name}.pfx`} />
     </>
   )

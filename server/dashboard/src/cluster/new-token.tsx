@@ -5,7 +5,7 @@ import { AccessForm, WordInput } from "./access-form"
 
 const scopes = [
   { scope: "read", what: "documents and queries" },
-  { scope: "write", what: "documents stored, changed, deleted" },
+  { scope: "write", what: "storing, changing and deleting documents" },
   { scope: "metrics", what: "figures, timeline and this dashboard's overview" },
   { scope: "admin", what: "everything" },
 ]
@@ -37,18 +37,18 @@ export function NewToken({ onClose }: { onClose: () => void }) {
   return (
     <AccessForm
       title="New token"
-      verb="Make the token"
+      verb="Create the token"
       name={name}
       hint="Who or what uses it: 1 to 63 lower-case letters, digits and hyphens."
       isReady={chosen.value.length > 0}
       make={make}
       show={({ Token, Notice }) => ({
         title: `The token ${name.value}`,
-        done: "I have kept it",
+        done: "I have stored it",
         content: (
           <>
             <p>
-              It is shown <strong>this once</strong>. Who has it may do what it opens.
+              The token is shown <strong>this once</strong>. Anyone who has it has its rights.
             </p>
             <Copyable text={Token} />
             {Notice && <p class="warning">{Notice}</p>}
@@ -58,7 +58,7 @@ export function NewToken({ onClose }: { onClose: () => void }) {
       onClose={onClose}
     >
       <fieldset class="ticks">
-        <legend>It opens</legend>
+        <legend>Rights</legend>
         {scopes.map(({ scope, what }) => (
           <label key={scope} class="tick">
             <input
@@ -76,11 +76,11 @@ export function NewToken({ onClose }: { onClose: () => void }) {
         ))}
       </fieldset>
       {forDatabases && (
-        <Field label="Only in these databases" hint="Names with commas between them. Nothing: in all.">
+        <Field label="Only in these databases" hint="Names with commas between them. Empty: in all databases.">
           <WordInput of={databases} />
         </Field>
       )}
-      <Field label="Days until it ends" hint="Nothing: it holds until it is revoked.">
+      <Field label="Days until it ends" hint="Empty: the token is valid until it is revoked.">
         <input
           class="input"
           type="number"

@@ -1,6 +1,6 @@
 /**
  * A QR code (ISO/IEC 18004) of a text: byte mode, error correction level M, versions 1 to 15, which is up to 412 bytes.
- * Written here instead of using a package, because only join tokens are shown as QR codes.
+ * Written here instead of using a package, because only join tokens and kiosk links are shown as QR codes.
  */
 
 /**

@@ -28,7 +28,8 @@ export function Replace({ member, onClose }: { member: Member; onClose: () => vo
   return (
     <Dialog title={`Replace ${member.Name}`} onClose={onClose} actions={<Button onClick={onClose}>Close</Button>}>
       <p>
-        By playbook, with an empty card under the same name, it is one command; <code>-e rookery_replace</code> names the dead one:
+        With the playbook, and an empty card under the same name, one command does it. Here <code>rookery_replace</code> names the dead
+        member:
       </p>
       <Copyable text={`ansible-playbook rookery.cluster.replace_node -e rookery_replace=${member.Name}`} />
       <p>By hand, in two steps:</p>
@@ -51,12 +52,12 @@ export function Replace({ member, onClose }: { member: Member; onClose: () => vo
               step.value = "join"
             }}
           >
-            Make a token for the new one
+            Create a token for the new one
           </Button>
         </li>
       </ol>
       <p class="quiet">
-        If its data lie on a disk of their own that is well, nothing is to be replaced.{" "}
+        If its data are on a separate disk that works, the member need not be replaced.{" "}
         <a href={manualHref("/help/how-to/replace-a-node.md")}>More in the manual</a>
       </p>
     </Dialog>

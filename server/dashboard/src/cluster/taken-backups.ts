@@ -1,4 +1,4 @@
-/** A backup that was sent to this browser. Whether the browser saved it is not known to a page. */
+/** A backup that was sent to this browser. A page cannot know whether the browser saved it. */
 export interface TakenBackup {
   name: string
   /** Milliseconds since 1970. */
@@ -12,7 +12,7 @@ export interface TakenBackup {
 const Key = "rookery.backups"
 const Most = 20
 
-/** Returns the backups that this browser took of a cluster, the newest first. */
+/** Returns the backups of a cluster that were sent to this browser, the newest first. */
 export function readTaken(storage: Pick<Storage, "getItem">, cluster: string): TakenBackup[] {
   try {
     const all = JSON.parse(storage.getItem(`${Key} ${cluster}`) ?? "[]") as TakenBackup[]
@@ -22,19 +22,19 @@ export function readTaken(storage: Pick<Storage, "getItem">, cluster: string): T
   }
 }
 
-/** Adds a backup to the list. Without room in the browser's storage the list stays as it was. */
+/** Returns the list with one more backup, and stores it, unless the browser's storage is full or forbidden. */
 export function rememberTaken(storage: Pick<Storage, "getItem" | "setItem">, cluster: string, backup: TakenBackup): TakenBackup[] {
   const all = [backup, ...readTaken(storage, cluster)].slice(0, Most)
   try {
     storage.setItem(`${Key} ${cluster}`, JSON.stringify(all))
   } catch {
-    // Shown until the page is loaded again.
+    // The backup is listed until the page is loaded again.
   }
 
   return all
 }
 
-/** Returns the name of a backup's file: the cluster, and the time to the second, without signs that a file system forbids. */
+/** Returns the name of a backup's file: cluster, and time to the second, without characters that file systems forbid. */
 export function fileNameOf(place: string, now: Date): string {
   const two = (value: number) => String(value).padStart(2, "0")
   const time = `${now.toLocaleDateString("en-CA")}-${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`

@@ -54,9 +54,9 @@ export function Tokens() {
           rows={data.value.Tokens}
           refresh={refresh}
           warning={(name) =>
-            name === session.value?.Name && <strong> It is the one that you are signed in with: you will be signed out.</strong>
+            name === session.value?.Name && <strong> You are signed in with this token, and will be signed out.</strong>
           }
-          empty={<Empty title="No tokens yet.">Make one for each program and each person that enters.</Empty>}
+          empty={<Empty title="No tokens yet.">Create one for each program and each person.</Empty>}
           columns={[
             {
               title: "Name",

@@ -20,7 +20,7 @@ export function Topology({ list }: { list: MemberList }) {
       class="topology"
       viewBox={`0 0 ${Width} ${height}`}
       role="img"
-      aria-label={`${leader.Name} leads ${others.length === 1 ? "one other" : `${others.length} others`}`}
+      aria-label={`${leader.Name} leads ${others.length === 1 ? "one other member" : `${others.length} other members`}`}
     >
       {others.map((member, at) => {
         const y = at * RowHeight + RowHeight / 2 + 4

@@ -16,7 +16,7 @@ export function Upgrade() {
   const levels = data.value
   const nodes = live.value?.Nodes ?? []
   const versions = new Set(nodes.map((node) => node.Sample?.Version ?? "unknown"))
-  // Only of machines with the image: a cluster may also have machines without it.
+  // Only those of machines with the image. A cluster may also have machines without it.
   const images = new Set(nodes.flatMap((node) => node.Sample?.ImageRelease ?? []))
   const isMixed = versions.size > 1 || images.size > 1
   const newest = levels ? Math.max(levels.Level, ...levels.Members.map((member) => member.NewestLevel ?? 0)) : null
@@ -34,9 +34,9 @@ export function Upgrade() {
             Everything is written at format level {levels.Level}.{" "}
             {isUnder
               ? isEven
-                ? `All members know level ${newest}: until you end the upgrade, the version before can be put back.`
+                ? `All members know level ${newest}: until you end the upgrade, the previous version can be installed again.`
                 : `Some members know level ${newest} already: upgrade the others first.`
-              : "It is the newest that the members know."}
+              : "This is the newest level that the members know."}
           </p>
         )}
         <Table
@@ -82,7 +82,7 @@ export function Upgrade() {
             asks.value = false
           }}
         >
-          <p>The version before cannot be put back afterwards: it starts on these data no more.</p>
+          <p>Afterwards the previous version cannot be installed again, because it does not start on these data.</p>
         </Confirm>
       )}
     </Panel>

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals"
 import file from "./inter.woff2"
 
-/** Whether the page's font is there. Canvas drawings read it, so that they are drawn again. */
+/** Whether the page's font is loaded. Canvas drawings read this signal, so that they are drawn again. */
 export const hasFont = signal(false)
 
 // A browser without requestIdleCallback waits for this time instead.
@@ -9,8 +9,8 @@ const LaterMilliseconds = 500
 const MostMilliseconds = 3000
 
 /**
- * Loads the font when the page has nothing better to do: the first values are shown in the system's font, so that the
- * first screen needs 60 KiB only. Without the font the page stays as it is.
+ * Loads the font when the browser is idle. The first values are shown in the system's font, so that the first screen
+ * needs only 60 KiB. If the font cannot be loaded, the page keeps the system's font.
  */
 export function loadFontLater(): void {
   const load = async () => {

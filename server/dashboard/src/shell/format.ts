@@ -21,7 +21,7 @@ export function room(spare: number | null | undefined): string {
   return spare != null && spare < 0 ? `none: ${bytes(-spare)} below its reserve` : bytes(spare)
 }
 
-/** Returns a format for the values of an axis whose largest is `top`: all in the unit of that one. */
+/** Returns a format for the values of an axis whose largest value is `top`. All values get the unit of the largest. */
 export type Axis = (top: number) => (value: number) => string
 
 export const millisecondsAxis: Axis = (top) => {
@@ -47,12 +47,12 @@ export function milliseconds(value: number | null | undefined): string {
         : `${(value / 1000).toFixed(1)} s`
 }
 
-/** Formats a duration of the syncs of ten seconds: "idle" if there were no syncs. */
+/** Formats how long the syncs of the last ten seconds took: "idle" if there were none. */
 export function syncsTook(value: number | null | undefined): string {
   return value == null ? "idle" : milliseconds(value)
 }
 
-/** Formats such a duration of a node of which nothing may be known yet. */
+/** Does the same as {@link syncsTook}, but returns "unknown" if the node has no sample yet. */
 export function syncTime(sample: object | null | undefined, value: number | null | undefined): string {
   return sample == null ? milliseconds(null) : syncsTook(value)
 }

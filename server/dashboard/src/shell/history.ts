@@ -20,7 +20,7 @@ const MostPoints = 360
 const RefreshSeconds = 300
 const MinShownSeconds = 600
 
-/** Loads the history of nodes for the `seconds` before `to`. Without `to`, for the last `seconds`, and appends live samples. */
+/** Loads the history of nodes for the `seconds` before `to`, or without `to` for the last ones, with live samples. */
 export function useHistory(
   tags: readonly string[],
   names: readonly Name[],

@@ -15,7 +15,7 @@ export async function enterByKiosk(): Promise<string> {
     // If the node does not answer, the caller retries with the same link.
     if (!(failure instanceof Refusal) || failure.status === 0) throw failure
     drop()
-    return `This kiosk link does not hold: ${failure.message}`
+    return `This kiosk link is not valid: ${failure.message}`
   }
 
   drop()

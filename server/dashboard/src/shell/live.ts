@@ -106,7 +106,7 @@ export interface LiveState {
 export const live = signal<LiveState | null>(null)
 export const isLive = signal(false)
 
-/** Whether the stream has been broken for longer than the return to a hidden page takes. */
+/** Whether events are missing, although the page has been visible for some seconds. */
 export const isBroken = signal(false)
 
 /** Age of the newest state in seconds; null before the first. It grows while the stream is broken. */
@@ -128,7 +128,7 @@ export function secondsSinceHeard(tag: string): number | null {
 
 const RetryMilliseconds = 2000
 
-// An event comes each second. Silence is the only sign of a connection whose other end lost its power.
+// The node sends an event each second. If it loses its power, missing events are the only sign of that.
 const QuietSeconds = 4
 const BrokenSeconds = 10
 

@@ -1,8 +1,8 @@
 import { hrefOf } from "./fragment"
 
 /**
- * Returns the place in this page of a page of the manual: `/help/how-to/cluster.md#grow` is
- * `#/help/how-to/cluster/grow`. So the link stays in the page, and keeps its live stream.
+ * Returns the fragment that shows a page of the manual: `#/help/how-to/cluster/grow` for
+ * `/help/how-to/cluster.md#grow`. So the browser stays on this page, and the live stream stays open.
  */
 export function manualHref(address: string): string {
   const [file = "", anchor] = address.split("#", 2)
@@ -14,7 +14,7 @@ export function manualHref(address: string): string {
   return hrefOf("help", ...parts, ...(anchor ? [anchor] : []))
 }
 
-/** The addresses on the node of the manual's pages that explain the pages of the dashboard. */
+/** For each page of the dashboard, the address of the page of the manual that explains it. */
 export const HelpOfPages: Readonly<Record<string, string>> = {
   "": "/help/tutorial/dashboard.md#is-it-well",
   node: "/help/tutorial/dashboard.md#one-card-for-each-pi",

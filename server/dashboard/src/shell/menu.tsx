@@ -9,7 +9,7 @@ export interface MenuAction {
   /** Called when the action is chosen; `href` leads to a place instead. */
   onClick?: () => unknown
   href?: string
-  /** Whether it cannot be undone: it is red, and stands last behind a line. */
+  /** Whether it cannot be undone. Then it is red, and is shown last, below a line. */
   danger?: boolean
   disabled?: boolean
   /** Why it is disabled, or what it does. */
@@ -27,9 +27,9 @@ interface MenuProps {
 const Margin = 4
 
 /**
- * A button with a menu of actions, for rows of tables and for what is wanted seldom. Arrow keys, Home, End and first
- * letters move in it, Enter and Space choose; Escape, a click elsewhere and "Back" close it. The focus in a menu that
- * closes returns to the button.
+ * A button with a menu of actions, for rows of tables and for rare actions. Arrow keys, Home, End and first letters
+ * move in the menu, Enter and Space choose; Escape, a click elsewhere and "Back" close it. Then the focus returns to
+ * the button if it was in the menu.
  */
 export function Menu({ label, actions, children }: MenuProps) {
   const isOpen = useSignal(false)
@@ -37,7 +37,7 @@ export function Menu({ label, actions, children }: MenuProps) {
   const button = useRef<HTMLButtonElement>(null)
   const list = useRef<HTMLDivElement>(null)
   const close = () => {
-    // With the entry that has it the focus would be lost, and the next key would begin at the top of the page.
+    // Otherwise the focus would be lost with its entry, and the next Tab would begin at the top of the page.
     if (list.current?.contains(document.activeElement)) button.current?.focus({ preventScroll: true })
     isOpen.value = false
   }
@@ -49,7 +49,7 @@ export function Menu({ label, actions, children }: MenuProps) {
   useLayoutEffect(() => {
     const [box, menu] = [button.current, list.current]
     if (!isOpen.value || !box || !menu) return
-    // In the browser's top layer, where no table that scrolls cuts it off.
+    // Shown in the browser's top layer, where no scrolling table cuts it off.
     menu.showPopover()
     const { bottom, right, top } = box.getBoundingClientRect()
     const { width, height } = menu.getBoundingClientRect()
@@ -84,7 +84,7 @@ export function Menu({ label, actions, children }: MenuProps) {
       button.current?.focus()
       close()
     } else if (event.key === " " && document.activeElement instanceof HTMLAnchorElement) {
-      // A link does not hear of Space, and the page would scroll.
+      // A browser does not follow a link at Space, but scrolls the page.
       event.preventDefault()
       document.activeElement.click()
     } else if (event.key.length === 1 && event.key !== " ") {
@@ -115,7 +115,7 @@ export function Menu({ label, actions, children }: MenuProps) {
         {children ?? <span aria-hidden="true">⋯</span>}
       </button>
       {isOpen.value && (
-        // Manual, because a light dismissal would come before the click on the button, which would open it again.
+        // Not "auto": the browser would close the menu at a press on the button, and its click would open it again.
         <div
           ref={list}
           id={id}
@@ -164,9 +164,9 @@ function Entry({ action, isFirstDanger, choose, onFollow }: EntryProps) {
       class={look}
       href={action.href}
       onClick={(event) => {
-        // Another tab leaves the menu as it is.
+        // A link that is opened in another tab leaves the menu open.
         if (event.ctrlKey || event.metaKey || event.shiftKey) return
-        // In the stead of the menu's entry, so that "Back" leads to this page at once.
+        // Replaces the menu's entry in the browser's history, so that "Back" leads to this page at once.
         event.preventDefault()
         if (action.href !== undefined) onFollow(action.href)
       }}

@@ -9,7 +9,7 @@ interface Place {
   page: string
   title: string
   icon: IconName
-  /** Heading of the items that it stands with, where there is room for headings; the first item has none. */
+  /** Heading of the item's group, shown where there is room for headings; undefined for the first item. */
   group?: string
   /** Absent if the page is open to all. */
   scope?: string
@@ -32,7 +32,7 @@ const places: Place[] = [
   { page: "help", title: "Help", icon: "help", group: "System" },
 ]
 
-// A screen on the wall shows figures, and nobody reads there.
+// Pages of text, which nobody reads on a screen on the wall.
 const HiddenInKiosk = new Set(["alerts", "help"])
 
 /** Returns the pages that the caller may open. */

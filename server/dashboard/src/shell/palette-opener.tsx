@@ -11,12 +11,12 @@ const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
  * line. The palette is loaded when it is first wanted.
  */
 export function PaletteOpener() {
-  // Not beyond the session: the next one does not begin with an open palette.
+  // State of the component, which ends with the session. So the next session does not begin with an open palette.
   const isOpen = useSignal(false)
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const isChord = event[isApple ? "metaKey" : "ctrlKey"] && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k"
-      // Not over a dialog, which wants an answer first.
+      // Not over a dialog, which the user must answer first.
       if (!isChord || (!isOpen.peek() && document.querySelector("dialog[open]"))) return
       event.preventDefault()
       isOpen.value = !isOpen.peek()

@@ -15,8 +15,8 @@ addEventListener("hashchange", () => {
 })
 
 /**
- * Returns a parameter of the address that asks for something once, such as for an open panel, and takes it out of the
- * address. So the same link can ask again.
+ * Returns a parameter of the address that has one effect, such as opening a panel, and removes it from the address. So
+ * the same link can have the effect again.
  */
 export function takeParameter(name: string): string | null {
   const { page, parts, query } = route.peek()

@@ -49,7 +49,10 @@ export async function signOut(): Promise<void> {
   await refreshSession()
 }
 
-/** Whether the caller has a scope in a database, or in any. Used to hide actions; the node checks each request. */
+/**
+ * Whether the user has a scope in a database, or without `database` in any. Used only to hide actions: the node checks
+ * each request.
+ */
 export function may(scope: string, database?: string): boolean {
   const { Scopes = [], Databases = null } = session.value ?? {}
   if (Scopes.includes("admin")) return true

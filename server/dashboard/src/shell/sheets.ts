@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef } from "preact/hooks"
 
 /**
- * Sheets, dialogs and menus that lie over the page, each with an entry of its own in the browser's history: "Back"
- * closes the sheet, and not the page below.
+ * A sheet, dialog or menu over the page. Each has its own entry in the browser's history, so that "Back" closes the
+ * sheet and does not leave the page below.
  */
 interface Sheet {
   number: number
@@ -13,10 +13,10 @@ const open: Sheet[] = []
 
 const numberIn = (state: unknown): number => (state as { sheet?: number } | null)?.sheet ?? 0
 
-// The entries of sheets that were open before the page was loaded again.
+// The newest sheet's number. It continues after the number of a sheet that was open before the page was loaded again.
 let last = numberIn(history.state)
 
-/** The number of a sheet that was closed otherwise, whose entry is not yet taken away. */
+/** The number of a sheet that was closed, but not by "Back", and whose entry is not removed yet; 0 if there is none. */
 let surplus = 0
 
 addEventListener("popstate", (event) => {
@@ -27,7 +27,8 @@ addEventListener("popstate", (event) => {
 function begin(close: () => void): Sheet {
   const sheet = { number: ++last, close }
   open.push(sheet)
-  // A sheet that follows another one takes its entry. Going back is asynchronous, and would take away the new one.
+  // A sheet that opens at once after another one reuses its entry. Going back is asynchronous, and would remove the new
+  // sheet's entry.
   if (surplus !== 0 && numberIn(history.state) === surplus) history.replaceState({ sheet: sheet.number }, "")
   else history.pushState({ sheet: sheet.number }, "")
   surplus = 0
@@ -36,7 +37,7 @@ function begin(close: () => void): Sheet {
 
 function end(sheet: Sheet): void {
   const at = open.indexOf(sheet)
-  // It was closed by "Back", and its entry is left.
+  // It was closed by "Back", which has left its entry.
   if (at < 0) return
   open.splice(at, 1)
   if (numberIn(history.state) !== sheet.number) return
@@ -50,8 +51,8 @@ function end(sheet: Sheet): void {
 }
 
 /**
- * Gives a sheet its entry while `isOpen`. `close` is called at "Back". Returns a function that goes to a place of the
- * page in the sheet's stead, so that "Back" leads to what was below it.
+ * Gives a sheet its entry while `isOpen`, and calls `close` at "Back". Returns a function that goes to an address of
+ * the page and replaces the sheet's entry, so that "Back" leads to the page that was below the sheet.
  */
 export function useSheet(close: () => void, isOpen = true): (href: string) => void {
   const latest = useRef(close)
@@ -65,7 +66,7 @@ export function useSheet(close: () => void, isOpen = true): (href: string) => vo
   return goInstead
 }
 
-/** Goes to a place of the page, in the stead of the sheet whose entry is the newest. */
+/** Goes to an address of the page. If the current entry is that of a sheet, replaces it. */
 function goInstead(href: string): void {
   if (numberIn(history.state) === 0) location.hash = href
   else location.replace(href)

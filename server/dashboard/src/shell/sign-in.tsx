@@ -45,10 +45,10 @@ export function SignIn() {
   )
 }
 
-/** Signs in, and says what to do if the token is none or unknown. */
+/** Signs in. If the text is no token, or the token is unknown, throws an error that says what to do. */
 async function signInByToken(token: string): Promise<void> {
   if (!/^rookery_\S+$/.test(token.trim())) {
-    throw new Error("This is no token: one begins with rookery_ and has no spaces. Paste the whole line of the file that has it.")
+    throw new Error("This is no token: one begins with rookery_ and has no spaces. Paste the whole line of its file.")
   }
 
   try {
@@ -56,7 +56,7 @@ async function signInByToken(token: string): Promise<void> {
   } catch (failure) {
     if (!(failure instanceof Refusal && failure.status === 401)) throw failure
     throw new Error(
-      "This token is not known to the cluster: it was revoked, or has ended, or is another cluster's. Ask a person who has an admin token for a new one, or make one as below.",
+      "This token is not known to the cluster: it was revoked, has expired, or belongs to another cluster. Ask a person who has an admin token for a new one, or create one as below.",
     )
   }
 }
@@ -102,7 +102,7 @@ function Claim() {
             })
           }
         >
-          I have kept it: sign in
+          I have stored it: sign in
         </Button>
       </div>
     )
@@ -111,7 +111,7 @@ function Claim() {
   return (
     <SecretForm
       label="Code"
-      hint="The node printed it at its start; it is in the file claim-code of its data directory too."
+      hint="The node printed the code when it started. It is also in the file claim-code of the node's data directory."
       verb="Become the owner"
       input={{ name: "code", autocomplete: "one-time-code", autocapitalize: "characters", spellcheck: false }}
       send={async (code) => {

@@ -37,7 +37,7 @@ export function Table<Row>({ label, columns, rows, keyOf, empty, rowClass, stack
   return (
     // Focusable, so that the table can be scrolled by keyboard.
     <div class="table-frame" role="group" aria-label={label} tabIndex={0}>
-      {/* Roles said aloud, because a card's display takes them away. */}
+      {/* Explicit roles, because the CSS display of stacked rows removes the implicit ones. */}
       <table class={`table ${stacks ? "stacks" : ""}`} role="table">
         <thead role="rowgroup">
           <tr role="row">
@@ -85,7 +85,7 @@ export function Table<Row>({ label, columns, rows, keyOf, empty, rowClass, stack
   )
 }
 
-/** Unknown values are last in both directions. */
+/** Sorts rows. Unknown values are last in both directions. */
 function sorted<Row>(rows: readonly Row[], by: (row: Row) => string | number | null, descending: boolean): Row[] {
   return [...rows].sort((left, right) => {
     const a = by(left)

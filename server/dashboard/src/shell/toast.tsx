@@ -47,8 +47,8 @@ function Toast({ id, text, tone, seconds, undo }: Shown) {
     start()
     return hold
   }, [])
-  // Stays while a mouse moves over it or the focus is in it. A mouse that rested where it appeared, or a finger that touched
-  // it, does not hold it: neither leaves it again.
+  // The toast stays while a mouse moves over it or the focus is in it. A mouse that rests where it appears, or a finger
+  // that touches it, does not hold it, because it may never leave.
   return (
     <div
       class={`toast ${tone}`}
