@@ -73,7 +73,7 @@ describe("the file", () => {
     [
       "a newer version",
       JSON.stringify({ ...fileOf({ count: 10 }), Version: 2 }),
-      "This file has version 2 of the form, and this page reads version 1. Open it with the release that wrote it, or a newer one.",
+      "This file has version 2 of the format, and this page reads version 1. Open it with the release that wrote it, or a newer one.",
     ],
     ["no node", JSON.stringify({ ...fileOf({ count: 10 }), Nodes: [] }), "There is no node in this file."],
   ])("is refused with a sentence when it is %s", (_, text, sentence) => {

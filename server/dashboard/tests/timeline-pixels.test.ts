@@ -285,7 +285,7 @@ describe("what is pointed at", () => {
   })
 })
 
-describe("the slowest in sight", () => {
+describe("the slowest in view", () => {
   it("are those that sorting all of them finds", () => {
     const rows = eventsOf({ count: 20_000, end: End }) as [string, number, number, number][]
     const store = storeOf(rows)

@@ -177,7 +177,7 @@ test("A download from a stale index says so, waits if it is asked to, and one wi
     await page.getByRole("menuitem", { name: "NDJSON", exact: true }).click()
   }
   await Promise.all([page.waitForEvent("download"), download()])
-  await page.locator(".toast.bad").getByText("1 results downloaded, 8 B. The index was stale: what was written last may be missing.").waitFor()
+  await page.locator(".toast.bad").getByText("1 results downloaded, 8 B. The index was stale: the last writes may be missing.").waitFor()
   stats = { IsStale: false, TotalResults: 2 }
   await download()
   await page.locator(".toast.bad").getByText("The node sent 1 of 2 results.").waitFor()

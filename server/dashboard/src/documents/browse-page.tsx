@@ -18,7 +18,7 @@ function OrderChoice({ isCollection, chosen, onChoose }: { isCollection: boolean
     <select
       class="input order-choice"
       aria-label="Order"
-      title={isCollection ? "Newest first asks a query, which makes an index if there is none" : ""}
+      title={isCollection ? "Newest first needs a query, which creates an index if there is none" : ""}
       value={chosen}
       onChange={(event) => onChoose(event.currentTarget.value as Order)}
     >

@@ -7,7 +7,7 @@ import { placeOf } from "./json-text"
 import "./code-colours.css"
 import "./code-editor.css"
 
-/** Returns the completions at the caret. */
+/** The completions at the caret. Each replaces the text between `from` and `to`. */
 export interface Offer {
   from: number
   to: number
@@ -177,7 +177,7 @@ export function CodeEditor(props: CodeEditorProps) {
           suggest(event.currentTarget.value, false)
         }}
         onKeyDown={onKeyDown}
-        // The caret moves.
+        // A press moves the caret, which ends the word.
         onPointerDown={() => {
           isTyping.current = false
         }}
@@ -225,7 +225,7 @@ function replace(area: HTMLTextAreaElement, from: number, to: number, text: stri
   area.dispatchEvent(new InputEvent("input", { bubbles: true }))
 }
 
-/** Returns the indentation of a new line: that of the previous line, and more after an open bracket. */
+/** Starts a new line with the indentation of the previous one, and more after an open bracket. */
 function breakLine(area: HTMLTextAreaElement): void {
   const { value, selectionStart: from, selectionEnd: to } = area
   const begin = value.lastIndexOf("\n", from - 1) + 1

@@ -38,7 +38,7 @@ export function CodeLines({ value, starts, highlight, wrongAt, view, line, cutAt
   const wrongLine = wrongAt === null ? -1 : lineOf(starts, wrongAt)
   const rows: JSX.Element[] = []
   const numbers: JSX.Element[] = []
-  let at = firstBehind(stretches, begin)
+  let at = firstEndingAfter(stretches, begin)
   for (let i = first; i < last; i++) {
     const from = starts[i] ?? 0
     const lineEnd = (starts[i + 1] ?? value.length + 1) - 1
@@ -89,7 +89,7 @@ function lineOf(starts: readonly number[], at: number): number {
   return low
 }
 
-function firstBehind(stretches: readonly Stretch[], begin: number): number {
+function firstEndingAfter(stretches: readonly Stretch[], begin: number): number {
   let low = 0
   let high = stretches.length
   while (low < high) {

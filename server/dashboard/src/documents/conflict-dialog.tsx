@@ -36,8 +36,8 @@ export function ConflictDialog({ id, mine, theirs, onKeepMine, onTakeTheirs, onC
         {theirs
           ? isSame
             ? `It was stored again at ${moment(theirs.lastModified)}, with the text that you have.`
-            : `It was stored at ${moment(theirs.lastModified)}, after you opened it. Nothing of yours is stored yet.`
-          : "Nothing of yours is stored yet."}
+            : `It was stored at ${moment(theirs.lastModified)}, after you opened it. Your text is not stored yet.`
+          : "Your text is not stored yet."}
       </p>
       {theirs && !isSame && (
         <>

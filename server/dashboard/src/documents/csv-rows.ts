@@ -1,4 +1,4 @@
-/** A value of a row. What stands in quotation marks is a text, whatever it looks like. */
+/** A value of a row. A value in quotation marks is always a text. */
 export interface CsvValue {
   text: string
   isQuoted: boolean
@@ -52,7 +52,7 @@ export class CsvRows {
         if (sign === '"') this.isQuoted = false
         else this.value += sign
       } else if (sign === '"' && this.wasQuoted) {
-        // A doubled quotation mark is one.
+        // A doubled quotation mark stands for one.
         this.value += sign
         this.isQuoted = true
       } else if (sign === '"' && this.value === "") {
@@ -63,7 +63,7 @@ export class CsvRows {
       } else if (sign === "\n" || sign === "\r") {
         if (!(sign === "\n" && this.afterReturn)) rows.push(this.endRow())
       } else if (this.wasQuoted) {
-        // Read on, a mark that is missing or too many would make one value of many rows.
+        // Refused, because a missing or surplus quotation mark would make one value of many rows.
         throw new Error(
           `Row ${this.number}: '${sign}' follows a closing quotation mark. A quotation mark within a quoted value is written twice.`,
         )
@@ -97,7 +97,7 @@ function isRow({ values }: CsvRow): boolean {
   return values.some(({ text, isQuoted }) => text !== "" || isQuoted)
 }
 
-/** The beginning of a file to the end of its first row, from which the separator is known. Reads each sign once. */
+/** The beginning of a file to the end of its first row, which tells the separator. Reads each character once. */
 class Head {
   text = ""
   private at = 0
@@ -123,7 +123,7 @@ class Head {
     return this.text.length >= LongestRow
   }
 
-  /** The separator that the first row has most of; a comma if it has none. */
+  /** Returns the separator that is most frequent in the first row; a comma if the row has none. */
   separator(): string {
     return [...this.counts].reduce((best, next) => (next[1] > best[1] ? next : best))[0]
   }

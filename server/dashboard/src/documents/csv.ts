@@ -12,19 +12,19 @@ export interface CsvOptions {
 /** Columns that become metadata of a document. */
 const MetadataColumns = ["@id", "@collection", "@expires"]
 
-/** The types of columns are decided from so many rows, which are held until then. */
+/** Number of rows that decide the types of the columns. They are held in memory until then. */
 const DecidingRows = 1000
 
 /**
- * What the values of a column are. Those of a "marked" column are written as JSON unless they are texts: the names in
- * the first row are quoted, as this page and other programs write files whose quotation marks say what is a text.
+ * The type of a column's values. All columns are "marked" if all names in the first row are quoted, as in the files of
+ * this page. Then quotation marks say which values are texts, and the other values are read as JSON.
  */
 export type ColumnType = "number" | "boolean" | "json" | "text" | "marked"
 
 /** A row that cannot become a document. The rows after it can. */
 export class BadRow extends Error {}
 
-/** Returns the types of the columns. A column of several kinds has texts, so that its values are comparable. */
+/** Returns the types of the columns. The values of a column of several kinds become texts, which are comparable. */
 export function typesOf(names: readonly CsvValue[], rows: readonly CsvRow[], isTyped: boolean): ColumnType[] {
   if (!isTyped) return names.map(() => "text")
   if (names.every((name) => name.isQuoted)) return names.map(() => "marked")
@@ -46,14 +46,14 @@ function kindOf(value: CsvValue | undefined): "number" | "boolean" | "json" | "t
   return text === "true" || text === "false" ? "boolean" : "text"
 }
 
-/** A missing value is no member, and not an empty text. */
+/** Whether a value is missing: then the document has no such member. A quoted empty value is an empty text. */
 const isMissing = ({ text, isQuoted }: CsvValue) => text === "" && !isQuoted
 
-// Of up to 15 digits, which every program reads exactly: longer ones are numbers of accounts and cards. 007 and 12E3 are
-// codes more often than numbers.
+// Numbers have up to 15 digits, which every program reads exactly. Longer ones are mostly numbers of accounts and
+// cards, and 007 and 12E3 are mostly codes: these stay texts.
 const isPlainNumber = (text: string) => /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) && text.replace(/\D/g, "").length <= 15
 
-/** Whether JSON reads an unquoted text as something that is no text. */
+/** Whether an unquoted text is a number, true, false or null in JSON. */
 const isScalar = (text: string) =>
   /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) || text === "true" || text === "false" || text === "null"
 
@@ -127,8 +127,8 @@ function heldJson(text: string): string {
 }
 
 /**
- * Converts a CSV file to documents, one a line. The first row has the names. A row that cannot become a document is an
- * empty line, and is given to `onBad` with its number among the lines.
+ * Converts a CSV file to documents, one a line. The first row has the names. A row that cannot become a document
+ * becomes an empty line, whose number is reported to `onBad`.
  */
 export function linesOfCsv(
   bytes: ReadableStream<Uint8Array>,
@@ -212,10 +212,10 @@ export class CsvColumns {
   }
 }
 
-/** The id of the document that a result is made from. As `@id` it would let an import replace the whole document. */
+/** The column with the id of a projection's document. Under `@id`, an import would replace the whole document. */
 const ProjectedId = "id()"
 
-/** Returns the first row. All names are quoted, by which an import knows that unquoted values are no texts. */
+/** Returns the first row. All names are quoted, which tells an import that unquoted values are no texts. */
 export function csvHead(names: readonly string[]): string {
   return `${names.map(quoted).join(",")}\r\n`
 }
@@ -226,7 +226,7 @@ export function csvRow(names: readonly string[], text: string, node: Node): stri
   return `${names.map((name) => cells.get(name) ?? "").join(",")}\r\n`
 }
 
-/** The values of a result by their columns, as CSV writes them. */
+/** Returns the values of a result by their columns, as CSV writes them. */
 function cellsOf(text: string, node: Node): Map<string, string> {
   const cells = new Map<string, string>()
   const metadata = memberOf(node, "@metadata")
@@ -234,7 +234,7 @@ function cellsOf(text: string, node: Node): Map<string, string> {
   const isProjection = projection !== undefined && compact(text, projection) === "true"
   for (const member of node.members ?? []) {
     if (member.name === "@metadata") continue
-    // Overwritten by the metadata, it would be lost without a trace.
+    // Refused, because the metadata would overwrite the member without notice.
     if (MetadataColumns.includes(member.name))
       throw new Error(`A result has a member ${member.name}, which CSV keeps for metadata. Download JSON or NDJSON.`)
     cells.set(member.name, cellOf(text, member.value))

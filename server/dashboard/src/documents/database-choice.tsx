@@ -27,7 +27,7 @@ export function useDatabases(chosen: string): Asked<DatabaseList> & { hasNone: b
 export function NoDatabase({ name }: { name: string }) {
   return (
     <Empty title={`There is no database ${name}.`}>
-      <span>It was deleted, or its name is another, or you may not see it.</span>
+      <span>It was deleted, or has another name, or your token does not give access to it.</span>
       <LinkButton href="#/documents">All databases</LinkButton>
     </Empty>
   )

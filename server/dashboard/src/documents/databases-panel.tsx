@@ -38,7 +38,7 @@ export function DatabasesPanel() {
             keyOf={(row) => row.Name}
             empty={
               <Empty title="There is no database yet.">
-                {may("admin") ? "Make one, and write a document into it." : "Somebody with an admin token can make one."}
+                {may("admin") ? "Create one, and write a document into it." : "A person with an admin token can create one."}
               </Empty>
             }
             columns={[
@@ -96,8 +96,8 @@ export function DatabasesPanel() {
           }}
         >
           <p>
-            Its {count(dropped.value.DocumentsCount)} documents and its indexes go with it, on all members of the cluster. That cannot be
-            undone; only a backup has them then.
+            This also deletes its {count(dropped.value.DocumentsCount)} documents and its indexes, on all members of the cluster. It cannot
+            be undone: afterwards only a backup has them.
           </p>
         </Confirm>
       )}
@@ -111,7 +111,7 @@ function CreateDatabase({ taken, onClose }: { taken: string[]; onClose: () => vo
   const leaving = useLeaving()
   const wanted = name.value.trim()
   const problem =
-    databaseNameProblem(wanted) ?? (taken.some((one) => one.toLowerCase() === wanted.toLowerCase()) ? "There is one of this name." : null)
+    databaseNameProblem(wanted) ?? (taken.some((one) => one.toLowerCase() === wanted.toLowerCase()) ? "This name is taken." : null)
   const create = async () => {
     if (wanted === "" || problem) return
     try {
@@ -137,7 +137,7 @@ function CreateDatabase({ taken, onClose }: { taken: string[]; onClose: () => vo
         </>
       }
     >
-      <Field label="Name" hint="Letters, digits, _, - and dots. Every member of the cluster holds it." wrong={problem}>
+      <Field label="Name" hint="Letters, digits, _, - and dots. Every member of the cluster stores the database." wrong={problem}>
         <input
           class="input"
           autocomplete="off"

@@ -100,7 +100,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
     onStored(now)
   }
 
-  /** Runs operations one after the other, then a save that was requested meanwhile. */
+  /** Runs an operation, and then a save that was requested meanwhile. */
   const oneByOne = async (work: () => Promise<void>) => {
     isBusy.value = true
     trouble.value = null
@@ -180,7 +180,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
     try {
       await deleteDocument(database, stored.id, stored.changeVector)
     } catch (failure) {
-      trouble.value = isConflict(failure) ? new Error("It changed since you opened it, and was not deleted. Read it again first.") : failure
+      trouble.value = isConflict(failure) ? new Error("The document changed meanwhile, and was not deleted. Reload it first.") : failure
       return
     }
 
@@ -236,7 +236,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
       </div>
       <ErrorSentence of={trouble.value} />
       {isNew && (
-        <Field label="Id" hint="Ends in / : the node adds a number. Empty: the node makes a GUID.">
+        <Field label="Id" hint="If it ends in /, the node adds a number. If it is empty, the node generates a GUID.">
           <input
             class="input id-input"
             autocapitalize="off"
@@ -256,7 +256,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
               <LargeText label={Label} value={text.value} highlight={highlightJson} />
               <div class="actions">
                 <span class="quiet">
-                  {bytes(text.value.length)} are too long for browsers to edit well. Long lines are cut off here; what is saved is whole.
+                  {bytes(text.value.length)} are too long for browsers to edit well. Long lines are cut off here, but saved completely.
                 </span>
                 {mayWrite && (
                   <Button

@@ -7,7 +7,7 @@ import { may } from "../shell/session"
 import { NoDatabase, useDatabases } from "./database-choice"
 import { DocumentEditor } from "./document-editor"
 import type { StoredDocument } from "./document-text"
-import { draftsGivenBack } from "./drafts"
+import { restoredDrafts } from "./drafts"
 import { fetchDocument, readsAreLocal } from "./store"
 import "./documents.css"
 
@@ -17,7 +17,7 @@ export function DocumentPage() {
   // An id that the user typed into the address may contain unescaped slashes.
   const id = rest.join("/")
   const collection = route.value.query.get("collection")
-  const times = draftsGivenBack.value
+  const times = restoredDrafts.value
   const { isMissing } = useDatabases(database)
   if (isMissing) return <NoDatabase name={database} />
   if (database === "") return <Empty title="Which document?">Choose it on the documents page.</Empty>

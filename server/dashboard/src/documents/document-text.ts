@@ -95,7 +95,7 @@ function brief(answer: string, own: Member[]): string {
   return text
 }
 
-/** A value in a few words: of an array the number of its items, of an object the names of its first members. */
+/** Abbreviates a value: an array to the number of its items, an object to the names of its first members. */
 function briefValue(answer: string, value: Node): string {
   if (value.items) return `[${value.items.length}]`
   if (value.members) {
@@ -107,7 +107,7 @@ function briefValue(answer: string, value: Node): string {
   return text.length > PreviewValueLength ? `${cut(text, PreviewValueLength)}…` : text
 }
 
-/** Cuts a text, but no character of two units and no escape in two. */
+/** Cuts a text, but never within a surrogate pair or an escape. */
 function cut(text: string, length: number): string {
   return text.slice(0, length).replace(/(?:[\ud800-\udbff]|\\(?:u[0-9a-f]{0,3})?)$/i, "")
 }

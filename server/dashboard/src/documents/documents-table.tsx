@@ -61,7 +61,7 @@ export function DocumentsTable({
     try {
       await deleteDocuments(database, dropped)
     } catch (failure) {
-      toast(`Nothing was deleted. ${failure instanceof Error ? failure.message : ""} Look at it again first.`, { tone: "bad", seconds: 12 })
+      toast(`Nothing was deleted. ${failure instanceof Error ? failure.message : ""} Read the list again.`, { tone: "bad", seconds: 12 })
       chosen.value = new Map()
       onChanged()
       return
@@ -166,7 +166,7 @@ export function DocumentsTable({
         keyOf={(document) => document.id}
         rowClass={(document) => (chosen.value.has(document.id) ? "chosen" : "")}
         empty={
-          <Empty title={isFiltered ? "No document is like that." : "There is no document here yet."}>
+          <Empty title={isFiltered ? "No document matches the filter." : "There is no document here yet."}>
             {!isFiltered && mayWrite && (
               <LinkButton kind="primary" href={createHref}>
                 Write the first one

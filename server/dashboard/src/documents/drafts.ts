@@ -15,8 +15,8 @@ export interface Draft {
 /** Drafts by the address of their page. They are kept in memory until the browser's page is closed. */
 const drafts = new Map<string, Draft>()
 
-/** Number of times that a draft was restored to the open page. The page restarts at each change. */
-export const draftsGivenBack = signal(0)
+/** Number of drafts that were restored to the open page. The page restarts at each change. */
+export const restoredDrafts = signal(0)
 
 /** Keeps a draft for the page with an address. */
 export function keepDraft(address: string, draft: Draft): void {
@@ -35,7 +35,7 @@ export function offerDraft(address: string, name: string, draft: Draft): void {
   toast(`${name} was left without saving.`, {
     undo: async () => {
       drafts.set(address, draft)
-      if (location.hash === address) draftsGivenBack.value++
+      if (location.hash === address) restoredDrafts.value++
       else location.hash = address
     },
   })

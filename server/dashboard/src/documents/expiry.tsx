@@ -8,7 +8,7 @@ export function Expiry({ at }: { at: string | null }) {
   if (Number.isNaN(left)) return null
   return (
     <Tag tone="warning" title={`@expires: ${at}`}>
-      {left > 0 ? `expires in ${duration(left)}` : "expired: goes within a minute"}
+      {left > 0 ? `expires in ${duration(left)}` : "expired: deleted within a minute"}
     </Tag>
   )
 }

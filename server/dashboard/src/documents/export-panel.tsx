@@ -96,7 +96,7 @@ export function ExportPanel({ of, title, total, onClose }: ExportPanelProps) {
         <ErrorSentence of={trouble.value} />
         {isWhole && (
           <>
-            <p class="quiet">The browser keeps the file until it is whole. From a shell, for databases of any size:</p>
+            <p class="quiet">The browser saves the file only when it is complete. From a shell, for databases of any size:</p>
             <Copyable
               text={`${curlLine({
                 method: "GET",

@@ -47,7 +47,7 @@ export async function exportDocuments(
     const said = (statistics: Statistics) => {
       isStale = statistics.IsStale
     }
-    // The total counts what was found before these clauses; a filter may be asked to end early.
+    // The total counts the results before these clauses apply. `filter_limit` can also end a filter early.
     stream = stream.pipeThrough(withoutEnvelope(!hasClause(of.query, "limit", "offset", "filter", "filter_limit"), said))
   }
   stream = stream.pipeThrough(
@@ -142,12 +142,12 @@ export function withoutEnvelope(
     }
 
     if (line === "" || line.startsWith('{"Stats":')) return ""
-    // Left out, the rest would look whole.
+    // Without this line, the rest would look complete.
     throw new Error(`The node sent a line that is no result: ${line.slice(0, 200)}`)
   }
   const check = (said: Statistics | null) => {
     if (said === null) throw new Error("The node sent no statistics before the results. Try again.")
-    // A stale index counts documents that are deleted since.
+    // A stale index also counts documents that were deleted since.
     if (isCounted && !said.IsStale && items !== said.TotalResults)
       throw new Error(`The node sent ${count(items)} of ${count(said.TotalResults)} results. Try again.`)
   }
@@ -167,8 +167,8 @@ export function withoutEnvelope(
   })
 }
 
-/** What is told of an export from a stale index, after the number of its documents. */
-export const StaleSentence = "The index was stale: what was written last may be missing."
+/** Added to the message about an export from a stale index. */
+export const StaleSentence = "The index was stale: the last writes may be missing."
 
 /** Makes the browser download a file. */
 export function download(file: Blob, name: string): void {

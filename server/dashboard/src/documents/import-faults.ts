@@ -1,16 +1,16 @@
-/** Lines of a file that this page refuses itself, and sends as empty ones, so that the numbers of the others stay. */
+/** Lines of a file that this page refuses. It sends empty lines instead, so that the other lines keep their numbers. */
 import type { BadLine } from "./import"
 
 /** How many bad lines of a file are listed. */
 export const MostBadLines = 500
 
-/** The lines that the page refuses, until they are counted with the part that they are in. */
+/** The refused lines that are not yet counted with their part of the file. */
 export class LocalFaults {
   // Reasons are kept for the listed lines only: a file may have millions of bad ones.
   private lines: number[] = []
   private readonly reasons = new Map<number, string>()
 
-  /** Adds a line. Each call has a larger number than the one before it. */
+  /** Adds a line. Its number must be larger than those of the lines before. */
   add(line: number, reason: string): void {
     this.lines.push(line)
     if (this.reasons.size < MostBadLines) this.reasons.set(line, reason)
@@ -30,12 +30,12 @@ export class LocalFaults {
   }
 }
 
-const Projected = "It is a result of a query that selects fields, and would replace the whole document of its @id. Import whole documents."
+const Projected = "It is a query result with some fields only, and would replace the whole document of its @id. Import whole documents."
 const Mark = new TextEncoder().encode('@projection"')
 const Newline = 10
 
 /**
- * Returns the lines of a part without results of queries that have some fields of a document under the document's id.
+ * Returns the lines of a part without projections: results that have only some fields of a document, but its id.
  * `before` is the number of lines before the part.
  */
 export async function withoutProjections(chunks: readonly Uint8Array[], before: number, faults: LocalFaults): Promise<Blob> {
@@ -68,7 +68,7 @@ function isProjection(line: Uint8Array): boolean {
     const { "@metadata": metadata } = JSON.parse(new TextDecoder().decode(line)) as { "@metadata"?: Record<string, unknown> }
     return metadata?.["@projection"] === true && "@id" in metadata
   } catch {
-    // The node says what is wrong with it.
+    // The node reports what is wrong with the line.
     return false
   }
 }

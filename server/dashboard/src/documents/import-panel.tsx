@@ -8,10 +8,10 @@ import { collectionOfFile, type ImportState, importFile, isCsv, readAnswer } fro
 import { pathOf } from "./store"
 
 const Forms =
-  "JSON documents: one a line, one behind the other, or in an array. Or CSV with names in its first row. Also packed with gzip. " +
-  "@metadata.@id names a document, and replaces the one of that id that is there already."
+  "JSON documents: one a line, one after the other, or in an array. Or CSV with names in its first row. Also packed with gzip. " +
+  "A document with an @metadata.@id replaces the stored document with that id."
 
-const Twice = "What is behind it may be stored already: what has an id is written again, what has none is there twice."
+const Twice = "Documents after it may be stored already. Those with an id are then written again, those without one are stored twice."
 
 /** Imports a file of documents into a database. */
 export function ImportPanel({ database, onStored, onClose }: { database: string; onStored: () => void; onClose: () => void }) {
@@ -104,7 +104,7 @@ export function ImportPanel({ database, onStored, onClose }: { database: string;
         )}
         {now && (
           <Progress
-            label={stage.value === "done" ? "Imported" : isRunning ? "Importing …" : "Broken off"}
+            label={stage.value === "done" ? "Imported" : isRunning ? "Importing …" : "Interrupted"}
             done={stage.value === "done" ? now.totalBytes : now.bytes}
             total={now.totalBytes}
             format={bytes}
@@ -119,7 +119,7 @@ export function ImportPanel({ database, onStored, onClose }: { database: string;
         {(stage.value === "failed" || stage.value === "stopped") && now && (
           <div class="actions">
             <Button kind="primary" onClick={() => run(now)}>
-              Go on behind {now.place} {count(now.lines)}
+              Continue after {now.place} {count(now.lines)}
             </Button>
             <span class="quiet">{Twice}</span>
           </div>
@@ -145,11 +145,11 @@ export function ImportPanel({ database, onStored, onClose }: { database: string;
   )
 }
 
-/** What a CSV file does not say by itself. */
+/** The options that a CSV file does not contain: the collection, and whether values are typed. */
 function CsvFields({ options }: { options: Signal<CsvOptions> }) {
   return (
     <>
-      <Field label="Collection" hint="Of the documents whose row has no column @collection. A column @id names the document.">
+      <Field label="Collection" hint="For documents whose row has no column @collection. A column @id has the documents' ids.">
         <input
           class="input"
           autocomplete="off"
@@ -168,7 +168,7 @@ function CsvFields({ options }: { options: Signal<CsvOptions> }) {
             options.value = { ...options.value, isTyped: event.currentTarget.checked }
           }}
         />
-        Columns of numbers, of true and false, or of JSON as such; what is quoted stays a text
+        Import columns of numbers, of true and false, or of JSON as such; quoted values stay texts
       </label>
     </>
   )

@@ -35,8 +35,8 @@ const LongestLine = 16 << 20
 const Newline = 10
 
 /**
- * Sends a file in parts, each by `post`. Skips the first `from` lines. Throws what `post` throws; `state` then contains
- * the progress.
+ * Sends a file in parts, each by `post`. Continues after the lines of `from`. Throws what `post` throws; the last state
+ * given to `onProgress` is then the progress.
  */
 export async function importFile(
   file: Blob,
@@ -201,7 +201,7 @@ export async function* partsOf(stream: ReadableStream<Uint8Array>, size: () => n
         held.push(chunk)
         length += chunk.length
         if (end === 0 && length > LongestLine)
-          throw new Error("A line of the file is longer than 16 MiB. A document has at most 8 MiB, and stands on one line.")
+          throw new Error("A line of the file is longer than 16 MiB. A document has at most 8 MiB, and is on one line.")
       }
     }
   } catch (failure) {
@@ -248,7 +248,7 @@ function checkBeginning(bytes: Uint8Array) {
   if (beginning.startsWith("PK")) throw new Error("This is a ZIP archive. Unpack it, and import the file that is in it.")
 }
 
-/** Whether a file is CSV, by its name: content of CSV can look like anything. */
+/** Whether a file is CSV, by its name, because the content of a CSV file can look like anything. */
 export function isCsv(name: string): boolean {
   return /\.(csv|tsv)(\.gz)?$/i.test(name)
 }

@@ -61,7 +61,7 @@ class ValueScanner {
  */
 export class PlaceJudge {
   readonly #scanner = new ValueScanner()
-  #stage: "before" | "within" | "behind" = "before"
+  #stage: "before" | "within" | "after" = "before"
 
   /**
    * Continues with the next chunk. Returns null if more of the file is needed. A file that ends before that has lines.
@@ -79,7 +79,7 @@ export class PlaceJudge {
       const end = this.#scanner.endIn(chunk, at)
       if (chunk.subarray(at, end < 0 ? chunk.length : end).includes(Newline)) return "document"
       if (end < 0) return null
-      this.#stage = "behind"
+      this.#stage = "after"
       at = end
     }
 
@@ -101,8 +101,8 @@ export function onePerLine(bytes: ReadableStream<Uint8Array>): ReadableStream<Ui
   let position = 0
   let isInValue = false
   let isInArray = false
-  let isBehindValue = false
-  let isBehindComma = false
+  let isAfterValue = false
+  let isAfterComma = false
 
   /** Adds a piece of the current document without its newlines. JSON strings contain none. */
   const keep = (piece: Uint8Array) => {
@@ -115,21 +115,21 @@ export function onePerLine(bytes: ReadableStream<Uint8Array>): ReadableStream<Ui
   }
 
   const wrong = (byte: number, wanted: string) =>
-    new Error(`At byte ${position}, behind document ${documents}, is '${String.fromCharCode(byte)}' where ${wanted}.`)
+    new Error(`At byte ${position}, after document ${documents}, is '${String.fromCharCode(byte)}' where ${wanted}.`)
 
   /** Handles a byte between two documents; returns true if a document begins. */
   const begins = (byte: number): boolean => {
     if (isSpace(byte)) return false
-    const isComma = byte === Comma && !(isInArray && isBehindValue)
-    if (isComma || (byte === Close && isBehindComma)) {
-      throw wrong(byte, "a document must")
+    const isComma = byte === Comma && !(isInArray && isAfterValue)
+    if (isComma || (byte === Close && isAfterComma)) {
+      throw wrong(byte, "a document must stand")
     }
 
-    isBehindComma = byte === Comma
+    isAfterComma = byte === Comma
     if (!isInArray) {
       if (byte !== Open) return true
       isInArray = true
-      isBehindValue = false
+      isAfterValue = false
       return false
     }
 
@@ -138,12 +138,12 @@ export function onePerLine(bytes: ReadableStream<Uint8Array>): ReadableStream<Ui
       return false
     }
 
-    if (!isBehindValue) return true
+    if (!isAfterValue) return true
     if (byte !== Comma) {
-      throw wrong(byte, "',' or ']' must")
+      throw wrong(byte, "',' or ']' must stand")
     }
 
-    isBehindValue = false
+    isAfterValue = false
     return false
   }
 
@@ -166,7 +166,7 @@ export function onePerLine(bytes: ReadableStream<Uint8Array>): ReadableStream<Ui
       at = end
       documents++
       isInValue = false
-      isBehindValue = true
+      isAfterValue = true
       for (const piece of held) give(piece)
       give(new Uint8Array([Newline]))
       held = []
@@ -181,7 +181,7 @@ export function onePerLine(bytes: ReadableStream<Uint8Array>): ReadableStream<Ui
     }
 
     if (isInArray) {
-      throw new Error(`The file ends behind document ${documents}, before its array does: it is cut off.`)
+      throw new Error(`The file ends after document ${documents}, within its array: it is cut off.`)
     }
 
     for (const piece of held) give(piece)

@@ -210,9 +210,9 @@ class Reader {
     }
   }
 
-  private nameFault(isBehindComma: boolean): string {
+  private nameFault(isAfterComma: boolean): string {
     const character = this.text[this.at]
-    if (character === "}" && isBehindComma) return "A comma stands before '}'; JSON has none there."
+    if (character === "}" && isAfterComma) return "A comma stands before '}'; JSON has none there."
     if (character === "'") return "Names stand in double quotes, not in single ones."
     return character === undefined ? "The text ends inside of an object." : `A name in double quotes must stand here, not ${this.found()}.`
   }

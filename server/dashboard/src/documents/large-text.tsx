@@ -7,7 +7,7 @@ import "./code-editor.css"
 
 const LineHeight = 20
 
-/** Maximum number of drawn characters of a line. Browsers draw nothing of a line of megabytes. */
+/** Maximum number of drawn characters of a line. Browsers do not draw a line of megabytes at all. */
 const Columns = 240
 
 /** A read-only view of a text that is too long for a textarea. Draws only the beginnings of the visible lines. */

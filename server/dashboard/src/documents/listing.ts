@@ -10,16 +10,16 @@ export interface Filter {
   prefix: string
   /** Conditions in RQL, as after `where`. */
   where: string
-  /** The order; documents without a filter and those of a collection have two. */
+  /** The order. A list by id prefix only is always by id ({@link hasOrders}). */
   order: Order
 }
 
-/** By the time of the last change, the newest first, or as the node lists them without work: by id or by creation. */
+/** `newest`: by the time of the last change, newest first. `plain`: as the node stores them, by id or by creation. */
 export type Order = "newest" | "plain"
 
 /**
- * Whether documents can be listed in another order. By a prefix they are listed by id; all others by a query or, without
- * a filter, by the node's own order of changes.
+ * Whether the user can choose the order. A list by id prefix only is by id. Other lists are read with a query, or
+ * without a filter in the node's order of changes.
  */
 export function hasOrders(collection: string | null, { prefix, where }: Pick<Filter, "prefix" | "where">): boolean {
   return collection !== null || where.trim() !== "" || prefix === ""

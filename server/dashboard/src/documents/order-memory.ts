@@ -5,8 +5,9 @@ const Key = "rookery.order"
 type Memory = Pick<Storage, "getItem" | "setItem">
 
 /**
- * The order that was chosen last for these documents. All documents are listed newest first by the node itself. In a
- * collection that needs an index, so the choice holds for this collection only: looking at another one makes none.
+ * Returns the order that was chosen last for these documents. The node itself lists all documents newest first. In a
+ * collection this order needs an index. So a choice holds only for its collection, and a look at another one creates no
+ * index.
  */
 export function orderOf(storage: Memory, database: string, collection: string | null): Order {
   const first = collection === null ? "newest" : "plain"

@@ -55,8 +55,8 @@ export function DefinitionEditor({ database, definition, isNew, onStored }: Defi
     <div class="stack">
       {isAutomatic && (
         <p class="quiet">
-          Queries made this index, and widen it when they need more. It cannot be edited. If it is deleted, the next query that needs it
-          creates it again.
+          Queries created this index, and add fields to it when they need them. It cannot be edited. If it is deleted, the next query that
+          needs it creates it again.
         </p>
       )}
       {isNew && (
@@ -142,7 +142,7 @@ export function DefinitionEditor({ database, definition, isNew, onStored }: Defi
           {isChanged && !isNew && (
             <>
               <Button onClick={() => change(definition)}>Discard changes</Button>
-              <span class="quiet">The index goes on answering as it is until the new one has caught up.</span>
+              <span class="quiet">The old definition answers queries until the new one has caught up.</span>
             </>
           )}
         </div>

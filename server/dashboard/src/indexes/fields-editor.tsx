@@ -21,7 +21,7 @@ export function FieldsEditor({ fields, configuration, mayEdit, onChange }: Field
   return (
     <div class="field">
       <span class="text-name">Options of fields</span>
-      {list.length === 0 && <span class="hint">None: each field is found by its values, without case.</span>}
+      {list.length === 0 && <span class="hint">None: each field is searched by its values, ignoring case.</span>}
       {list.length > 0 && (
         <div class="table-frame" role="group" aria-label="Options of fields" tabIndex={0}>
           <table class="table fields-table">

@@ -13,11 +13,11 @@ export function ConditionTag({ index }: { index: IndexStatistics }) {
 /** Reports that a replacement of an index is being built, or that it has stopped. */
 export function ReplacementTag({ replacement }: { replacement: ListedIndex }) {
   return replacement.State === "Error" ? (
-    <Tag tone="bad" title="The definition that was to take its place cannot take the documents. The old one goes on answering.">
+    <Tag tone="bad" title="Too many documents failed with the changed definition. The old one still answers queries.">
       change stopped
     </Tag>
   ) : (
-    <Tag tone="accent" title="Another definition is built beside it, and takes its place when it has caught up">
+    <Tag tone="accent" title="A changed definition is being built, and replaces this one when it has caught up">
       being replaced
     </Tag>
   )

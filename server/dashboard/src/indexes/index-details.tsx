@@ -109,8 +109,8 @@ function Summary({
               <ReplacementTag replacement={index.replacement} />
               <span>
                 {index.replacement.State === "Error"
-                  ? "The changed definition takes nobody's place: queries are answered from the old one. Put a corrected one."
-                  : "A new definition is built beside it. Until that has caught up, queries are answered from the old one."}
+                  ? "The changed definition does not replace the old one, which still answers queries. Save a corrected definition."
+                  : "A changed definition is being built. Until it has caught up, the old one answers queries."}
               </span>
             </p>
             <IndexProgressBar index={index.replacement} />
@@ -122,14 +122,14 @@ function Summary({
   )
 }
 
-/** Nodes do not record queries, so these are the queries of this browser. */
+/** The queries of this browser that the index answered. Nodes do not record queries. */
 function Queries({ database, index }: { database: string; index: ListedIndex }) {
   const answered = readHistory(localStorage, database).filter((query) => query.index?.toLowerCase() === index.Name.toLowerCase())
   const hrefOfQuery = (text: string) => `${hrefOf("query", database)}?q=${encodeURIComponent(text)}`
   return (
     <div class="stack">
       {answered.length === 0 ? (
-        <Empty title="No query of this browser was answered from it.">A node does not keep who asked.</Empty>
+        <Empty title="This index answered no query of this browser.">A node does not record queries.</Empty>
       ) : (
         <ul class="history">
           {answered.map((query) => (
@@ -143,7 +143,7 @@ function Queries({ database, index }: { database: string; index: ListedIndex }) 
       )}
       <div class="actions">
         <LinkButton href={hrefOfQuery(`from index ${index.Name.includes("'") ? nameInRql(index.Name) : textInRql(index.Name)}`)}>
-          Ask it
+          Query it
         </LinkButton>
       </div>
     </div>

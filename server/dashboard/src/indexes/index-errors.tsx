@@ -13,7 +13,7 @@ interface IndexError {
   Error: string
 }
 
-/** The last 500 documents each that an index and its replacement could not index, with the reasons. */
+/** The last 500 documents that an index could not index, and the same of its replacement, with the reasons. */
 export function IndexErrors({ database, index, refresh }: { database: string; index: ListedIndex; refresh: () => Promise<void> }) {
   const asked = useAsked<{ Results: { Errors: IndexError[] }[] }>(readOf(database, "indexes/errors", { name: index.Name }), 5)
   const errors = asked.data.value?.Results.flatMap((result) => result.Errors)
@@ -29,7 +29,7 @@ export function IndexErrors({ database, index, refresh }: { database: string; in
           label="Errors"
           rows={errors.map((error, at) => ({ ...error, at }))}
           keyOf={(error) => error.at}
-          empty={<Empty title="It took every document." />}
+          empty={<Empty title="No document failed." />}
           columns={[
             {
               title: "Document",

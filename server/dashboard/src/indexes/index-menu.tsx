@@ -15,7 +15,7 @@ interface IndexMenuProps {
   isBrief?: boolean
 }
 
-/** The actions on an index. Pausing and resetting affect this node only, the others all members. */
+/** The actions on an index. Pausing and resetting affect only this node, the other actions all members. */
 export function IndexMenu({ database, index, refresh, isBrief = false }: IndexMenuProps) {
   const asking = useSignal<"reset" | "delete" | null>(null)
   const leaving = useLeaving()
@@ -53,8 +53,8 @@ export function IndexMenu({ database, index, refresh, isBrief = false }: IndexMe
           onClose={close}
         >
           <p>
-            This node forgets what the index holds and builds it from the documents. Until it has come as far as it was, it answers nothing
-            new.
+            This node deletes the entries of the index and builds it again from the documents. Until the index has caught up, queries wait
+            for it, or get stale results.
           </p>
         </Confirm>
       )}
@@ -72,10 +72,10 @@ export function IndexMenu({ database, index, refresh, isBrief = false }: IndexMe
           onClose={close}
         >
           <p>
-            It goes on all members. No document is lost.{" "}
+            It is deleted on all members. No document is lost.{" "}
             {index.Type === "AutoMap"
-              ? "A query that needs it makes it again."
-              : "Its definition is gone with it: copy it first, if you may want it back."}
+              ? "The next query that needs it creates it again."
+              : "Its definition is deleted too: copy it first, if you may need it again."}
           </p>
         </Confirm>
       )}

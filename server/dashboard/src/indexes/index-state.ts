@@ -66,14 +66,14 @@ export function errorsOf(index: ListedIndex): number {
 /** Describes the state of an index in a word, with an explanation. */
 export function conditionOf(index: IndexStatistics): { word: string; tone: Tone; means: string } {
   if (index.State === "Error")
-    return { word: "stopped", tone: "bad", means: "Too many documents failed. Look at the errors, mend the definition, or reset it." }
+    return { word: "stopped", tone: "bad", means: "Too many documents failed. Look at the errors, correct the definition, or reset it." }
   if (index.State === "Disabled") return { word: "disabled", tone: "quiet", means: "Switched off on all members; queries do not use it." }
   if (index.Status === "Paused")
-    return { word: "paused", tone: "warning", means: "This node does not go on with it until it is resumed, or the node restarts." }
-  if (index.Status === "Pending") return { word: "waiting", tone: "quiet", means: "This node has not begun with it yet." }
+    return { word: "paused", tone: "warning", means: "This node does not update it until it is resumed, or the node restarts." }
+  if (index.Status === "Pending") return { word: "waiting", tone: "quiet", means: "This node has not begun to build it yet." }
   return index.IsStale
-    ? { word: "catching up", tone: "accent", means: "There are documents that it has not seen yet." }
-    : { word: "up to date", tone: "good", means: "It has seen every document." }
+    ? { word: "catching up", tone: "accent", means: "It has not processed all documents yet." }
+    : { word: "up to date", tone: "good", means: "It has processed all documents." }
 }
 
 /** Describes the kind of an index in plain words. */

@@ -31,7 +31,7 @@ export function IndexesList({ database }: { database: string }) {
           keyOf={(index) => index.Name}
           empty={
             <Empty title="There is no index yet.">
-              Queries make those that they need by themselves. Define one for what no document holds as a field: a computed value, sums by a
+              Queries create the indexes that they need. Define one yourself for values that no field has: a computed value, or sums by a
               key.
             </Empty>
           }

@@ -70,7 +70,7 @@ export function NewIndex({ database }: { database: string }) {
           ))}
         </ul>
         <p class="quiet">
-          What maps and reduces may say: <a href={manualHref("/help/how-to/static-indexes.md")}>Define an index yourself</a>.
+          What maps and reduces can contain: <a href={manualHref("/help/how-to/static-indexes.md")}>Define an index yourself</a>.
         </p>
       </div>
     </Panel>

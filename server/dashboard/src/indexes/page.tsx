@@ -31,7 +31,7 @@ export function IndexesPage() {
       </div>
       {hasNone && (
         <Empty title="There is no database yet.">
-          <LinkButton href="#/documents">Make one</LinkButton>
+          <LinkButton href="#/documents">Create one</LinkButton>
         </Empty>
       )}
       {!hasNone && isMissing && <NoDatabase name={database} />}

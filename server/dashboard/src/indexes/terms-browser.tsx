@@ -58,7 +58,7 @@ export function TermsBrowser({ database, definition }: { database: string; defin
           void read(from.value, [])
         }}
       >
-        <Field label="Field" hint="search(NAME) for the words of a field that is searched">
+        <Field label="Field" hint="search(NAME) for the words of a full-text field">
           <input
             class="input"
             list="index-fields"
@@ -76,7 +76,7 @@ export function TermsBrowser({ database, definition }: { database: string; defin
             <option key={name} value={name} />
           ))}
         </datalist>
-        <Field label="Behind the value">
+        <Field label="After the value">
           <input
             class="input"
             autocapitalize="off"
@@ -90,7 +90,7 @@ export function TermsBrowser({ database, definition }: { database: string; defin
         <Button type="submit">Show</Button>
       </form>
       <ErrorSentence of={trouble.value} />
-      {terms.value?.length === 0 && <Empty title="It holds no value there." />}
+      {terms.value?.length === 0 && <Empty title="The index has no value of this field there." />}
       {terms.value && terms.value.length > 0 && (
         <>
           <ul class="terms">
@@ -116,7 +116,7 @@ export function TermsBrowser({ database, definition }: { database: string; defin
           </div>
         </>
       )}
-      <p class="quiet hint">As this node's index has them: without case, and perhaps with values that only deleted documents had.</p>
+      <p class="quiet hint">The values as this node's index has them: usually in lower case, perhaps also values of deleted documents.</p>
     </div>
   )
 }

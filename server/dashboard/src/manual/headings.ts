@@ -18,7 +18,7 @@ export function plain(markdown: string): string {
     .trim()
 }
 
-/** Gives each heading of a page its anchor: a second heading with the same text gets `-1`, and so on. */
+/** Returns a function from a page's headings to their anchors: a second heading with the same text gets `-1`, etc. */
 export function anchors(): (text: string) => string {
   const known = new Map<string, number>()
   return (text) => {

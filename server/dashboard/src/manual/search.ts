@@ -50,7 +50,7 @@ export function sectionsOf(texts: Texts, pages: readonly ManualPage[]): Section[
   })
 }
 
-/** Returns the sections that contain all words of a search, the best first. A word may be the beginning or part of one. */
+/** Returns the sections that contain all words of a search, the best first. A searched word may be a part of a word. */
 export function search(sections: readonly Section[], asked: string): Found[] {
   const words = asked.toLowerCase().split(/\s+/).filter(Boolean).map(stem)
   if (words.length === 0) return []

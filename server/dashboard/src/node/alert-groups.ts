@@ -1,6 +1,6 @@
 import type { Alert } from "../shell/live"
 
-/** The titles of alerts for people. One of a newer node gets its name in words. */
+/** The titles of alerts. An alert that only a newer node knows gets its name as the title. */
 export const Titles: Readonly<Record<string, string>> = {
   node_silent: "A node is silent",
   not_serving: "A node serves no documents",
@@ -35,7 +35,7 @@ export function titleOfAlert(name: string): string {
   return Titles[name] ?? words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Alerts of one name, which one card shows. */
+/** Alerts of one name, which one card of the page shows. */
 export interface AlertGroup {
   name: string
   severity: Alert["Severity"]

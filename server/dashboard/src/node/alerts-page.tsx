@@ -88,7 +88,7 @@ function Place({ alert }: { alert: Alert }) {
   return <a href={hrefOf("node", tag)}>{node?.Name || tag}</a>
 }
 
-/** Whether alerts are sent to somebody, and a test of it. */
+/** Shows whether a webhook sends the alerts, with a button that tests it. */
 function Messages() {
   const { data } = useAsked<{ Settings: { Name: string; Value: string | null }[] }>("/admin/node/settings")
   const settings = data.value?.Settings
@@ -125,7 +125,7 @@ function Messages() {
   )
 }
 
-/** All conditions, folded, because one reads them once. */
+/** All conditions, folded, because a user reads them once. */
 function Catalogue({ rules }: { rules: readonly AlertRule[] }) {
   return (
     <details class="panel catalogue">

@@ -6,7 +6,7 @@ import { powerOf, throttleWord } from "../shell/node-words"
 /** All values that a node reports. */
 export function Figures({ node }: { node: LiveNode }) {
   const of = node.Sample
-  if (!of) return <p class="quiet">Nothing is known of it yet.</p>
+  if (!of) return <p class="quiet">Nothing is known about this node yet.</p>
   const groups: [string, [string, ComponentChildren][]][] = [
     [
       "Machine",

@@ -109,7 +109,7 @@ function Logs({ node }: { node: string }) {
         </div>
         <ErrorSentence of={trouble.value} retry={read} />
         {lines.value === null ? null : shown.length === 0 ? (
-          <Empty title="No such lines.">{lines.value.length > 0 && `${lines.value.length} others are in memory.`}</Empty>
+          <Empty title="No such lines.">{lines.value.length > 0 && `${lines.value.length} other lines are in memory.`}</Empty>
         ) : (
           <ol
             class="log-lines"

@@ -12,7 +12,7 @@ export function Health({ state }: { state: LiveState }) {
   const { Level, Sentence } = state.Health
   const up = state.Nodes.filter((node) => node.State === "up")
   const leader = state.Nodes.find((node) => node.Role === "leader" || node.Role === "alone")
-  const teller = leader?.Sample ?? up.find((node) => node.IsSelf)?.Sample ?? null
+  const source = leader?.Sample ?? up.find((node) => node.IsSelf)?.Sample ?? null
   const limit = state.Nodes.find((node) => node.LimitsCapacity) ?? (state.Cluster ? undefined : leader)
   return (
     <section class={`health ${Level}`} aria-label="Health">
@@ -26,13 +26,13 @@ export function Health({ state }: { state: LiveState }) {
         <Total label="Leader" value={state.Cluster ? (leader?.Name ?? "none") : "alone"} isName />
         <Total label="Writes" value={perSecond(sumOf(up, "WritesPerSecond"))} />
         <Total label="Reads" value={perSecond(sumOf(up, "ReadsPerSecond"))} />
-        <Total label="Documents" value={count(teller?.Documents)} />
+        <Total label="Documents" value={count(source?.Documents)} />
         <Total
           label="Room left"
           value={limit?.SpareBytes != null && limit.SpareBytes < 0 ? "none" : bytes(limit?.SpareBytes)}
           more={state.Cluster && limit ? `by ${limit.Name}` : ""}
         />
-        <Total label="Last backup" value={teller?.BackupAgeSeconds == null ? "none known" : ago(teller.BackupAgeSeconds)} />
+        <Total label="Last backup" value={source?.BackupAgeSeconds == null ? "none known" : ago(source.BackupAgeSeconds)} />
       </dl>
     </section>
   )

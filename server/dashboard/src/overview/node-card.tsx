@@ -44,7 +44,7 @@ export function NodeCard({ node }: { node: LiveNode }) {
             {sample?.IsSimulated && " (simulated)"}
           </>
         ) : seen == null ? (
-          "It has told this node nothing since this node started."
+          "This node has not heard from it since this node started."
         ) : (
           <strong>Last heard {ago(seen)}. These are its last words.</strong>
         )}
@@ -101,7 +101,7 @@ export function NodeCard({ node }: { node: LiveNode }) {
                 {node.LimitsCapacity && (
                   <>
                     {" "}
-                    <Tag tone="accent" title="The cluster can take no more than this one.">
+                    <Tag tone="accent" title="The cluster can store no more than this node can.">
                       limits the cluster
                     </Tag>
                   </>
@@ -147,7 +147,7 @@ export function NodeCard({ node }: { node: LiveNode }) {
   )
 }
 
-/** Names what a node does not tell, for one line: most boards lack a sensor or two. */
+/** Returns the names of the values that a node does not report, for one line. Most boards lack a sensor or two. */
 export function unknownOf(node: LiveNode): string[] {
   const { Sample: sample } = node
   if (!sample) return []
@@ -160,7 +160,7 @@ export function unknownOf(node: LiveNode): string[] {
     ["power", sample.Throttled],
     ["bytes written to the card", sample.DeviceWrittenBytes],
     ["life left of the card", sample.LifeLeftDays],
-    // Only of a node that answers: of others no present value can be known.
+    // Only for a node that answers. The present values of other nodes cannot be known.
     ...(node.State === "up"
       ? ([
           ["room", node.SpareBytes],

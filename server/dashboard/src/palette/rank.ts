@@ -1,4 +1,4 @@
-/** Kinds of things that the palette leads to, in the order in which equally good ones are listed. */
+/** Kinds of items. Groups whose best items match equally well are listed in this order. */
 export const Kinds = ["Pages", "Actions", "Databases", "Collections", "Indexes", "Documents", "Nodes", "Help"] as const
 
 export type Kind = (typeof Kinds)[number]
@@ -8,7 +8,7 @@ export interface Item {
   key: string
   kind: Kind
   title: string
-  /** What is beside the title, such as the database; it is searched too. */
+  /** A text beside the title, such as the database; it is searched too. */
   detail?: string
   /** Other words by which the item is found. */
   words?: string
@@ -27,7 +27,7 @@ const MostWithoutWords = 4
 
 /**
  * Returns the items that contain all words of a text, in groups: the group with the best item first. Without a text,
- * the first items of the kinds that one begins with.
+ * returns the first pages, actions and databases.
  */
 export function rank(items: readonly Item[], text: string): Group[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
@@ -51,14 +51,17 @@ function mostOf(kind: Kind, words: number): number {
   return kind === "Pages" ? 20 : kind === "Databases" || kind === "Actions" ? MostWithoutWords : 0
 }
 
-/** 0 if a word is missing. A word at the beginning of the title counts most, one inside a word least. */
+/**
+ * Returns how well an item matches; 0 if a word is missing. A match at the beginning of the title counts most, one
+ * inside a word least.
+ */
 function rateOf(item: Item, words: readonly string[]): number {
   if (words.length === 0) return 1
   const title = item.title.toLowerCase()
   const rest = `${item.detail ?? ""} ${item.words ?? ""}`.toLowerCase()
   let sum = 0
   for (const word of words) {
-    const rate = placeOf(title, word, 1) || placeOf(rest, word, 0.3)
+    const rate = rateOfWord(title, word, 1) || rateOfWord(rest, word, 0.3)
     if (rate === 0) return 0
     sum += rate
   }
@@ -66,7 +69,7 @@ function rateOf(item: Item, words: readonly string[]): number {
   return sum / words.length
 }
 
-function placeOf(text: string, word: string, weight: number): number {
+function rateOfWord(text: string, word: string, weight: number): number {
   const at = text.indexOf(word)
   if (at < 0) return 0
   if (text === word) return 12 * weight

@@ -15,7 +15,7 @@ import { may, session, signOut } from "../shell/session"
 import { toast } from "../shell/toast"
 import type { Item } from "./rank"
 
-/** The collections and indexes of so many databases are offered; of the others only the database. */
+/** Number of databases whose collections and indexes are offered. Of further databases only the name is offered. */
 const MostDatabases = 12
 const LastKey = "rookery.database"
 
@@ -27,7 +27,7 @@ function currentDatabase(names: readonly string[]): string | undefined {
   return names.find((name) => name === here) ?? names.find((name) => name === last) ?? names[0]
 }
 
-/** Returns all that the palette leads to, as far as it is known now; documents are those whose id begins with `text`. */
+/** Returns the items that are known so far. The documents are those whose id begins with `text`. */
 export function useItems(text: string): Item[] {
   const mayRead = may("read")
   const databases = useAsked<{ Databases: { Name: string }[] }>(mayRead ? databasesPath() : null)
@@ -111,7 +111,7 @@ function actions(database: string | undefined): Item[] {
   ]
 }
 
-/** The collections and indexes of databases. What cannot be read is not offered; its page says why. */
+/** Returns the collections and indexes of databases, without those that cannot be read: their page says why. */
 function useInside(databases: readonly string[]): Item[] {
   const found = useSignal<Item[]>([])
   useEffect(() => {
@@ -195,14 +195,14 @@ function useDocuments(databases: readonly string[], text: string): Item[] {
       leaving.abort()
     }
   }, [prefix, databases.join("\n")])
-  // Those of a shorter text stay until the answer comes; the ranking leaves out those that do not begin so any more.
+  // Until the answer arrives, the documents of a shorter text stay. The ranking drops those that no longer match.
   return prefix !== "" && prefix.startsWith(found.value.text) ? found.value.items : []
 }
 
 function useManual(): Item[] {
   const texts = useSignal<Texts | null>(null)
   useEffect(() => {
-    // Without the manual the rest is offered.
+    // If the manual cannot be loaded, the other items are offered.
     loadManual().then(
       (read) => {
         texts.value = read

@@ -31,7 +31,7 @@ interface Running {
 }
 
 const AskAgainMilliseconds = 500
-// Time to wait for a stale index, so that the count is that of the current documents.
+// Time to wait for a stale index, so that the current documents are counted.
 const PatienceSeconds = 15
 const Named = 4
 
@@ -93,14 +93,14 @@ export function ChangeByQuery({ database, kind, text, parameters, onClose }: Cha
             <p>
               <strong>{documents(found.count)}</strong>
               {found.ids.length > 0 && `: ${found.ids.join(", ")}${found.count > found.ids.length ? " …" : ""}`}.{" "}
-              {kind === "delete" ? "They are deleted" : "They are changed"} in batches, each in the state in which it is then. That cannot
+              {kind === "delete" ? "They are deleted" : "They are changed"} in batches, each document in its state at that time. This cannot
               be undone.
             </p>
           ) : (
             !trouble.value && <p class="quiet">Counting …</p>
           )}
           <pre class="asked-query">{text}</pre>
-          <Field label="Documents a second, at most" hint="Empty: as fast as the node can. Slower leaves room for others.">
+          <Field label="Documents a second, at most" hint="Empty: as fast as the node can. A limit slows down other requests less.">
             <input
               class="input seconds"
               type="number"
@@ -167,8 +167,8 @@ function OperationPanel({ database, running, onClose }: { database: string; runn
   const Said = {
     InProgress: "Running",
     Completed: "Done",
-    Canceled: "Stopped: what was done stands",
-    Faulted: "Failed: what was done stands",
+    Canceled: "Stopped: the changes so far remain",
+    Faulted: "Failed: the changes so far remain",
   }
   return (
     <Panel
@@ -196,7 +196,7 @@ function OperationPanel({ database, running, onClose }: { database: string; runn
         total={now && (now.Progress.Total > 0 || !isRunning) ? now.Progress.Total : null}
         unit="documents"
       />
-      {isRunning && <p class="quiet">It goes on at node {running.node} when you leave this page.</p>}
+      {isRunning && <p class="quiet">It continues on node {running.node} if you leave this page.</p>}
       <ErrorSentence of={now?.Result?.Message ?? trouble.value} />
     </Panel>
   )

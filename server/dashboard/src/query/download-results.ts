@@ -73,7 +73,7 @@ function itemOf(text: string): { text: string; node: Node } {
 /** Converts lines of JSON to one array, an item on each line. */
 export function arrayOfLines(): TransformStream<Uint8Array, Uint8Array> {
   const text = (value: string) => new TextEncoder().encode(value)
-  let isBehindLine = false
+  let isAfterLine = false
   return new TransformStream({
     start(control) {
       control.enqueue(text("[\n"))
@@ -82,16 +82,16 @@ export function arrayOfLines(): TransformStream<Uint8Array, Uint8Array> {
       let from = 0
       const pieces: Uint8Array[] = []
       for (let at = 0; at < chunk.length; at++) {
-        if (isBehindLine) {
+        if (isAfterLine) {
           pieces.push(chunk.subarray(from, at), Uint8Array.of(Comma, Newline))
           from = at
-          isBehindLine = false
+          isAfterLine = false
         }
 
         if (chunk[at] === Newline) {
           pieces.push(chunk.subarray(from, at))
           from = at + 1
-          isBehindLine = true
+          isAfterLine = true
         }
       }
 

@@ -130,7 +130,7 @@ export function QueryConsole({ database }: { database: string }) {
         actions={
           <>
             <a href={manualHref("/help/reference/rql.md")}>What can be asked</a>
-            {/* Not beside Run, where a hand that is used to it would press it. */}
+            {/* Not beside Run, where a user might press it by habit. */}
             {may("write", database) && !isPatch && (
               <Menu
                 label="More actions on this query"

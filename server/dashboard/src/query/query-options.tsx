@@ -17,7 +17,7 @@ export function QueryOptions({ options, onChange }: { options: Options; onChange
         />
         Timings
       </label>
-      <label class="tick" title="Waits until the index has seen every document that is written by now">
+      <label class="tick" title="Waits until the index has processed all documents that are written now">
         <input type="checkbox" checked={options.waits} onChange={(event) => onChange({ ...options, waits: event.currentTarget.checked })} />
         Wait for the index
       </label>

@@ -53,7 +53,7 @@ export function ResultsPanel({ database, answer, pageSize, isRunning, onPage }: 
     >
       {answer.isStale && (
         <p class="facts warning">
-          The index has not seen every document yet: what was written last may be missing. "Wait for the index" waits for it.
+          The index has not processed all documents yet: the last writes may be missing. With "Wait for the index" the query waits.
         </p>
       )}
       <p class="facts quiet">
@@ -124,7 +124,7 @@ function Download({ database, of, total }: { database: string; of: Question; tot
       control.signal.throwIfAborted()
       download(file, `${database}-results.${form}`)
       const sentence = `${count(progress.value)} results downloaded, ${bytes(file.size)}.`
-      if (isStale) toast(`${sentence} ${StaleSentence} "Wait for the index" waits for it.`, { tone: "bad", seconds: 12 })
+      if (isStale) toast(`${sentence} ${StaleSentence} Tick "Wait for the index".`, { tone: "bad", seconds: 12 })
       else toast(sentence, { tone: "good" })
     } catch (failure) {
       if (!control.signal.aborted) toast(sentenceOf(failure), { tone: "bad", seconds: 12 })

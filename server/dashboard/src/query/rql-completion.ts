@@ -23,8 +23,8 @@ const functions = (list: Record<string, string>): Completion[] =>
 
 const Conditions = functions({
   id: "the document's id",
-  startsWith: "texts that begin so",
-  endsWith: "texts that end so",
+  startsWith: "texts with this beginning",
+  endsWith: "texts with this end",
   search: "full text: words",
   exists: "the field has a value",
   exact: "with the case of letters",
@@ -80,7 +80,7 @@ export interface Offered {
 
 const MostOffered = 40
 
-/** Maximum length of a query for completion. In a longer one each key would be slow. */
+/** Maximum length of a query for completion. In a longer query, completion would slow down each key. */
 export const LongestHelped = 20_000
 
 /** Maximum length before the caret to search for a path, because the search takes quadratic time. */
@@ -103,7 +103,7 @@ export function complete(text: string, caret: number, known: Known): Offered | n
   const from = isQuoted || current?.kind === "parameter" ? current.start : caret - path.length
   const typed = isQuoted || current?.kind === "parameter" ? text.slice(from, caret).replace(/^["']/, "") : path
   const before = tokens.filter((token) => token.end <= from && token.kind !== "comment")
-  const options = offeredBehind(before, text, known, isQuoted, typed)
+  const options = optionsAfter(before, text, known, isQuoted, typed)
   const found = matching(options, typed)
   return found.length === 0 ? null : { from, to: isQuoted ? (isClosed(current) ? current.end : caret) : caret, options: found }
 }
@@ -122,7 +122,7 @@ function isClosed(token: Token): boolean {
   return token.text.length > 1 && token.text.at(-1) === token.text[0]
 }
 
-function offeredBehind(before: Token[], text: string, known: Known, isQuoted: boolean, typed: string): Completion[] {
+function optionsAfter(before: Token[], text: string, known: Known, isQuoted: boolean, typed: string): Completion[] {
   const last = before.at(-1)
   const lastWord = last?.text.toLowerCase() ?? ""
   const collections = known.collections.map((name): Completion => ({ label: name, insert: nameInRql(name), kind: "collection" }))
@@ -147,7 +147,7 @@ function offeredBehind(before: Token[], text: string, known: Known, isQuoted: bo
   if (clause === "update" || clause === "limit") return []
   if (clause === "from") return Clauses
   // After an operand, offer keywords. After an operator, a comma or a bracket, offer fields and values.
-  const isBehindOperand =
+  const isAfterOperand =
     last !== undefined &&
     (last.text === ")" ||
       last.text === "}" ||
@@ -155,7 +155,7 @@ function offeredBehind(before: Token[], text: string, known: Known, isQuoted: bo
       last.kind === "number" ||
       last.kind === "parameter" ||
       (last.kind === "word" && !Begins.has(lastWord)))
-  if (isBehindOperand && !text.slice(last.end, last.end + 1).startsWith(".")) {
+  if (isAfterOperand && !text.slice(last.end, last.end + 1).startsWith(".")) {
     return clause === "order"
       ? [...words("desc", "asc", "as long", "as double", "as alphaNumeric", "as string"), ...Clauses]
       : clause === "where" || clause === "filter"

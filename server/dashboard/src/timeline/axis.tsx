@@ -61,7 +61,7 @@ export function Axis({ stage }: { stage: Stage }) {
     <div class="io-axis">
       <div class="io-when">
         <span ref={when} />
-        <span class="quiet" title="in sight" ref={span} />
+        <span class="quiet" title="shown span" ref={span} />
       </div>
       <canvas ref={canvas} aria-hidden="true" />
     </div>

@@ -66,7 +66,7 @@ export class EventColumns {
     this.summarise(0)
   }
 
-  /** Returns the first event of which it or an earlier one ends after a time. All before it have ended by then. */
+  /** Returns the first event that ends after a time. All events before it end at that time or earlier. */
   firstReaching(time: number): number {
     return firstAbove(this.reach, this.count, time)
   }

@@ -2,7 +2,7 @@ import { JournalSync, kinds } from "./kinds"
 import { LineNames } from "./lines"
 import { type EventRows, indexes, NodeStore, type RollUpRows, type Rows } from "./node-store"
 
-/** Name of the file format, which docs/explanation/io-timeline.md describes. */
+/** Name of the file's format. docs/explanation/io-timeline.md describes the format. */
 export const FormName = "rookery-io-timeline"
 export const FormVersion = 1
 
@@ -56,7 +56,7 @@ export function fromFile(text: string): NodeStore[] {
   if (content.Form !== FormName) throw new Error(notOurs())
   if (content.Version !== FormVersion) {
     throw new Error(
-      `This file has version ${String(content.Version)} of the form, and this page reads version ${FormVersion}. Open it with the release that wrote it, or a newer one.`,
+      `This file has version ${String(content.Version)} of the format, and this page reads version ${FormVersion}. Open it with the release that wrote it, or a newer one.`,
     )
   }
 

@@ -1,4 +1,4 @@
-/** Calls `resized` with a canvas' size in device pixels at each change. Returns a function that stops it. */
+/** Calls `resized` with a canvas' size in device pixels at each change. Returns a function that ends this. */
 export function whenResized(canvas: HTMLCanvasElement, resized: (width: number, height: number, ratio: number) => void): () => void {
   const observer = new ResizeObserver(([entry]) => {
     if (!entry) return

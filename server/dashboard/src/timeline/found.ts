@@ -16,8 +16,8 @@ export interface FoundEvent {
 }
 
 /**
- * What is below the pointer: an event, with the number of events in its pixel, or the sum of a span whose events are
- * unknown.
+ * What is drawn below the pointer: an event, with the number of events in its pixel, or the sum of a span whose events
+ * are unknown.
  */
 export interface Found extends FoundEvent {
   count: number
@@ -63,14 +63,14 @@ export function findIn(
   }
 }
 
-/** Returns labels and values that describe it, in reading order. */
+/** Returns labels and values that describe a found event or sum, in reading order. */
 export function linesOf(found: Found): [string, string][] {
   const title = kinds[found.kind]?.title ?? ""
   if (found.isSum) {
     return [
-      [title, `${count(Math.max(1, found.count))} pieces in this pixel`],
+      [title, `${count(Math.max(1, found.count))} operations in this pixel`],
       ["from", timeText(found.start, 1_000_000)],
-      ["at work", ratio(found.busy)],
+      ["busy", ratio(found.busy)],
       ["longest", durationText(found.duration)],
       [found.isSync ? "made durable" : "bytes", bytes(found.bytes)],
     ]
@@ -90,7 +90,7 @@ export function linesOf(found: Found): [string, string][] {
   return lines
 }
 
-/** Describes it in one sentence, for screen readers. */
+/** Describes a found event or sum in one sentence, for screen readers. */
 export function sentenceOf(found: Found): string {
   return `${linesOf(found)
     .map(([label, value], index) => (index === 0 ? `${label}${value ? `, ${value}` : ""}` : `${label} ${value}`))

@@ -12,8 +12,9 @@ export interface Pointed {
 }
 
 /**
- * Handles wheel, drag and pinch on an element that spans the time axis. Calls `pointed` with the position of the mouse
- * (null: none) and `clicked` with that of a click. Returns a function that stops it.
+ * Handles wheel, drag and pinch on an element that spans the time axis. Calls `pointed` with the position of the mouse,
+ * or null if the mouse is not on the element, and `clicked` with the position of a click. Returns a function that ends
+ * the handling.
  */
 export function takeGestures(
   element: HTMLElement,

@@ -14,7 +14,7 @@ export const keyWords: readonly [string, string][] = [
   [", .", "event before, after"],
   ["p n", "slow sync before, after"],
   ["Enter", "zoom into the chosen event"],
-  ["Esc", "choose nothing"],
+  ["Esc", "end the choice"],
 ]
 
 /** Handles a key; returns false if the key has no function here. */

@@ -32,7 +32,7 @@ const Unknown = kinds.length - 1
 
 const byName = new Map(kinds.map((one, index) => [one.name, index]))
 
-/** Returns the index of a kind in {@link kinds}. An unknown kind, of a newer node, is "other work". */
+/** Returns the index of a kind in {@link kinds}. A kind that only a newer node knows is "other work". */
 export function kindOf(name: string): number {
   return byName.get(name) ?? Unknown
 }

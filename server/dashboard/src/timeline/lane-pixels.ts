@@ -22,7 +22,7 @@ export class LanePixels {
    * or if it belongs to a roll-up.
    */
   longestEvent = new Int32Array(0)
-  /** The event whose box covers each column, encoded in the same way. A second array has simultaneous ones. */
+  /** The event whose box covers each column, encoded in the same way. `inset` has a second, simultaneous event. */
   box = new Int32Array(0)
   inset = new Int32Array(0)
   /** Whether each column shows roll-ups. */

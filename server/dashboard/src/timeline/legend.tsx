@@ -47,7 +47,7 @@ export function Legend({ stage, children }: { stage: Stage; children?: Component
         <span class="io-scale">
           1 KiB <span class="io-ramp" aria-hidden="true" /> 4 MiB
         </span>
-        . Where a pixel holds several, height grows with its time at work. Striped: only sums are known. ▼ slow sync.
+        . If a pixel shows several operations, its height grows with their time. Striped: only sums are known. ▼ slow sync.
       </p>
     </div>
   )

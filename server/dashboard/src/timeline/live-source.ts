@@ -75,7 +75,7 @@ export class LiveSource {
         if (this.isStopped) return
         wait = RetryMilliseconds
         this.trouble.value = failure instanceof Error ? failure.message : String(failure)
-        await this.askWhoSawIt()
+        await this.askOtherMembers()
       }
     }
 
@@ -87,7 +87,7 @@ export class LiveSource {
     const answer = await this.askIo(isFirst ? "span=60" : `since=${this.since}&span=1`)
     if (this.isStopped) return
     const until = answer.Events.UntilUnixMicroseconds ?? 0
-    // The node's clock was set back. Keep the known events, and request new ones from its current time on.
+    // If the node's clock was set back, keeps the known events, and requests new ones from the clock's current time on.
     const from = Math.min(this.since, until)
     this.store.name = answer.NodeName || this.store.name
     this.store.devices = answer.Devices
@@ -108,7 +108,7 @@ export class LiveSource {
     this.since = until
     this.changed()
     if (isFirst) {
-      // The seconds of the current minute, so that later ones follow without a gap.
+      // The sums of the seconds of the current minute, so that those of later seconds follow without a gap.
       await this.addSums(2, Math.floor(second / 60) * 60, second)
       await this.addHistory(until - DayMicroseconds, until)
       this.changed()
@@ -124,7 +124,7 @@ export class LiveSource {
     if (answer.Node !== this.store.tag) {
       throw new Refusal(
         0,
-        `Node ${answer.Node} answered for node ${this.store.tag}: it cannot ask others. Open this page on node ${this.store.tag} itself.`,
+        `Node ${answer.Node} cannot ask node ${this.store.tag}, and answered for itself. Open this page on node ${this.store.tag}.`,
       )
     }
 
@@ -179,7 +179,7 @@ export class LiveSource {
   }
 
   /** Fetches the slow events and last hours of a node that does not answer, which other members keep. */
-  private async askWhoSawIt(): Promise<void> {
+  private async askOtherMembers(): Promise<void> {
     if (this.hasSlowOfOthers) return
     try {
       const slow = await this.ask<Rows>(`/dashboard/slow?node=${encodeURIComponent(this.store.tag)}`)

@@ -6,8 +6,8 @@ export const MarkSlow = 1
 export const MarkVerySlow = 2
 
 /**
- * Marks the columns of the syncs' lane with a slow sync, at any zoom: a slow event, an event that the node reports as
- * slow for its kind, or a roll-up whose longest sync was slow.
+ * Marks the columns of the lane of syncs that show a slow sync, at any zoom: a slow event, an event that the node
+ * reports as slow for its kind, or a roll-up whose longest sync was slow.
  */
 export function findMarks(store: NodeStore, lane: LanePixels, from: number, perPixel: number, marks: Uint8Array): void {
   marks.fill(0)

@@ -143,7 +143,7 @@ export class NodeStore {
       const at = Number(row[second as number])
       if (at < fromSecond || at + rows.SpanSeconds > untilSecond) continue
       let moved = Number(row[bytes as number])
-      // In order of kind within a second, so that a sync follows the writes that it made durable.
+      // The rows of a second are in the order of kinds, so a sync follows the writes that it made durable.
       if (index === JournalWrite) {
         written = moved
         writtenSecond = at
@@ -195,8 +195,8 @@ export class NodeStore {
   }
 
   /**
-   * Returns the bytes to show. A sync transfers no bytes itself, so it shows the bytes written since the previous sync:
-   * of the same kind, or for the journal of journal_write.
+   * Returns the bytes to show. A sync transfers no bytes itself, so it shows the bytes that were written since the
+   * previous sync: those of the same kind, or for a journal_sync those of journal_write.
    */
   private shownBytes(kind: number, bytes: number): number {
     const written = kind === JournalSync ? JournalWrite : kind

@@ -20,7 +20,7 @@ export interface Palette {
   grid: number
   /** Colours of boxes, by kind, then level. */
   boxes: Uint32Array[]
-  /** For words in a box, as CSS: by kind, then level. */
+  /** Colours of texts in a box, as CSS: by kind, then level. */
   words: string[][]
   /** Colour between two adjacent boxes. */
   edge: number

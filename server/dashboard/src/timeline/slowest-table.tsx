@@ -15,14 +15,14 @@ export interface SlowestRow extends FoundEvent {
 /** The longest events of the view, as text. */
 export function SlowestTable({ rows }: { rows: Signal<readonly SlowestRow[]> }) {
   return (
-    <Panel title="Slowest in sight">
+    <Panel title="Slowest in view">
       <Table
-        label="The slowest events in sight"
+        label="The slowest events in view"
         rows={rows.value}
         keyOf={(row) => `${row.place} ${row.kind} ${row.start} ${row.duration}`}
         empty={
           <Empty title="No single events are known here.">
-            Sums of seconds and minutes are all that the node keeps of older hours, beside slow events.
+            Of older hours the node keeps only slow events, and sums of seconds and minutes.
           </Empty>
         }
         columns={[

@@ -140,9 +140,9 @@ export function Track({ stage, store, source, trouble, revision, actions, ready 
   )
 }
 
-/** The node's name, devices and amount of data. A component of its own, because it changes once a second. */
+/** The node's name, devices and number of events. A separate component, because the number changes once a second. */
 function TrackWords({ id, store, revision, source }: { id: string; store: NodeStore; revision: Signal<number>; source: string }) {
-  // Read only to render again when it changes.
+  // Read only so that the component is rendered again when the value changes.
   void revision.value
   const { Journal, Data } = store.devices
   const devices = Journal === Data ? (Journal === "unknown" ? "device unknown" : Journal) : `journal on ${Journal}, data on ${Data}`

@@ -28,7 +28,7 @@ export function moved(view: View, widths: number, bounds: Bounds): View {
   return kept({ from: view.from + view.span * widths, span: view.span }, bounds)
 }
 
-/** Limits a view so that at most half of it is outside the known data. */
+/** Limits a view so that at most half of it is outside the known data, or outside the day before their end. */
 export function kept(view: View, bounds: Bounds): View {
   const first = Math.min(bounds.oldest, bounds.newest - DayMicroseconds) - view.span / 2
   const last = bounds.newest - view.span / 2

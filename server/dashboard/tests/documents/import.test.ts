@@ -54,20 +54,20 @@ test("JSON of each form becomes a document a line, wherever the chunks of the fi
 })
 
 test("An array that is cut off, or has something else between its documents, is an error with its place", async () => {
-  await expect(lines('[{"a":1},{"b":2}')).rejects.toThrow("ends behind document 2, before its array does")
+  await expect(lines('[{"a":1},{"b":2}')).rejects.toThrow("ends after document 2, within its array")
   await expect(lines('[{"a":1},{"b":')).rejects.toThrow("ends within document 2")
-  await expect(lines('[{"a":1},]')).rejects.toThrow("At byte 9, behind document 1, is ']' where a document must")
-  await expect(lines('{"a":1},{"b":2}')).rejects.toThrow("At byte 7, behind document 1, is ','")
-  await expect(lines('[{"a":1} {"b":2}]')).rejects.toThrow("At byte 9, behind document 1, is '{'")
+  await expect(lines('[{"a":1},]')).rejects.toThrow("At byte 9, after document 1, is ']' where a document must")
+  await expect(lines('{"a":1},{"b":2}')).rejects.toThrow("At byte 7, after document 1, is ','")
+  await expect(lines('[{"a":1} {"b":2}]')).rejects.toThrow("At byte 9, after document 1, is '{'")
   await expect(lines("[", ...Array.from({ length: 18 }, () => `{"a":${" ".repeat(1 << 20)}`))).rejects.toThrow("16 MiB")
 })
 
 test("Whole documents before a fault of the file are given before it is told", async () => {
   const faults: [string, string[], string][] = [
-    ['[{"a":1},{"b":2}', ['{"a":1}', '{"b":2}'], "ends behind document 2, before its array does"],
+    ['[{"a":1},{"b":2}', ['{"a":1}', '{"b":2}'], "ends after document 2, within its array"],
     ['[{"a":1},{"b":', ['{"a":1}'], "ends within document 2"],
-    ['[{"a":1},]', ['{"a":1}'], "behind document 1, is ']'"],
-    ['{"a":1}{"b":2},{"c":3}', ['{"a":1}', '{"b":2}'], "behind document 2, is ','"],
+    ['[{"a":1},]', ['{"a":1}'], "after document 1, is ']'"],
+    ['{"a":1}{"b":2},{"c":3}', ['{"a":1}', '{"b":2}'], "after document 2, is ','"],
   ]
   for (const [text, documents, message] of faults) {
     const posted: string[] = []
