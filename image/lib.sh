@@ -56,7 +56,7 @@ open_key() {
   else
     fail "the key $signing_key has a passphrase: name a file that contains it by UPDATE_KEY_PASSPHRASE_FILE, or run image/build in a terminal, which asks for it"
   fi
-  with_passphrase openssl pkey -in "$signing_key" "${key_passphrase[@]}" -noout 2>/dev/null || fail "the key $signing_key cannot be opened: its passphrase is another one, or the file is damaged"
+  with_passphrase openssl pkey -in "$signing_key" "${key_passphrase[@]}" -noout 2>/dev/null || fail "the key $signing_key cannot be opened: the passphrase is wrong, or the file is damaged"
 }
 
 with_passphrase() { # COMMAND...: runs openssl with the passphrase in its environment
@@ -79,7 +79,7 @@ sign() { # MANIFEST SIGNATURE
   with_passphrase openssl pkeyutl -sign -inkey "$signing_key" "${key_passphrase[@]}" -rawin -in "$1" -out "$2"
 }
 
-# Prints the fingerprints of a list of revoked keys. A line that is none revokes no key, so it ends the build.
+# Prints the fingerprints of a list of revoked keys. Another line would revoke no key, so it ends the build.
 revoked_fingerprints() { # FILE
   local line
   while read -r line || [[ -n $line ]]; do

@@ -110,7 +110,7 @@ def seconds_to_login(directory: Path, disk: Path) -> float:
     ], stdin=subprocess.DEVNULL) as process:
         try:
             while "login:" not in (log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""):
-                assert process.poll() is None and time.monotonic() - started_at < 600, "plain Debian came to no login prompt"
+                assert process.poll() is None and time.monotonic() - started_at < 600, "plain Debian did not show a login prompt"
                 time.sleep(0.2)
             return time.monotonic() - started_at
         finally:
@@ -156,7 +156,7 @@ mount -t overlay -o lowerdir={WORK}/root,upperdir={WORK}/pages/upper,workdir={WO
 for package in {" ".join(packages)}; do dpkg-deb --extract $package {WORK}/pages/root; done
 . image/lib.sh
 kernel=$(ls {WORK}/pages/root/lib/modules | grep 16k)
-# Since 7 both lie beside the modules.
+# Since kernel 7 both files are in the directory of the modules.
 for file in vmlinuz config; do cp --no-clobber {WORK}/pages/root/lib/modules/$kernel/$file {WORK}/pages/root/boot/$file-$kernel; done
 in_root {WORK}/pages/root depmod $kernel
 in_root {WORK}/pages/root mkinitramfs -o /boot/initrd.img-$kernel $kernel

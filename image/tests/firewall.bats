@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# Tests whom the image's firewall lets in, with two network namespaces: `$near` runs the firewall, `$far` calls.
+# Tests which callers the image's firewall lets in, with two network namespaces: `$near` runs the firewall, `$far` calls.
 
 files=$BATS_TEST_DIRNAME/../files
 
 setup() {
   ((EUID == 0)) && command -v nft ip >/dev/null || skip "needs root, nft and ip"
-  # Of this run only, so that two runs on one machine, and what a killed one left, do not meet.
+  # Names of this run only, so that it does not use the namespaces of another run, or those that a killed run left.
   near=rkfw-near-$$-$BATS_TEST_NUMBER far=rkfw-far-$$-$BATS_TEST_NUMBER
   ip netns add "$near" && ip netns add "$far"
   ip link add rkfw0 netns "$near" type veth peer name rkfw1 netns "$far"
@@ -101,7 +101,7 @@ client.recv(1)' "$1" "$2" 2>/dev/null
   if asks 2001:db8:9::9 fd00:50::1; then return 1; fi
 }
 
-@test "a network that the machine leaves is forgotten" {
+@test "callers of a network that the machine has left are not let in" {
   calls 2001:db8:1::2 fd00:50::1
   ip -n "$near" address delete 2001:db8:1::1/64 dev rkfw0
   ip -n "$near" route add 2001:db8:1::/64 via fd00:50::2
@@ -119,7 +119,7 @@ client.recv(1)' "$1" "$2" 2>/dev/null
   refuses 2001:db8:9::9 fd00:50::1
 }
 
-@test "the owner opens a port by a file" {
+@test "a rule in a file of the owner opens a port" {
   refuses 198.51.100.9 192.168.50.1
   echo 'add rule inet rookery input tcp dport 443 accept' >"$BATS_TEST_TMPDIR/open.nft"
   in_near nft -c -f "$BATS_TEST_TMPDIR/open.nft"
@@ -128,7 +128,7 @@ client.recv(1)' "$1" "$2" 2>/dev/null
   calls 2001:db8:9::9 fd00:50::1
 }
 
-@test "a wrong file of the owner takes away neither the firewall nor the other files" {
+@test "with a wrong file of the owner the firewall and the rules of the other files stay in effect" {
   echo 'add rule inet rookery input tcp dprot 80 accept' >"$BATS_TEST_TMPDIR/a.nft"
   echo 'add rule inet rookery input tcp dport 443 ip saddr 198.51.100.9 accept' >"$BATS_TEST_TMPDIR/b.nft"
   load_firewall ExecStartPost
@@ -139,7 +139,7 @@ client.recv(1)' "$1" "$2" 2>/dev/null
   grep -q "rules in .*/a.nft are not in effect" "$BATS_TEST_TMPDIR/journal"
 }
 
-@test "with a firewall of the owner the attached networks are not told, without an error" {
+@test "with a firewall of the owner that has no sets for them, the attached networks are left out without an error" {
   echo 'flush ruleset' >"$BATS_TEST_TMPDIR/conf"
   in_near nft -f "$BATS_TEST_TMPDIR/conf"
   run in_near "$files/usr/lib/rookery-image/near"
@@ -147,7 +147,7 @@ client.recv(1)' "$1" "$2" 2>/dev/null
   [[ "$output" == *"has no set near4"*"has no set near6"* ]]
 }
 
-@test "a firewall of the owner that includes the files has their rules once" {
+@test "the rules of files that the owner's firewall includes are not added a second time" {
   echo "include \"$BATS_TEST_TMPDIR/nftables.d/*.nft\"" >>"$BATS_TEST_TMPDIR/conf"
   mkdir "$BATS_TEST_TMPDIR/nftables.d"
   echo 'add rule inet rookery input tcp dport 443 accept' >"$BATS_TEST_TMPDIR/nftables.d/open.nft"

@@ -130,7 +130,7 @@ class TheDrive(Directory):
         (self.root / "run/rookery-image/disk").write_text("/dev/mmcblk0\n")
         self.hub = Hub(self.root)
         self.machine = system.Machine(self.root, self.hub)
-        # The seconds slept, and a function that is called in each.
+        # The number of seconds slept, and a function that is called in each second.
         self.slept, self.slow = 0, lambda: None
 
     def sleep(self, _):

@@ -133,10 +133,10 @@ class Etc(unittest.TestCase):
         (self.upper / "default/a").chmod(0o600)
         self.assertIn("was changed here", self.hidden()["default/a"])
 
-    def test_the_list_of_copies_to_delete_is_durable_before_it_is_named(self):
+    def test_the_list_of_copies_to_delete_is_durable_before_it_gets_its_name(self):
         self.in_both("etc/default/a", "1", "2")
         self.change("default/a", "1")
-        # At each sync: what it is of, and whether the list has its name.
+        # For each sync: the file that is synced, and whether the list already has its name.
         synced, fsync = [], os.fsync
 
         def record(descriptor: int) -> None:

@@ -109,11 +109,11 @@ class TheLog(Directory):
         self.assertEqual(len(text), 4096)
         self.assertTrue(text.startswith("a line of the report\r\n"))
         self.assertTrue(text.endswith("Delete your own files from the partition.\r\n"))
-        # Not written again and again.
+        # The same log is not written a second time.
         self.assertFalse(self.boot.report("a line of the report\n" * 900))
         self.assertTrue(self.boot.would_change("another line\n" * 900))
 
-    def test_a_log_that_cannot_be_written_leaves_no_empty_file_and_is_told_on_the_screen(self):
+    def test_a_log_that_cannot_be_written_leaves_no_empty_file_and_is_reported_on_the_screen(self):
         self.fill()
         with self.assertRaises(OSError):
             self.boot.report("one\n")

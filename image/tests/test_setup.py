@@ -416,7 +416,7 @@ class TheMachine(Directory):
         self.assertEqual(self.text("etc/hostname"), "pi-one\n")
         self.assertIn("- hostname: the capitals of 'Pi-One' are not used: the machine is called pi-one\n", report)
 
-    def test_nothing_that_a_person_waits_for_waits_for_the_network(self):
+    def test_no_unit_that_a_person_waits_for_waits_for_the_network(self):
         units = Path(__file__).parents[1] / "files/usr/lib/systemd/system"
         for unit in units.glob("rookery*"):
             if unit.is_file():

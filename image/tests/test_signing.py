@@ -51,7 +51,7 @@ class Signing(unittest.TestCase):
 
     def test_a_wrong_or_missing_passphrase_is_reported(self):
         self.make_key("-aes-256-cbc", "-pass", "pass:correct horse")
-        for environment, words in (({}, "has a passphrase: name a file"), ({"UPDATE_KEY_PASSPHRASE": "wrong"}, "its passphrase is another one")):
+        for environment, words in (({}, "has a passphrase: name a file"), ({"UPDATE_KEY_PASSPHRASE": "wrong"}, "the passphrase is wrong")):
             result = self.sign(**environment)
             self.assertEqual(result.returncode, 1)
             self.assertIn(words, result.stderr)

@@ -458,7 +458,7 @@ class Machine(WithBundles):
         self.expect_refusal("install", "revokes the key release.pem, which signed it", bundle=self.make_bundle(revoked=[fingerprint]))
         self.assertFalse((self.directory / "revoked-update-keys").exists())
 
-    def test_an_update_that_revokes_no_fingerprint_is_refused(self):
+    def test_an_update_whose_revoked_keys_include_a_text_that_is_no_fingerprint_is_refused(self):
         for listed in (["a" * 64, f"{'a' * 64}  -"], ["A" * 64], ["a" * 64 + "\n"], [7], "a" * 64, None):
             self.expect_refusal("install", "which is no fingerprint of a key. It was not installed", bundle=self.make_bundle(revoked=listed))
         self.assertEqual(self.state, SlotState("a"))

@@ -24,7 +24,7 @@ class Environment(unittest.TestCase):
             result = subprocess.run([sys.executable, PROGRAM, source, target], capture_output=True, text=True, check=False)
             return result.returncode, target.read_bytes() if target.exists() else b"", result.stderr
 
-    def test_no_key_is_waited_for_and_a_failed_start_is_tried_again(self):
+    def test_the_changed_u_boot_waits_for_no_key_and_repeats_a_failed_start(self):
         code, binary, message = self.change(BEFORE + ENVIRONMENT + AFTER)
         self.assertEqual(code, 0, message)
         self.assertEqual(len(binary), len(BEFORE + ENVIRONMENT + AFTER))

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # Deletes copies of the slot's files from the changes to /etc, before the overlay is mounted. Sourced by the initial RAM disk; image/tests/etc-overlay.bats runs it.
 
-# slot/etc.py lists the copies that an update found unchanged, `SHA256 MODE:USER:GROUP PATH` on each line. One that was changed since keeps its place.
+# slot/etc.py lists the copies that an update found unchanged, `SHA256 MODE:USER:GROUP PATH` on each line. A copy that was changed since then stays.
 drop_unchanged_copies() { # UPPER LIST
   [ -e "$2" ] && command -v sha256sum >/dev/null && command -v stat >/dev/null || return 0
   while read -r hash owner path; do

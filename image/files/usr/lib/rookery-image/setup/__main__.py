@@ -25,7 +25,7 @@ def run(step: str, machine: Machine, boot: BootPartition) -> None:
             try:
                 boot.report(report)
             except OSError as error:
-                # On the screen instead.
+                # The screen shows it instead.
                 machine.write(first_boot.REPORT, f"{report}- {LOG} cannot be written ({error.strerror}): {WHY_NO_LOG}\n")
         case "found":
             machine.write(found.REPORT, found.found(machine, boot))

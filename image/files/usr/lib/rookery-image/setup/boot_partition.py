@@ -26,7 +26,7 @@ def log_bytes(text: str, present_bytes: int = 0) -> bytes:
     return data.ljust(min(present_bytes, RESERVED_BYTES))
 
 
-# What is not read under these names, although it may have been meant to be, and what to do instead. Programs for Raspberry Pi OS write the first ones.
+# Files that are not read, although their owner may expect it, and what to do instead. Programs for Raspberry Pi OS write the first ones.
 FILES_OF_OTHERS = {
     "firstrun.sh": "Raspberry Pi Imager's settings for Raspberry Pi OS are not read. Add Rookery's repository to Imager (--repo FILE.imager.json), or use rookery.toml",
     "custom.toml": "settings for Raspberry Pi OS are not read. Use rookery.toml",
@@ -56,7 +56,7 @@ def misnamed(name: str) -> str | None:
 
 
 def cut(data: bytes, size: int) -> bytes:
-    """The beginning of the log that fits, with a sentence that it is not the whole."""
+    """The beginning of the log that fits into `size` bytes, and a sentence that the log is not complete."""
     end = FULL.replace("\n", "\r\n").encode()
     return data if len(data) <= size else (data[:max(size - len(end), 0)] + end)[:size]
 
@@ -122,7 +122,7 @@ class BootPartition:
         except OSError:
             return True
         data = log_bytes(text, len(present))
-        # As `report` leaves it on a full partition. It is tried again once there is room for the whole.
+        # `report` leaves such a log on a full partition. The whole log is written once there is room for it.
         if present == cut(data, len(present)) and len(data) > len(present):
             space = os.statvfs(self.directory)
             return space.f_bavail * space.f_frsize >= len(data) - len(present)
@@ -143,7 +143,7 @@ class BootPartition:
             except OSError as error:
                 if error.errno != errno.ENOSPC:
                     raise
-                # A log without a word would look as if nothing had happened.
+                # An empty log would look as if nothing had happened.
                 if before == 0:
                     path.unlink(missing_ok=True)
                     raise

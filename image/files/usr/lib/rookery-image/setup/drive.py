@@ -174,7 +174,7 @@ def find_marked(machine: Machine, drives: list[Drive], mark: Mark) -> tuple[Driv
 
 
 def choose_unmarked(machine: Machine, drives: list[Drive], wanted: str, is_last_look: bool) -> tuple[Drive, FileSystem | None]:
-    """Returns the drive for a card without a mark: a node's drive before a blank one, which is used only at the last look."""
+    """Returns the drive for a card without a mark. Prefers a node's drive to a blank one, which is used only at the last look."""
     candidates = [drive for drive in drives if wanted in ("any", drive.serial)]
     node_drives = [(drive, node_file_system) for drive in candidates for node_file_system in drive.node_file_systems()]
     if len(node_drives) > 1 or (len(candidates) > 1 and not node_drives):
@@ -230,7 +230,7 @@ def read_mark(machine: Machine) -> Mark | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError) as error:
-        raise NoDrive(f"The card's record of the node's drive, {MARK}, cannot be read ({type(error).__name__}). The node does not start, because it could start without its data. "
+        raise NoDrive(f"The card's record of the node's drive, {MARK}, cannot be read ({type(error).__name__}). The node does not start, because otherwise it might start without its data. "
                       "Attach the drive, set drive = \"any\" in the section [storage] of rookery.toml, delete that file and restart.") from error
 
 
@@ -295,7 +295,7 @@ def use(machine: Machine, wanted: str | None, sleep=time.sleep) -> str | None:
     """Mounts the node's drive and returns its description; None if the node is on the card. `wanted` is the setting storage.drive.
 
     Raises NoDrive if the drive cannot be used. After any exception a node without a home on the card does not start."""
-    # First, so that after an error the node does not start in the wrong place.
+    # Written first, so that after an error the node does not start with the wrong home.
     machine.write(WAITS, "")
     mark = read_mark(machine)
     is_on_card = machine.path("/data/rookery/data").exists()

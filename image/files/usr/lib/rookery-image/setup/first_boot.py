@@ -55,7 +55,7 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
 
     settings, file_problems, notes = attempt("Reading the files of the boot partition", lambda: read_files(machine, boot)) or (Settings(in_doubt=set(LASTING)), [], [])
     problems += file_problems + (attempt("Checking the settings", lambda: system.check(machine, settings)) or [])
-    # First, because the settings below store files beside the data.
+    # The drive comes first, because the settings below store files beside the data.
     drive_name = attempt("Mounting the node's drive", lambda: drive.use(machine, settings.storage_drive))
     name = attempt("Setting the host name", lambda: system.set_host_name(machine, settings)) or "?"
     if settings.hostname is not None and settings.hostname != settings.hostname.lower():

@@ -9,7 +9,7 @@ from settings import LASTING, TAKEN_OVER, Settings, parse
 
 DATA = "/var/lib/rookery/data"
 # Files that mark restored documents without a node, and what the data directory then contains. The person who restored them decides which node they belong to,
-# so none is created.
+# so no node is created.
 RESTORED = (
     ("restore-unfinished", "an unfinished restore. Delete its contents and run `rookery restore` again"),
     ("format", f"restored documents. Create a node from them by `sudo rookery cluster init --data {DATA} --node-name NAME`, or delete them"),
@@ -56,8 +56,8 @@ def found(machine: system.Machine, boot: BootPartition, run=rookery, sleep=time.
                 break
             sleep(1)
         code, output = run(machine, "cluster", "join", "-", "--data", DATA, "--name", name, text=settings.cluster_token + "\n")
-        # A node that is a member already, because the power failed after the join or Ansible joined it, needs the token no more. One that was removed or halted needs it
-        # once its data directory is emptied.
+        # A node that is already a member, because the power failed after the join or Ansible joined it, no longer needs the token. A node that was removed or halted needs
+        # it once its data directory is emptied.
         is_member = " of this cluster already: " in output and not any(machine.path(f"{DATA}/cluster/{note}").exists() for note in ("excluded", "halted"))
         if code == 0 or is_member:
             boot.cover("token", {settings.cluster_token})

@@ -92,7 +92,7 @@ def greet(machine: Machine) -> str:
     if status := line(machine, STATUS):
         lines += ["", f"Node:     {status}"]
     if code and machine.read(CLAIM_CODE) is not None:
-        # Not printed: the owner knows it, and any PC can read the log.
+        # The code is not printed: the owner knows it, and any PC can read the log.
         lines += ["It has no owner yet. Its claim code is the one from rookery.toml."]
     elif code:
         lines += [f"It has no owner yet. Claim it with the code {code}"]

@@ -9,8 +9,8 @@ from settings import Settings, WifiNetwork, is_account, is_host_name, is_passphr
 USER_DATA, NETWORK_CONFIG = "user-data", "network-config"
 
 
-# What becomes of each key of Imager: None if it is used, or if Rookery does the same anyway; otherwise the reason why it is not used, for the owner. A dictionary gives
-# the values that need no word, beside the reason for others. image/tests/imager_keys.txt lists the keys of Imager's versions.
+# For each key of Imager: None if it is used, or if Rookery does the same anyway; otherwise the reason for the owner why it is not used. A pair has the values that
+# need no reason, and the reason for other values. image/tests/imager_keys.txt lists the keys of Imager's versions.
 NO_PASSWORD = "passwords are not used to log in or for sudo, because SSH accepts keys only"
 KEYBOARD = "the screen's keyboard has the American layout"
 PINS = "set interfaces of the board in config.txt, by the lines of Raspberry Pi's documentation, such as dtparam=i2c_arm=on"
@@ -44,7 +44,7 @@ KEYS = {
         "ethernets.*.optional": None,
     },
 }
-# More would be a file of another program. Imager's have four levels.
+# Imager's files have four levels. A deeper one is a file of another program.
 MAX_DEPTH = 12
 
 
@@ -90,7 +90,7 @@ def mapping(text: str | None, name: str, problems: list[str]) -> dict | None:
     # Imported here, because the import takes a third of the setup's time and most cards have no such file.
     import yaml  # pylint: disable=import-outside-toplevel
     try:
-        # Aliases may stand for more values than fit the memory. Imager writes none.
+        # Aliases may stand for more values than fit into the memory. Imager writes no aliases.
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
             raise ValueError
         node = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -197,7 +197,7 @@ def read_network_config(document: dict, settings: Settings, problems: list[str])
             settings_of_network = mapping_at(access_point)
             passphrase = text_at(settings_of_network, "password", NETWORK_CONFIG, problems)
             if passphrase is None and (settings_of_network.get("password") is not None or mapping_at(settings_of_network, "auth").get("key-management", "none") != "none"):
-                # Not taken for an open network.
+                # The network is left out, and not used as an open one.
                 problems.append(f"{NETWORK_CONFIG}: the network '{ssid}' has no passphrase that can be used")
                 continue
             if passphrase is not None and not is_passphrase(passphrase):
@@ -227,7 +227,7 @@ def parse(user_data: str | None, network_config: str | None, zones) -> tuple[Set
 
 
 def overridden(settings: Settings, fallback: Settings) -> list[str]:
-    """What Imager's files set but rookery.toml sets otherwise."""
+    """Sentences about settings that Imager's files have too, with another value than rookery.toml."""
     values = (("host name", settings.hostname, fallback.hostname), ("time zone", settings.timezone, fallback.timezone), ("wireless country", settings.wifi_country, fallback.wifi_country))
     notes = [f"Raspberry Pi Imager's {name} '{theirs}' is not used: rookery.toml sets '{ours}'" for name, ours, theirs in values if ours is not None and theirs is not None and ours != theirs]
     if settings.ssh_keys and fallback.ssh_keys and (settings.ssh_user, set(settings.ssh_keys)) != (fallback.ssh_user, set(fallback.ssh_keys)):

@@ -61,7 +61,7 @@ class Settings:
     storage_drive: str | None = None
     power_profile: str = "balanced"
     memory: str | None = None
-    # Those of LASTING that have a problem: a setting missing there may have been meant to be set, so what the machine stored before is kept.
+    # Those of LASTING that have a problem. A setting that is missing there may be the faulty one, so the machine keeps what it stored before.
     in_doubt: set[str] = field(default_factory=set)
 
 
@@ -218,7 +218,7 @@ def is_phrase(text: str) -> bool:
 
 
 def is_peer(text: str) -> bool:
-    """Whether the node can reach a member by this: an IP address and port, or a name in DNS. Names under .local have no resolver on the machine, and single words mean something only in some networks."""
+    """Whether the text is an address at which the node can reach a member: an IP address or a name in DNS, and a port. Names under .local have no resolver on the machine, and single words mean something only in some networks."""
     host, _, port = text.rpartition(":")
     if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
         return False

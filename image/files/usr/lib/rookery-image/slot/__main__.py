@@ -77,11 +77,11 @@ def release_in(slot: str) -> str | None:
 
 
 def write_metrics(fell_back: bool = False) -> None:
-    """Writes the metrics: the running release and the age of its packages, whether the running slot is on trial, and whether the machine fell back from one that was."""
+    """Writes the metrics: the running release and the age of its packages, whether the running slot is on trial, and whether the machine fell back from a slot on trial."""
     try:
         running = running_release()
     except Refusal as unknown:
-        # A commit must not depend on it.
+        # A commit must not fail because of that.
         print(unknown, file=sys.stderr)
         running = release.Release("unknown", None)
     text = (
@@ -235,10 +235,10 @@ def judge(_: argparse.Namespace) -> None:
     while time.monotonic() < deadline:
         if health.is_healthy():
             try:
-                # Once more, because the slot before may have had no such list, and its owner may have changed files since.
+                # Lists the files again, because the previous release may have had no such list, and the owner may have changed files since.
                 list_etc(_)
             except (Refusal, OSError, subprocess.SubprocessError, ValueError) as error:
-                # A commit must not depend on it.
+                # A commit must not fail because of that.
                 print(error, file=sys.stderr)
             commit(_)
             return

@@ -29,7 +29,7 @@ FIRST_BLOCK_BYTES = 4096
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a bundle contains. `revoked` are fingerprints of keys that machines accept no more."""
+    """What a bundle contains. `revoked` are fingerprints of keys that machines no longer accept."""
 
     release: str
     architecture: str
@@ -79,7 +79,7 @@ def open_checked(path: Path, keys: list[Path]) -> tuple[tarfile.TarFile, Manifes
 
 
 def revoked_in(fields: dict, path: Path) -> tuple[str, ...]:
-    """The fingerprints that a manifest revokes. Another text among them would be recorded and revoke nothing."""
+    """The fingerprints that a manifest revokes. Refuses another text among them, which would be recorded and revoke nothing."""
     listed = fields.get("revoked", [])
     wrong = [one for one in listed if not keys_module.is_fingerprint(one)] if isinstance(listed, list) else [listed]
     if wrong:

@@ -33,7 +33,7 @@ ACCOUNTS, GROUPS, SHADOW, GROUP_SHADOW = "passwd", "group", "shadow", "gshadow"
 MERGED = (ACCOUNTS, GROUPS, SHADOW, GROUP_SHADOW)
 # Directories of /etc whose files take the place of files in /usr/lib.
 OVERRIDING = ("systemd/system", "systemd/network", "udev/rules.d", "sysctl.d", "tmpfiles.d", "sysusers.d", "modprobe.d", "modules-load.d")
-# The content of a directory.
+# What `content` returns for a directory.
 DIRECTORY = ("directory",)
 # Reading /etc of a slot from a slow card takes seconds.
 DEBUGFS_SECONDS = 120
@@ -58,7 +58,7 @@ class Slot:
         directory.mkdir()
         _, errors = debugfs(f"rdump /etc {directory}", partition)
         self.etc = directory / "etc"
-        # Why the files are not all of the slot's, in words; None if they are.
+        # Why `etc` does not have all files of the slot, in words; None if it has.
         self.problem = errors.decode("utf-8", "replace").strip().split("\n")[0] if errors else None
         if self.problem is None and not (self.etc / IDENTITY).is_file():
             self.problem = f"{partition} contains no Rookery image"
@@ -190,7 +190,7 @@ def entries(text: str) -> dict[str, list[str]]:
 
 
 def merged_accounts(ours: dict[str, str], theirs: dict[str, str]) -> tuple[dict[str, str], list[str]]:
-    """The texts of MERGED with the accounts and groups that only the new slot has, and sentences about what was added and what contradicts."""
+    """The texts of MERGED with the accounts and groups that only the new slot has, and sentences about additions and contradictions."""
     texts, notes = dict(ours), []
     added: dict[str, set[str]] = {ACCOUNTS: set(), GROUPS: set()}
     for file, kind in ((GROUPS, "group"), (ACCOUNTS, "account")):
@@ -210,7 +210,7 @@ def merged_accounts(ours: dict[str, str], theirs: dict[str, str]) -> tuple[dict[
             added[file].add(name)
             texts[file] = texts[file].rstrip("\n") + "\n" + ":".join(fields) + "\n"
             notes.append(f"The {kind} {name} of the new release was added.")
-    # Accounts that the new release puts into a group that exists.
+    # Adds the accounts that the new release puts into a group that exists here.
     present, new = entries(texts[GROUPS]), entries(theirs[GROUPS])
     lines = []
     for line in texts[GROUPS].splitlines():
@@ -254,7 +254,7 @@ def merge_accounts(new: Slot) -> list[str]:
         ours = {file: (ETC / file).read_text(encoding="utf-8", errors="surrogateescape") for file in MERGED}
         theirs = {file: (new.etc / file).read_text(encoding="utf-8", errors="surrogateescape") for file in MERGED}
         texts, notes = merged_accounts(ours, theirs)
-        # Accounts last: an account without its group and password file would be half of one.
+        # Accounts last, because an account without its group and its line in the password file is incomplete.
         for file in (GROUP_SHADOW, GROUPS, SHADOW, ACCOUNTS):
             if texts[file] != ours[file]:
                 replace(ETC / file, texts[file])

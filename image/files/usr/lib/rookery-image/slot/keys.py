@@ -1,4 +1,4 @@
-"""The keys whose signatures this machine accepts, and the keys that it accepts no more.
+"""The keys whose signatures this machine accepts, and the revoked keys, which it no longer accepts.
 
 A key is revoked by its fingerprint, the SHA-256 of the DER form of its public half. The image of the running slot lists fingerprints, and so does each update, in its
 signed manifest. Those of an update are recorded on the data partition before the update is written, so that going back to the previous slot, which still contains the
@@ -20,7 +20,7 @@ REVOKED_BY_IMAGE, REVOKED = Path("/usr/share/rookery/update-keys/revoked"), Path
 
 def fingerprint(key: Path) -> str:
     """The fingerprint of a public key in PEM. Raises Refusal if the file contains none."""
-    # Written anew, because the same key may be written with other line ends and other text around it.
+    # The hash is over the DER form, because a PEM file may have the same key with other line ends and other text around it.
     result = subprocess.run(["openssl", "pkey", "-pubin", "-in", key, "-outform", "DER"], capture_output=True, check=False)
     if result.returncode != 0:
         raise Refusal(f"{key} contains no public key. Remove it, or write the key again: openssl pkey -in KEY -pubout -out {key}")
@@ -44,8 +44,8 @@ def revoked() -> set[str]:
 
 def trusted() -> list[Path]:
     """The public keys that are not revoked."""
-    gone = revoked()
-    return [key for key in sorted(key for directory in DIRECTORIES for key in directory.glob("*.pem")) if fingerprint(key) not in gone]
+    refused = revoked()
+    return [key for key in sorted(key for directory in DIRECTORIES for key in directory.glob("*.pem")) if fingerprint(key) not in refused]
 
 
 def revoke(fingerprints: tuple[str, ...]) -> None:
