@@ -117,7 +117,8 @@ leading_stock() {
   return 1
 }
 
-# One gRPC message with a key and, for a put, a value: `flag, length, protobuf` (fields 1 and 2 of RangeRequest and PutRequest). Lengths below 128, the value 150 bytes.
+# Prints a gRPC message with a key and, for a put, a value: `flag, length, protobuf` (fields 1 and 2 of RangeRequest and
+# PutRequest). The message must be shorter than 256 bytes and the key shorter than 128. The value's length takes two bytes.
 grpc_message() { # KEY [VALUE]
   local value=${2-}
   printf '%b' "\\0\\0\\0\\0\\0$(printf %o $((2 + ${#1} + (${#value} ? 3 + ${#value} : 0))))\\012\\0$(printf %o ${#1})$1"

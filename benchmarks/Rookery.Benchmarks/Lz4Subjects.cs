@@ -156,7 +156,7 @@ internal static partial class Lz4Subjects
         {
             int at = number % raw.Count;
             int done = isDecompression ? subject.Decompress(_packed[at], _target) : subject.Compress(raw[at], _target);
-            return done > 0 ? raw[at].Length : throw new InvalidOperationException($"{subject.Name} gave {done}.");
+            return done > 0 ? raw[at].Length : throw new InvalidOperationException($"{subject.Name}: {done} bytes.");
         }
     }
 }
