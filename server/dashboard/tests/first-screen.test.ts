@@ -6,7 +6,7 @@ import { expect, test } from "vitest"
 const dist = join(dirname(fileURLToPath(import.meta.url)), "../dist")
 const MostBytes = 60 * 1024
 
-/** What `#/` loads: what the page names, the overview in it, and then the chunks, with their styles, that its charts come in. */
+/** The files that `#/` loads: those that index.html names, which include the overview, and then the chunks and styles of its charts. */
 function filesOfFirstScreen(): Set<string> {
   const page = read("index.html")
   const named = [...page.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map(([, name]) => name ?? "")
@@ -28,14 +28,14 @@ function filesOfFirstScreen(): Set<string> {
 function chunksOf(part: string, code: string): string[] {
   const call = new RegExp(`\\{${part}:\\w+\\}=await import\\([^)]*\\).*?__vite__mapDeps\\(\\[([\\d,]*)\\]\\)`, "s").exec(code)
   const list = /m\.f=\[([^\]]*)\]/.exec(code)
-  expect(call && list, `Vite writes the import of ${part} in another form now: mend this test`).toBeTruthy()
+  expect(call && list, `Vite writes the import of ${part} in another form now: adapt this test`).toBeTruthy()
   const names = (list?.[1] ?? "").split(",").map((name) => name.replaceAll('"', ""))
   return (call?.[1] ?? "").split(",").map((at) => names[Number(at)] ?? "")
 }
 
 const read = (name: string) => readFileSync(join(dist, name), "utf8")
 
-test.runIf(existsSync(join(dist, "index.html.br")))("What the first screen loads is 60 KiB at most", () => {
+test.runIf(existsSync(join(dist, "index.html.br")))("The compressed files of the first screen have 60 KiB at most", () => {
   const files = [...filesOfFirstScreen()]
   const sizes = files.map((name) => statSync(join(dist, `${name}.br`)).size)
   console.log(files.map((name, at) => `${name} ${sizes[at]}`).join("\n"))

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest"
 import { bytes, bytesAxis, count, figure, milliseconds, millisecondsAxis, offset, room, syncTime, tick } from "../src/shell/format"
 
-test("An unknown figure is said as a word, never as zero", () => {
+test("An unknown figure is shown as a word, never as zero", () => {
   expect(bytes(null)).toBe("unknown")
   expect(milliseconds(undefined)).toBe("unknown")
   expect(bytes(0)).toBe("0 B")
   expect([syncTime(null, null), syncTime({}, null), syncTime({}, 1.7)]).toEqual(["unknown", "idle", "1.7 ms"])
 })
 
-test("A time is said in seconds from one on", () => {
+test("A duration is shown in seconds from one second on", () => {
   expect([0.42, 0.9996, 5, 9.96, 14.4, 999, 999.6, 5000, 10_000].map(milliseconds)).toEqual([
     "420 µs",
     "1.0 ms",
@@ -50,7 +50,7 @@ test("A count is grouped by thousands, and has a decimal below ten only", () => 
   expect(count(null)).toBe("unknown")
 })
 
-test("Bytes, clocks and sums are said as the command line says them", () => {
+test("Bytes, clock offsets and sums are written as by the command line", () => {
   expect([1023, 1023.6 * 1024, 99.96 * 1024, -0.4, -(2 ** 30), 2 ** 50].map(bytes)).toEqual([
     "1023 B",
     "1.0 MiB",

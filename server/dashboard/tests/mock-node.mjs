@@ -1,6 +1,7 @@
-// Plays a node of a cluster of three by the dashboard's contract, with moving figures and no cluster behind them, so that pages can be looked at.
+// Simulates a node of a cluster of three for the dashboard, with changing figures but without a cluster, to look at pages.
 //   node server/dashboard/tests/mock-node.mjs [--port 8090] [--scenario well|one-dead|no-quorum|hot|full|alone] [--sign-in] [--kiosk]
-// With --sign-in it wants the token rookery_test; with --kiosk who asks may see figures only. POST /mock/scenario?name=one-dead changes the scenario, POST /mock/silence?seconds=20 breaks the stream.
+// With --sign-in it requires the token rookery_test; with --kiosk the browser may see figures only.
+// POST /mock/scenario?name=one-dead changes the scenario, POST /mock/silence?seconds=20 interrupts the stream.
 import { existsSync, readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { dirname, extname, join } from "node:path"
@@ -51,7 +52,7 @@ const server = createServer(async (request, response) => {
   }
   const refuse = (status, Message) =>
     send(status, { Url: url.pathname, Type: "Raven.Client.Exceptions.RavenException", Message, Error: Message })
-  // Kept, because more than one place reads it.
+  // The body is kept, because more than one route may read it.
   let body
   const read = async () => {
     if (body !== undefined) return body

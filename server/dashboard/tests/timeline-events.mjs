@@ -1,7 +1,8 @@
-// Disk work as a node on a slow card does it, the same for a seed: journal writes and their syncs of 4 to 12 ms, flushes, compactions, index writes, reads, and stalls in which everything waits.
-// Used by the tests and by benchmarks/dashboard-timeline.mjs; the file it makes is what the page exports.
+// Generates the disk events of a node on a slow card, always the same for a seed: journal writes and their syncs of 4 to 12 ms, flushes,
+// compactions, index writes, reads, and stalls in which all other work waits.
+// The tests and benchmarks/dashboard-timeline.mjs use it. fileOf returns the events in the format that the page exports.
 
-/** A small generator of random numbers (mulberry32): from 0 up to 1, the same row for a seed. */
+/** A small generator of random numbers (mulberry32): from 0 up to 1, the same sequence for a seed. */
 export function randomOf(seed) {
   let state = seed >>> 0
   return () => {
@@ -27,7 +28,7 @@ export function eventsOf({ count = 100_000, seed = 1, end = 1_790_000_000_000_00
     const sync = isStall ? between(250_000, stalls++ % 4 === 3 ? 2_400_000 : 900_000) : between(4000, 12_000)
     rows.push(["journal_write", now, write, batch])
     rows.push(["journal_sync", now + write, sync, 0])
-    // Reads run beside it, several at once.
+    // Reads run during the write and the sync, several at once.
     for (let reads = between(0, 3); reads > 0; reads--)
       rows.push(["read", now + between(0, write + sync), between(180, 2600), 16_384 * between(1, 2)])
     now += write + sync + between(20, 1500)
@@ -51,11 +52,11 @@ export function eventsOf({ count = 100_000, seed = 1, end = 1_790_000_000_000_00
   return rows
 }
 
-/** Chunks of background work between which the journal goes on. */
+/** Adds chunks of background work, and journal writes between them. Returns the time after the last chunk. */
 function burst(rows, random, from, kind, chunks, bytes) {
   let now = from
   for (let chunk = 0; chunk < chunks; chunk++) {
-    // Two writes into the page cache, then the sync that brings them to the card.
+    // Two writes into the page cache, then the sync that writes them to the card.
     const took = Math.round(30_000 + 45_000 * random())
     rows.push(
       [kind, now - 4000, Math.round(900 + 900 * random()), bytes / 2],
@@ -71,7 +72,7 @@ function burst(rows, random, from, kind, chunks, bytes) {
   return now
 }
 
-/** A file as the page exports it, with that work, roll-ups of the day before it, and lines. */
+/** A file in the format that the page exports, with these events, roll-ups of the day before them, and samples for the lines. */
 export function fileOf({ count = 100_000, seed = 1, end = 1_790_000_000_000_000, tag = "A", name = "pi-1" } = {}) {
   const random = randomOf(seed + 1)
   const events = eventsOf({ count, seed, end })

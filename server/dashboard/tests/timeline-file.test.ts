@@ -7,7 +7,7 @@ const file = () => fileOf({ count: 3000 })
 const first = <T>(values: T[]): T => values[0] as T
 
 describe("the file", () => {
-  it("is read back as it was written", () => {
+  it("is the same after reading and writing it again", () => {
     const [store] = fromFile(JSON.stringify(file()))
     if (!store) throw new Error("nothing was read")
     const once = toFile([store], new Date(0))
@@ -48,7 +48,7 @@ describe("the file", () => {
     expect(store?.levels[0]?.kinds[0]?.size).toBeGreaterThan(100)
   })
 
-  it("may hold sums of any span", () => {
+  it("may contain roll-ups of any span", () => {
     const Columns = ["UnixSecond", "Kind", "Count", "Bytes", "TotalMicroseconds", "MaxMicroseconds"]
     const answer = (span: number) => ({
       Node: "A",

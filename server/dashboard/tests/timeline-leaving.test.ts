@@ -27,8 +27,8 @@ afterEach(() => {
 })
 
 describe("Leaving the timeline", () => {
-  it("draws nothing any more, whoever tells of something later", () => {
-    // Nothing waits to be drawn when it is left.
+  it("stops drawing, even when new events or requests arrive later", () => {
+    // A hidden page requests no frame, so no frame is pending when the stage stops.
     const page = document as unknown as { hidden: boolean }
     page.hidden = true
     const stage = new Stage()
@@ -42,7 +42,7 @@ describe("Leaving the timeline", () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it("ends the question that is on its way, and asks no other", async () => {
+  it("aborts the pending request and sends no other", async () => {
     const asked: AbortSignal[] = []
     vi.stubGlobal("fetch", (_: string, { signal }: { signal: AbortSignal }) => {
       asked.push(signal)

@@ -53,7 +53,7 @@ describe("a lane of pixels", () => {
           const left = isBox ? Math.round((start - from) / perPixel) : Math.floor((start - from) / perPixel)
           const right = isBox ? Math.round((start + duration - from) / perPixel) - 1 : Math.floor((start + duration - from) / perPixel)
           for (let column = Math.max(0, left); column <= Math.min(Width - 1, right); column++) {
-            // The last column of a narrow one may be touched by a hair only.
+            // A narrow event that ends exactly where a column begins does not touch this column.
             if (!isBox && column > left && (start + duration - from) / perPixel - column <= 0) continue
             longest[column] = Math.max(longest[column] as number, duration)
           }
@@ -77,8 +77,8 @@ describe("a lane of pixels", () => {
     }
   })
 
-  it("does not change where the view begins between two blocks", () => {
-    // Blocks are taken whole only when they end inside of one column: the result is that of single events.
+  it("counts the same events by blocks as one by one", () => {
+    // A block is counted as a whole only if it is within one column.
     const perPixel = (End - first) / 7
     const lane = new LanePixels()
     lane.begin(8)
@@ -88,7 +88,7 @@ describe("a lane of pixels", () => {
     expect([...lane.count]).toEqual([...counts])
   })
 
-  it("shows two that run at the same time, both", () => {
+  it("shows both of two events that run at the same time", () => {
     const both = storeOf([
       ["read", 100, 500, 1],
       ["read", 300, 100, 1],
@@ -125,7 +125,7 @@ describe("a slow sync", () => {
     }
   })
 
-  it("is marked where only a roll-up and its longest are known", () => {
+  it("is marked where only a roll-up with its longest duration is known", () => {
     const store = new NodeStore("A", "")
     store.addRollUps({ SpanSeconds: 60, Columns: RollUpNames, Rows: [[1200, "journal_sync", 500, 0, 4_000_000, 1_400_000]] }, 0, 3600)
     const lane = new LanePixels()
@@ -139,12 +139,12 @@ describe("a slow sync", () => {
       layers.fill(store, lane, JournalSync, from, span / Width)
       findMarks(store, lane, from, span / Width, marks)
       expect(Math.max(...marks)).toBe(MarkVerySlow)
-      // One, not the whole minute.
+      // One column is marked, not the whole minute.
       expect(marks.filter((mark) => mark > 0)).toHaveLength(1)
     }
   })
 
-  it("is marked and found by its own time where the node told of it apart", () => {
+  it("is marked and found at its own time where the node also reported it as a slow event", () => {
     const store = new NodeStore("A", "")
     store.addRollUps({ SpanSeconds: 60, Columns: RollUpNames, Rows: [[1200, "journal_sync", 500, 0, 4_000_000, 1_400_000]] }, 0, 3600)
     store.addSlowEvents({ Columns, Rows: [["journal_sync", 1_210e6, 1_400_000, 0]] })
@@ -165,7 +165,7 @@ describe("a slow sync", () => {
 })
 
 describe("a slow event of another kind", () => {
-  it("is shown and found among sums, and counted only there", () => {
+  it("is shown and found among roll-ups, and counted only once", () => {
     const store = new NodeStore("A", "")
     const kind = kindOf("compaction")
     store.addRollUps({ SpanSeconds: 1, Columns: RollUpNames, Rows: [[1200, "compaction", 5, 5000, 400_000, 300_000]] }, 0, 3600)
@@ -191,7 +191,7 @@ describe("a slow event of another kind", () => {
     }
   })
 
-  it("gives way to the events themselves", () => {
+  it("is not shown twice where the events themselves are known", () => {
     const store = storeOf([["compaction", 1200.2e6, 300_000, 700]], 1000e6, 2000e6)
     store.addSlowEvents({ Columns, Rows: [["compaction", 1200.2e6, 300_000, 700]] })
     const lane = new LanePixels()
@@ -204,10 +204,10 @@ describe("a slow event of another kind", () => {
   })
 })
 
-describe("sums and events", () => {
+describe("roll-ups and events", () => {
   const perSecond = (second: number): (string | number)[] => [second, "journal_sync", 100, 0, 500_000, 9000]
 
-  it("never tell of the same time both", () => {
+  it("never count the same time twice", () => {
     const store = storeOf([["journal_sync", 150_000_000, 10_000, 0]], 120_000_000, 180_000_000)
     store.addRollUps({ SpanSeconds: 1, Columns: RollUpNames, Rows: Array.from({ length: 200 }, (_, second) => perSecond(second)) }, 0, 180)
     store.addRollUps(
@@ -224,13 +224,13 @@ describe("sums and events", () => {
       layers.fill(store, lane, JournalSync, from, perPixel)
       return sum(lane.count)
     }
-    // Near: events where they are known, seconds before.
+    // Zoomed in: events where they are known, and roll-ups of seconds before them.
     expect(fill(100e6, 80_000)).toBeCloseTo(20 * 100 + 1, 6)
-    // A day: minutes as far as they go, then seconds; the one event is in a second.
+    // A day: roll-ups of minutes as far as they are known, then of seconds, which include the one event.
     expect(fill(-80_000e6, 86_400e6 / Width)).toBeCloseTo(180 * 100, 6)
   })
 
-  it("fall back to wider spans until the fitting ones are fetched", () => {
+  it("are shown in wider spans until the spans that fit the zoom are fetched", () => {
     const store = new NodeStore("A", "")
     store.addRollUps(
       { SpanSeconds: 60, Columns: RollUpNames, Rows: [0, 60, 120].map((second) => [second, "journal_sync", 6000, 0, 30_000_000, 9000]) },
@@ -248,11 +248,11 @@ describe("sums and events", () => {
     lane.begin(Width)
     layers.prepare(store, 0, 180e6 / Width)
     layers.fill(store, lane, JournalSync, 0, 180e6 / Width)
-    // Where one ends and the other begins a column of 180 ms belongs to one of them.
+    // At each of the two borders a column of 180 ms is counted by one of the two spans only.
     expect(Math.abs(sum(lane.count) - 18_000)).toBeLessThan(2 * 0.18 * 100)
   })
 
-  it("come in spans that fit the zoom", () => {
+  it("are fetched in spans that fit the zoom", () => {
     expect(levelFor(86_400e6 / 1200)).toBe(0)
     expect(levelFor((3 * 3600e6) / 1200)).toBe(1)
     expect(levelFor(600e6 / 1200)).toBe(2)
@@ -260,33 +260,33 @@ describe("sums and events", () => {
   })
 })
 
-describe("what is pointed at", () => {
+describe("the event under the pointer", () => {
   const store = storeOf([
     ["journal_write", 1000, 200, 4096],
     ["journal_sync", 1200, 8000, 0],
   ])
 
-  it("is told with its start, duration, bytes and speed", () => {
+  it("is shown with its duration, bytes and speed", () => {
     const lane = laneOf(store, JournalSync, 0, 10)
     const found = findIn(store, lane, JournalSync, 500, false, 0, 10)
     expect(found && Object.fromEntries(linesOf(found))).toMatchObject({ took: "8.00 ms", "made durable": "4.0 KiB", speed: "500 KiB/s" })
   })
 
-  it("may be a few pixels away, and is nothing where nothing is", () => {
+  it("may be a few pixels away, and is null where no event is near", () => {
     const lane = laneOf(store, 0, 0, 500)
     expect(findIn(store, lane, 0, 5, false, 0, 500)?.start).toBe(1000)
     expect(findIn(store, lane, 0, 9, false, 0, 500)).toBeNull()
   })
 
-  it("is the longest where many share a pixel, with their number", () => {
+  it("is the longest of the events in a pixel, with their number", () => {
     const many = storeOf(Array.from({ length: 40 }, (_, index) => ["read", 1000 + index, index === 17 ? 90 : 5, 1]))
     const found = findIn(many, laneOf(many, kindOf("read"), 0, 1000), kindOf("read"), 1, false, 0, 1000)
     expect(found).toMatchObject({ duration: 90, count: 40, isSum: false })
   })
 })
 
-describe("the slowest in view", () => {
-  it("are those that sorting all of them finds", () => {
+describe("the slowest events in view", () => {
+  it("are the same as the first of all events sorted by duration", () => {
     const rows = eventsOf({ count: 20_000, end: End }) as [string, number, number, number][]
     const store = storeOf(rows)
     store.addSlowEvents({ Columns, Rows: rows.filter((row) => row[2] > 200_000) })

@@ -10,8 +10,8 @@ import { eventsOf, randomOf } from "./timeline-events.mjs"
 const Columns = ["Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes"]
 const RollUpNames = ["UnixSecond", "Kind", "Count", "Bytes", "TotalMicroseconds", "MaxMicroseconds"]
 
-describe("spans of time about which something is known", () => {
-  it("are as a plain set of points says, whatever is added", () => {
+describe("known intervals of time", () => {
+  it("contain the same times as a plain set of points, whatever is added", () => {
     const random = randomOf(3)
     const spans = new Intervals()
     const points = new Set<number>()
@@ -26,7 +26,7 @@ describe("spans of time about which something is known", () => {
     }
   })
 
-  it("name the first part that is missing", () => {
+  it("return the first missing part of a range", () => {
     const spans = new Intervals()
     expect(spans.firstMissing(0, 10)).toEqual({ from: 0, to: 10 })
     spans.add(2, 4)
@@ -37,7 +37,7 @@ describe("spans of time about which something is known", () => {
     expect(spans.firstMissing(2, 4)).toBeUndefined()
   })
 
-  it("forget what is old, and cut what reaches over it", () => {
+  it("forget intervals that end before a time, and keep one that contains it", () => {
     const spans = new Intervals()
     spans.add(0, 4)
     spans.add(6, 8)
@@ -49,7 +49,7 @@ describe("spans of time about which something is known", () => {
 })
 
 describe("columns of events", () => {
-  it("are sorted by start, however the events came, and lose none", () => {
+  it("are sorted by start and lose no event, whatever the order of arrival", () => {
     const random = randomOf(5)
     const columns = new EventColumns()
     const plain: [number, number][] = []
@@ -72,7 +72,7 @@ describe("columns of events", () => {
     }
   })
 
-  it("find by halving what a walk over all finds", () => {
+  it("find by binary search the same events as a linear search", () => {
     const random = randomOf(8)
     const columns = new EventColumns()
     const starts = Array.from({ length: 3000 }, () => Math.floor(random() * 1_000_000))
@@ -91,7 +91,7 @@ describe("columns of events", () => {
     }
   })
 
-  it("sum whole blocks as their events do, also after the oldest were dropped", () => {
+  it("have for each block the sums of its events, also after the oldest were dropped", () => {
     const columns = new EventColumns()
     const random = randomOf(9)
     const starts = Array.from({ length: 1000 }, (_, index) => index * 10)
@@ -115,8 +115,8 @@ describe("columns of events", () => {
   })
 })
 
-describe("what is known of a node", () => {
-  it("keeps the newest events up to its number, and no longer claims to know the time before", () => {
+describe("the store of a node", () => {
+  it("keeps the newest events up to its limit, and forgets that earlier times were known", () => {
     const store = new NodeStore("A", "pi-1", 10_000)
     const rows = eventsOf({ count: 30_000, end: 2_000_000_000_000_000 }) as [string, number, number, number][]
     for (let from = 0; from < rows.length; from += 500) {
@@ -134,11 +134,11 @@ describe("what is known of a node", () => {
     const first = store.covered.first as number
     expect(store.eventCount).toBeGreaterThan(8000)
     expect(store.covered.bounds).toHaveLength(2)
-    // Everything that began since is there.
+    // Every event that began since the known time is kept.
     expect(store.eventCount).toBe(rows.filter((row) => row[1] >= first).length)
   })
 
-  it("shows a sync with what was written since the one before it", () => {
+  it("gives a sync the bytes that were written since the previous sync", () => {
     const store = new NodeStore("A", "")
     store.addEvents({
       Columns,
@@ -154,7 +154,7 @@ describe("what is known of a node", () => {
     expect((store.events[JournalWrite] as EventColumns).count).toBe(2 + 1)
   })
 
-  it("shows the sync of a run with what was written to it", () => {
+  it("gives the sync of a run the bytes that were written to the run", () => {
     const store = new NodeStore("A", "")
     store.addEvents({
       Columns,
@@ -170,7 +170,7 @@ describe("what is known of a node", () => {
     expect([...runs.isSync.subarray(0, 3)]).toEqual([0, 0, 1])
   })
 
-  it("takes a kind that it does not know as other work", () => {
+  it("stores events of an unknown kind as other work", () => {
     expect(kinds[kindOf("teleport")]?.title).toBe("Other work")
     const store = new NodeStore("A", "")
     store.addEvents({ Columns, Rows: [["teleport", 100, 10, 4096]] })
@@ -184,7 +184,7 @@ describe("what is known of a node", () => {
     )
   })
 
-  it("replaces a span that grew, and takes no span that it was not told whole", () => {
+  it("replaces the roll-up of a span by a newer one, and ignores rows outside the complete spans", () => {
     const store = new NodeStore("A", "")
     const rows = (count: number): (string | number)[][] => [
       [60, "journal_write", count, 1000 * count, 10, 10],
@@ -196,7 +196,7 @@ describe("what is known of a node", () => {
     const seconds = store.levels[2]
     expect(seconds?.kinds[JournalSync]?.size).toBe(1)
     expect(seconds?.kinds[JournalSync]?.count[0]).toBe(5)
-    // A sync moves nothing itself: it has what was written in its span.
+    // A sync transfers no bytes itself: it gets the bytes that were written in its span.
     expect(seconds?.kinds[JournalSync]?.bytes[0]).toBe(5000)
     expect(seconds?.kinds[kindOf("read")]?.size).toBe(0)
     expect(seconds?.known.bounds).toEqual([60, 61])
@@ -204,7 +204,7 @@ describe("what is known of a node", () => {
 })
 
 describe("roll-ups", () => {
-  it("are in order, however they came", () => {
+  it("are sorted by time, whatever the order of arrival", () => {
     const columns = new RollUpColumns()
     const random = randomOf(2)
     const seconds = new Map<number, number>()
@@ -221,7 +221,7 @@ describe("roll-ups", () => {
 })
 
 describe("lines", () => {
-  it("give way to finer samples of the same time, and keep what lies around them", () => {
+  it("are replaced by finer samples of the same time, and stay before and after it", () => {
     const lines = new Lines()
     lines.replace([0, 100, 200, 300].map((time) => ({ time, values: [time, null, time] })))
     lines.replace([90, 100, 110, 120].map((time) => ({ time, values: [1, 2, undefined] })))

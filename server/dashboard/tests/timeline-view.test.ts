@@ -7,7 +7,7 @@ const Now = 1_790_000_000_000_000
 const bounds = { oldest: Now - Day, newest: Now }
 
 describe("the view", () => {
-  it("keeps what is under the pointer where it is, while zooming in and out", () => {
+  it("keeps the time under the pointer in place while it zooms in and out", () => {
     let view = { from: Now - 3_600_000_000, span: 3_600_000_000 }
     const at = view.from + view.span * 0.3
     for (const factor of [1.7, 4, 9, 33, 0.5, 0.1, 2]) {
@@ -16,20 +16,20 @@ describe("the view", () => {
     }
   })
 
-  it("stops at a day and at microseconds", () => {
+  it("zooms out to a day and in to microseconds at most", () => {
     const view = { from: Now - 1000, span: 1000 }
     expect(zoomed(view, 1e9, 0.5, bounds).span).toBe(NarrowestMicroseconds)
     expect(zoomed(view, 1e-12, 0.5, bounds).span).toBe(WidestMicroseconds)
   })
 
-  it("does not lose sight of what is known", () => {
+  it("moves at most half its span beyond the known time", () => {
     const view = { from: Now - 60_000_000, span: 60_000_000 }
     expect(moved(view, 1000, bounds).from).toBe(Now - 30_000_000)
     expect(moved(view, -1e6, bounds).from).toBe(Now - Day - 30_000_000)
     expect(kept(view, bounds)).toEqual(view)
   })
 
-  it("glides by ratio, and what both ends show at one place stays there", () => {
+  it("glides by a constant ratio and keeps the fixed point of the zoom in place", () => {
     const from = { from: Now - Day, span: Day }
     const to = zoomed(from, 1000, 0.75, bounds)
     const fixed = from.from + from.span * 0.75
@@ -42,7 +42,7 @@ describe("the view", () => {
 })
 
 describe("ticks", () => {
-  it("are at least the asked pixels apart, and not many times more", () => {
+  it("are at least the requested pixels apart, and less than six times as far", () => {
     for (let perPixel = 0.2; perPixel < 80_000_000; perPixel *= 1.3) {
       const step = tickStep(perPixel, 90)
       expect(step / perPixel).toBeGreaterThanOrEqual(90)
@@ -50,7 +50,7 @@ describe("ticks", () => {
     }
   })
 
-  it("begin at round times of the clock on the wall", () => {
+  it("begin at round times of the local time zone", () => {
     // Two hours ahead of UTC a tick of six hours is at 00:00 there, which is 22:00 UTC.
     const step = 6 * 3_600_000_000
     const tick = firstTick(Now, step, 120)

@@ -14,27 +14,27 @@ const declarations = sheets
     return [...text.matchAll(/([\w-]+):\s*([^;{}]+);/g)].map(([, property = "", value = ""]) => ({ name, property, value }))
   })
 
-const told = (wrong: typeof declarations) => wrong.map(({ name, property, value }) => `${name}: ${property}: ${value}`)
+const linesOf = (wrong: typeof declarations) => wrong.map(({ name, property, value }) => `${name}: ${property}: ${value}`)
 
-test("Distances are of the scale of the tokens", () => {
+test("Gaps, paddings and margins use the tokens", () => {
   const distances = declarations.filter(({ property }) => /^(gap|row-gap|column-gap|padding|margin)(-|$)/.test(property))
   expect(distances.length).toBeGreaterThan(100)
-  // Half of a screen's width, and the thickness of a line, are no distances.
-  expect(told(distances.filter(({ value }) => /(?<![\w.-])-?(?!0|1px|1720px)[\d.]+(px|rem)/.test(value)))).toEqual([])
+  // 1720px is half of a screen's width and 1px the thickness of a line: neither is a distance.
+  expect(linesOf(distances.filter(({ value }) => /(?<![\w.-])-?(?!0|1px|1720px)[\d.]+(px|rem)/.test(value)))).toEqual([])
 })
 
-test("Sizes and weights of text are those of the tokens", () => {
+test("Sizes and weights of text use the tokens", () => {
   const sizes = declarations.filter(({ property }) => property === "font-size")
-  expect(told(sizes.filter(({ value }) => !/^(var\(--[a-z]+\)|inherit|[\d.]+em)$/.test(value)))).toEqual([])
+  expect(linesOf(sizes.filter(({ value }) => !/^(var\(--[a-z]+\)|inherit|[\d.]+em)$/.test(value)))).toEqual([])
   const weights = declarations.filter(({ property }) => property === "font-weight")
-  expect(told(weights.filter(({ value }) => !/^(var\(--(regular|medium|strong)\)|inherit)$/.test(value)))).toEqual([])
+  expect(linesOf(weights.filter(({ value }) => !/^(var\(--(regular|medium|strong)\)|inherit)$/.test(value)))).toEqual([])
 })
 
-test("Colours are those of the tokens", () => {
-  expect(told(declarations.filter(({ value }) => /#[0-9a-f]{3,8}\b|rgba?\(|hsl/i.test(value)))).toEqual([])
+test("Colours are written only in the style sheet of the tokens", () => {
+  expect(linesOf(declarations.filter(({ value }) => /#[0-9a-f]{3,8}\b|rgba?\(|hsl/i.test(value)))).toEqual([])
 })
 
-test("Every token that is used exists, and none is there for nothing", () => {
+test("Every token that is used is defined, and every defined token is used", () => {
   const all = sheets.map((name) => readFileSync(join(source, name), "utf8")).join("\n")
   const code = readdirSync(source, { recursive: true, encoding: "utf8" })
     .filter((name) => /\.tsx?$/.test(name))
@@ -44,7 +44,7 @@ test("Every token that is used exists, and none is there for nothing", () => {
   const used = new Set([...all.matchAll(/var\((--[\w-]+)/g)].map(([, name]) => name))
   expect([...used].filter((name) => !made.has(name) && !code.includes(String(name)))).toEqual([])
   const tokens = readFileSync(join(source, "shell/tokens.css"), "utf8")
-  // The colours of nodes are chosen by their number.
+  // The code composes the names of the nodes' colours from a number, so they cannot be found.
   const own = [...tokens.matchAll(/^\s*(--(?!node-)[\w-]+):/gm)].map(([, name]) => String(name))
   expect([...new Set(own)].filter((name) => !used.has(name) && !code.includes(name))).toEqual([])
 })

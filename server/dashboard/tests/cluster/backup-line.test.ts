@@ -3,7 +3,7 @@ import { backupLine } from "../../src/cluster/backup-line"
 
 const now = new Date(2026, 10, 25, 12)
 
-test("A backup names the files that a node asks for, and none to one that speaks plain HTTP", () => {
+test("The backup command names the files that a node needs, and none for a node with plain HTTP", () => {
   expect(backupLine(now, { url: "http://127.0.0.1:8080", needsToken: false, isSecure: false })).toBe(
     "rookery backup --to 2026-11-25 --url http://127.0.0.1:8080",
   )

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { BackupCheck, lackOf } from "../../src/cluster/backup-stream"
 import { fileNameOf, readTaken, rememberTaken } from "../../src/cluster/taken-backups"
 
-// Independent of the code that is tested: bit by bit.
+// Computes CRC-32C bit by bit, independently of the tested code.
 function crc(bytes: Uint8Array): number {
   let value = 0xffffffff
   for (const byte of bytes) {
@@ -41,16 +41,16 @@ function read(bytes: Uint8Array, step: number) {
   return check.finish()
 }
 
-test("CRC-32C is that of the standard", () => {
+test("The CRC-32C of the test has the published check value", () => {
   expect(crc(new TextEncoder().encode("123456789"))).toBe(0xe3069283)
 })
 
-test("A whole backup is read in pieces of any size", () => {
+test("A complete backup is read in chunks of any size", () => {
   const contents = { files: 2, bytes: 13, taken: "2026-11-21T16:36:48Z", databases: ["Library", "Shop"], unreadable: 0 }
   for (const step of [1, 7, 64, whole.length]) expect(read(whole, step)).toEqual(contents)
 })
 
-test("Contents that the node could not read are counted, and named as missing", () => {
+test("Attachments that the node could not read are counted, and the backup is called incomplete", () => {
   const named = "unreadable-content ab12 of 5 bytes\nunreadable-content cd34 of 7 bytes\n"
   const counts = (more: string) => read(streamOf(heading + more), 64).unreadable
   expect(counts("")).toBe(0)
@@ -61,11 +61,11 @@ test("Contents that the node could not read are counted, and named as missing", 
   expect(lackOf({ unreadable: 1500 })).toContain("is incomplete: the node could not read 1,500 contents of attachments")
 })
 
-test("One that ends too early at any byte is none", () => {
+test("A backup that is cut off at any byte is refused", () => {
   for (let end = 0; end < whole.length; end++) expect(() => read(whole.slice(0, end), 16), `${end}`).toThrow()
 })
 
-test("A changed bit is seen wherever it is", () => {
+test("A changed bit is detected in every byte", () => {
   for (let at = 0; at < whole.length; at++) {
     const changed = whole.slice()
     changed[at] = (changed[at] ?? 0) ^ 4
@@ -73,11 +73,11 @@ test("A changed bit is seen wherever it is", () => {
   }
 })
 
-test("Bytes after the end are seen", () => {
+test("Bytes after the end of a backup are detected", () => {
   for (const more of [1, 20]) expect(() => read(new Uint8Array([...whole, ...new Uint8Array(more)]), 16)).toThrow("after its end")
 })
 
-test("The list of backups is kept for each cluster, and what is broken in the storage is no list", () => {
+test("Each cluster has its own list of backups, and a damaged list is empty", () => {
   const stored = new Map<string, string>()
   const storage = {
     getItem: (key: string) => stored.get(key) ?? null,
@@ -90,6 +90,6 @@ test("The list of backups is kept for each cluster, and what is broken in the st
   expect(readTaken(storage, "home")).toEqual([])
 })
 
-test("A file's name has no sign that a file system forbids", () => {
+test("A file name contains no characters that a file system forbids", () => {
   expect(fileNameOf("my/home: 1", new Date(2026, 10, 29, 7, 5, 9))).toBe("my-home-1-2026-11-29-070509.rookery-backup")
 })

@@ -28,7 +28,7 @@ function csvOf(texts: readonly string[]): string {
   return csvHead(columns.all) + items.map(({ text, node }) => csvRow(columns.all, text, node)).join("")
 }
 
-test("Rows are those of RFC 4180, in pieces of any size", () => {
+test("Rows are read by RFC 4180, in chunks of any size", () => {
   const text = 'name,note\r\n"Ann, the ""first""","two\nlines"\r\nBea,\n\nCid,"" \nDan,x'.replace('"" ', " ")
   const rows = [
     ["name", "note"],
@@ -40,7 +40,7 @@ test("Rows are those of RFC 4180, in pieces of any size", () => {
   for (const step of [1, 2, 5, text.length]) expect(rowsOf(text, step), `${step}`).toEqual(rows)
 })
 
-test("The separator is that of the first row", () => {
+test("The separator is detected in the first row", () => {
   expect(rowsOf("a;b\n1,5;2")).toEqual([
     ["a", "b"],
     ["1,5", "2"],
@@ -62,16 +62,16 @@ test("A quotation mark that is not closed is an error", () => {
   expect(() => rowsOf('a\n"x')).toThrow("within quotation marks, in row 2")
 })
 
-test("A sign after a closing quotation mark is an error with its row, and no rows are joined", () => {
+test("A character after a closing quotation mark is an error that names the row", () => {
   expect(() => rowsOf('id,note\n1,"foo\n2,"bar\n')).toThrow("Row 2: 'b' follows a closing quotation mark")
   expect(() => rowsOf('a\n\n"x" y\n')).toThrow("Row 3: ' ' follows")
 })
 
-test("Rows of separators only, as spreadsheets write them below the last one, are no documents", async () => {
+test("Rows that have only separators, as spreadsheets write them at the end, are skipped", async () => {
   expect(await documentsOf("a,b\n1,2\n,\n,,,\r\n")).toEqual(['{"a":1,"b":2}'])
 })
 
-test("A column has values of one type", async () => {
+test("All values of a column get the same type", async () => {
   const columns: [string, string][] = [
     ["10115,01067", '"10115","01067"'],
     ["12E3,12E4", '"12E3","12E4"'],
@@ -91,11 +91,11 @@ test("A column has values of one type", async () => {
   expect(await documentsOf("a\n1", { collection: "", isTyped: false })).toEqual(['{"a":"1"}'])
 })
 
-test("A quoted value is a text", async () => {
+test("A quoted value is always a string", async () => {
   expect(await documentsOf('zip,n\n"10115",1\n"",2\n,3')).toEqual(['{"zip":"10115","n":1}', '{"zip":"","n":2}', '{"n":3}'])
 })
 
-test("A value that is not of the type of the first rows is a bad row, and no value of another type", async () => {
+test("A row is bad if its value has another type than the column has in the first rows", async () => {
   const rows = Array.from({ length: 1500 }, (_, at) => (at === 1200 ? "01067" : `${at}`))
   const { documents, bad } = await read(`zip\n${rows.join("\n")}\n`)
   expect(documents.length).toBe(1500)
@@ -105,26 +105,26 @@ test("A value that is not of the type of the first rows is a bad row, and no val
   ])
 })
 
-test("Columns with an at sign are metadata, and the collection is that of the file unless the row names one", async () => {
+test("Columns that begin with @ are metadata, and @collection overrides the collection of the file", async () => {
   const options = { collection: "Cities", isTyped: true }
   expect(await documentsOf("@id,n\nc/1,2", options)).toEqual(['{"n":2,"@metadata":{"@id":"c/1","@collection":"Cities"}}'])
   expect(await documentsOf("@collection\nTowns", options)).toEqual(['{"@metadata":{"@collection":"Towns"}}'])
 })
 
-test("A file becomes documents one a line, and a row with too many values is a bad one", async () => {
+test("Each row becomes a document on a line, and a row with too many values is bad", async () => {
   expect(await documentsOf("n,t\n1,a\n2,b")).toEqual(['{"n":1,"t":"a"}', '{"n":2,"t":"b"}'])
   const { documents, bad } = await read("n\n1\n\n2,3\n4")
   expect(documents).toEqual(['{"n":1}', "", '{"n":4}'])
   expect(bad).toEqual([[2, "Row 4 has 2 values, and the first row names 1 columns."]])
 })
 
-test("Names that are missing or there twice, and other encodings, are refused", async () => {
+test("Missing and duplicate column names and encodings other than UTF-8 are refused", async () => {
   await expect(documentsOf("a,,b\n1,2,3")).rejects.toThrow("Column 2 has no name")
   await expect(documentsOf("a,a\n1,2")).rejects.toThrow("Two columns are named a")
   await expect(documentsOf(new Uint8Array([97, 10, 0xe9, 10]))).rejects.toThrow("not UTF-8")
 })
 
-test("What is written as CSV is read again as it was", async () => {
+test("Documents that were written as CSV are the same after reading it", async () => {
   const of = (id: string, more = "") => `"@metadata":{"@id":"${id}","@collection":"People"${more}}`
   const texts = [
     `{"name":"Ann, \\"A\\"","n":12345678901234567890.50,"lines":[{"q":1}],${of("a/1")}}`,
@@ -141,13 +141,13 @@ test("What is written as CSV is read again as it was", async () => {
   expect(csv).toContain("12345678901234567890.50")
 })
 
-test("The id of a projected result is no id to an import", () => {
+test("The id of a projected result is exported in a column that an import does not take for the id", () => {
   const projected = '{"name":"Ann","@metadata":{"@projection":true,"@id":"people/1"}}'
   expect(csvOf([projected])).toBe('"id()","name"\r\npeople/1,Ann\r\n')
   expect(csvOf([projected.replace("true", "false")])).toBe('"@id","name"\r\npeople/1,Ann\r\n')
 })
 
-test("A member that CSV keeps for metadata is refused, and not lost", () => {
+test("A document with a member that CSV uses for metadata is refused", () => {
   expect(() => csvOf(['{"@id":"x","@metadata":{"@id":"a/1"}}'])).toThrow("has a member @id, which CSV keeps for metadata")
 })
 

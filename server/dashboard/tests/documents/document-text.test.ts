@@ -5,7 +5,7 @@ import { documentFault } from "../../src/documents/json-text"
 const answer =
   '{"Results":[{"n":12345678901234567890.5,"name":"Ann","@metadata":{"@expires":"2027-01-01T00:00:00Z","my":1,"@collection":"Users","@id":"users/1","@change-vector":"A:2-x","@last-modified":"2026-11-25T15:38:07.7464104Z"}},null],"Includes":{}}'
 
-test("A document's text has what its owner may change, with all digits, and not what the node adds", () => {
+test("A document's text has all digits, and no metadata that the node adds", () => {
   const [document, missing] = documentsOf(answer)
   expect(missing).toBeNull()
   expect(document?.text).toBe(
@@ -15,19 +15,19 @@ test("A document's text has what its owner may change, with all digits, and not 
   expect(document?.preview).toBe('n: 12345678901234567890.5, name: "Ann"')
 })
 
-test("Documents without a collection or without members are documents", () => {
+test("A document without a collection and without members is read", () => {
   const [document] = documentsOf('{"Results":[{"@metadata":{"@id":"a","@change-vector":"A:1-x","@last-modified":"2026-11-25T15:38:07Z"}}]}')
   expect(document).toMatchObject({ id: "a", collection: "@empty", expires: null, text: "{}", preview: "" })
 })
 
-test("A new document begins in its collection", () => {
+test("The text of a new document names its collection", () => {
   const text = newDocumentText("My users")
   expect(text).toContain('"@collection": "My users"')
   expect(documentFault(text.replace("{\n  \n", '{\n  "a": 1,\n'))).toBeNull()
   expect(newDocumentText("@empty")).not.toContain("@collection")
 })
 
-test("Letters that were escaped can be read, and what one would not see stays escaped", () => {
+test("Escaped letters are shown as letters, and invisible characters stay escaped", () => {
   expect(readable(String.raw`"K\u00f6ln \ud83d\ude00 \u003c"`)).toBe('"Köln 😀 <"')
   for (const text of [String.raw`"\u0022 \u005c \u0000 \u200b \u202e \ud800 \u00a0 \n"`, String.raw`"\\u00f6"`]) {
     expect(readable(text)).toBe(text)
@@ -35,7 +35,7 @@ test("Letters that were escaped can be read, and what one would not see stays es
   }
 })
 
-test("A preview has all short values, counts arrays, names members of objects, and ends in … where something is left out", () => {
+test("A preview shows short values, lengths of arrays and members of objects, with … for what is left out", () => {
   const preview = (document: string) => documentsOf(`{"Results":[${document}]}`)[0]?.preview
   expect(preview('{"a":1,"lines":[{"x":1},{},{},{}],"at":{"city":"Ulm","zip":1}}')).toBe("a: 1, lines: [4], at: {city, zip}")
   expect(preview('{"o":{"a":1,"b":2,"c":3,"d":4}}')).toBe("o: {a, b, c, …}")

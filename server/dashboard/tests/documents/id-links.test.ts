@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { linksOf, looksLikeId } from "../../src/documents/id-links"
 
-test("Ids as RavenDB's clients and people make them look like ids", () => {
+test("Ids that RavenDB's clients or people choose look like ids", () => {
   for (const id of [
     "users/1",
     "users/0000000000000000004-A",
@@ -13,7 +13,7 @@ test("Ids as RavenDB's clients and people make them look like ids", () => {
     expect(looksLikeId(id), id).toBe(true)
 })
 
-test("Dates, addresses, media types and prose do not", () => {
+test("Dates, addresses, media types and prose do not look like ids", () => {
   for (const text of [
     "",
     "users",
@@ -30,7 +30,7 @@ test("Dates, addresses, media types and prose do not", () => {
     expect(looksLikeId(text), text).toBe(false)
 })
 
-test("Links are told with their place, each once, and metadata has none", () => {
+test("Each linked id is listed once with its path, and metadata has no links", () => {
   const text =
     '{"company":"companies/1","lines":[{"product":"products/2"},{"product":"products/2"}],"again":"Companies/1","@metadata":{"@collection":"a/b"}}'
   expect(linksOf(text)).toEqual([

@@ -24,13 +24,13 @@ async function parts(stream: ReadableStream<Uint8Array>, size: number, skip = 0)
   return found
 }
 
-/** What a file of these chunks holds, as lines. */
+/** The documents in a file of these chunks, as lines. */
 async function lines(...chunks: (string | Uint8Array)[]) {
   const { stream, place } = await documentsOf(streamOf(...chunks))
   return { text: await new Response(stream).text(), place }
 }
 
-test("JSON of each form becomes a document a line, wherever the chunks of the file end", async () => {
+test("JSON of each form becomes one document per line, wherever the chunks of the file end", async () => {
   const document = '{"a":"}]\\\"[,","b":[1,{"c":[]}],"ü":"\u2028"}'
   const value = JSON.parse(document)
   const forms: [string, "line" | "document", unknown[]][] = [
@@ -53,7 +53,7 @@ test("JSON of each form becomes a document a line, wherever the chunks of the fi
   }
 })
 
-test("An array that is cut off, or has something else between its documents, is an error with its place", async () => {
+test("An array that is cut off or has wrong text between documents is an error that names the place", async () => {
   await expect(lines('[{"a":1},{"b":2}')).rejects.toThrow("ends after document 2, within its array")
   await expect(lines('[{"a":1},{"b":')).rejects.toThrow("ends within document 2")
   await expect(lines('[{"a":1},]')).rejects.toThrow("At byte 9, after document 1, is ']' where a document must")
@@ -62,7 +62,7 @@ test("An array that is cut off, or has something else between its documents, is 
   await expect(lines("[", ...Array.from({ length: 18 }, () => `{"a":${" ".repeat(1 << 20)}`))).rejects.toThrow("16 MiB")
 })
 
-test("Whole documents before a fault of the file are given before it is told", async () => {
+test("Complete documents before an error in the file are imported before the error is reported", async () => {
   const faults: [string, string[], string][] = [
     ['[{"a":1},{"b":2}', ['{"a":1}', '{"b":2}'], "ends after document 2, within its array"],
     ['[{"a":1},{"b":', ['{"a":1}'], "ends within document 2"],
@@ -85,7 +85,7 @@ test("Whole documents before a fault of the file are given before it is told", a
   }
 })
 
-test("Whole lines before a stream breaks off are given, and the line at which it does is not", async () => {
+test("Complete lines before a stream breaks off are returned, and the incomplete line is not", async () => {
   const broken = new ReadableStream<Uint8Array>({
     pull(control) {
       if (chunks.length === 0) control.error(new Error("torn"))
@@ -101,7 +101,7 @@ test("Whole lines before a stream breaks off are given, and the line at which it
   expect(found).toEqual(["aa\nbbb\n"])
 })
 
-// Who looks at each chunk again with all before it takes five minutes and more.
+// If each chunk were searched again with all chunks before it, this would take more than five minutes.
 test("A long first document in small chunks is read once", { timeout: 60_000 }, async () => {
   const chunks = ['{"a":"', ...Array.from({ length: 16_000 }, () => "x".repeat(500)), '"}\n{}']
   expect((await lines(...chunks)).place).toBe("line")
@@ -117,7 +117,7 @@ test("Parts end at line ends, wherever the chunks of the file do, and count thei
   }
 })
 
-test("An import that goes on passes over the lines that are done", async () => {
+test("An import that is continued skips the lines that are done", async () => {
   const text = "aa\nbbb\n\ncccc\nd"
   for (let cut = 1; cut < text.length; cut++) {
     expect((await parts(streamOf(text.slice(0, cut), text.slice(cut)), 100, 2)).map(([part]) => part).join("")).toBe("\ncccc\nd")
@@ -130,7 +130,7 @@ test("A byte order mark is dropped", async () => {
   }
 })
 
-test("A file that is something else is refused with what to do", async () => {
+test("A file of another format is refused, and the message says what to do", async () => {
   await expect(lines('{\n  "BuildVersion": 62000')).rejects.toThrow("rookery import")
   await expect(lines("PK\u0003\u0004")).rejects.toThrow("ZIP")
   await expect(parts(streamOf(...Array.from({ length: 18 }, () => "x".repeat(1 << 20))), 10)).rejects.toThrow("16 MiB")
@@ -147,7 +147,7 @@ async function packed(text: string): Promise<Blob> {
   return new Response(new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"))).blob()
 }
 
-test("Bad lines have their number in the file, packed or not, in whichever part they come", async () => {
+test("Bad lines have their number in the file, compressed or not, in every part", async () => {
   const text = Array.from({ length: 90_000 }, (_, at) =>
     at % 30_000 === 29_999 ? "x" : `{"a":${at},"b":"0123456789012345678901234567890"}`,
   ).join("\n")
@@ -161,14 +161,14 @@ test("Bad lines have their number in the file, packed or not, in whichever part 
   }
 })
 
-test("Bad documents of an array have their number in it", async () => {
+test("Bad documents of an array have their position in the array", async () => {
   const file = new Blob([`[{"a":1},\n"x",{"b":2}\n,"x"]`])
   const ended = await importFile(file, refusing, () => {}, new AbortController().signal)
   expect(ended).toMatchObject({ place: "document", lines: 4, stored: 2, bad: 2, bytes: file.size })
   expect(ended.badLines.map(({ line }) => line)).toEqual([2, 4])
 })
 
-test("What breaks off goes on behind the last part that was answered, and nothing is counted twice", async () => {
+test("An import that broke off continues after the last answered part, and counts nothing twice", async () => {
   const text = Array.from({ length: 90_000 }, (_, at) => `{"a":${at},"b":"0123456789012345678901234567890"}`).join("\n")
   let state: ImportState | undefined
   let calls = 0
@@ -185,7 +185,7 @@ test("What breaks off goes on behind the last part that was answered, and nothin
   })
 })
 
-test("An import that is stopped sends nothing more", async () => {
+test("An import that is stopped sends no other part", async () => {
   const control = new AbortController()
   let calls = 0
   const stopping = (part: Blob) => {
@@ -198,7 +198,7 @@ test("An import that is stopped sends nothing more", async () => {
   expect(calls).toBe(1)
 })
 
-test("The lines of an answer are read, and one that ended early is an error", () => {
+test("The lines of an answer are read, and an answer with an error is thrown", () => {
   expect(
     readAnswer('{"Progress":{"Lines":1,"Stored":1,"Bad":0}}\n{"BadLine":7,"Reason":"no"}\n{"Result":{"Lines":9,"Stored":8,"Bad":1}}\n'),
   ).toEqual({
@@ -209,7 +209,7 @@ test("The lines of an answer are read, and one that ended early is an error", ()
   expect(() => readAnswer('{"Result":{"Lines":9,"Stored":8,"Bad":1,"Error":"The disk is full."}}')).toThrow("The disk is full.")
 })
 
-test("A streamed query becomes lines of documents, however it is cut", async () => {
+test("A streamed query becomes lines of documents, whatever its chunks", async () => {
   const text = '{"Stats":{"IsStale":false,"TotalResults":2}}\n{"Item":{"a":"ä","b":{}}}\n{"Item":{"c":1}}\n'
   const bytes = encoder.encode(text)
   for (let cut = 0; cut <= bytes.length; cut++) {
@@ -218,7 +218,7 @@ test("A streamed query becomes lines of documents, however it is cut", async () 
   }
 })
 
-test("A streamed query with fewer results than it says is an error, and a stale one is told", async () => {
+test("A streamed query with fewer results than announced is an error, and a stale one is reported", async () => {
   const linesOf = async (text: string, isCounted = true) => {
     const said: Statistics[] = []
     const stream = streamOf(text).pipeThrough(withoutEnvelope(isCounted, (statistics) => said.push(statistics)))
@@ -232,7 +232,7 @@ test("A streamed query with fewer results than it says is an error, and a stale 
   expect(await linesOf(stats(true))).toEqual({ text: '{"c":1}\n', isStale: true })
 })
 
-test("A wrong row of CSV and a projected result are listed as bad lines, and those after them are stored", async () => {
+test("A wrong row of CSV and a projected result are listed as bad lines, and later lines are stored", async () => {
   const sent: string[] = []
   const post = async (part: Blob): Promise<PartAnswer> => {
     const lines = (await part.text()).split("\n").filter((line) => line !== "")
@@ -258,6 +258,6 @@ test("A wrong row of CSV and a projected result are listed as bad lines, and tho
   expect(json).toMatchObject({ place: "line", lines: 6, stored: 3, bad: 3 })
   expect(json.badLines.map(({ line }) => line)).toEqual([1, 4, 6])
   expect(json.badLines[0]?.reason).toContain("would replace the whole document")
-  // What goes on counts none again.
+  // A continued import counts no line again.
   expect(await run(lines.join("\n"), undefined, { ...json, lines: 4, stored: 2, bad: 2 })).toMatchObject({ lines: 6, stored: 3, bad: 3 })
 })

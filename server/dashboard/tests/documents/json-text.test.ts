@@ -6,13 +6,13 @@ const faultAt = (text: string) => {
   return fault && { ...placeOf(text, fault.at), message: fault.message }
 }
 
-test("Numbers stay as they are written when a text is laid out", () => {
+test("Formatting keeps all digits of numbers", () => {
   expect(formatJson('{"a":12345678901234567890.50,"b":1.0,"c":-0,"d":1E+3}')).toBe(
     '{\n  "a": 12345678901234567890.50,\n  "b": 1.0,\n  "c": -0,\n  "d": 1E+3\n}',
   )
 })
 
-test("Escapes stay as they are written, and are read where their meaning counts", () => {
+test("Formatting keeps escapes, and parsing decodes them in names and strings", () => {
   const text = '{"\\u0061":"\\ud83d\\ude00"}'
   expect(formatJson(text)).toBe('{\n  "\\u0061": "\\ud83d\\ude00"\n}')
   const { node } = parseJson(text)
@@ -21,7 +21,7 @@ test("Escapes stay as they are written, and are read where their meaning counts"
   expect(member && stringOf(text, member.value)).toBe("😀")
 })
 
-test("What JSON.parse takes is taken, and what it refuses is refused", () => {
+test("The parser accepts and refuses the same texts as JSON.parse", () => {
   const values = ["0", "-1.5e-7", '"a\\n"', "[]", "{}", "[1, [2, {}]]", "true", " null ", '{"a":[{"b":null}]}', '"\u2028"', '"\ud800"']
   const wrong = [
     "",
@@ -64,7 +64,7 @@ test("What JSON.parse takes is taken, and what it refuses is refused", () => {
   }
 })
 
-test("A fault is said with its line and column", () => {
+test("A fault has its line, its column and a message", () => {
   expect(faultAt('{\n  "a": 1\n  "b": 2\n}')).toEqual({
     line: 3,
     column: 3,
@@ -76,18 +76,18 @@ test("A fault is said with its line and column", () => {
   expect(faultAt("[]")).toEqual({ line: 1, column: 1, message: "A document is an object: { … }." })
 })
 
-test("A name that stands twice is a fault, as it is for a node, however it is escaped", () => {
+test("A duplicate name is a fault, as on a node, even if one of the two is escaped", () => {
   expect(faultAt('{"a":1,"\\u0061":2}')).toEqual({ line: 1, column: 8, message: 'The object has "a" twice; each name may stand once.' })
   expect(documentFault('{"a":{"a":1},"b":{"a":1}}')).toBeNull()
 })
 
-test("128 levels are taken and 129 are not", () => {
+test("128 levels of nesting are accepted and 129 are not", () => {
   const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`
   expect(parseJson(nested(128)).fault).toBeNull()
   expect(parseJson(nested(129)).fault?.message).toContain("128 levels")
 })
 
-test("Laying out twice changes nothing, and lines of an empty object stay one", () => {
+test("Formatting twice changes nothing, and empty objects and arrays stay on one line", () => {
   const once = formatJson('{"a":{},"b":[],"c":[{"d":[1,2]}]}')
   expect(formatJson(once)).toBe(once)
   expect(once).toContain('"a": {},\n  "b": [],')
@@ -95,11 +95,11 @@ test("Laying out twice changes nothing, and lines of an empty object stay one", 
   expect(node && layOut(once, node)).toBe(once)
 })
 
-test("A text that is no JSON is not touched by laying out", () => {
+test("Formatting does not change a text that is no JSON", () => {
   expect(formatJson('{"a": ')).toBe('{"a": ')
 })
 
-test("Place and offset lead to each other", () => {
+test("A line and column are converted to an offset and back", () => {
   const text = "ab\n\ncde"
   for (let at = 0; at <= text.length; at++) {
     const { line, column } = placeOf(text, at)
@@ -110,6 +110,6 @@ test("Place and offset lead to each other", () => {
   expect(offsetOf(text, 99, 1)).toBe(text.length)
 })
 
-test("Length is that of UTF-8", () => {
+test("The length is the number of bytes in UTF-8", () => {
   for (const text of ["", "a", "ä", "€", "😀", "aä€😀\ud800"]) expect(utf8Length(text)).toBe(new TextEncoder().encode(text).length)
 })

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { hasOrders, pageSizeFor, queryOf } from "../../src/documents/listing"
 import { databaseNameProblem, pathOf } from "../../src/documents/store"
 
-test("A filter becomes a query only where one is needed", () => {
+test("A filter becomes a query only if the listing needs one", () => {
   expect(queryOf(null, { prefix: "", where: "", order: "plain" })).toBeNull()
   expect(queryOf(null, { prefix: "users/", where: " ", order: "plain" })).toBeNull()
   expect(queryOf("Users", { prefix: "", where: "", order: "plain" })).toBe("from Users")
@@ -12,7 +12,7 @@ test("A filter becomes a query only where one is needed", () => {
   expect(queryOf(null, { prefix: "", where: "a = 1", order: "plain" })).toBe("from @all_docs where a = 1")
 })
 
-test("The newest first is asked of an index where documents are queried, and needs no query without a filter", () => {
+test("Newest first is ordered by the query if there is one, and needs no query without a filter", () => {
   expect(queryOf("Users", { prefix: "", where: "a = 1", order: "newest" })).toBe(
     "from Users where a = 1 order by @metadata.@last-modified desc",
   )
@@ -21,18 +21,18 @@ test("The newest first is asked of an index where documents are queried, and nee
   expect(hasOrders(null, { prefix: "users/", where: "" })).toBe(false)
 })
 
-test("Pages of large documents are shorter", () => {
+test("Pages of large documents have fewer documents", () => {
   expect(pageSizeFor(0, 0)).toBe(50)
   expect(pageSizeFor(100, 100 * 300)).toBe(50)
   expect(pageSizeFor(10, 10 * (1 << 20))).toBe(5)
   expect(pageSizeFor(100, 100 * 400_000)).toBe(10)
 })
 
-test("Names and ids stand in addresses whatever is in them", () => {
+test("Special characters of names and ids are escaped in addresses", () => {
   expect(pathOf("Vögel", "docs", { id: "a/b c&d?#ä", start: undefined })).toBe("/databases/V%C3%B6gel/docs?id=a%2Fb+c%26d%3F%23%C3%A4")
 })
 
-test("Names of databases are judged as a node judges them", () => {
+test("The rules for names of databases are those of a node", () => {
   for (const name of ["shop", "Vögel-2", "a.b_c", "x".repeat(128)]) expect(databaseNameProblem(name), name).toBeNull()
   for (const name of ["a b", "a/b", ".a", "a.", "x".repeat(129), "a:b"]) expect(databaseNameProblem(name), name).not.toBeNull()
 })

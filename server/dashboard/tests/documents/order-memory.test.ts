@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { orderOf, rememberOrder } from "../../src/documents/order-memory"
 
-test("Newest first holds for the collection in which it was chosen, because each needs an index of its own", () => {
+test("Newest first is remembered only for the collection in which it was chosen", () => {
   const stored = new Map<string, string>()
   const storage = {
     getItem: (key: string) => stored.get(key) ?? null,

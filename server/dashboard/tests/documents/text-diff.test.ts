@@ -4,13 +4,13 @@ import { diffLines, withoutFarLines } from "../../src/documents/text-diff"
 const said = (left: string, right: string) =>
   diffLines(left, right).map((line) => `${{ same: " ", left: "-", right: "+" }[line.kind]}${line.text}`)
 
-test("Lines that both have stay, and the others are told by side", () => {
+test("Common lines are the same, and the other lines belong to the left or right text", () => {
   expect(said("a\nb\nc\nd", "a\nx\nc\nd\ne")).toEqual([" a", "-b", "+x", " c", " d", "+e"])
   expect(said("", "a")).toEqual(["-", "+a"])
   expect(said("a", "a")).toEqual([" a"])
 })
 
-test("Both texts can be read from their difference", () => {
+test("Both texts can be restored from their difference", () => {
   let seed = 7
   const random = (below: number) => {
     seed = (seed * 48271) % 2147483647
@@ -36,7 +36,7 @@ test("Both texts can be read from their difference", () => {
   }
 })
 
-test("Texts too long to compare line by line are still told apart", () => {
+test("Texts that are too long to compare line by line differ in all lines", () => {
   const left = Array.from({ length: 3000 }, (_, at) => `l${at}`).join("\n")
   const right = Array.from({ length: 3000 }, (_, at) => `r${at}`).join("\n")
   expect(diffLines(left, right)).toHaveLength(6000)

@@ -17,7 +17,7 @@ test("The place of an error is found in the map that the node quotes", () => {
   })
 })
 
-test("The reduce has places of its own, and other sentences have none", () => {
+test("An error in the reduce is located there, and a message without a place is not located", () => {
   expect(placeOfError("The index 'U' was not defined: The reduce, line 1, column 9: x\ngroupBy(\n        ^", definition)).toMatchObject({
     text: "reduce",
     at: 8,
@@ -25,7 +25,7 @@ test("The reduce has places of its own, and other sentences have none", () => {
   expect(placeOfError("The map and the reduce of an index return the same fields.", definition)).toBeNull()
 })
 
-test("What is sent has no empty maps and no unnamed fields", () => {
+test("A definition is sent without empty maps and unnamed fields", () => {
   const [template] = Templates
   const made = template?.make("Users")
   expect(

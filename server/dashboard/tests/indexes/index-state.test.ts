@@ -17,7 +17,7 @@ const statistics = (Name: string, part: Partial<IndexStatistics> = {}): IndexSta
   ...part,
 })
 
-test("What is built to take a place belongs to the index that has it", () => {
+test("A replacement that is being built is shown with the index that it replaces", () => {
   const progress = {
     Name: "ReplacementOf/A",
     IsStale: true,
@@ -36,7 +36,7 @@ test("What is built to take a place belongs to the index that has it", () => {
   expect(list[0]?.replacement).toMatchObject({ left: 5, total: 20, perSecond: 9, secondsLeft: 3 })
 })
 
-test("The worst that holds of an index is what is said of it", () => {
+test("The worst condition of an index is shown", () => {
   expect(conditionOf(statistics("A")).word).toBe("up to date")
   expect(conditionOf(statistics("A", { IsStale: true })).word).toBe("catching up")
   expect(conditionOf(statistics("A", { IsStale: true, Status: "Paused" })).word).toBe("paused")
@@ -44,7 +44,7 @@ test("The worst that holds of an index is what is said of it", () => {
   expect(conditionOf(statistics("A", { State: "Error", Status: "Paused" })).word).toBe("stopped")
 })
 
-test("The fields of a map are read from its text, and those of an automatic index from its list", () => {
+test("Field names come from the text of a map, and for an automatic index from its list of fields", () => {
   const names = Templates.map((template) => fieldNamesOf(template.make("Users")))
   expect(names).toEqual([["name"], ["name"], ["product", "quantity"], ["text"], ["key", "count", "total"]])
   expect(
@@ -59,7 +59,7 @@ test("The fields of a map are read from its text, and those of an automatic inde
   ).toEqual(["b"])
 })
 
-test("What a changed definition could not take is counted with its index", () => {
+test("The errors of a replacement are counted with its index", () => {
   const [index] = listOf([statistics("A", { ErrorsCount: 1 }), statistics("ReplacementOf/A", { ErrorsCount: 100 })], [])
   expect(index && errorsOf(index)).toBe(101)
 })

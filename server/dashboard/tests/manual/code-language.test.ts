@@ -4,7 +4,7 @@ import { copyOf, highlighterOf } from "../../src/manual/code-language"
 const rolesIn = (text: string, language = "") =>
   Object.fromEntries((highlighterOf(language, text)?.(text) ?? []).map(({ start, end, role }) => [text.slice(start, end), role]))
 
-test("A block of code is coloured as what it looks like", () => {
+test("The language of a code block is guessed from its text", () => {
   expect(rolesIn('{"a":1}')).toMatchObject({ '"a"': "name", "1": "number" })
   expect(rolesIn("from Orders where Total > 3")).toMatchObject({ from: "keyword", where: "keyword" })
   expect(rolesIn("curl -X PUT 'http://a/b' # there")).toMatchObject({ "-X": "name", "'http://a/b'": "text", "# there": "comment" })
@@ -13,7 +13,7 @@ test("A block of code is coloured as what it looks like", () => {
   expect(rolesIn("const a = 1", "js")).toMatchObject({ const: "keyword" })
 })
 
-test("Of a terminal the commands are coloured and copied, without what they printed", () => {
+test("In a terminal's text only the commands are coloured and copied, not their output", () => {
   const text = "$ rookery status --url a \\\n    --ca b\nwell --said\n$ exit"
   expect(copyOf(text)).toBe("rookery status --url a \\\n    --ca b\nexit")
   expect(rolesIn(text)).toMatchObject({ "--url": "name", "--ca": "name", "well --said": "sign" })

@@ -21,7 +21,7 @@ interface Element {
   props: Record<string, unknown> & { children?: unknown }
 }
 
-/** All elements below some, with those of their components. Blocks of code keep a state, so they are not called. */
+/** All elements below these, including those that components return. Components of code blocks have state, so they are not called. */
 function* within(nodes: unknown): Generator<Element> {
   if (Array.isArray(nodes)) {
     for (const node of nodes) yield* within(node)
@@ -38,7 +38,7 @@ function* within(nodes: unknown): Generator<Element> {
 const elements = new Map(pages.map((path) => [path, [...within(elementsOf(path, texts.get(path) ?? ""))]]))
 const idsOf = (path: string) => new Set(elements.get(path)?.map(({ props }) => props.id))
 
-/** What is wrong with a place of the manual in the dashboard; null if nothing is. */
+/** The problem with a link to a place of the manual in the dashboard; null if it is valid. */
 function problemOf(href: string): string | null {
   const { page, parts } = parse(href)
   const { path, anchor } = placeOf(parts)
@@ -67,7 +67,7 @@ test("Each link of each page leads to a page, a heading or a file", () => {
   expect(count).toBeGreaterThan(500)
 })
 
-test("Each link into the manual from the dashboard, the node and the playbooks leads to a heading that is there", () => {
+test("Each link into the manual from the dashboard, the node and the playbooks leads to an existing heading", () => {
   const files = ["server/dashboard/src", "server/src", "ansible/roles"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
       .filter((name) => /\.(tsx?|cs|ya?ml|html)$/.test(name) && !/(^|\/)(bin|obj)\//.test(name))
@@ -80,7 +80,7 @@ test("Each link into the manual from the dashboard, the node and the playbooks l
   expect(named.map((address) => problemOf(manualHref(address))).filter((problem) => problem !== null)).toEqual([])
 })
 
-test("Each page of the dashboard has a place in the manual", () => {
+test("Each page of the dashboard links to a place in the manual", () => {
   const app = readFileSync(join(root, "server/dashboard/src/app.tsx"), "utf8")
   const list = app.slice(app.indexOf("const pages"), app.indexOf("\n}\n"))
   const names = [...list.matchAll(/^ {2}"?(\w*)"?: \{/gm)].map(([, name]) => name ?? "").filter((name) => name !== "help")
@@ -88,7 +88,7 @@ test("Each page of the dashboard has a place in the manual", () => {
   expect(Object.keys(HelpOfPages).sort()).toEqual(names.sort())
 })
 
-test("Pages hold nothing that is shown as the Markdown that it is written in", () => {
+test("No page shows unrendered Markdown", () => {
   const odd = [...elements].flatMap(([path, all]) =>
     all
       .filter(
@@ -100,7 +100,7 @@ test("Pages hold nothing that is shown as the Markdown that it is written in", (
   expect(odd).toEqual([])
 })
 
-test("A list begins after an empty line, so that no line of a sentence becomes one", () => {
+test("A list begins after an empty line, so that no line of a sentence becomes a list", () => {
   const odd = pages.flatMap((path) => {
     const tokens = new Lexer().lex(texts.get(path) ?? "")
     return tokens
@@ -110,7 +110,7 @@ test("A list begins after an empty line, so that no line of a sentence becomes o
   expect(odd).toEqual([])
 })
 
-test("The contents have every page once, and the first page names them all", () => {
+test("The contents list every page once, and the first page links to all of them", () => {
   const contents = contentsOf(texts).map(({ path }) => path)
   expect([...contents].sort()).toEqual([...pages].sort())
   const first = texts.get(FirstPage) ?? ""
@@ -126,12 +126,12 @@ test("Each page begins with its only heading of the first level", () => {
     ).toEqual(headingsOf(texts.get(path) ?? "").map((_, at) => at === 0))
 })
 
-test("Anchors are GitHub's", () => {
+test("Headings have the anchors that GitHub gives them", () => {
   const page = "# A `b`: c_d!\n\n## May I?\n\n```\n# no heading\n```\n\n## May I?\n\n### [x](rql.md) – *z*\n"
   expect(headingsOf(page).map(({ anchor }) => anchor)).toEqual(["a-b-c_d", "may-i", "may-i-1", "x--z"])
 })
 
-test("Links are understood as on GitHub", () => {
+test("Links in a page lead where they lead on GitHub", () => {
   expect(targetOf("how-to/upgrade.md", "cluster.md#c")).toEqual({ kind: "page", path: "how-to/cluster.md", anchor: "c" })
   expect(targetOf("how-to/upgrade.md", "#c")).toEqual({ kind: "page", path: "how-to/upgrade.md", anchor: "c" })
   expect(targetOf("how-to/upgrade.md", "../reference/x.txt")).toEqual({ kind: "file", path: "reference/x.txt" })
@@ -139,7 +139,7 @@ test("Links are understood as on GitHub", () => {
   expect(targetOf("how-to/upgrade.md", "https://a.org/b")).toEqual({ kind: "web", href: "https://a.org/b" })
 })
 
-test("An address on the node and a place in the dashboard name the same page", () => {
+test("An address of the manual on the node leads to the same page in the dashboard", () => {
   expect(manualHref("/help/how-to/upgrade.md#roll-back")).toBe("#/help/how-to/upgrade/roll-back")
   expect(manualHref("/help/how-to/upgrade")).toBe("#/help/how-to/upgrade")
   expect([manualHref("/help"), manualHref("/help/"), hrefOfPage(FirstPage)]).toEqual(["#/help", "#/help", "#/help"])
@@ -147,7 +147,7 @@ test("An address on the node and a place in the dashboard name the same page", (
   expect(placeOf(parse(hrefOfPage(FirstPage, "do")).parts)).toEqual({ path: FirstPage, anchor: "do" })
 })
 
-test("A manual that is shorter than its list says is refused", () => {
+test("A manual that is cut off or has no list is refused", () => {
   const whole = packedManual()
   expect(() => parseArchive(whole.subarray(0, whole.length - 1))).toThrow("Reload the page")
   expect(() => parseArchive(new TextEncoder().encode("Not found"))).toThrow("Reload the page")

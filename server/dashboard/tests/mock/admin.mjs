@@ -1,4 +1,4 @@
-// Cluster, access, logs and settings of the mock: what pages order is kept in memory and shown again.
+// Cluster, access, logs and settings of the mock. Changes that pages request are kept in memory.
 import { diedAt, nodes } from "./figures.mjs"
 
 const members = nodes.map((node, n) => ({ ...node, Role: n === 0 ? "leader" : "voter" }))
@@ -45,7 +45,7 @@ const log = Array.from({ length: 640 }, (_, n) => ({
   Text: lines[n % 13 === 2 ? 2 : n % 97 === 5 ? 5 : [0, 1, 3, 4][n % 4]],
 }))
 
-/** Gives true when it answered. */
+/** Answers a request if it is for one of these routes. Returns true if it answered. */
 export async function answerAdmin({ request, url, read, send, refuse, scenario }) {
   const { pathname: path, searchParams: query } = url
   const body = request.method === "POST" || request.method === "PUT" ? await read() : ""

@@ -1,4 +1,4 @@
-// What the dashboard's own routes answer: state, history, slow events, alerts.
+// The answers of the routes that only the dashboard uses: state, history, slow events, alerts.
 import { began, diedAt, eventsBetween, nodes, rollUpsBetween, round, sampleAt } from "./figures.mjs"
 
 const alertList = [

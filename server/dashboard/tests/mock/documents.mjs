@@ -1,4 +1,4 @@
-// A handful of documents in memory, and the routes of a database as far as pages are looked at with them.
+// A few documents in memory, and the routes of a database that the dashboard's pages need.
 const history = "mockhistory"
 let etag = 0
 const databases = new Map()
@@ -46,7 +46,7 @@ const indexes = [
   },
 ]
 
-/** Gives true when it answered. */
+/** Answers a request if it is for one of these routes. Returns true if it answered. */
 export async function answerDatabase({ request, url, read, send, refuse }) {
   const { pathname: path, searchParams: query } = url
   if (path === "/databases") {

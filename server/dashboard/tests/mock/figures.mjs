@@ -1,4 +1,4 @@
-// The figures of three nodes that are not there: smooth, a little noisy, the same for the same moment, so that history and live agree.
+// The figures of three mock nodes: smooth with a little noise. They depend only on the time, so that history and live figures agree.
 
 export const nodes = [
   { Tag: "A", Name: "pi-1", heat: 52, sync: 7.5, written: 1.31e12, model: "Raspberry Pi 4 Model B Rev 1.4", disk: 62e9, load: 1 },
@@ -9,7 +9,7 @@ export const nodes = [
 export const began = Date.now() / 1000
 const DeadBefore = 23 * 60
 
-/** Who is off, and since which second. */
+/** Returns since which second a node is off; null if it is on. */
 export function diedAt(scenario, tag) {
   if (scenario === "one-dead" && tag === "C") return began - DeadBefore
   if (scenario === "no-quorum" && tag === "B") return began - 95
@@ -26,12 +26,12 @@ function wave(at, period, phase) {
   return Math.sin((at / period) * 2 * Math.PI + phase)
 }
 
-/** What node number `n` says of itself at this second. */
+/** Returns the sample that node number `n` reports at this second. */
 export function sampleAt(scenario, n, at) {
   const node = nodes[n]
   const dead = diedAt(scenario, node.Tag)
   const hot = scenario === "hot" && node.Tag === "B"
-  // The last quarter of an hour of one that dies: the fan stopped, the supply sags, syncs grow.
+  // In the last quarter of an hour before a node fails it gets hot, its supply voltage drops, and its syncs take longer.
   const agony = dead === null ? 0 : Math.max(0, Math.min(1, 1 - (dead - at) / 900))
   const day = 0.6 + 0.4 * wave(at, 86_400, 4)
   const load = node.load * (day + 0.25 * wave(at, 1300, n) + 0.15 * wave(at, 97, n * 2) + 0.3 * noise(n, at))
@@ -98,7 +98,7 @@ export function round(value, digits) {
 
 const kinds = ["journal_write", "journal_sync", "read", "run_write", "compaction", "index"]
 
-/** Disk events of a node in [from, to) seconds, newest `most`: journal writes with their syncs, and background work between them. */
+/** The newest `most` disk events of a node in [from, to) seconds: journal writes with their syncs, and background work between them. */
 export function eventsBetween(scenario, n, from, to, most = 8192) {
   const rows = []
   const dead = diedAt(scenario, nodes[n].Tag)
@@ -106,7 +106,7 @@ export function eventsBetween(scenario, n, from, to, most = 8192) {
     const at = slot / 40
     const chance = noise(n + 20, slot) + 0.5
     const start = Math.round(at * 1e6 + chance * 8000)
-    // One sync at a time: what comes while one stalls waits.
+    // Only one sync runs at a time, so none begins while another one stalls.
     const sinceStall = slot % 331
     if (chance < 0.55 + 0.2 * wave(at, 60, n) && (sinceStall === 0 || sinceStall > 7)) {
       const sync = (sampleAt(scenario, n, at).SyncP99Milliseconds * (0.35 + chance * 0.6) + (sinceStall === 0 ? 130 : 0)) * 1000

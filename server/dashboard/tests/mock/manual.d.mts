@@ -1,2 +1,2 @@
-/** The file of all texts, as Rookery.Server.csproj packs it. */
+/** The file of all texts, in the format in which Rookery.Server.csproj packs it. */
 export function packedManual(): Uint8Array

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 
 const docs = join(dirname(fileURLToPath(import.meta.url)), "../../../../docs")
 
-/** The file of all texts, as Rookery.Server.csproj packs it. */
+/** The file of all texts, in the format in which Rookery.Server.csproj packs it. */
 export function packedManual() {
   const pages = readdirSync(docs, { recursive: true })
     .filter((path) => path.endsWith(".md") || /^reference\/[^/]*\.(txt|json)$/.test(path))
@@ -17,7 +17,7 @@ export function packedManual() {
   ])
 }
 
-/** Answers an address of the manual: with the dashboard for a browser that opens a page. */
+/** Answers an address of the manual: with its text, or with the dashboard if a browser opens a page. */
 export function answerManual(request, url, send, sendDashboard) {
   const path = decodeURIComponent(url.pathname).replace(/^\/help\/?/, "") || "README.md"
   if (path === "manual.txt") return send(200, packedManual(), { "Content-Type": "text/plain; charset=utf-8" })

@@ -16,7 +16,7 @@ const alert = (Name: string, Node: string, Since: string, Severity: Alert["Sever
   Member: null,
 })
 
-test("Critical alerts come first, then the longest, and those of one name are together", () => {
+test("Alerts are grouped by name, critical groups first, then those that have lasted longest", () => {
   const groups = groupsOf([
     alert("hot", "A", "2026-11-02"),
     alert("sync_slow", "B", "2026-11-01"),
@@ -30,7 +30,7 @@ test("Critical alerts come first, then the longest, and those of one name are to
   ])
 })
 
-test("An alert of a newer node has a title too", () => {
+test("An alert that this dashboard does not know gets its title from its name", () => {
   expect([titleOfAlert("disk_full"), titleOfAlert("moon_is_full")]).toEqual(["A card is full", "Moon is full"])
 })
 

@@ -22,7 +22,7 @@ const known = {
 const node = (more: object, sample: object = {}): LiveNode =>
   ({ Role: "voter", State: "up", LagEntries: 0, SpareBytes: 1, ...more, Sample: { ...known, ...sample } }) as LiveNode
 
-test("What a board does not tell is named once, and zero is told", () => {
+test("A card lists the values that its node does not measure, and no value that is zero", () => {
   expect(unknownOf(node({}))).toEqual([])
   expect(unknownOf(node({}, { TemperatureCelsius: null, Throttled: null, LifeLeftDays: null }))).toEqual([
     "temperature",
@@ -33,7 +33,7 @@ test("What a board does not tell is named once, and zero is told", () => {
   expect(unknownOf(node({ Role: "leader", LagEntries: null }))).toEqual([])
 })
 
-test("Of a node that is off, what only the present has is not missed", () => {
+test("A card of a node that is off lists no unknown values", () => {
   expect(unknownOf(node({ State: "down", LagEntries: null, SpareBytes: null }))).toEqual([])
   expect(unknownOf({ ...node({}), Sample: null })).toEqual([])
 })

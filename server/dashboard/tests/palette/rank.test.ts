@@ -14,25 +14,25 @@ const items = [
 ]
 const titles = (text: string) => rank(items, text).map(({ kind, items }) => `${kind}: ${items.map(({ title }) => title).join(", ")}`)
 
-test("Without a text the pages come first, and no document or help page fills the list", () => {
+test("Without a search text the list has pages first, and no documents or help pages", () => {
   expect(titles("")).toEqual(["Pages: Documents, Indexes", "Actions: New document in shop", "Databases: shop"])
 })
 
-test("Every word must be there, in the title or beside it", () => {
+test("Every word must occur in the title or in the text beside it", () => {
   expect(titles("shop orders")).toEqual(["Collections: Orders", "Documents: orders/1-A", "Indexes: Orders/ByCompany"].sort(byFirst))
   expect(titles("orders paris")).toEqual([])
 })
 
-test("A title that is the text stands before one that begins with it, and that before one that contains it", () => {
+test("A title equal to the text comes before one that begins with it, and that before one that contains it", () => {
   expect(titles("orders")[0]).toBe("Collections: Orders")
   expect(titles("doc")).toEqual(["Pages: Documents", "Actions: New document in shop"])
 })
 
-test("A help page is found by a heading in it", () => {
+test("A help page is found by a word of its headings", () => {
   expect(titles("reduce")).toEqual(["Help: Define an index"])
 })
 
-test("Signs of regular expressions are letters like others", () => {
+test("The search text is no regular expression", () => {
   expect(titles("orders/1-a")).toEqual(["Documents: orders/1-A"])
   expect(titles("(.*")).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { curlLine, shellWord } from "../../src/query/curl"
 
-// The page's own types know nothing of Node, in which only its tests run.
+// The page's types do not include those of Node, in which only the tests run.
 const { execFileSync } = (await import("node:child_process" as string)) as {
   execFileSync: (file: string, words: string[], options: object) => { toString(): string }
 }
@@ -12,11 +12,11 @@ const words = (line: string) =>
     .split("\0")
     .slice(0, -1)
 
-test("A shell reads back what was quoted, whatever it is", () => {
+test("A shell reads every quoted word back unchanged", () => {
   for (const word of ["", "a b", "it's", "''", '$HOME `id` \\ "x"', "line\nbreak", "!x *"]) expect(words(shellWord(word))).toEqual([word])
 })
 
-test("The line is what curl must be given", () => {
+test("The curl line has the address, the certificate, the token and the body", () => {
   const line = curlLine({
     method: "POST",
     url: "https://pi.local/databases/shop/queries",
@@ -38,7 +38,7 @@ test("The line is what curl must be given", () => {
   ])
 })
 
-test("No token stands in the line, only the name of a variable", () => {
+test("The curl line contains the name of a variable instead of the token", () => {
   expect(curlLine({ method: "DELETE", url: "http://x/", needsToken: true, isSecure: false })).toBe(
     `curl -X DELETE 'http://x/' -H "Authorization: Bearer $ROOKERY_TOKEN"`,
   )

@@ -13,7 +13,7 @@ async function arrayOf(text: string, step: number): Promise<string> {
   return new Response(stream.pipeThrough(arrayOfLines())).text()
 }
 
-test("Lines become one array, in pieces of any size, with all digits", async () => {
+test("Lines become one array with all digits, whatever chunks they arrive in", async () => {
   const lines = '{"n":12345678901234567890.50}\n{"s":"a, b"}\n'
   for (const step of [1, 3, 29, 30, 100]) {
     expect(await arrayOf(lines, step), `${step}`).toBe('[\n{"n":12345678901234567890.50},\n{"s":"a, b"}\n]\n')
@@ -25,12 +25,12 @@ test("Lines become one array, in pieces of any size, with all digits", async () 
 const signal = new AbortController().signal
 const csvOf = async (lines: string) => (await csvOfLines(new Blob([lines]), signal)).text()
 
-test("Groups without an id and documents become CSV", async () => {
+test("Results without an id become CSV, and no results an empty first row", async () => {
   expect(await csvOf('{"Company":"a, b","Count":2,"@metadata":{"@projection":true}}\n')).toBe('"Company","Count"\r\n"a, b",2\r\n')
   expect(await csvOf("")).toBe("\r\n")
 })
 
-test("Columns that only later results have are in the first row too, whatever pieces the file is read in", async () => {
+test("The first row names the columns that only later results have", async () => {
   const text = "x".repeat(100_000)
   const lines = Array.from({ length: 5 }, (_, at) => `{"t":"${text}","c${at}":"ä"}\n`).join("")
   const csv = (await csvOf(lines)).split("\r\n")
@@ -38,7 +38,7 @@ test("Columns that only later results have are in the first row too, whatever pi
   expect(csv[5]).toBe(`${text},,,,,ä`)
 })
 
-test("A file is not written on after Stop", async () => {
+test("Stop ends the download of a file", async () => {
   const stopped = AbortSignal.abort()
   const unread = new ReadableStream({ pull: () => Promise.reject(new Error("read on")) }, { highWaterMark: 0 })
   await expect(csvOfLines({ stream: () => unread } as Blob, stopped)).rejects.toThrow("aborted")

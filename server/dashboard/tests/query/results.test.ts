@@ -9,7 +9,7 @@ const answer =
 const { node } = parseJson(answer)
 const results = memberOf(node ?? undefined, "Results")?.items ?? []
 
-test("Rows keep numbers as they are written, and know documents", () => {
+test("Rows keep the digits of numbers, and link to documents by id", () => {
   const [first, second] = rowsOf(answer, results)
   expect(first?.id).toBe("users/1")
   expect(first?.cells.get("n")?.text).toBe("12345678901234567890")
@@ -19,15 +19,15 @@ test("Rows keep numbers as they are written, and know documents", () => {
   expect(second?.cells.get("company")?.link).toBeNull()
 })
 
-test("Columns are those that most rows have, then in their order", () => {
+test("Columns are sorted by how many rows have them, then by first occurrence", () => {
   expect(columnsOf(rowsOf(answer, results))).toEqual(["company", "n", "tags", "address", "lines"])
 })
 
-test("Fields are paths as RQL has them", () => {
+test("Fields are named by their RQL paths", () => {
   expect(fieldsOf(results)).toEqual(["n", "company", "tags", "address", "address.city", "lines", "lines[].q"])
 })
 
-test("What a node says is wrong is told with its character", () => {
+test("A node's error message is split into the message and the offset in the query", () => {
   expect(errorOfQuery("'>' stands where a value must stand.\nLine 2, column 7:\nwhere > > 5\n      ^", "from Users\nwhere > > 5")).toEqual({
     message: "'>' stands where a value must stand.",
     at: 17,
@@ -35,7 +35,7 @@ test("What a node says is wrong is told with its character", () => {
   expect(errorOfQuery("There is no database 'x'.", "from Users")).toEqual({ message: "There is no database 'x'.", at: null })
 })
 
-test("The history keeps each query once, the newest first, and outlives what is broken", () => {
+test("The history keeps each query once, newest first, and is empty if the storage is broken", () => {
   const kept = new Map<string, string>()
   const store = { getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => void kept.set(key, value) }
   const query = (text: string) => ({ text, parameters: "", at: 1, milliseconds: 2, total: 3, index: null })

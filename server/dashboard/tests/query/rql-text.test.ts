@@ -11,7 +11,7 @@ import {
   withoutUpdate,
 } from "../../src/query/rql-text"
 
-test("A query is cut into its pieces, and a quote in a text does not end it", () => {
+test("A query is split into tokens, and an escaped quote does not end a text", () => {
   expect(rqlTokens("from Users where name = 'O\\'Neil' and n >= -1.5 // end").map((token) => `${token.kind} ${token.text}`)).toEqual([
     "word from",
     "word Users",
@@ -29,7 +29,7 @@ test("A query is cut into its pieces, and a quote in a text does not end it", ()
   expect(rqlTokens("$p0 @all_docs @metadata").map((token) => token.kind)).toEqual(["parameter", "word", "word"])
 })
 
-test("A text is cut once, however often it is asked for, and another anew", () => {
+test("The tokens of the last text are cached, and a changed text is split anew", () => {
   const text = "from Users where a = 1"
   const tokens = rqlTokens(text)
   expect(hasClause(text, "where")).toBe(true)
@@ -37,13 +37,13 @@ test("A text is cut once, however often it is asked for, and another anew", () =
   expect(rqlTokens(`${text}2`).at(-1)?.text).toBe("12")
 })
 
-test("Clauses are those of the query, and not words in brackets, texts or comments", () => {
+test("A clause is found, but not its keyword in braces, texts or comments", () => {
   expect(hasClause("from Users update { this.a = 1 }", "update")).toBe(true)
   expect(hasClause("from Users select { update: 1 } // update", "update")).toBe(false)
   expect(hasClause("from Users where a = 'update'", "update")).toBe(false)
 })
 
-test("The collection is read however it is written, and an index is none", () => {
+test("The collection of a query is found in every notation, and an index is not taken for one", () => {
   expect(collectionOf("from Users as u")).toBe("Users")
   expect(collectionOf("// all\nFROM 'my users'")).toBe("my users")
   expect(collectionOf("from @all_docs")).toBeNull()
@@ -53,24 +53,24 @@ test("The collection is read however it is written, and an index is none", () =>
   expect(indexOf("from Users")).toBeNull()
 })
 
-test("Parameters are named once each", () => {
+test("Each parameter is listed once", () => {
   expect(parametersOf("from Users where a = $p0 or b in ($list) and c = $p0 and d = '$no'")).toEqual(["p0", "list"])
 })
 
-test("What a patch by query finds is asked for without its update", () => {
+test("The update clause is removed from a patch query to preview the documents", () => {
   expect(withoutUpdate("from Users as u where u.n > 1 update { if (u.a) { u.b = 1 } }")).toBe("from Users as u where u.n > 1")
   expect(withoutUpdate("from Users update { this.a = '}' } limit 5")).toBe("from Users  limit 5")
   expect(withoutUpdate("from Users")).toBe("from Users")
 })
 
-test("Names that are no plain words stand in quotes", () => {
+test("Names that are keywords or no plain words are quoted", () => {
   expect(nameInRql("Users")).toBe("Users")
   expect(nameInRql("my users")).toBe("'my users'")
   expect(nameInRql("Index")).toBe("'Index'")
   expect(textInRql("O'Neil\\x")).toBe("'O\\'Neil\\\\x'")
 })
 
-test("A limit that is written out is read in each of its forms", () => {
+test("A limit of numbers is read in each of its forms", () => {
   expect(limitOf("from Users limit 10")).toEqual({ skip: 0, take: 10 })
   expect(limitOf("from Users limit 20, 10")).toEqual({ skip: 20, take: 10 })
   expect(limitOf("from Users limit 10 offset 20")).toEqual({ skip: 20, take: 10 })

@@ -10,7 +10,7 @@ const answer = (Node: string, Rows: (number | null)[][]) => ({
   Rows,
 })
 
-test("Nodes that sample at moments of their own come to stand under each other", () => {
+test("Samples that nodes took at different seconds are aligned in common rows", () => {
   const table = align(
     [
       answer("A", [
@@ -32,7 +32,7 @@ test("Nodes that sample at moments of their own come to stand under each other",
   expect(table.columns.get("B TemperatureCelsius")).toEqual([60, 61, 62])
 })
 
-test("One missed beat is bridged, an outage stays unknown and is never zero", () => {
+test("One missing sample is filled in, and an outage stays unknown, never zero", () => {
   const table = align(
     [
       answer("A", [
@@ -48,7 +48,7 @@ test("One missed beat is bridged, an outage stays unknown and is never zero", ()
   expect(table.columns.get("A TemperatureCelsius")).toEqual([50, 50, 52, null, null, null, 56])
 })
 
-test("The widest span of all answers holds for all", () => {
+test("All columns have the widest span of the answers", () => {
   const wide = { ...answer("B", [[1000, 60]]), SpanSeconds: 30 }
   const table = align([answer("A", [[1000, 50]]), wide], 1000, 1059, 60)
   expect(table.span).toBe(30)

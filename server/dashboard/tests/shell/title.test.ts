@@ -16,7 +16,7 @@ test("A title names the page before the database and the cluster", () => {
   expect(title("#/help/how-to/upgrade", "Upgrade")).toBe("Upgrade · Help · home")
 })
 
-test("A page without a name has the cluster's, and a node without a cluster the product's", () => {
+test("An unknown page has the cluster's name as title, and a node without a cluster names the product", () => {
   expect(title("#/nothing")).toBe("home")
   expect(title("#/logs", "", "")).toBe("Logs · Rookery")
 })
