@@ -1,4 +1,4 @@
-// Backups in a real browser against a real node: one is taken, and a file is checked, whole and damaged.
+// Backups in a real browser against a real node: a backup is taken, and complete and damaged files are checked.
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { after, before, test } from "node:test"
@@ -61,7 +61,7 @@ function crc(bytes) {
   return (value ^ 0xffffffff) >>> 0
 }
 
-/** The backup with more lines in its last piece, the heading. */
+/** Returns the backup with additional lines in its heading, which is its last part. */
 function withLines(lines) {
   const at = backup.lastIndexOf("rookery backup format") - 9
   const text = Buffer.concat([backup.subarray(at + 9), Buffer.from(lines)])
@@ -84,10 +84,10 @@ test("A backup whose node could not read an attachment is called incomplete, tak
   await page.unroute("**/admin/node/backup")
 })
 
-test("No path is invented in a line that is copied", async () => {
+test("Commands to copy contain no paths that the user may not have", async () => {
   const lines = await page.locator(".copyable code").allTextContents()
   assert.ok(lines.length >= 3)
   assert.deepEqual(lines.filter(line => /\/home\/|\/mnt\/|~\//.test(line)), [])
 })
 
-test("No page wrote an error", () => assert.deepEqual(opened.wrong, []))
+test("No page logged an error", () => assert.deepEqual(opened.wrong, []))

@@ -1,4 +1,4 @@
-// Lists of documents, and what goes to files and comes from them, in a real browser against a real node.
+// Lists of documents, imports from files and exports to files, in a real browser against a real node.
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { after, before, test } from "node:test"
@@ -58,7 +58,7 @@ test("A wrong row of CSV is listed, and all others are stored", async () => {
   assert.deepEqual([(await stored("rows/1")).n, (await stored("rows/3")).n], [1, 3])
 })
 
-test("A quotation mark that is missing ends the import with its row, and nothing of it is stored", async () => {
+test("A missing quotation mark ends the import with an error that names the row, and nothing is stored", async () => {
   await importing("torn.csv", '@id,note\ntorn/1,"foo\ntorn/2,"bar\n')
   await page.getByRole("button", { name: /^Import torn\.csv/ }).click()
   await page.getByRole("alert").getByText("Row 2: 'b' follows a closing quotation mark.").waitFor()
@@ -73,7 +73,7 @@ test("A projected result does not replace its document when it is imported", asy
   assert.deepEqual([(await stored("rows/1")).n, (await stored("rows/8")).n], [1, 8])
 })
 
-test("All documents are listed newest first, or by id, and the choice stays", async () => {
+test("All documents are listed newest first or by id, and the choice is remembered", async () => {
   await put("aaa/1", { name: "last" })
   await go(`#/documents/${database}`)
   await page.reload()
@@ -91,13 +91,13 @@ test("All documents are listed newest first, or by id, and the choice stays", as
   await page.waitForFunction(() => document.querySelector("tbody tr a")?.textContent === "birds/1")
 })
 
-test("No index is made by looking at a collection", async () => {
+test("Opening a collection creates no index", async () => {
   await go(`#/documents/${database}/Birds`)
   await page.getByRole("link", { name: "birds/2" }).waitFor()
   assert.deepEqual((await (await fetch(`${base}/databases/${database}/indexes?namesOnly=true`)).json()).Results, [])
 })
 
-test("Newest first in one collection asks for no order in another, which would make an index", async () => {
+test("Newest first is chosen for one collection only, because each ordered query creates an index", async () => {
   const queries = []
   const keep = request => { if (request.url().includes("/queries")) queries.push(request.postDataJSON().Query) }
   page.on("request", keep)
@@ -146,7 +146,7 @@ test("All results of a query are downloaded as JSON, NDJSON and CSV, not only th
   assert.deepEqual([csv.length, csv[0], csv.find(line => line.startsWith("many/7,"))], [121, '"@id","@collection","n","name"', 'many/7,Many,12345678901234567000,"a, 7"'])
 })
 
-test("What is downloaded as CSV is imported as it was", async () => {
+test("A document that was downloaded as CSV is the same after importing it", async () => {
   const values = { zip: "10115", yes: "true", none: "null", empty: "", list: "[1]", n: 1e5, real: [1, { q: "x, y" }], nothing: null }
   await put("same/1", { ...values, "@metadata": { "@collection": "Same", "@expires": "2999-01-01T00:00:00.0000000Z" } })
   await go(`#/query/${database}?q=${encodeURIComponent("from Same")}`)
@@ -164,7 +164,7 @@ test("What is downloaded as CSV is imported as it was", async () => {
   assert.deepEqual([metadata["@collection"], metadata["@expires"]], ["Same", "2999-01-01T00:00:00.0000000Z"])
 })
 
-test("A download from a stale index says so, waits if it is asked to, and one with missing results is none", async () => {
+test("A download from a stale index says so or waits, and a download with missing results fails", async () => {
   const bodies = []
   let stats = { IsStale: true, TotalResults: 2 }
   await page.route("**/streams/queries?*", route => {
@@ -190,12 +190,12 @@ test("A download from a stale index says so, waits if it is asked to, and one wi
   await page.unroute("**/streams/queries?*")
 })
 
-test("A menu is used by keyboard, its last action is the dangerous one, and none stands beside Run", async () => {
+test("A menu is used by keyboard, and dangerous actions are last in a menu and not beside Run", async () => {
   await go("#/documents")
   const menu = page.getByRole("button", { name: `Actions on ${database}` })
   await menu.focus()
   await page.keyboard.press("Enter")
-  // The entry of a closed menu in the history is taken away a moment later; the browser may go back twice before.
+  // A closed menu's entry is removed from the history a little later. Until then, one step back may go back twice.
   const closed = async () => {
     await page.getByRole("menu").waitFor({ state: "detached" })
     await page.waitForFunction(() => !history.state?.sheet)
@@ -242,4 +242,4 @@ test("A menu is used by keyboard, its last action is the dangerous one, and none
   assert.equal(await page.locator(".actions", { has: page.getByRole("button", { name: "Run" }) }).locator(".danger").count(), 0)
 })
 
-test("No page wrote an error", () => assert.deepEqual(opened.wrong, []))
+test("No page logged an error", () => assert.deepEqual(opened.wrong, []))

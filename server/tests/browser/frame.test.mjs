@@ -66,7 +66,7 @@ async function choose(page, row, action) {
   await page.getByRole("menuitem", { name: action }).click()
 }
 
-/** Ends what is shown, and forgets what it stored. */
+/** Leaves the page, and deletes what it stored in the browser. */
 async function leave(page) {
   await page.evaluate(() => { localStorage.clear(); sessionStorage.clear() })
   await page.goto("about:blank")
@@ -128,7 +128,7 @@ test("A dead node turns grey, shows its last figures, and links to its last hour
   await leave(page)
 })
 
-test("What fires comes first as a card with what to do, and conditions are shown when they are asked for", async () => {
+test("Each firing alert is a card that says what to do, and the conditions are shown on request", async () => {
   await change(open, "one-dead")
   const page = await show(open, "#/alerts")
   const cards = page.getByRole("list", { name: "Firing" })
@@ -144,7 +144,7 @@ test("What fires comes first as a card with what to do, and conditions are shown
   await leave(page)
 })
 
-test("Without a leader the page says so, and goes on", async () => {
+test("Without a leader the page says so, and still shows its data", async () => {
   await change(open, "no-quorum")
   const page = await show(open, "#/logs")
   await page.getByText("No leader: nothing is written now.").waitFor()
@@ -204,7 +204,7 @@ test("A member is removed only after its name was typed, with the keyboard alone
   await leave(page)
 })
 
-test("A node alone is asked for nothing that it refuses", async t => {
+test("The pages of a node without a cluster send no requests that it refuses", async t => {
   const node = await play("--scenario", "alone")
   const page = await browser.newPage()
   t.after(() => page.close())
@@ -219,7 +219,7 @@ test("A node alone is asked for nothing that it refuses", async t => {
   assert.deepEqual(refused, [])
 })
 
-test("A token opens the door, another one does not", async () => {
+test("A valid token signs in, and an invalid one is refused", async () => {
   const node = await play("--sign-in")
   const page = await show(node, "#/")
   await page.getByLabel("Token").fill("admin")

@@ -1,6 +1,7 @@
-// The look of the main pages in a real browser, compared with kept pictures: on the mock node, with its clock and the browser's stopped at one moment. A change of look is seen here, looked at, and kept by
+// Compares the look of the main pages in a real browser with kept pictures, which are in the repository. The pages show
+// the mock node; its clock and the browser's stand still. If a page looks different on purpose, renew the pictures:
 //   npm --prefix server/tests/browser run renew
-// A failed comparison leaves what it saw below ROOKERY_SCREENSHOTS or in the folder for temporary files, and says where.
+// A failed comparison writes its own picture below ROOKERY_SCREENSHOTS or in the folder for temporary files, and says where.
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -20,17 +21,17 @@ const Moment = Date.parse("2026-11-25T16:00:07Z")
 const Patience = 20_000
 const screens = [[390, 844], [768, 1024], [1280, 800], [1920, 1080]].flatMap(([width, height]) => ["light", "dark"].map(colorScheme => ({ width, height, colorScheme })))
 
-/** The system's font for code in the kept pictures; the other text has the page's own. */
+/** The system's font for code in the kept pictures. Other text has the font that the page brings. */
 const Monospace = "DejaVu Sans Mono"
 
-/** The texts of the manual in the pictures: those of the real one change without a change of look. */
+/** The manual that the pages get: the real manual's texts change often, which must not change the pictures. */
 const manual = "27 README.md\n29 how-to/upgrade.md\n\n# The manual\n\nAll about it.# Work with orders\n\nAn order."
 
-/** Blocks of so many pixels of a kept picture are compared by their mean colour: edges of letters differ between machines, blocks do not. */
+/** Width and height of the blocks of a kept picture, which are compared by their mean colour: single pixels at edges of letters differ between machines. */
 const Block = 4
 const MostDifference = 10
 const MostBlocks = 0.004
-/** A mark, an icon or a short word that is gone: so many differing blocks that touch each other, in a picture of any size. */
+/** A comparison fails at so many differing blocks that touch each other, in a picture of any size: as many as a missing icon or short word has. */
 const MostTogether = 12
 
 const running = []
@@ -46,7 +47,7 @@ before(async () => {
     const page = await context.newPage()
     page.setDefaultTimeout(Patience)
     await page.clock.setFixedTime(Moment)
-    // Measured times are in the pictures too.
+    // The pages show measured times, which must not differ.
     await context.addInitScript(() => { performance.now = () => 0 })
     await context.route("**/help/manual.txt", route => route.fulfill({ body: manual, contentType: "text/plain; charset=utf-8" }))
     watch(page)
@@ -75,24 +76,24 @@ async function checkFont(page) {
   assert.ok(isThere, `the kept pictures have the font ${Monospace}, and this machine has none or prefers another: install fonts-dejavu-core`)
 }
 
-const flying = new Map()
+const pending = new Map()
 
-/** Keeps the requests of a page that are not answered yet. The stream of figures never ends. */
+/** Tracks the requests of a page that are not answered yet, except the stream of figures, which never ends. */
 function watch(page) {
   const requests = new Set()
-  const landed = request => {
+  const answered = request => {
     requests.delete(request)
-    if (requests.size === 0) page.emit("landed")
+    if (requests.size === 0) page.emit("answered")
   }
-  flying.set(page, requests)
+  pending.set(page, requests)
   page.on("request", request => { if (!request.url().includes("/dashboard/live")) requests.add(request) })
-  page.on("requestfinished", landed)
-  page.on("requestfailed", landed)
+  page.on("requestfinished", answered)
+  page.on("requestfailed", answered)
 }
 
 /** Waits until all requests of a page are answered. */
-async function landing(page) {
-  while (flying.get(page).size > 0) await new Promise(done => page.once("landed", done))
+async function answersTo(page) {
+  while (pending.get(page).size > 0) await new Promise(done => page.once("answered", done))
 }
 
 /** Starts a mock node whose clock stands still. */
@@ -106,7 +107,7 @@ function play(...options) {
   })
 }
 
-// Not the manual: its text changes without a change of look.
+// The address of each page, and how to wait until it is shown. The manual's page is missing: its text changes often.
 const ready = {
   overview: ["#/", page => page.locator(".chart canvas").nth(3).waitFor({ state: "attached" })],
   alerts: ["#/alerts", page => page.getByText("has not answered for a minute").first().waitFor()],
@@ -115,14 +116,14 @@ const ready = {
   access: ["#/cluster/access", page => page.getByText("shop-app").waitFor()],
   documents: ["#/documents/shop/Orders", page => page.getByText("orders/1", { exact: true }).first().waitFor()],
   document: ["#/document/shop/orders%2F7", page => page.getByRole("heading", { name: "orders/7" }).waitFor()],
-  // The query of a link runs without a press on Run.
+  // A query in the address runs without a press on Run.
   query: ["#/query/shop?q=from%20Orders", page => page.getByText("orders/1", { exact: true }).first().waitFor()],
   databases: ["#/documents", page => page.getByRole("link", { name: "birds", exact: true }).waitFor()],
   node: ["#/node/C", page => page.locator(".chart canvas").nth(3).waitFor({ state: "attached" })],
   indexes: ["#/indexes/shop", page => page.getByText("Orders/ByCompany").first().waitFor()],
   logs: ["#/logs", page => page.locator(".log-lines li").first().waitFor()],
   settings: ["#/settings", page => page.getByRole("table").waitFor()],
-  // The last: it is closed by going back, which would undo a change of the page that follows at once.
+  // The palette must be last: closing it goes back in the history, which would undo a change of the page right afterwards.
   palette: ["#/logs", async page => {
     await page.locator(".log-lines li").first().waitFor()
     await page.keyboard.press("Control+k")
@@ -134,20 +135,20 @@ const ready = {
 }
 
 for (const [name, [hash, isThere]] of Object.entries(ready)) {
-  test(`The look of ${name} is the kept one`, async () => {
+  test(`The page ${name} looks like its kept pictures`, async () => {
     const wrong = await Promise.all([...pages].map(async ([screen, page]) => {
-      // Within the page, because a new start of it takes eight browsers some seconds.
+      // The fragment is changed within the loaded page, because a reload in eight browsers takes some seconds.
       await page.keyboard.press("Escape")
       await page.evaluate(to => { location.hash = to }, hash)
       await isThere(page)
       await page.evaluate(() => scrollTo(0, 0))
       return compare(page, `${name}-${screen}`)
     }))
-    assert.deepEqual(wrong.filter(Boolean), [], "a change of look that is meant is kept by `npm --prefix server/tests/browser run renew`")
+    assert.deepEqual(wrong.filter(Boolean), [], "if these changes are intended, renew the pictures by `npm --prefix server/tests/browser run renew`")
   })
 }
 
-test("The look of the sign-in is the kept one", async () => {
+test("The sign-in looks like its kept pictures", async () => {
   const other = await play("--sign-in")
   const wrong = await Promise.all([...pages].map(async ([screen, page]) => {
     await page.goto(`${other}/#/`)
@@ -157,15 +158,15 @@ test("The look of the sign-in is the kept one", async () => {
   assert.deepEqual(wrong.filter(Boolean), [])
 })
 
-/** What differs from the kept picture; nothing if it is the same. Keeps the picture instead while pictures are renewed. */
+/** Returns how a page differs from the kept picture; an empty text if it does not. If pictures are renewed, stores the picture instead. */
 async function compare(page, name) {
   await page.waitForFunction(() => [...document.fonts].some(font => font.status === "loaded"))
-  // What comes last is drawn: the canvases that wait for the font, and what a request answers. It is there when two pictures are the same.
+  // Canvases wait for the font, and other parts for answers. The page is complete when two pictures in a row are the same.
   let shot = ""
   for (let last, tries = 0; shot !== last || shot === ""; tries++) {
     if (tries > 20) throw new Error(`${name} does not come to rest.`)
     last = shot
-    await landing(page)
+    await answersTo(page)
     await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))))
     shot = (await page.screenshot({ caret: "hide", animations: "disabled" })).toString("base64")
   }
@@ -186,7 +187,10 @@ async function compare(page, name) {
   return `${name}: ${(share * 100).toFixed(1)} % of it differs, ${together} blocks in one place: ${pathToFileURL(place)} is not ${pathToFileURL(file)}`
 }
 
-/** Runs in the browser, which decodes pictures. Gives the picture at half its size, the share of blocks that differ from the kept one, and how many of these touch each other. */
+/**
+ * Runs in the browser, because it can decode pictures. Returns the picture at half its size, the share of blocks that
+ * differ from the kept picture, and how many of these touch each other.
+ */
 async function judge({ shot, old, Block, MostDifference }) {
   const bytesOf = text => Uint8Array.from(atob(text), letter => letter.charCodeAt(0))
   const drawn = async (text, scale) => {
@@ -205,7 +209,7 @@ async function judge({ shot, old, Block, MostDifference }) {
   if (old === "") return { share: 0, together: 0, picture }
   const before = await drawn(old, 1)
   if (before.canvas.width !== width || before.canvas.height !== height) return { share: 1, together: 0, picture }
-  // Both as they are kept, so that what the format loses is lost in both.
+  // The new picture is compressed like the kept one before the comparison, because the compression changes pixels.
   const again = await drawn(picture, 1)
   const columns = Math.ceil(width / Block)
   const differing = new Set()
@@ -233,7 +237,7 @@ async function judge({ shot, old, Block, MostDifference }) {
     const cluster = [first]
     for (const at of cluster) {
       for (const step of [-columns - 1, -columns, -columns + 1, -1, 1, columns - 1, columns, columns + 1]) {
-        // Not over the edge of the picture.
+        // Blocks at the left and right edges of the picture do not touch each other.
         if (Math.abs(((at + step + columns) % columns) - (at % columns)) <= 1 && differing.delete(at + step)) cluster.push(at + step)
       }
     }

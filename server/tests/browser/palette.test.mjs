@@ -27,7 +27,7 @@ after(async () => {
   for (const process of started) process.kill()
 })
 
-/** Starts a mock node on a port that is free, and gives its address. */
+/** Starts a mock node on a free port, and returns its address. */
 function play(...options) {
   const node = spawn(process.execPath, [mockNode, "--port", "0", ...options], { stdio: ["ignore", "pipe", "inherit"] })
   started.push(node)
@@ -49,7 +49,7 @@ async function openPage(t, hash, options = {}) {
 }
 
 const field = page => page.getByRole("combobox", { name: "Go to a page, document or action" })
-/** The option that Enter would open, as a screen reader is told of it. */
+/** The option that Enter would open, read by the attribute that a screen reader uses. */
 const chosen = page => page.evaluate(() => document.getElementById(document.activeElement.getAttribute("aria-activedescendant"))?.innerText.replace(/\s+/g, " "))
 
 async function ask(page, text) {
@@ -58,7 +58,7 @@ async function ask(page, text) {
   await page.keyboard.type(text)
 }
 
-test("Ctrl+K leads to a page without a mouse, and Escape gives the focus back", async t => {
+test("Ctrl+K opens the palette, which opens a page without a mouse, and Escape restores the focus", async t => {
   const page = await openPage(t, "#/logs")
   const search = page.getByRole("button", { name: "Go to …" })
   await search.focus()
@@ -93,7 +93,7 @@ test("Databases, collections, indexes, documents, help and actions are found by 
   }
 })
 
-test("Arrow keys choose and are told, the focus stays in the field, and the ends meet", async t => {
+test("Arrow keys choose an option, wrap around at the ends, and leave the focus in the field", async t => {
   const page = await openPage(t, "#/")
   await ask(page, "")
   await page.getByRole("option", { name: "Overview", selected: true }).waitFor()
@@ -107,14 +107,14 @@ test("Arrow keys choose and are told, the focus stays in the field, and the ends
     const list = option.closest("[role=listbox]").getBoundingClientRect()
     const { top, bottom } = option.getBoundingClientRect()
     return top >= list.top - 1 && bottom <= list.bottom + 1
-  }), "the chosen one is out of sight")
+  }), "the chosen option is out of sight")
   await page.keyboard.type("no such thing")
   await page.getByRole("status").getByText('Nothing contains "no such thing".').waitFor()
   await page.keyboard.press("Enter")
   await field(page).waitFor()
 })
 
-test("What is chosen stays chosen when more is found before it, and Enter opens it", async t => {
+test("The chosen option stays chosen when others are found before it", async t => {
   const page = await openPage(t, "#/logs")
   let release
   const held = new Promise(done => { release = done })
@@ -125,7 +125,7 @@ test("What is chosen stays chosen when more is found before it, and Enter opens 
   await ask(page, "or")
   await page.getByRole("group", { name: "Help" }).waitFor()
   await page.getByRole("option", { name: "Orders/ByCompany shop" }).waitFor()
-  // The last one, of a kind that is listed after documents.
+  // Chooses the last option, which is of a kind that is listed after documents.
   await page.keyboard.press("ArrowUp")
   const options = async () => (await page.getByRole("option").allInnerTexts()).map(text => text.replace(/\s+/g, " "))
   const last = await chosen(page)
@@ -140,7 +140,7 @@ test("What is chosen stays chosen when more is found before it, and Enter opens 
   assert.equal(await chosen(page), all[all.indexOf(last) - 1])
 })
 
-test("On macOS ⌘K opens the palette, and Ctrl+K stays with the text", async t => {
+test("On macOS ⌘K opens the palette, and Ctrl+K is left to the text field", async t => {
   const context = await browser.newContext()
   t.after(() => context.close())
   await context.addInitScript(() => Object.defineProperty(navigator, "platform", { get: () => "MacIntel" }))
@@ -153,7 +153,7 @@ test("On macOS ⌘K opens the palette, and Ctrl+K stays with the text", async t 
   await field(page).waitFor()
 })
 
-test("A session that ends closes its palette, and the next one begins without it", async t => {
+test("The palette closes when the session ends, and is closed in the next session", async t => {
   const place = await play("--sign-in")
   const context = await browser.newContext()
   t.after(() => context.close())
@@ -174,7 +174,7 @@ test("A session that ends closes its palette, and the next one begins without it
   assert.equal(await page.locator("dialog[open]").count(), 0)
 })
 
-test("An action runs, and the page stays", async t => {
+test("An action of the palette runs without leaving the page", async t => {
   const page = await openPage(t, "#/logs")
   await ask(page, "colours dark")
   await page.getByRole("option", { name: "Colours: dark", selected: true }).waitFor()
@@ -186,14 +186,14 @@ test("An action runs, and the page stays", async t => {
   await page.getByRole("dialog", { name: "New database" }).waitFor()
   await page.keyboard.press("Escape")
   await page.getByRole("dialog", { name: "New database" }).waitFor({ state: "detached" })
-  // The same once more, from the page that it led to.
+  // The action works again on the page that it opened.
   await ask(page, "new database")
   await page.keyboard.press("Enter")
   await page.getByRole("dialog", { name: "New database" }).waitFor()
 })
 
 for (const [screen, options] of [["a bright PC", {}], ["a dark phone", { viewport: { width: 390, height: 844 }, colorScheme: "dark" }]]) {
-  test(`On ${screen} nothing keeps anybody from the palette`, async t => {
+  test(`On ${screen} the palette is accessible and not wider than the screen`, async t => {
     const page = await openPage(t, "#/", options)
     await page.getByRole("button", { name: "Go to …" }).click()
     await field(page).fill("or")
@@ -207,7 +207,7 @@ for (const [screen, options] of [["a bright PC", {}], ["a dark phone", { viewpor
   })
 }
 
-test("Back with an open sheet closes the sheet, and leaves the page below it", async t => {
+test("Back closes an open sheet without leaving the page below it", async t => {
   const page = await openPage(t, "#/settings")
   await page.evaluate(() => { location.hash = "#/cluster" })
   const dialog = page.getByRole("dialog")
@@ -225,7 +225,7 @@ test("Back with an open sheet closes the sheet, and leaves the page below it", a
     assert.equal(new URL(page.url()).hash, "#/cluster")
   }
 
-  // One that is closed otherwise leaves no step to go back.
+  // A sheet that is closed by Escape leaves no entry in the history.
   await remove()
   await dialog.waitFor()
   await page.keyboard.press("Escape")
@@ -235,7 +235,7 @@ test("Back with an open sheet closes the sheet, and leaves the page below it", a
   await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor()
 })
 
-test("Back after a step through the palette leads to the page that was left", async t => {
+test("Back after the palette opened a page leads to the previous page", async t => {
   const page = await openPage(t, "#/logs")
   await ask(page, "settings")
   await page.keyboard.press("Enter")
@@ -259,4 +259,4 @@ test("On a phone Back closes the menu of the other pages", async t => {
   await page.getByRole("heading", { level: 1, name: "Logs" }).waitFor()
 })
 
-test("No page wrote an error", () => assert.deepEqual(wrong, []))
+test("No page logged an error", () => assert.deepEqual(wrong, []))
