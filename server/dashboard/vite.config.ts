@@ -20,7 +20,8 @@ const routes = [
   "/build",
 ]
 
-// The executable carries each file once, as browsers take it: Brotli at its best costs a Pi nothing.
+// The executable contains only the compressed form of each file. Brotli's best level costs a Pi nothing, because the build
+// compresses.
 function compressed() {
   return {
     name: "compressed",
@@ -43,9 +44,9 @@ export default defineConfig({
   build: {
     target: "es2022",
     outDir: "dist",
-    // The page's policy allows no inline script, which the polyfill would be.
+    // The polyfill is an inline script, which the page's content security policy forbids.
     modulePreload: { polyfill: false },
-    // Nothing is inlined as data: names with hashes are kept by browsers for ever.
+    // Nothing is inlined as data, because browsers cache files whose names have hashes for ever.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
   },

@@ -35,7 +35,7 @@ describe("Leaving the timeline", () => {
     page.hidden = false
     stage.stop()
     expect(frames).toHaveLength(0)
-    stage.noticed(1, 2, 3)
+    stage.addKnown(1, 2, 3)
     stage.request()
     stage.go({ from: 0, span: 1 }, true)
     expect(frames).toHaveLength(0)

@@ -25,16 +25,16 @@ export interface MemberList {
   Members: Member[]
 }
 
-export type Order = "remove" | "promote" | "demote" | "transfer"
+export type MemberChange = "remove" | "promote" | "demote" | "transfer"
 
 /**
  * Asks the node to change a member, for example to promote it. Returns the node's message about the result; throws the
  * node's refusal.
  */
-export async function order(which: Order, member: Member): Promise<string> {
+export async function changeMember(change: MemberChange, member: Member): Promise<string> {
   const name = encodeURIComponent(member.Name)
-  const { Message } = await (which === "remove"
+  const { Message } = await (change === "remove"
     ? ask<{ Message: string }>(`/admin/cluster/nodes?name=${name}`, { method: "DELETE" })
-    : ask<{ Message: string }>(`/admin/cluster/nodes/${which}?name=${name}`, { method: "POST" }))
+    : ask<{ Message: string }>(`/admin/cluster/nodes/${change}?name=${name}`, { method: "POST" }))
   return Message
 }

@@ -6,14 +6,14 @@ import { Button, Empty, ErrorSentence, Menu, Panel, Table, Tag, useAsked } from 
 import { hrefOf } from "../shell/route"
 import { inCluster, isAlone } from "./alone"
 import { Join } from "./join"
-import type { Member, MemberList, Order } from "./member"
-import { MemberOrder } from "./member-order"
+import type { Member, MemberChange, MemberList } from "./member"
+import { ConfirmChange } from "./member-change"
 import { Replace } from "./replace"
 import { Topology } from "./topology"
 
 const RefreshSeconds = 3
 
-type Open = { what: "join" } | { what: "replace"; member: Member } | { what: Order; member: Member } | null
+type Open = { what: "join" } | { what: "replace"; member: Member } | { what: MemberChange; member: Member } | null
 
 /** The members with their lag, and the actions on them. */
 export function Members() {
@@ -74,7 +74,7 @@ export function Members() {
             <Topology list={list} />
             <MemberTable
               list={list}
-              onOrder={(what, member) => {
+              onChoose={(what, member) => {
                 open.value = { what, member }
               }}
             />
@@ -83,7 +83,7 @@ export function Members() {
       )}
       {now?.what === "join" && <Join onClose={close} />}
       {now?.what === "replace" && <Replace member={now.member} onClose={close} />}
-      {now && now.what !== "join" && now.what !== "replace" && <MemberOrder what={now.what} member={now.member} onClose={close} />}
+      {now && now.what !== "join" && now.what !== "replace" && <ConfirmChange what={now.what} member={now.member} onClose={close} />}
     </>
   )
 }
@@ -96,7 +96,7 @@ function heardOf(member: Member): number | null {
   return secondsSinceHeard(member.Tag) ?? member.HeardSeconds ?? null
 }
 
-function MemberTable({ list, onOrder }: { list: MemberList; onOrder: (what: Order | "replace", member: Member) => void }) {
+function MemberTable({ list, onChoose }: { list: MemberList; onChoose: (what: MemberChange | "replace", member: Member) => void }) {
   return (
     <Table
       label="Members of the cluster"
@@ -155,23 +155,23 @@ function MemberTable({ list, onOrder }: { list: MemberList; onOrder: (what: Orde
           title: "Actions",
           unseenTitle: true,
           end: true,
-          cell: (member) => <Orders member={member} hasOthers={list.Members.length > 1} onOrder={onOrder} />,
+          cell: (member) => <MemberMenu member={member} hasOthers={list.Members.length > 1} onChoose={onChoose} />,
         },
       ]}
     />
   )
 }
 
-function Orders({
+function MemberMenu({
   member,
   hasOthers,
-  onOrder,
+  onChoose,
 }: {
   member: Member
   hasOthers: boolean
-  onOrder: (what: Order | "replace", member: Member) => void
+  onChoose: (what: MemberChange | "replace", member: Member) => void
 }) {
-  const one = (what: Order | "replace", title: string, danger = false) => ({ title, danger, onClick: () => onOrder(what, member) })
+  const one = (what: MemberChange | "replace", title: string, danger = false) => ({ title, danger, onClick: () => onChoose(what, member) })
   // A member that does not answer cannot become leader or voter.
   const answers = member.IsReachable !== false
   return (

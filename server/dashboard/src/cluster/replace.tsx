@@ -3,7 +3,7 @@ import { manualHref } from "../shell/manual-href"
 import { Button, Copyable, Dialog } from "../shell/parts"
 import { Join } from "./join"
 import type { Member } from "./member"
-import { MemberOrder } from "./member-order"
+import { ConfirmChange } from "./member-change"
 
 /** Replaces a member whose machine or card died: removes it, and lets an empty machine join under its name. */
 export function Replace({ member, onClose }: { member: Member; onClose: () => void }) {
@@ -11,7 +11,7 @@ export function Replace({ member, onClose }: { member: Member; onClose: () => vo
   const isGone = useSignal(false)
   if (step.value === "remove") {
     return (
-      <MemberOrder
+      <ConfirmChange
         what="remove"
         member={member}
         onClose={() => {

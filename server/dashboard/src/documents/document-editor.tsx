@@ -101,7 +101,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
   }
 
   /** Runs an operation, and then a save that was requested meanwhile. */
-  const oneByOne = async (work: () => Promise<void>) => {
+  const runThenSave = async (work: () => Promise<void>) => {
     isBusy.value = true
     trouble.value = null
     try {
@@ -126,7 +126,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
   const reload = async () => {
     if (!stored || isBusy.value) return
     const seen = text.value
-    await oneByOne(async () => take(await fetchDocument(database, stored.id), seen))
+    await runThenSave(async () => take(await fetchDocument(database, stored.id), seen))
   }
 
   const save = async (expected?: string) => {
@@ -144,7 +144,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
       return
     }
 
-    await oneByOne(() => store(sent, expected))
+    await runThenSave(() => store(sent, expected))
   }
 
   const store = async (sent: string, expected?: string) => {

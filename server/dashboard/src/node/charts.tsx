@@ -41,8 +41,8 @@ const EndMargin = 60
 export function NodeCharts({ tag }: { tag: string }) {
   const node = nodeOf(tag)
   const isDown = node?.State === "down"
-  const lastWord = node?.Sample?.UnixMilliseconds
-  const to = isDown && lastWord ? Math.round(lastWord / 1000) + EndMargin : undefined
+  const lastSampleAt = node?.Sample?.UnixMilliseconds
+  const to = isDown && lastSampleAt ? Math.round(lastSampleAt / 1000) + EndMargin : undefined
   const { history, trouble } = useHistory([tag], figures, range.value, to)
   const shown = history.value
   const charts = useMemo(() => {

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals"
 import type { EventColumns } from "./event-columns"
 import { durableBytes, eventOf, type FoundEvent } from "./found"
 import { JournalSync } from "./kinds"
-import { type NodeStore, NotedSyncMicroseconds, SlowSyncMicroseconds } from "./node-store"
+import { type NodeStore, ReportedSyncMicroseconds, SlowSyncMicroseconds } from "./node-store"
 import type { Stage } from "./stage"
 
 /** Share of the width that an event takes after zooming into it. */
@@ -55,7 +55,7 @@ export class Chooser {
     const { view } = this.stage
     const from = this.chosen.value?.start ?? view.from + view.span / 2
     const found = [
-      nextSlow(this.store.slow[JournalSync] as EventColumns, from, direction, NotedSyncMicroseconds),
+      nextSlow(this.store.slow[JournalSync] as EventColumns, from, direction, ReportedSyncMicroseconds),
       nextSlow(this.store.events[JournalSync] as EventColumns, from, direction, SlowSyncMicroseconds),
     ].filter((event) => event !== null)
     const nearest = found.sort((one, other) => (one.start - other.start) * direction)[0]

@@ -2,7 +2,7 @@ import { bytes, count, ratio } from "../shell/format"
 import type { EventColumns } from "./event-columns"
 import { JournalSync, kinds } from "./kinds"
 import type { LanePixels } from "./lane-pixels"
-import { type NodeStore, NotedSyncMicroseconds } from "./node-store"
+import { type NodeStore, ReportedSyncMicroseconds } from "./node-store"
 import { durationText, speedText, timeText } from "./text"
 
 /** A disk operation that the user pointed at or chose. */
@@ -135,7 +135,7 @@ function slowNear(store: NodeStore, from: number, to: number): FoundEvent | null
   let best = -1
   for (let index = slow.firstReaching(from); index < slow.count && (slow.start[index] as number) < to; index++) {
     const isLonger = best < 0 || (slow.duration[index] as number) > (slow.duration[best] as number)
-    if (isLonger && (slow.duration[index] as number) >= NotedSyncMicroseconds) best = index
+    if (isLonger && (slow.duration[index] as number) >= ReportedSyncMicroseconds) best = index
   }
 
   if (best < 0) return null

@@ -1,6 +1,6 @@
 import { JournalSync } from "./kinds"
 import type { LanePixels } from "./lane-pixels"
-import { type NodeStore, NotedSyncMicroseconds, SlowSyncMicroseconds, VerySlowSyncMicroseconds } from "./node-store"
+import { type NodeStore, ReportedSyncMicroseconds, SlowSyncMicroseconds, VerySlowSyncMicroseconds } from "./node-store"
 
 export const MarkSlow = 1
 export const MarkVerySlow = 2
@@ -34,7 +34,7 @@ export function findMarks(store: NodeStore, lane: LanePixels, from: number, perP
   for (let index = slow.firstReaching(from); index < slow.count; index++) {
     const begin = ((slow.start[index] as number) - from) / perPixel
     if (begin >= lane.width) return
-    if ((slow.duration[index] as number) < NotedSyncMicroseconds) continue
+    if ((slow.duration[index] as number) < ReportedSyncMicroseconds) continue
     const last = Math.min(lane.width - 1, Math.max(Math.round(begin), Math.round((slow.end(index) - from) / perPixel) - 1))
     for (let marked = Math.max(0, Math.round(begin)); marked <= last; marked++) raise(marks, marked, markOf(slow.duration[index] as number))
   }

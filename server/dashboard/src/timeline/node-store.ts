@@ -37,7 +37,7 @@ export const VerySlowSyncMicroseconds = 1_000_000
  * An event that the node reports as slow for its kind (p99.9) is marked from this length on. 2 ms may be slow for a
  * fast disk, but delay no writer noticeably.
  */
-export const NotedSyncMicroseconds = 10_000
+export const ReportedSyncMicroseconds = 10_000
 
 export const Micro = 1_000_000
 /** Time for which a node keeps roll-ups. */

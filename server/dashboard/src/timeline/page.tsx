@@ -122,7 +122,7 @@ export function TimelinePage() {
         if (file.size > MostFileBytes) throw new Error(`It has ${bytes(file.size)}; this page takes ${bytes(MostFileBytes)}.`)
         const read = fromFile(await file.text()).map((store) => ({ store, fileName: file.name }))
         files.value = [...files.value, ...read]
-        for (const { store } of read) stage.noticed(store.oldest, store.newest)
+        for (const { store } of read) stage.addKnown(store.oldest, store.newest)
         if (read[0]) goTo(stage, read[0].store)
       } catch (failure) {
         trouble.value = `${file.name}: ${failure instanceof Error ? failure.message : String(failure)}`
@@ -236,7 +236,7 @@ function NodeChoice({
 function follow(tag: string, stage: Stage, revision: { value: number }): Shown {
   const store = new NodeStore(tag, "")
   const source = new LiveSource(store, () => {
-    stage.noticed(store.oldest, store.newest, store.covered.last)
+    stage.addKnown(store.oldest, store.newest, store.covered.last)
     revision.value++
   })
   return { store, source }

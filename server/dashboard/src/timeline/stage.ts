@@ -32,8 +32,8 @@ export class Stage {
   /** Called when the view has not moved for a moment. */
   settled: () => void = () => {}
   shown: number[] = []
-  /** Number of calls of {@link noticed}. */
-  notices = 0
+  /** Number of calls of {@link addKnown}. */
+  additions = 0
   private palette: Palette | undefined
   private goal: { from: View; to: View; begun: number } | undefined
   private frame = 0
@@ -97,9 +97,9 @@ export class Stage {
     return { oldest: Math.min(this.oldest, newest - 60 * Micro), newest }
   }
 
-  /** Records the range of known data, and draws it. `until` is the end of the data that a live node has just sent. */
-  noticed(oldest: number | undefined, newest: number | undefined, until?: number): void {
-    this.notices++
+  /** Extends the range of known data, and draws it. `until` is the end of the data that a live node has just sent. */
+  addKnown(oldest: number | undefined, newest: number | undefined, until?: number): void {
+    this.additions++
     if (oldest !== undefined) this.oldest = Math.min(this.oldest, oldest)
     if (newest !== undefined) this.newest = Math.max(this.newest, newest)
     if (until !== undefined) {

@@ -35,7 +35,7 @@ export function Strip({ stage, stores }: { stage: Stage; stores: readonly NodeSt
     let day: View = { from: 0, span: DayMicroseconds }
     let drawnAt = Number.NEGATIVE_INFINITY
     let drawnPalette: Palette | undefined
-    let drawnNotices = -1
+    let drawnAdditions = -1
     let patience = FirstPatienceMilliseconds
     const unfit = whenResized(element, (width, height, ratio) => {
       painter.resize(width, height, ratio)
@@ -46,13 +46,13 @@ export function Strip({ stage, stores }: { stage: Stage; stores: readonly NodeSt
       const now = performance.now()
       const end = stage.bounds.newest
       const isMoved = Math.abs(day.from + day.span - end) >= StepMicroseconds || palette !== drawnPalette
-      const isNew = isMoved || drawnAt < 0 || (stage.notices !== drawnNotices && now - drawnAt > patience)
+      const isNew = isMoved || drawnAt < 0 || (stage.additions !== drawnAdditions && now - drawnAt > patience)
       if (isNew) {
         // A file may be of another day. Then the strip covers all known data.
         const span = Math.max(DayMicroseconds, end - stage.bounds.oldest)
         day = { from: end - span, span }
         drawnAt = now
-        drawnNotices = stage.notices
+        drawnAdditions = stage.additions
         patience = Math.min(MostPatienceMilliseconds, patience * 1.6)
         drawnPalette = palette
         painter.draw(stores, day, palette)

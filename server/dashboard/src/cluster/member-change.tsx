@@ -1,7 +1,7 @@
 import { Confirm, toast } from "../shell/parts"
-import { type Member, type Order, order } from "./member"
+import { changeMember, type Member, type MemberChange } from "./member"
 
-const words: Record<Order, { title: (name: string) => string; verb: string; what: (name: string) => string }> = {
+const words: Record<MemberChange, { title: (name: string) => string; verb: string; what: (name: string) => string }> = {
   remove: {
     title: (name) => `Remove ${name}?`,
     verb: "Remove",
@@ -27,7 +27,17 @@ const words: Record<Order, { title: (name: string) => string; verb: string; what
 }
 
 /** Asks for confirmation before a member is changed. Before a removal the user must type its name. */
-export function MemberOrder({ what, member, onClose, onDone }: { what: Order; member: Member; onClose: () => void; onDone?: () => void }) {
+export function ConfirmChange({
+  what,
+  member,
+  onClose,
+  onDone,
+}: {
+  what: MemberChange
+  member: Member
+  onClose: () => void
+  onDone?: () => void
+}) {
   const say = words[what]
   return (
     <Confirm
@@ -36,7 +46,7 @@ export function MemberOrder({ what, member, onClose, onDone }: { what: Order; me
       danger={what === "demote"}
       {...(what === "remove" ? { name: member.Name } : {})}
       onConfirm={async () => {
-        toast(await order(what, member), { tone: "good" })
+        toast(await changeMember(what, member), { tone: "good" })
         onDone?.()
       }}
       onClose={onClose}
