@@ -61,7 +61,7 @@ public sealed class PeerHttpTests : IDisposable
         );
     }
 
-    /// <summary>The certificate does not reveal a copy, because the copy has it too.</summary
+    /// <summary>The certificate does not reveal a copy, because the copy has it too.</summary>
     [Fact]
     public async Task An_HTTP_request_of_an_old_copy_is_refused_like_its_other_connections()
     {

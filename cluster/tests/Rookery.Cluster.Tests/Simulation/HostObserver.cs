@@ -21,7 +21,7 @@ internal sealed class HostObserver(SteppedCluster cluster)
     // The first broken promise, as a sentence; null while none is broken.
     private string? _broken;
 
-    /// <summary>The number of terms that had a leader.</summary
+    /// <summary>The number of terms that had a leader.</summary>
     public int Leaders => _leaders.Count;
 
     /// <summary>The number of entries that became durable on a majority.</summary>

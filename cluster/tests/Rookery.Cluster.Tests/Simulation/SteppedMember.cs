@@ -70,7 +70,7 @@ internal sealed class SteppedMember
     /// <summary>The newest format level that its program supports; applies from its next start.</summary>
     public int NewestFormatLevel { get; set; } = FormatLevel.First.Level;
 
-    /// <summary>The number of its starts.</summary
+    /// <summary>The number of its starts.</summary>
     public int Starts { get; private set; }
 
     /// <summary>The remaining time of its pause. Events for the member wait until then.</summary>

@@ -51,7 +51,7 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
         }
     }
 
-    /// <summary>Gives up the open operation, and records it if it may have written.</summary
+    /// <summary>Gives up the open operation, and records it if it may have written.</summary>
     public void Stop()
     {
         if (_command is not null)
