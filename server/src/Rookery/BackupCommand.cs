@@ -90,7 +90,7 @@ internal static class BackupCommand
             );
         }
 
-        string directory = Path.GetFullPath(to);
+        string directory = DirectoryPath.Absolute(to);
         if (from is not null)
         {
             ProcessMemory.Bound(MemorySize.DefaultBytes());

@@ -47,11 +47,11 @@ internal static class RestoreCommand
             {
                 var options = new NodeOptions
                 {
-                    DataDirectory = Path.GetFullPath(parsed.GetValue(data)!),
-                    JournalDirectory = parsed.GetValue(journal) is { } own ? Path.GetFullPath(own) : null,
+                    DataDirectory = DirectoryPath.Absolute(parsed.GetValue(data)!),
+                    JournalDirectory = parsed.GetValue(journal) is { } own ? DirectoryPath.Absolute(own) : null,
                 };
                 return Refusal.GuardAsync(() =>
-                    RunAsync(Path.GetFullPath(parsed.GetValue(from)!), options, parsed.GetValue(database))
+                    RunAsync(DirectoryPath.Absolute(parsed.GetValue(from)!), options, parsed.GetValue(database))
                 );
             }
         );

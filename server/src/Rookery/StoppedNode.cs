@@ -38,7 +38,7 @@ internal static class StoppedNode
     ) =>
         Refusal.GuardAsync(async () =>
         {
-            string path = Path.GetFullPath(directory);
+            string path = DirectoryPath.Absolute(directory);
             long memory = MemorySize.DefaultBytes();
             ProcessMemory.Bound(memory);
             var disk = new PosixDisk();
@@ -54,7 +54,7 @@ internal static class StoppedNode
                 new NodeOptions
                 {
                     DataDirectory = path,
-                    JournalDirectory = journal is null ? null : Path.GetFullPath(journal),
+                    JournalDirectory = journal is null ? null : DirectoryPath.Absolute(journal),
                     CommandLeftOut = commandLeftOut,
                     ExpirationInterval = Timeout.InfiniteTimeSpan,
                     HasPeers = HasPeers(disk, path),

@@ -199,12 +199,16 @@ internal sealed class ContentDirectory(IDisk disk, string dataDirectory)
     // its parent, or another upload has just created it. So a directory counts only once this process has synced it.
     private void MakeDurable(string directory)
     {
-        if (string.Equals(directory, dataDirectory, StringComparison.Ordinal) || _durable.Contains(directory))
+        if (_durable.Contains(directory))
         {
             return;
         }
 
-        MakeDurable(Path.GetDirectoryName(directory)!);
+        if (!string.Equals(directory, _root, StringComparison.Ordinal))
+        {
+            MakeDurable(Path.GetDirectoryName(directory)!);
+        }
+
         DataDirectory.CreateDurably(disk, directory);
         _durable.Add(directory);
         _exists = true;

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using Rookery.Documents.Nodes;
 
 namespace Rookery.Server.Configuration;
 
@@ -81,8 +82,8 @@ public sealed record ServeConfiguration(
         }
 
         return new ServeConfiguration(
-            Path.GetFullPath(settings.Data),
-            string.IsNullOrWhiteSpace(settings.Journal) ? null : Path.GetFullPath(settings.Journal),
+            DirectoryPath.Absolute(settings.Data),
+            string.IsNullOrWhiteSpace(settings.Journal) ? null : DirectoryPath.Absolute(settings.Journal),
             endpoint,
             ParseMemory(settings.Memory)
         )

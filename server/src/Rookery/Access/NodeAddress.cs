@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using Rookery.Documents.Nodes;
 using Rookery.Hosting;
 using Rookery.Platform;
 
@@ -86,7 +87,7 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
 
     /// <summary>The data directory given by --data; null if the node is named by its address.</summary>
     public string? Directory(ParseResult parsed) =>
-        hasDataAndJson && parsed.GetValue(_data) is { } directory ? Path.GetFullPath(directory) : null;
+        hasDataAndJson && parsed.GetValue(_data) is { } directory ? DirectoryPath.Absolute(directory) : null;
 
     /// <summary>Whether --url was given.</summary>
     public bool IsNamed(ParseResult parsed) => parsed.GetValue(_url) is { Length: > 0 };

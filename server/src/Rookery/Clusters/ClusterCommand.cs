@@ -70,7 +70,7 @@ internal static class ClusterCommand
             (parsed, _) =>
                 Refusal.GuardAsync(() =>
                     InitAsync(
-                        Path.GetFullPath(parsed.GetValue(data)!),
+                        DirectoryPath.Absolute(parsed.GetValue(data)!),
                         parsed.GetValue(cluster)!,
                         parsed.GetValue(node) ?? MemberName.OfHost(Environment.MachineName),
                         parsed.GetValue(dns) ?? [],

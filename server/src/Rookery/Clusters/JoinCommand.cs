@@ -82,7 +82,7 @@ internal static class JoinCommand
                 Refusal.GuardAsync(() =>
                     RunAsync(
                         parsed.GetValue(token)!,
-                        Path.GetFullPath(parsed.GetValue(data)!),
+                        DirectoryPath.Absolute(parsed.GetValue(data)!),
                         new JoiningNode(
                             parsed.GetValue(name) ?? MemberName.OfHost(Environment.MachineName),
                             Addresses(parsed.GetValue(address), parsed.GetValue(port) ?? DefaultPeerPort),

@@ -58,10 +58,10 @@ internal static class RecoverCommand
                     RunAsync(
                         new NodeOptions
                         {
-                            DataDirectory = Path.GetFullPath(parsed.GetValue(data)!),
-                            JournalDirectory = parsed.GetValue(journal) is { } own ? Path.GetFullPath(own) : null,
+                            DataDirectory = DirectoryPath.Absolute(parsed.GetValue(data)!),
+                            JournalDirectory = parsed.GetValue(journal) is { } own ? DirectoryPath.Absolute(own) : null,
                         },
-                        [.. (parsed.GetValue(with) ?? []).Select(Path.GetFullPath)],
+                        [.. (parsed.GetValue(with) ?? []).Select(DirectoryPath.Absolute)],
                         parsed.GetValue(yes),
                         parsed.GetValue(json),
                         cancellation

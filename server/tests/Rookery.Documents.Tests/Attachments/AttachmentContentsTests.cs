@@ -40,6 +40,19 @@ public sealed class AttachmentContentsTests : IDisposable
         Assert.Equal(content, _node.Read("a", "x"));
     }
 
+    /// <summary>Shells complete the name of a directory with a slash.</summary>
+    [Fact]
+    public void A_node_whose_data_directory_ends_with_a_slash_stores_attachments()
+    {
+        using var node = AttachedNode.Create(
+            new SimulatedDisk("/data"),
+            static options => options with { DataDirectory = options.DataDirectory + "/" }
+        );
+        node.Node.Put("db", "a", "{}");
+        node.Attach("a", "x", [1]);
+        Assert.Equal([1], node.Read("a", "x"));
+    }
+
     [Fact]
     public void Equal_contents_share_one_file_which_is_deleted_with_the_last_attachment()
     {
