@@ -19,6 +19,7 @@ public static class BackupWire
     /// <summary>Writes a piece.</summary>
     public static void Write(IBufferWriter<byte> output, in BackupPiece piece)
     {
+        Invariant.Holds(piece.Bytes.Length <= BackupPiece.MaxBytes, "a reader accepts each piece of a backup");
         Span<byte> header = output.GetSpan(HeaderBytes);
         header[0] = (byte)piece.Kind;
         BinaryPrimitives.WriteInt32LittleEndian(header[1..], piece.Bytes.Length);

@@ -135,6 +135,12 @@ internal static class ContentBackup
 
         using (file)
         {
+            if (pending.WrittenCount + HeadBytes > BackupPiece.MaxBytes)
+            {
+                yield return pending.WrittenMemory;
+                pending.ResetWrittenCount();
+            }
+
             WriteHead(pending.GetSpan(HeadBytes), place, ContentFormat.FileLength(file.Size));
             pending.Advance(HeadBytes);
             for (int chunk = 0; chunk < file.ChunkCount; chunk++)

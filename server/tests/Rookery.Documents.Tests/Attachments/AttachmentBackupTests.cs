@@ -1,3 +1,4 @@
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Platform;
@@ -62,6 +63,25 @@ public sealed class AttachmentBackupTests : IDisposable
             restored.DeleteDocument("none"); // applies the journal
             Assert.Equal(Bytes(100_000), restored.Read("a", "x"));
         }
+    }
+
+    /// <summary>
+    /// The checksums at the end of a content of this length nearly fill a piece, and the next content begins in it.
+    /// </summary>
+    [Fact]
+    public void No_piece_of_a_backup_is_longer_than_a_reader_accepts()
+    {
+        _node.Attach("a", "long", Bytes(65_990_640));
+        for (int i = 0; i < 8; i++)
+        {
+            _node.Attach("a", $"short {i}", Bytes(i));
+        }
+
+        int longest = ContentBackup
+            .Write(_node.Store.Attachments, static _ => { }, static _ => { })
+            .SelectMany(static file => file.Pieces.Select(static piece => piece.Length))
+            .Max();
+        Assert.InRange(longest, BackupPiece.MaxBytes - ContentFile.ChunkBytes, BackupPiece.MaxBytes);
     }
 
     [Fact]
