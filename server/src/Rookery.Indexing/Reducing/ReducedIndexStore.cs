@@ -1,4 +1,5 @@
 using Rookery.Platform;
+using Rookery.Search.Analysis;
 using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Reducing;
@@ -10,12 +11,17 @@ namespace Rookery.Indexing.Reducing;
 /// </summary>
 internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
 {
+    private const int MaxFailuresOfOpening = 8;
+
     private readonly ReduceStore _rows;
     private readonly IIndexStore _entries;
     private readonly IReducer _reducer;
     private readonly IReducedRowWriter _writer;
     private readonly string _folder;
     private readonly IndexEntry _entry = new();
+
+    // Failures while the store was opened, when nothing is set yet to report them.
+    private readonly List<string> _failuresOfOpening = [];
     private long _etag;
     private bool _hasUnwritten; // rows are applied, and their entries are not
 
@@ -53,11 +59,19 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     /// <inheritdoc/>
     public long PendingBytes => Math.Max(_rows.PendingBytes, _hasUnwritten ? 1 : 0);
 
-    /// <summary>Called with the reason, in a sentence, when rows of a group cannot be reduced.</summary>
+    /// <summary>
+    /// Called with the reason, in a sentence, when rows of a group cannot be reduced, or a reduced row cannot become an
+    /// entry. Setting it reports what failed while the store was opened.
+    /// </summary>
     public Action<string>? ReduceFailed
     {
         get => _rows.ReduceFailed;
-        set => _rows.ReduceFailed = value;
+        set
+        {
+            _rows.ReduceFailed = value;
+            _failuresOfOpening.ForEach(failure => value?.Invoke(failure));
+            _failuresOfOpening.Clear();
+        }
     }
 
     /// <inheritdoc/>
@@ -101,8 +115,32 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> row)
     {
         _entry.Clear();
-        _writer.Write(key, row, _entry);
+        try
+        {
+            _writer.Write(key, row, _entry);
+        }
+        catch (Exception wrong) when (wrong is IndexEntryException or AnalyzerException)
+        {
+            // All members index the same documents, so this must not end their processes. Like a group that cannot be
+            // reduced, the group has no entry until one of its documents changes.
+            ReportFailure($"A reduced row was not indexed: {wrong.Message}");
+            _entries.Delete(key);
+            return;
+        }
+
         _entries.Put(key, _etag, _entry);
+    }
+
+    private void ReportFailure(string reason)
+    {
+        if (ReduceFailed is { } report)
+        {
+            report(reason);
+        }
+        else if (_failuresOfOpening.Count < MaxFailuresOfOpening)
+        {
+            _failuresOfOpening.Add(reason);
+        }
     }
 
     /// <inheritdoc/>

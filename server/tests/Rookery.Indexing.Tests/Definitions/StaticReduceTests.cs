@@ -240,6 +240,31 @@ public sealed class StaticReduceTests
         Assert.Empty(node.Host.ReadErrors(node.Database(), "averages"));
     }
 
+    /// <summary>All members would end with it, and again at each start.</summary>
+    [Fact]
+    public void A_reduced_row_with_too_many_words_is_an_error_of_the_index()
+    {
+        const string Definition = """
+            {"Maps":["from n in docs.Notes select new { n.k, n.text }"],
+             "Reduce":"from r in results group r by r.k into g select new { k = g.Key, text = g.First().text }",
+             "Fields":{"text":{"Indexing":"Search","Analyzer":"NGramAnalyzer"}}}
+            """;
+        var node = IndexedNode.New();
+        node.Define(Definition, "notes");
+        var random = new Random(20_261_129);
+        string text = string.Concat(Enumerable.Range(0, 30_000).Select(_ => (char)('a' + random.Next(26))));
+        node.Put("notes/1", $"\"k\":1,\"text\":\"{text}\"", "Notes");
+        node.Put("notes/2", "\"k\":2,\"text\":\"short\"", "Notes");
+        node.SettleAll();
+        Assert.Equal(["""{"k":2,"text":"short"}"""], node.ReadRows("notes"));
+        var error = Assert.Single(node.Host.ReadErrors(node.Database(), "notes"));
+        Assert.Contains("A reduced row was not indexed", error.Message, StringComparison.Ordinal);
+        node = node.Restart(powerLossSeed: 1);
+        node.SettleAll();
+        Assert.Equal(["""{"k":2,"text":"short"}"""], node.ReadRows("notes"));
+        node.Dispose();
+    }
+
     /// <summary>A map writes NaN as null, as JSON requires, and a reduce would add that as 0.</summary>
     [Fact]
     public void In_a_map_reduce_index_NaN_is_an_error_of_the_document()
