@@ -1,0 +1,83 @@
+using System.Text.Json;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>The terms of an index's field over HTTP.</summary>
+public sealed class IndexTermsTests(RunningServer server) : IClassFixture<RunningServer>
+{
+    /// <summary>A client continues after the last term of a page, whatever kind of value it is.</summary>
+    [Theory]
+    [InlineData("Default")]
+    [InlineData("Exact")]
+    public async Task Paging_through_the_terms_of_a_field_returns_each_once(string indexing)
+    {
+        string db = await server.CreateDatabaseAsync();
+        string[] values =
+        [
+            "null",
+            "true",
+            "7",
+            "-1.5",
+            "10115",
+            "\"10115\"",
+            "\"10117\"",
+            "\"7\"",
+            "\"true\"",
+            "\"null\"",
+            "\"1e5\"",
+            "\"a\"",
+            "\"a b\"",
+            "\"2026-01-02T03:04:05Z\"",
+            "{\"b\":1}",
+            "\"{\\\"b\\\":1}\"",
+            "{\"b\":2}",
+            $"\"{new string('x', 600)}\"",
+            $"\"{new string('x', 600)}y\"",
+            $"\"x{new string('é', 300)}\"",
+            $"\"{new string('x', 512)}\"",
+        ];
+        foreach (var (value, at) in values.Select((value, at) => (value, at)))
+        {
+            await server.SendAsync(
+                "PUT",
+                $"{db}/docs?id=t/{at}",
+                $$$"""{"v":{{{value}}},"@metadata":{"@collection":"Things"}}"""
+            );
+        }
+
+        string definition = $$$$"""
+            {"Name":"ByV","Maps":["from t in docs.Things select new { t.v }"],
+             "Fields":{"v":{"Indexing":"{{{{indexing}}}}"}}}
+            """;
+        await server.SendAsync("PUT", db + "/admin/indexes", $$"""{"Indexes":[{{definition}}]}""");
+        await server.SendAsync(
+            "POST",
+            db + "/queries",
+            """{"Query":"from index 'ByV'","WaitForNonStaleResults":true}"""
+        );
+
+        string[] all = await PageAsync(100, "");
+        Assert.Equal(all.Distinct(), all);
+        // The numbers 7 and 10115, null and true, and one object are listed with the texts that look the same.
+        Assert.Equal(values.Length - 5, all.Length);
+        var paged = new List<string>();
+        for (string[] page = await PageAsync(1, ""); page is [var last]; page = await PageAsync(1, last))
+        {
+            paged.Add(last);
+            Assert.True(paged.Count <= all.Length, $"'{last}' is listed again");
+        }
+
+        Assert.Equal(all, paged);
+
+        async Task<string[]> PageAsync(int size, string after)
+        {
+            string path =
+                $"{db}/indexes/terms?name=ByV&field=v&pageSize={size}&fromValue={Uri.EscapeDataString(after)}";
+            using var answer = JsonDocument.Parse((await server.SendAsync("GET", path)).Body);
+            return
+            [
+                .. answer.RootElement.GetProperty("Terms").EnumerateArray().Select(static term => term.GetString()!),
+            ];
+        }
+    }
+}
