@@ -20,16 +20,41 @@ public static class RqlParser
 
     /// <summary>
     /// Drops the order and the included documents of a query for facets or suggestions, because a summary has no order
-    /// and refers to no document. Clients send these clauses when they make such a query from one for documents.
+    /// and refers to no document. Clients send these clauses when they make such a query from one for documents. What
+    /// else is included would be missing from the answer, so it is refused.
     /// </summary>
-    private static Query SimplifySummary(Query query) =>
-        query.Select is FieldSelection { Items: [{ Source: SelectedFacet or SelectedSuggestion }, ..] }
+    private static Query SimplifySummary(Query query)
+    {
+        if (query.Select is not FieldSelection { Items: [{ Source: SelectedFacet or SelectedSuggestion }, ..] })
+        {
+            return query;
+        }
+
+        var refused = query.Includes.FirstOrDefault(static include =>
+            include.Kind is not (IncludeKind.Documents or IncludeKind.Timings)
+        );
+        return refused is null
             ? query with
             {
                 OrderBy = [],
                 Includes = [.. query.Includes.Where(static include => include.Kind != IncludeKind.Documents)],
             }
-            : query;
+            : throw new QueryException(
+                QueryFault.NotSupported,
+                $"'include {NameOf(refused.Kind)}' beside facets or suggestions is not supported. Ask for it in a "
+                    + "query of its own.",
+                refused.Position
+            );
+    }
+
+    private static string NameOf(IncludeKind function) =>
+        function switch
+        {
+            IncludeKind.CompareExchange => "cmpxchg()",
+            IncludeKind.Counters => "counters()",
+            IncludeKind.Highlight => "highlight()",
+            _ => "explanations()",
+        };
 
     /// <summary>
     /// As in RavenDB: with one key in <c>group by</c>, <c>select key()</c> without an alias gets that key's name. With

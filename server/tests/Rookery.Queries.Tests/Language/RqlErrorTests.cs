@@ -160,6 +160,18 @@ public sealed class RqlErrorTests
         Check(QueryFault.NotSupported, marked, $"'{part}' is not supported by this version.", offset);
 
     [Theory]
+    [InlineData("from Users select facet(a) include ^counters('likes')", "counters()")]
+    [InlineData("from Users select suggest(a, 'b') include c, ^cmpxchg('mail')", "cmpxchg()")]
+    [InlineData("from Users select facet(a) include timings(), ^highlight(b, 80, 2)", "highlight()")]
+    [InlineData("from Users select facet(a) include ^explanations()", "explanations()")]
+    public void Facets_and_suggestions_refuse_what_their_answer_would_not_contain(string marked, string included) =>
+        Check(
+            QueryFault.NotSupported,
+            marked,
+            $"'include {included}' beside facets or suggestions is not supported. Ask for it in a query of its own."
+        );
+
+    [Theory]
     [InlineData("from Users as u where ^c.name = 'a' load u.company as c select c.name", "c.name")]
     [InlineData("from Users as u load u.company as c filter ^c.city = 'Ulm' select u.name", "c.city")]
     [InlineData("from Users load lines[].product as p[] order by ^p[].name select name", "p[].name")]
