@@ -281,10 +281,11 @@ public sealed class LuceneParser
         int start = _next;
         while (!IsAtEnd && _clause[_next] != '"')
         {
-            _next += _clause[_next] == '\\' ? 2 : 1;
+            // A backslash at the end escapes nothing.
+            _next = Math.Min(_next + (_clause[_next] == '\\' ? 2 : 1), _clause.Length);
         }
 
-        if (_next >= _clause.Length)
+        if (IsAtEnd)
         {
             throw Invalid("a quote is not closed");
         }

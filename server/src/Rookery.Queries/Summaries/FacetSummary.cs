@@ -105,7 +105,7 @@ internal sealed class FacetTable
             ? [.. _plan.Ranges.Select((range, index) => (range.Text, _ranges[index]))]
             : InOrder();
         int from = (int)Math.Min(_plan.Start, all.Length);
-        int to = (int)Math.Min(from + _plan.PageSize, all.Length);
+        int to = from + (int)Math.Min(_plan.PageSize, all.Length - from);
         output.Write("{\"Name\":"u8);
         WriteText(_plan.Name, output);
         output.Write(",\"Values\":["u8);

@@ -71,10 +71,42 @@ public sealed class LuceneParserTests
     [InlineData("a\\u00")]
     [InlineData("\"a b\"~5000")]
     [InlineData("a^1.2.3")]
+    [InlineData("\"abc\\")]
+    [InlineData("[\"a\\")]
     public void An_invalid_clause_is_refused(string clause)
     {
         var refusal = Assert.Throws<QueryException>(() => LuceneParser.Parse(clause, position: 7));
         Assert.Equal((QueryFault.Invalid, 7), (refusal.Fault, refusal.Position));
+    }
+
+    [Fact]
+    public void Any_text_gives_a_clause_or_a_refusal()
+    {
+        string[] pieces =
+        [
+            .. "ab \"\"\\\\()[]{}+-!^~:*?.09".Select(static c => $"{c}"),
+            "\\u0041",
+            " TO ",
+            " AND ",
+            " NOT ",
+        ];
+        var random = new Random(20_261_129);
+        int clauses = 0;
+        for (int round = 0; round < 20_000; round++)
+        {
+            try
+            {
+                Parse(string.Concat(random.GetItems(pieces, random.Next(1, 9))));
+                clauses++;
+            }
+            catch (QueryException refusal)
+            {
+                Assert.Equal(0, refusal.Position);
+            }
+        }
+
+        // Of both, valid and invalid clauses, there must be many.
+        Assert.InRange(clauses, 500, 15_000);
     }
 
     [Fact]

@@ -13,6 +13,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("facet(brand, '{\"TermSortMode\":\"CountDesc\",\"PageSize\":1}')", "brand: acme 3 +1/2")]
     [InlineData("facet(brand, '{\"Start\":1,\"IncludeRemainingTerms\":true}')", "brand: zoom 2")]
     [InlineData("facet(brand, '{\"PageSize\":1,\"IncludeRemainingTerms\":true}')", "brand: acme 3 +1/2 zoom")]
+    [InlineData("facet(brand, '{\"Start\":1,\"PageSize\":9223372036854775807}')", "brand: zoom 2")]
     [InlineData("facet(brand, sum(price))", "brand: acme 3 price sum=60, zoom 2 price sum=9.5")]
     [InlineData(
         "facet(brand, sum(price), avg(price) as p, min(stock))",
