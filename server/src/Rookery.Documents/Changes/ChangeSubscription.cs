@@ -58,6 +58,10 @@ public sealed class ChangeSubscription<TChange> : IDisposable
         if (!_channel.Writer.TryWrite(change))
         {
             Volatile.Write(ref _lagged, 1);
+
+            // The subscriber may have emptied the queue in between, and wait by now. This wakes it, so that it sees the
+            // loss.
+            _channel.Writer.TryWrite(change);
         }
     }
 
