@@ -29,9 +29,10 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
     /// <summary>Starts a write of <paramref name="bytes"/> at an offset.</summary>
     public void Begin(IDiskFile target, long offset, long bytes)
     {
-        if (bytes > _buffer.Length)
+        long wanted = Math.Min(PieceBytes, (long)BitOperations.RoundUpToPowerOf2((ulong)bytes));
+        if (wanted > _buffer.Length)
         {
-            _buffer = new byte[Math.Min(PieceBytes, (long)BitOperations.RoundUpToPowerOf2((ulong)bytes))];
+            _buffer = new byte[wanted];
         }
 
         _file = target;

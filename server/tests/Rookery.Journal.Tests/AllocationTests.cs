@@ -50,6 +50,31 @@ public sealed class AllocationTests
         }
     }
 
+    [Fact]
+    public void A_write_that_is_longer_than_the_largest_buffer_allocates_nothing_again()
+    {
+        string directory = System.IO.Directory.CreateTempSubdirectory("rookery-journal-").FullName;
+        try
+        {
+            using IDiskFile file = new PosixDisk().Open(Path.Join(directory, "segment"), DiskOpen.CreateNew);
+            var stream = new SegmentWriteStream(new CountingRecorder());
+            Write();
+            Assert.Equal(0, MeasureAllocated(Write));
+
+            void Write()
+            {
+                const long bytes = (2 * SegmentWriteStream.PieceBytes) + FrameLayout.BlockBytes;
+                stream.Begin(file, offset: 0, bytes);
+                stream.AddZeros(bytes);
+                stream.Sync();
+            }
+        }
+        finally
+        {
+            System.IO.Directory.Delete(directory, recursive: true);
+        }
+    }
+
     /// <summary>Reads the next frames. Returns whether there were as many.</summary>
     private static bool TryReadNext(JournalReader reader, int count)
     {
