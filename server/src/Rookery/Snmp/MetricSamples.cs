@@ -15,7 +15,10 @@ internal sealed class MetricSamples
     /// <summary>Creates the result without samples, with its reason.</summary>
     public static MetricSamples None(string reason) => new(reason);
 
-    /// <summary>Parses the text format of Prometheus.</summary>
+    /// <summary>
+    /// Parses the text format of Prometheus. Skips lines that are no samples, because the answer may be of another
+    /// program.
+    /// </summary>
     public static MetricSamples Parse(string text)
     {
         var samples = new MetricSamples(reason: null);
@@ -36,14 +39,26 @@ internal sealed class MetricSamples
                 continue;
             }
 
-            int brace = line.IndexOf('{', StringComparison.Ordinal);
-            string name = brace < 0 ? line[..last] : line[..brace];
+            string name = line[..last];
+            string labels = string.Empty;
+            if (name.IndexOf('{', StringComparison.Ordinal) is int brace and >= 0)
+            {
+                int end = name.LastIndexOf('}');
+                if (end < brace)
+                {
+                    continue;
+                }
+
+                labels = name[(brace + 1)..end];
+                name = name[..brace];
+            }
+
             if (!samples._families.TryGetValue(name, out var family))
             {
                 samples._families[name] = family = [];
             }
 
-            family.Add((brace < 0 ? string.Empty : line[(brace + 1)..line.LastIndexOf('}')], value));
+            family.Add((labels, value));
         }
 
         return samples;
