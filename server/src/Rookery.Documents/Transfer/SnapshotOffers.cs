@@ -92,12 +92,7 @@ public sealed class SnapshotOffers : IDisposable
         ThrowIfDamaged();
         EndWhole();
         var newOffer = BeginWhole();
-        lock (_gate)
-        {
-            _whole = newOffer;
-        }
-
-        Statistics.CountOffer();
+        Add(newOffer);
         return newOffer.Offer!;
     }
 
@@ -316,6 +311,43 @@ public sealed class SnapshotOffers : IDisposable
         }
     }
 
+    // Nothing would withdraw an offer that is added after Dispose, so it is withdrawn here.
+    private void Add(OpenOffer open)
+    {
+        bool isDisposed;
+        lock (_gate)
+        {
+            isDisposed = _isDisposed;
+            if (!isDisposed && open.Changes is null)
+            {
+                _whole = open;
+            }
+            else if (!isDisposed)
+            {
+                _changes.Add(open);
+            }
+        }
+
+        if (isDisposed)
+        {
+            open.End(_disk);
+            throw new ObjectDisposedException(nameof(SnapshotOffers));
+        }
+
+        Statistics.CountOffer();
+    }
+
+    private string? FindFreeDirectory()
+    {
+        lock (_gate)
+        {
+            return ChangesPathsOf(_directory)
+                .FirstOrDefault(path =>
+                    !_changes.Exists(open => string.Equals(open.Directory, path, StringComparison.Ordinal))
+                );
+        }
+    }
+
     private void EndWhole()
     {
         OpenOffer? earlier;
@@ -349,11 +381,7 @@ public sealed class SnapshotOffers : IDisposable
 
     private (OpenOffer? Open, string? Refusal) BeginChanges(long since)
     {
-        string? directory = ChangesPathsOf(_directory)
-            .FirstOrDefault(path =>
-                !_changes.Exists(open => string.Equals(open.Directory, path, StringComparison.Ordinal))
-            );
-        if (directory is null)
+        if (FindFreeDirectory() is not { } directory)
         {
             return (null, "several other members are receiving changes now");
         }
@@ -388,12 +416,7 @@ public sealed class SnapshotOffers : IDisposable
             Changes = changes,
             LastUse = _time.GetTimestamp(),
         };
-        lock (_gate)
-        {
-            _changes.Add(begun);
-        }
-
-        Statistics.CountOffer();
+        Add(begun);
         return (begun, null);
     }
 

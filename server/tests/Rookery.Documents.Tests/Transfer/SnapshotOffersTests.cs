@@ -77,6 +77,36 @@ public sealed class SnapshotOffersTests
         Assert.Null(offers.Open(offer.Id, offer.Files[0].Name));
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void An_offer_that_is_made_while_the_offers_are_disposed_releases_its_files_and_journal_entries(
+        bool isChanges
+    )
+    {
+        using var node = OpenSender();
+        Transferred.FillLater(node, round: 1);
+        long since = node.Core.Storage.Sequence;
+        node.Put("both", "changed", "{}");
+        node.Flush();
+        long durable = node.Core.DurablePosition.Index;
+        var time = new DisposingTime();
+        using var offers = new SnapshotOffers(
+            node.Core.Storage,
+            node.Core.Journal,
+            _disk,
+            "/data/other",
+            new StateTransferStatistics(),
+            time
+        );
+        time.Disposed = offers;
+        Assert.Throws<ObjectDisposedException>(() => isChanges ? offers.MakeSince(since, out _) : offers.Make());
+        Assert.True(time.IsDisposed);
+        Assert.DoesNotContain(_disk.Files, static path => path.Contains("other", StringComparison.Ordinal));
+        Transferred.FillLater(node, round: 2);
+        Assert.True(node.Core.Journal.FirstIndex > durable + 1, "no offer pins the journal");
+    }
+
     /// <summary>A member that cannot apply any more needs a snapshot that reaches its applied index.</summary>
     [Fact]
     public void An_offer_older_than_the_applied_state_of_a_member_is_replaced()
@@ -150,5 +180,20 @@ public sealed class SnapshotOffersTests
         var node = SteppedNode.Open(_disk, Transferred.Sender, _time);
         Transferred.FillSender(node);
         return node;
+    }
+
+    /// <summary>Disposes the offers when a new offer asks for the time.</summary>
+    private sealed class DisposingTime : TimeProvider
+    {
+        public SnapshotOffers? Disposed { get; set; }
+
+        public bool IsDisposed { get; private set; }
+
+        public override long GetTimestamp()
+        {
+            IsDisposed = true;
+            Disposed?.Dispose();
+            return 0;
+        }
     }
 }
