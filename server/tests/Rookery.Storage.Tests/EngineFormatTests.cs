@@ -18,6 +18,14 @@ public sealed class EngineFormatTests
     private const int GoldenSeed = 42;
     private const int GoldenSteps = 120;
 
+    // The calls that change files of a store; opening one may create its directory.
+    private const DiskCalls Changing =
+        DiskCalls.Write | DiskCalls.SetLength | DiskCalls.Rename | DiskCalls.Link | DiskCalls.Delete;
+
+    // Of a manifest's header.
+    private const int VersionOffset = 8;
+    private const int FeatureLevelOffset = 20;
+
     [Fact]
     public void A_directory_of_format_1_is_read()
     {
@@ -40,34 +48,31 @@ public sealed class EngineFormatTests
         Assert.Equal(File.ReadAllText(GoldenRowsPath()), Describe(snapshot));
     }
 
-    [Fact]
-    public void A_newer_format_is_refused_with_a_message()
+    [Theory]
+    [InlineData(VersionOffset, 4, "format version 4")]
+    [InlineData(FeatureLevelOffset, 2, "feature level 2")]
+    public void A_newer_store_is_refused_by_name_before_anything_is_written(int offset, int newer, string name)
     {
         var disk = new SimulatedDisk("/data");
         EngineWorkload.Open(disk).Dispose();
-        using (IDiskFile slot = disk.Open("/data/manifest-0", DiskOpen.ReadWrite))
-        {
-            const int versionOffset = 8;
-            const int checksumOffset = 12;
-            const int lengthOffset = 16;
-            const int newerVersion = 4;
-            // Length, revision and feature level precede the content.
-            const int contentOffset = 32;
-            byte[] copy = new byte[4096];
-            slot.Read(copy, offset: 0);
-            BinaryPrimitives.WriteInt32LittleEndian(copy.AsSpan(versionOffset), newerVersion);
-            int length = BinaryPrimitives.ReadInt32LittleEndian(copy.AsSpan(lengthOffset));
-            // The checksum covers everything but itself.
-            uint state = Checksum.Append(
-                Checksum.Append(Checksum.Start, copy.AsSpan(0, checksumOffset)),
-                copy.AsSpan(lengthOffset, contentOffset - lengthOffset + length)
-            );
-            BinaryPrimitives.WriteUInt32LittleEndian(copy.AsSpan(checksumOffset), Checksum.Finish(state));
-            slot.Write(copy, offset: 0);
-        }
-
+        Rewrite(disk, "/data/manifest-0", copy => BinaryPrimitives.WriteInt32LittleEndian(copy[offset..], newer));
+        long changes = disk.CallCount(Changing);
         string sentence = Assert.Throws<StorageFormatException>(() => EngineWorkload.Open(disk)).Message;
-        Assert.Contains("format version 4", sentence, StringComparison.Ordinal);
+        Assert.Contains($"/data/manifest-0 has {name}", sentence, StringComparison.Ordinal);
+        Assert.Equal(changes, disk.CallCount(Changing));
+        Assert.Equal(StorageUse.InUse, StorageEngine.UseOf(disk, "/data"));
+    }
+
+    [Fact]
+    public void A_store_with_rows_of_an_unknown_group_is_refused_before_anything_is_written()
+    {
+        var disk = new SimulatedDisk("/data");
+        WriteFlushedStore(disk);
+        StorageOptions older = EngineWorkload.Options with { Tables = [EngineWorkload.Tables[0]] };
+        long changes = disk.CallCount(Changing);
+        string sentence = Assert.Throws<StorageFormatException>(() => EngineWorkload.Open(disk, older)).Message;
+        Assert.Contains("/data has rows of group 2", sentence, StringComparison.Ordinal);
+        Assert.Equal(changes, disk.CallCount(Changing));
     }
 
     [Fact]
@@ -173,6 +178,26 @@ public sealed class EngineFormatTests
         }
 
         Assert.Equal(0, budget.UsedBytes);
+    }
+
+    /// <summary>Changes the first copy in a manifest slot, and its checksum.</summary>
+    private static void Rewrite(SimulatedDisk disk, string path, Action<Span<byte>> change)
+    {
+        const int checksumOffset = 12;
+        const int lengthOffset = 16;
+        const int headerBytes = 32;
+        using IDiskFile slot = disk.Open(path, DiskOpen.ReadWrite);
+        byte[] copy = new byte[4096];
+        slot.Read(copy, offset: 0);
+        change(copy);
+        // The checksum covers everything but itself.
+        int length = BinaryPrimitives.ReadInt32LittleEndian(copy.AsSpan(lengthOffset));
+        uint state = Checksum.Append(
+            Checksum.Append(Checksum.Start, copy.AsSpan(0, checksumOffset)),
+            copy.AsSpan(lengthOffset, headerBytes - lengthOffset + length)
+        );
+        BinaryPrimitives.WriteUInt32LittleEndian(copy.AsSpan(checksumOffset), Checksum.Finish(state));
+        slot.Write(copy, offset: 0);
     }
 
     private static EngineWorkload WriteFlushedStore(SimulatedDisk disk)

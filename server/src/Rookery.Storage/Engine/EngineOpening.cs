@@ -10,17 +10,15 @@ namespace Rookery.Storage.Engine;
 /// <summary>Opens an engine in a directory.</summary>
 internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecorder io, TimeProvider time)
 {
-    /// <summary>The feature level that this program writes, and the highest that it reads.</summary>
-    public const int FeatureLevel = 1;
-
     /// <summary>Reads the newest manifest and opens its runs.</summary>
     public EngineContext Open(MemoryBudget budget, Action<DamageEvent> damageFound)
     {
         IReadOnlyList<string> names = ListDirectory();
         var slots = new ManifestSlots(disk, options.Directory, io);
-        ManifestRecord manifest = slots.Read() is { } newest ? Settle(slots, newest) : MakeFirst(slots, names);
+        var tables = new TableMap(options.Tables);
+        ManifestRecord manifest = slots.Read() is { } newest ? Settle(slots, newest, tables) : MakeFirst(slots, names);
         StorageOptions sized = WithSizes(budget);
-        var sources = new StorageSources(new TableMap(options.Tables), new DamageRegistry(damageFound));
+        var sources = new StorageSources(tables, new DamageRegistry(damageFound));
         var cache = new BlockCache(budget.AddShare("block cache", sized.CacheBytes));
         RunSet? runs = null;
         try
@@ -98,8 +96,16 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         return disk.List(options.Directory);
     }
 
-    private ManifestRecord Settle(ManifestSlots slots, ManifestRecord newest)
+    private ManifestRecord Settle(ManifestSlots slots, ManifestRecord newest, TableMap tables)
     {
+        if (newest.FindUnknownGroup(tables) is { } unknown)
+        {
+            throw new StorageFormatException(
+                $"{options.Directory} has rows of group {unknown}, which this program does not know: start the newer "
+                    + "program that wrote them, or restore a backup."
+            );
+        }
+
         if (newest.Since is not null)
         {
             throw new StorageFormatException($"{options.Directory} holds only the changes of a state.");
@@ -138,7 +144,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         var first = new ManifestRecord
         {
             Revision = 1,
-            FeatureLevel = FeatureLevel,
+            FeatureLevel = ManifestSlots.FeatureLevel,
             Position = default,
             NextFileId = 1,
             Groups = [],

@@ -41,10 +41,7 @@ internal sealed class ReceivedStateCheck(EngineContext context, string directory
             ?? throw new ReceivedStateException(
                 $"{directory} holds no manifest that can be trusted: the state has to be fetched again."
             );
-        if (
-            manifest.FeatureLevel > EngineOpening.FeatureLevel
-            || manifest.Groups.Any(group => !context.Sources.Tables.Groups.Contains(group.Group))
-        )
+        if (manifest.FindUnknownGroup(context.Sources.Tables) is not null)
         {
             throw new ReceivedStateException(
                 $"The state in {directory} was made by a newer version of Rookery than this one: start that "

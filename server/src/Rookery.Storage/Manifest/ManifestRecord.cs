@@ -1,5 +1,6 @@
 using Rookery.Storage.Install;
 using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
 namespace Rookery.Storage.Manifest;
 
@@ -53,6 +54,16 @@ internal sealed record ManifestRecord
     /// All files, one sorted run after the other. A file that a running merge moves unchanged may occur twice.
     /// </summary>
     public IEnumerable<ManifestFile> Files => Groups.SelectMany(group => group.SortedRuns).SelectMany(run => run);
+
+    /// <summary>
+    /// Returns the first group whose rows belong to no table of this program, because a newer one wrote them; null if
+    /// there is none.
+    /// </summary>
+    public byte? FindUnknownGroup(TableMap tables) =>
+        Groups
+            .Where(group => !tables.Groups.Contains(group.Group))
+            .Select(static group => (byte?)group.Group)
+            .FirstOrDefault();
 }
 
 /// <summary>The sorted runs of one group.</summary>

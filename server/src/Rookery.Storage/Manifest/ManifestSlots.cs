@@ -18,6 +18,9 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
     /// <summary>The format version that this program writes, and the highest that it reads.</summary>
     public const int FormatVersion = 3;
 
+    /// <summary>The feature level that this program writes, and the highest that it reads.</summary>
+    public const int FeatureLevel = 1;
+
     // Enough for both copies of a manifest with hundreds of thousands of runs. A larger file is damaged, and reading it
     // could exhaust the node's memory although the other slot may be valid.
     private const int MaxFileBytes = 64 << 20;
@@ -205,19 +208,29 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
             return null;
         }
 
-        int version = BinaryPrimitives.ReadInt32LittleEndian(copy[VersionOffset..]);
-        if (version > FormatVersion)
-        {
-            throw new StorageFormatException(
-                $"{path} has format version {version}, and this program reads up to {FormatVersion}: start "
-                    + $"the newer program that wrote it, or restore a backup."
-            );
-        }
-
+        RefuseAbove(
+            FormatVersion,
+            BinaryPrimitives.ReadInt32LittleEndian(copy[VersionOffset..]),
+            "format version",
+            path
+        );
+        int featureLevel = BinaryPrimitives.ReadInt32LittleEndian(copy[FeatureLevelOffset..]);
+        RefuseAbove(FeatureLevel, featureLevel, "feature level", path);
         return ManifestCodec.Decode(
             copy.Slice(HeaderBytes, bodyBytes),
             BinaryPrimitives.ReadInt64LittleEndian(copy[RevisionOffset..]),
-            BinaryPrimitives.ReadInt32LittleEndian(copy[FeatureLevelOffset..])
+            featureLevel
         );
+    }
+
+    private static void RefuseAbove(int highest, int found, string name, string path)
+    {
+        if (found > highest)
+        {
+            throw new StorageFormatException(
+                $"{path} has {name} {found}, and this program reads up to {highest}: start the newer program that "
+                    + "wrote it, or restore a backup."
+            );
+        }
     }
 }
