@@ -94,6 +94,34 @@ public sealed class ChangesTests
     }
 
     [Fact]
+    public void A_store_that_lags_by_fewer_deletions_than_are_retained_receives_the_changes_at_any_time()
+    {
+        const int retained = 200;
+        const int lag = 150;
+        var disk = new SimulatedDisk("/data");
+        using StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, retained));
+        long sequence = 0;
+        for (int i = 0; i < 2000; i++)
+        {
+            WriteBatch batch = engine.Begin(i + 1, term: 1);
+            batch.Put(EngineWorkload.Key(database: 1, table: 1, $"job{i:D6}"), ++sequence, new byte[20]);
+            batch.Delete(EngineWorkload.Key(database: 1, table: 1, $"job{i - 50:D6}"), ++sequence);
+            engine.Apply(batch, sequence);
+            if (i % 10 == 9)
+            {
+                engine.Memtables.RequestFlush();
+                engine.Memtables.Flush();
+                while (engine.MergeOnce()) { }
+            }
+
+            // Each job deletes one row and takes two sequences.
+            long since = engine.Durable.Sequence - (2 * lag);
+            using StateChanges? changes = since > 0 ? engine.BeginChanges(since) : null;
+            Assert.True(since <= 0 || changes is not null, $"job {i}");
+        }
+    }
+
+    [Fact]
     public void Changes_are_refused_if_entries_before_them_are_missing_or_the_store_is_damaged()
     {
         var disk = new SimulatedDisk("/data");

@@ -122,7 +122,8 @@ internal sealed class BackgroundMerges
                 TombstoneRetention.DroppableThrough(
                     _context.RetainedTombstones,
                     runs,
-                    _context.Durable.Manifest.Position
+                    _context.Durable.Manifest.Position,
+                    _context.Durable.Deletions.DroppedThrough
                 )
             );
 

@@ -57,7 +57,12 @@ internal sealed class RowDropping : IDisposable
                 : null;
         _settled = new EngineState(context.Sources, flushed, [], runs, rangeTombstones, position);
         _chunkBytes = context.Options.ChunkBytes;
-        _droppableThrough = TombstoneRetention.DroppableThrough(context.RetainedTombstones, runs.Of(group), position);
+        _droppableThrough = TombstoneRetention.DroppableThrough(
+            context.RetainedTombstones,
+            runs.Of(group),
+            position,
+            context.Durable.Deletions.DroppedThrough
+        );
     }
 
     /// <summary>Number of lookups of other rows; each may read from disk.</summary>
