@@ -122,6 +122,30 @@ public sealed class ChangesTests
     }
 
     [Fact]
+    public void The_number_of_retained_records_of_released_large_values_is_bounded()
+    {
+        var disk = new SimulatedDisk("/data");
+        using StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, retainedTombstones: 200));
+        byte[] key = EngineWorkload.Key(database: 1, table: 1, "large");
+        for (int i = 1; i <= 3000; i++)
+        {
+            WriteBatch batch = engine.Begin(i, term: 1);
+            if (batch.TryGet(key, out Row previous))
+            {
+                batch.ReleaseLarge(previous, i);
+                previous.Dispose();
+            }
+
+            batch.Put(key, i, new byte[2 * EngineWorkload.Options.ChunkBytes]);
+            engine.Apply(batch, i);
+            while (engine.MergeOnce()) { }
+        }
+
+        long records = engine.Statistics().Groups.Single(static group => group.Group == TableMap.Released).Rows;
+        Assert.InRange(records, 100, 1000);
+    }
+
+    [Fact]
     public void Changes_are_refused_if_entries_before_them_are_missing_or_the_store_is_damaged()
     {
         var disk = new SimulatedDisk("/data");

@@ -21,6 +21,7 @@ public sealed class TombstoneRetentionTests
         Assert.Equal(
             2000,
             TombstoneRetention.DroppableThrough(
+                group: 1,
                 least: 0,
                 [new SortedRun([File("a", 1, 500, tombstones: 60)])],
                 new ManifestPosition(1, 1, 2000),
@@ -52,6 +53,7 @@ public sealed class TombstoneRetentionTests
 
     private static long Droppable(long dropped, params RunEntry[] files) =>
         TombstoneRetention.DroppableThrough(
+            group: 1,
             Least,
             files.Select(static file => new SortedRun([file])).ToArray(),
             new ManifestPosition(1, 1, files.Max(static file => file.Summary.LargestSequence)),

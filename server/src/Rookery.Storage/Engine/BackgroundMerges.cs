@@ -120,6 +120,7 @@ internal sealed class BackgroundMerges
             : _picker.Pick(
                 usable,
                 TombstoneRetention.DroppableThrough(
+                    group,
                     _context.RetainedTombstones,
                     runs,
                     _context.Durable.Manifest.Position,
@@ -204,7 +205,7 @@ internal sealed class BackgroundMerges
     private bool MayLink(byte group, RunEntry file) =>
         file.From.IsEmpty
         && file.Summary.FileBytes >= _context.Options.RunBytes / SmallFileDivisor
-        && file.Summary.Tombstones * 2 <= file.Summary.Rows
+        && TombstoneRetention.CountIn(group, file.Summary) * 2 <= file.Summary.Rows
         && !IsMostlyStale(group, file);
 
     private bool IsMostlyStale(byte group, RunEntry file)

@@ -58,6 +58,7 @@ internal sealed class RowDropping : IDisposable
         _settled = new EngineState(context.Sources, flushed, [], runs, rangeTombstones, position);
         _chunkBytes = context.Options.ChunkBytes;
         _droppableThrough = TombstoneRetention.DroppableThrough(
+            group,
             context.RetainedTombstones,
             runs.Of(group),
             position,

@@ -18,11 +18,13 @@ internal static class TombstoneRetention
     private const int ShareOfRows = 8;
 
     /// <summary>Returns the sequence through which tombstones that hide no rows may be dropped.</summary>
+    /// <param name="group">The group.</param>
     /// <param name="least">The limit of retained tombstones if an eighth of the rows is less; 0 retains none.</param>
     /// <param name="runs">The group's current runs.</param>
     /// <param name="position">Position of the last batch that is in runs, or will be.</param>
     /// <param name="droppedThrough">See <see cref="Deletions.DroppedThrough"/>.</param>
     public static long DroppableThrough(
+        byte group,
         long least,
         ReadOnlySpan<SortedRun> runs,
         ManifestPosition position,
@@ -42,14 +44,20 @@ internal static class TombstoneRetention
             rows += run.Rows;
             foreach (RunEntry file in run.Files)
             {
-                tombstones += file.Summary.Tombstones;
-                files.Add(file.Summary);
+                RunSummary summary = file.Summary with { Tombstones = CountIn(group, file.Summary) };
+                tombstones += summary.Tombstones;
+                files.Add(summary);
             }
         }
 
         long limit = Math.Max(least, rows / ShareOfRows);
         return tombstones <= limit ? 0 : FindSequenceBefore(files, limit, droppedThrough);
     }
+
+    /// <summary>
+    /// Returns the number of rows that record a deletion: tombstones, and all rows of released large values.
+    /// </summary>
+    public static long CountIn(byte group, RunSummary file) => group == TableMap.Released ? file.Rows : file.Tombstones;
 
     // Returns the highest sequence after which there are at least that many tombstones.
     private static long FindSequenceBefore(List<RunSummary> files, long tombstones, long droppedThrough)
