@@ -34,7 +34,6 @@ public sealed partial class UnusedMemberTests
         ["Resumed"] = ForTests,
         ["RunUntilIdle"] = ForTests,
         ["SentBytes"] = ForTests,
-        ["SetRangeTombstones"] = ForTests,
         ["StoreCount"] = ForTests,
     };
 

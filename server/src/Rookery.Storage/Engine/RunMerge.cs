@@ -43,7 +43,7 @@ internal sealed class RunMerge(
     /// <returns>False if an input is damaged.</returns>
     public bool Run(ReadOnlySpan<byte> toExclusive)
     {
-        using var cursor = new MergingCursor([.. inputs.Select(OpenSource)], MergedRows.LiveAndTombstones);
+        using var cursor = new MergingCursor([.. inputs.Select(OpenSource)]);
         long unpaced = 0;
         long lookups = 0;
         bool hasRow = cursor.SeekForward([]);
@@ -122,14 +122,11 @@ internal sealed class RunMerge(
     private RunEntry RemainderOf(RunEntry file) =>
         file.FirstKey.SequenceCompareTo(_resumeAt) >= 0 ? file : file with { From = _resumeAt };
 
-    private MergeSource OpenSource(SortedRun run) =>
+    private SortedRunCursor OpenSource(SortedRun run) =>
         new(
-            new SortedRunCursor(
-                run.Files,
-                context.Sources.Damage,
-                context.Sources.Tables.NamesOf(group),
-                static reader => reader.OpenSequentialCursor(IoKind.Compaction)
-            ),
-            RangeTombstoneSet.Empty
+            run.Files,
+            context.Sources.Damage,
+            context.Sources.Tables.NamesOf(group),
+            static reader => reader.OpenSequentialCursor(IoKind.Compaction)
         );
 }

@@ -57,6 +57,14 @@ internal sealed class RunSetOpening(IDisk disk, string directory, IIoRecorder io
             );
         }
 
+        if (reader?.Summary.RangeTombstones > 0)
+        {
+            // Its rows alone would be wrong, because readers use only the manifest's range tombstones.
+            reader.Release();
+            reader = null;
+            damage = new RunDamage(path, Offset: -1, Length: 0, "it has range tombstones, which no version writes");
+        }
+
         return new RunEntry
         {
             Summary = file.Summary,

@@ -178,23 +178,24 @@ public sealed class StateChanges : IDisposable
     // Skips files whose rows are all below Since: a changed key has its newest version in another file.
     private MergingCursor Open(byte group)
     {
-        var sources = new List<MergeSource>();
+        var sources = new List<IRowCursor>();
         foreach (SortedRun run in _runs.Of(group))
         {
             RunEntry[] files = [.. run.Files.Where(file => file.Summary.LargestSequence >= Since)];
             if (files.Length > 0)
             {
-                var cursor = new SortedRunCursor(
-                    files,
-                    _context.Sources.Damage,
-                    _context.Sources.Tables.NamesOf(group),
-                    static reader => reader.OpenSequentialCursor(IoKind.Backup)
+                sources.Add(
+                    new SortedRunCursor(
+                        files,
+                        _context.Sources.Damage,
+                        _context.Sources.Tables.NamesOf(group),
+                        static reader => reader.OpenSequentialCursor(IoKind.Backup)
+                    )
                 );
-                sources.Add(new MergeSource(cursor, RangeTombstoneSet.Empty));
             }
         }
 
-        return new MergingCursor(sources, MergedRows.LiveAndTombstones);
+        return new MergingCursor(sources);
     }
 
     private void ThrowIfDisposed()

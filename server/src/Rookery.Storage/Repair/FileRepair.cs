@@ -229,10 +229,7 @@ public sealed class FileRepair
         bool WriteRange()
         {
             using RunCursor rows = received.OpenSequentialCursor(IoKind.Compaction);
-            using var olderRows = new MergingCursor(
-                [.. older.Select(run => new MergeSource(Open(run, request.Group), RangeTombstoneSet.Empty))],
-                MergedRows.LiveAndTombstones
-            );
+            using var olderRows = new MergingCursor([.. older.Select(run => Open(run, request.Group))]);
             bool hasReceived = rows.SeekForward(from);
             bool hasOlder = olderRows.SeekForward(from);
             while (hasOlder && olderRows.Key.SequenceCompareTo(to) < 0)

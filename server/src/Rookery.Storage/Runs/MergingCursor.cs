@@ -1,31 +1,13 @@
 namespace Rookery.Storage.Runs;
 
-/// <summary>One source of a merge.</summary>
-/// <param name="Rows">Its rows, at most one per key.</param>
-/// <param name="RangeTombstones">Its range tombstones, which hide rows of the other sources. Its cursor returns no rows
-/// that its own tombstones hide.</param>
-internal readonly record struct MergeSource(IRowCursor Rows, RangeTombstoneSet RangeTombstones);
-
-/// <summary>Which rows a merge returns.</summary>
-internal enum MergedRows
-{
-    /// <summary>Only live rows, without tombstones: for readers.</summary>
-    Live,
-
-    /// <summary>Rows and tombstones: for merges of runs, whose tombstones must still hide rows in older runs.</summary>
-    LiveAndTombstones,
-}
-
 /// <summary>
 /// Merges the rows of several memtables and runs in key order. Of each key it returns the row with the highest
-/// sequence, unless a range tombstone of another source hides it. No allocation per row. Damage in one source ends the
-/// cursor immediately, because the other sources may contain outdated versions of the damaged rows.
+/// sequence, which may be a tombstone. No allocation per row. Damage in one source ends the cursor immediately, because
+/// the other sources may contain outdated versions of the damaged rows.
 /// </summary>
 internal sealed class MergingCursor : IRowCursor
 {
-    private readonly MergeSource[] _sources;
-    private readonly int[] _withRangeTombstones;
-    private readonly MergedRows _shown;
+    private readonly IRowCursor[] _sources;
 
     // A binary heap of source numbers. The top source has the next row in the cursor's direction; of equal keys, the
     // newest.
@@ -38,18 +20,13 @@ internal sealed class MergingCursor : IRowCursor
     private int _passedKeyLength;
 
     /// <summary>
-    /// Merges <paramref name="sources"/>, newest first (of equal sequences the first source wins). Disposes their
-    /// cursors with itself.
+    /// Merges <paramref name="sources"/>, newest first (of equal sequences the first source wins), each with at most
+    /// one row per key. Disposes them with itself.
     /// </summary>
-    public MergingCursor(IReadOnlyList<MergeSource> sources, MergedRows shown)
+    public MergingCursor(IReadOnlyList<IRowCursor> sources)
     {
         _sources = [.. sources];
-        _shown = shown;
         _heap = new int[sources.Count];
-        _withRangeTombstones =
-        [
-            .. Enumerable.Range(0, sources.Count).Where(source => !sources[source].RangeTombstones.IsEmpty),
-        ];
     }
 
     /// <inheritdoc/>
@@ -67,7 +44,7 @@ internal sealed class MergingCursor : IRowCursor
     /// <inheritdoc/>
     public RunDamage? Damage { get; private set; }
 
-    private IRowCursor Top => _sources[_heap[0]].Rows;
+    private IRowCursor Top => _sources[_heap[0]];
 
     /// <inheritdoc/>
     public bool SeekForward(ReadOnlySpan<byte> from)
@@ -76,13 +53,13 @@ internal sealed class MergingCursor : IRowCursor
         Begin();
         for (int source = 0; source < _sources.Length; source++)
         {
-            if (!Enter(source, _sources[source].Rows.SeekForward(from)))
+            if (!Enter(source, _sources[source].SeekForward(from)))
             {
                 return false;
             }
         }
 
-        return FindShown();
+        return _heapCount > 0;
     }
 
     /// <inheritdoc/>
@@ -92,24 +69,24 @@ internal sealed class MergingCursor : IRowCursor
         Begin();
         for (int source = 0; source < _sources.Length; source++)
         {
-            if (!Enter(source, _sources[source].Rows.SeekBackward(toExclusive)))
+            if (!Enter(source, _sources[source].SeekBackward(toExclusive)))
             {
                 return false;
             }
         }
 
-        return FindShown();
+        return _heapCount > 0;
     }
 
     /// <inheritdoc/>
-    public bool Move() => MovePastKey() && FindShown();
+    public bool Move() => MovePastKey() && _heapCount > 0;
 
     /// <inheritdoc/>
     public void Dispose()
     {
         foreach (var source in _sources)
         {
-            source.Rows.Dispose();
+            source.Dispose();
         }
     }
 
@@ -136,47 +113,13 @@ internal sealed class MergingCursor : IRowCursor
     // Ends the cursor if the source is damaged.
     private bool CheckDamage(int source)
     {
-        Damage = _sources[source].Rows.Damage;
+        Damage = _sources[source].Damage;
         if (Damage is null)
         {
             return true;
         }
 
         _heapCount = 0;
-        return false;
-    }
-
-    /// <summary>Moves past hidden rows, until the top row is one to return. Does not move if it already is.</summary>
-    private bool FindShown()
-    {
-        while (_heapCount > 0)
-        {
-            var top = Top;
-            bool isHidden = (_shown == MergedRows.Live && top.Kind == RowKind.Tombstone) || IsDeletedByRange(top);
-            if (!isHidden)
-            {
-                return true;
-            }
-
-            if (!MovePastKey())
-            {
-                return false;
-            }
-        }
-
-        return false;
-    }
-
-    private bool IsDeletedByRange(IRowCursor top)
-    {
-        foreach (int source in _withRangeTombstones)
-        {
-            if (source != _heap[0] && _sources[source].RangeTombstones.CoveringSequence(top.Key) > top.Sequence)
-            {
-                return true;
-            }
-        }
-
         return false;
     }
 
@@ -192,7 +135,7 @@ internal sealed class MergingCursor : IRowCursor
         do
         {
             int source = _heap[0];
-            if (!_sources[source].Rows.Move())
+            if (!_sources[source].Move())
             {
                 if (!CheckDamage(source))
                 {
@@ -222,13 +165,13 @@ internal sealed class MergingCursor : IRowCursor
     // Whether the left source's row comes first in the cursor's direction; of equal keys, the newer row.
     private bool Precedes(int left, int right)
     {
-        int order = _sources[left].Rows.Key.SequenceCompareTo(_sources[right].Rows.Key);
+        int order = _sources[left].Key.SequenceCompareTo(_sources[right].Key);
         if (order != 0)
         {
             return _isBackward ? order > 0 : order < 0;
         }
 
-        long newer = _sources[left].Rows.Sequence - _sources[right].Rows.Sequence;
+        long newer = _sources[left].Sequence - _sources[right].Sequence;
         return newer != 0 ? newer > 0 : left < right;
     }
 

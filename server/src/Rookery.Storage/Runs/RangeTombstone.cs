@@ -1,9 +1,6 @@
 namespace Rookery.Storage.Runs;
 
-/// <summary>
-/// A range tombstone deletes every row with a key in [From, ToExclusive) and a lower sequence, except rows of its own
-/// run.
-/// </summary>
+/// <summary>A range tombstone deletes every row with a key in [From, ToExclusive) and a lower sequence.</summary>
 /// <param name="From">The first covered key.</param>
 /// <param name="ToExclusive">The first key after the range.</param>
 /// <param name="Sequence">Etag of the operation that deleted the range.</param>

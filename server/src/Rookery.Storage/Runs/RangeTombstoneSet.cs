@@ -1,9 +1,8 @@
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// Range tombstones of a memtable, a run or a whole state, split into pieces that do not overlap, each with the highest
-/// sequence that covers it. Immutable. A run's tombstones hide only rows of other runs, because the writer of a run
-/// omits rows that its own tombstones hide.
+/// Range tombstones of a memtable or a whole state, split into pieces that do not overlap, each with the highest
+/// sequence that covers it. Immutable.
 /// </summary>
 internal sealed class RangeTombstoneSet
 {
@@ -25,8 +24,8 @@ internal sealed class RangeTombstoneSet
     public bool IsEmpty => _pieces.Length == 0;
 
     /// <summary>
-    /// Returns the highest sequence of a tombstone that covers <paramref name="key"/>; -1 if none does. A row of
-    /// another source with a lower sequence is deleted.
+    /// Returns the highest sequence of a tombstone that covers <paramref name="key"/>; -1 if none does. A row with
+    /// a lower sequence is deleted.
     /// </summary>
     public long CoveringSequence(ReadOnlySpan<byte> key)
     {
@@ -46,29 +45,6 @@ internal sealed class RangeTombstoneSet
         }
 
         return low > 0 && key.SequenceCompareTo(_pieces[low - 1].ToExclusive.Span) < 0 ? _pieces[low - 1].Sequence : -1;
-    }
-
-    /// <summary>
-    /// Returns the parts within [<paramref name="from"/>, <paramref name="toExclusive"/>); an empty
-    /// <paramref name="toExclusive"/> is no bound.
-    /// </summary>
-    public RangeTombstoneSet Within(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
-    {
-        var within = new List<RangeTombstone>();
-        foreach (var piece in _pieces)
-        {
-            var start = piece.From.Span.SequenceCompareTo(from) < 0 ? from.ToArray() : piece.From;
-            var end =
-                !toExclusive.IsEmpty && piece.ToExclusive.Span.SequenceCompareTo(toExclusive) > 0
-                    ? toExclusive.ToArray()
-                    : piece.ToExclusive;
-            if (start.Span.SequenceCompareTo(end.Span) < 0)
-            {
-                within.Add(new RangeTombstone(start, end, piece.Sequence));
-            }
-        }
-
-        return within.Count == 0 ? Empty : new RangeTombstoneSet(within.ToArray());
     }
 
     /// <summary>Returns all tombstones of several sets in one set.</summary>

@@ -3,23 +3,15 @@ using Rookery.Platform;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// The checked parts of an open run that stay in memory: footer, index, filter, key range and range tombstones.
+/// The checked parts of an open run that stay in memory: footer, index, filter and key range.
 /// </summary>
 internal sealed unsafe class RunContents : IDisposable
 {
-    private RunContents(
-        long fileId,
-        in RunFooter footer,
-        RunSummary summary,
-        RangeTombstoneSet rangeTombstones,
-        RunIndex index,
-        NativeRegion memory
-    )
+    private RunContents(long fileId, in RunFooter footer, RunSummary summary, RunIndex index, NativeRegion memory)
     {
         FileId = fileId;
         Footer = footer;
         Summary = summary;
-        RangeTombstones = rangeTombstones;
         Index = index;
         Memory = memory;
     }
@@ -29,8 +21,6 @@ internal sealed unsafe class RunContents : IDisposable
     public RunFooter Footer { get; }
 
     public RunSummary Summary { get; }
-
-    public RangeTombstoneSet RangeTombstones { get; }
 
     public RunIndex Index { get; }
 
@@ -148,15 +138,7 @@ internal sealed unsafe class RunContents : IDisposable
             return null;
         }
 
-        if (
-            !RunProperties.TryDecode(
-                properties,
-                footer.RangeTombstones,
-                out byte[] smallest,
-                out byte[] largest,
-                out var rangeTombstones
-            )
-        )
+        if (!RunProperties.TryDecode(properties, footer.RangeTombstones, out byte[] smallest, out byte[] largest))
         {
             damage = new RunDamage(
                 file.Path,
@@ -179,7 +161,7 @@ internal sealed unsafe class RunContents : IDisposable
             smallest,
             largest
         );
-        return new RunContents(fileId, footer, summary, rangeTombstones, index, memory);
+        return new RunContents(fileId, footer, summary, index, memory);
     }
 
     private static RunDamage? ReadPart(

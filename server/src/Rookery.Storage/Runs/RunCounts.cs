@@ -13,22 +13,12 @@ internal struct RunCounts
 
     public long LargestSequence { get; private set; }
 
-    private bool _hasSequence; // without one, the lowest and highest sequence are 0
-
     public void Add(int keyLength, int valueLength, long sequence, RowKind kind)
     {
+        SmallestSequence = Rows == 0 ? sequence : Math.Min(SmallestSequence, sequence);
+        LargestSequence = Rows == 0 ? sequence : Math.Max(LargestSequence, sequence);
         Rows++;
         Tombstones += kind == RowKind.Tombstone ? 1 : 0;
         LogicalBytes += keyLength + valueLength;
-        AddSequence(sequence);
-    }
-
-    public void AddRangeTombstone(long sequence) => AddSequence(sequence);
-
-    private void AddSequence(long sequence)
-    {
-        SmallestSequence = _hasSequence ? Math.Min(SmallestSequence, sequence) : sequence;
-        LargestSequence = _hasSequence ? Math.Max(LargestSequence, sequence) : sequence;
-        _hasSequence = true;
     }
 }

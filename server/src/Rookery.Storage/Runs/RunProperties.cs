@@ -2,41 +2,30 @@ using Rookery.Platform;
 
 namespace Rookery.Storage.Runs;
 
-/// <summary>The part of a run with its key range and range tombstones.</summary>
+/// <summary>
+/// The part of a run with its key range. The format has a place for range tombstones after it, which no version writes.
+/// </summary>
 internal static unsafe class RunProperties
 {
-    public static byte[] Encode(
-        ReadOnlySpan<byte> smallestKey,
-        ReadOnlySpan<byte> largestKey,
-        RangeTombstoneSet tombstones
-    )
+    public static byte[] Encode(ReadOnlySpan<byte> smallestKey, ReadOnlySpan<byte> largestKey)
     {
         var bytes = new List<byte>();
         AppendKey(bytes, smallestKey);
         AppendKey(bytes, largestKey);
-        foreach (var piece in tombstones.Pieces)
-        {
-            AppendKey(bytes, piece.From.Span);
-            AppendKey(bytes, piece.ToExclusive.Span);
-            AppendNumber(bytes, (ulong)piece.Sequence);
-        }
-
         return [.. bytes];
     }
 
     /// <summary>
-    /// Decodes the output of <see cref="Encode"/>. Returns false if it is inconsistent or does not contain
-    /// <paramref name="expectedTombstones"/>.
+    /// Decodes the output of <see cref="Encode"/>. Returns false if it is inconsistent, or is not followed by
+    /// <paramref name="expectedTombstones"/> range tombstones.
     /// </summary>
     public static bool TryDecode(
         ReadOnlySpan<byte> encoded,
         long expectedTombstones,
         out byte[] smallestKey,
-        out byte[] largestKey,
-        out RangeTombstoneSet tombstones
+        out byte[] largestKey
     )
     {
-        tombstones = RangeTombstoneSet.Empty;
         largestKey = [];
         fixed (byte* start = encoded)
         {
@@ -47,23 +36,20 @@ internal static unsafe class RunProperties
                 return false;
             }
 
-            var read = new List<RangeTombstone>();
-            while (at != end)
+            long tombstones = 0;
+            for (; at != end; tombstones++)
             {
                 if (
-                    !TryReadKey(ref at, end, out byte[] from)
-                    || !TryReadKey(ref at, end, out byte[] toExclusive)
-                    || !Varint.TryRead(ref at, end, out ulong sequence)
+                    !TryReadKey(ref at, end, out _)
+                    || !TryReadKey(ref at, end, out _)
+                    || !Varint.TryRead(ref at, end, out _)
                 )
                 {
                     return false;
                 }
-
-                read.Add(new RangeTombstone(from, toExclusive, (long)sequence));
             }
 
-            tombstones = read.Count == 0 ? RangeTombstoneSet.Empty : new RangeTombstoneSet(read);
-            return tombstones.Pieces.Count == expectedTombstones;
+            return tombstones == expectedTombstones;
         }
     }
 

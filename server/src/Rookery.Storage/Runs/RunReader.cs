@@ -37,9 +37,6 @@ internal sealed unsafe class RunReader
     /// <summary>The run's summary, from its footer.</summary>
     public RunSummary Summary => _contents.Summary;
 
-    /// <summary>The run's range tombstones. They hide rows of older sources, not of this run.</summary>
-    public RangeTombstoneSet RangeTombstones => _contents.RangeTombstones;
-
     /// <summary>Native memory of index and filter, in bytes.</summary>
     public long ResidentBytes => _contents.Memory.Bytes;
 
@@ -52,7 +49,7 @@ internal sealed unsafe class RunReader
     /// </summary>
     internal int[] Slots { get; }
 
-    /// <summary>Opens a run and checks its header, footer, index, filter and range tombstones.</summary>
+    /// <summary>Opens a run and checks its header, footer, index, filter and key range.</summary>
     /// <returns>The reader, or null if the run is damaged. A file that cannot be opened or read counts as
     /// damaged.</returns>
     public static RunReader? Open(

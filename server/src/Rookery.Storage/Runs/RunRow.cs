@@ -3,7 +3,7 @@ namespace Rookery.Storage.Runs;
 /// <summary>Result of a lookup in one run.</summary>
 internal enum RunLookup : byte
 {
-    /// <summary>The run has no row of the key. Its range tombstones may still cover it.</summary>
+    /// <summary>The run has no row of the key.</summary>
     Absent,
 
     /// <summary>The run has a row of the key.</summary>

@@ -6,12 +6,13 @@ namespace Rookery.Storage.Runs;
 /// <param name="FileBytes">Length of the file.</param>
 /// <param name="Rows">Number of rows of all kinds.</param>
 /// <param name="Tombstones">Number of tombstones.</param>
-/// <param name="RangeTombstones">Number of pieces of range tombstones.</param>
+/// <param name="RangeTombstones">Number of range tombstones: 0 in every run that a version wrote. Part of the
+/// format.</param>
 /// <param name="LogicalBytes">Total length of keys and values, before compression.</param>
-/// <param name="SmallestSequence">The lowest sequence of a row or range tombstone; 0 if there is neither.</param>
-/// <param name="LargestSequence">The highest sequence; 0 if there is neither.</param>
-/// <param name="SmallestKey">The lowest key of a row or range tombstone.</param>
-/// <param name="LargestKey">The highest row key, or the end of a range tombstone if that is higher.</param>
+/// <param name="SmallestSequence">The lowest sequence of a row; 0 if there is none.</param>
+/// <param name="LargestSequence">The highest sequence; 0 if there is none.</param>
+/// <param name="SmallestKey">The lowest key of a row.</param>
+/// <param name="LargestKey">The highest key of a row.</param>
 internal sealed record RunSummary(
     long FileId,
     long FileBytes,

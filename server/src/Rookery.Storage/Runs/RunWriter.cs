@@ -42,7 +42,6 @@ internal sealed class RunWriter : IDisposable
     private int _lastKeyLength = -1;
     private byte[] _smallestKey = [];
     private byte[] _raw = [];
-    private RangeTombstoneSet _rangeTombstones = RangeTombstoneSet.Empty;
     private RunCounts _counts;
     private bool _finished;
 
@@ -106,11 +105,6 @@ internal sealed class RunWriter : IDisposable
     }
 
     /// <summary>
-    /// Sets the run's range tombstones; once, before <see cref="Finish"/>. Rows that they hide must not be added.
-    /// </summary>
-    public void SetRangeTombstones(RangeTombstoneSet tombstones) => _rangeTombstones = tombstones;
-
-    /// <summary>
     /// Writes the rest: last block, index, filter, properties and footer, then syncs. The name is durable once the
     /// caller has synced the directory.
     /// </summary>
@@ -122,13 +116,8 @@ internal sealed class RunWriter : IDisposable
             WriteBlock();
         }
 
-        foreach (var piece in _rangeTombstones.Pieces)
-        {
-            _counts.AddRangeTombstone(piece.Sequence);
-        }
-
-        var (smallest, largest) = KeyRange();
-        byte[] properties = RunProperties.Encode(smallest, largest, _rangeTombstones);
+        byte[] largestKey = LastKey.ToArray();
+        byte[] properties = RunProperties.Encode(_smallestKey, largestKey);
         using var filterMemory = new NativeRegion(_filter?.SizeBytes ?? 0);
         var filterBytes = filterMemory.SpanOf(offset: 0, _filter?.SizeBytes ?? 0);
         _filter?.Build(filterBytes);
@@ -141,7 +130,7 @@ internal sealed class RunWriter : IDisposable
             properties.Length,
             _counts.Rows,
             _counts.Tombstones,
-            _rangeTombstones.Pieces.Count,
+            RangeTombstones: 0,
             _counts.LogicalBytes,
             _counts.SmallestSequence,
             _counts.LargestSequence,
@@ -170,8 +159,8 @@ internal sealed class RunWriter : IDisposable
             footer.LogicalBytes,
             footer.SmallestSequence,
             footer.LargestSequence,
-            smallest,
-            largest
+            _smallestKey,
+            largestKey
         );
     }
 
@@ -226,20 +215,5 @@ internal sealed class RunWriter : IDisposable
         _index.Add(_block.FirstKey, LastKey, bytesOnDisk);
         _block.Clear();
         _file.Advance(bytesOnDisk);
-    }
-
-    private (byte[] Smallest, byte[] Largest) KeyRange()
-    {
-        byte[] smallest = _smallestKey;
-        byte[] largest = LastKey.ToArray();
-        if (!_rangeTombstones.IsEmpty)
-        {
-            byte[] from = _rangeTombstones.Pieces[0].From.ToArray();
-            byte[] to = _rangeTombstones.Pieces[^1].ToExclusive.ToArray();
-            smallest = _lastKeyLength < 0 || from.AsSpan().SequenceCompareTo(smallest) < 0 ? from : smallest;
-            largest = to.AsSpan().SequenceCompareTo(largest) > 0 ? to : largest;
-        }
-
-        return (smallest, largest);
     }
 }

@@ -19,12 +19,12 @@ internal static class StateCursor
         params ReadOnlySpan<string> without
     )
     {
-        var sources = new List<MergeSource>(2 + state.Frozen.Length);
-        Add(sources, new MemtableCursor(state.Active, visibleBatch));
+        var sources = new List<IRowCursor>(2 + state.Frozen.Length);
+        sources.Add(new MemtableCursor(state.Active, visibleBatch));
         foreach (Memtable frozen in state.Frozen)
         {
             // All batches of a frozen memtable are visible, except those that were rolled back.
-            Add(sources, new MemtableCursor(frozen, MemtableNode.MaxBatch));
+            sources.Add(new MemtableCursor(frozen, MemtableNode.MaxBatch));
         }
 
         foreach (byte group in GroupsOf(state.Sources.Tables, from, toExclusive))
@@ -35,11 +35,11 @@ internal static class StateCursor
             }
         }
 
-        return sources.Count == 1 ? sources[0].Rows : new MergingCursor(sources, MergedRows.LiveAndTombstones);
+        return sources.Count == 1 ? sources[0] : new MergingCursor(sources);
     }
 
     private static void AddOverlapping(
-        List<MergeSource> sources,
+        List<IRowCursor> sources,
         StorageSources shared,
         RunEntry[] files,
         byte group,
@@ -61,8 +61,7 @@ internal static class StateCursor
 
         if (end > first)
         {
-            Add(
-                sources,
+            sources.Add(
                 new SortedRunCursor(
                     files[first..end],
                     shared.Damage,
@@ -82,9 +81,6 @@ internal static class StateCursor
 
         return files;
     }
-
-    private static void Add(List<MergeSource> sources, IRowCursor rows) =>
-        sources.Add(new MergeSource(rows, RangeTombstoneSet.Empty));
 
     // A range within one table needs only that table's group. Its end may be the start of the next keyspace.
     private static IEnumerable<byte> GroupsOf(TableMap tables, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)

@@ -3,8 +3,7 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.Tests.Runs;
 
 /// <summary>
-/// The merge of several runs, newest first, into one sequence of rows: the newest row of each key, unless a range
-/// tombstone hides it.
+/// The merge of several runs, newest first, into one sequence of rows: the newest row of each key.
 /// </summary>
 public sealed class MergingCursorTests
 {
@@ -15,7 +14,6 @@ public sealed class MergingCursorTests
     [InlineData(4, 9)]
     public void A_merge_returns_the_result_of_replaying_all_writes(int seed, int runs)
     {
-        // A reader merges live rows only. A compaction also merges tombstones, because these hide rows of older runs.
         var random = new RandomRows(seed);
         using var fixture = new RunFixture();
         var everything = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
@@ -25,65 +23,21 @@ public sealed class MergingCursorTests
             readers.Insert(0, WriteNewerRun(random, fixture, run, everything));
         }
 
-        var live = everything.Where(row => row.Value.Kind != RowKind.Tombstone).ToList();
-        using var merge = new MergingCursor(
-            [.. readers.Select(run => new MergeSource(run.OpenCursor(), run.RangeTombstones))],
-            MergedRows.Live
-        );
-        using var compaction = new MergingCursor(
-            [.. readers.Select(run => new MergeSource(run.OpenCursor(), run.RangeTombstones))],
-            MergedRows.LiveAndTombstones
-        );
+        using var merge = new MergingCursor([.. readers.Select(run => run.OpenCursor())]);
         for (int probe = 0; probe < 40; probe++)
         {
             byte[] bound = probe == 0 ? [] : Key(random);
             Assert.Equal(
-                DescribeFrom(live, bound),
+                DescribeFrom(everything, bound),
                 RunModelTests.Walk(merge, merge.SeekForward(bound)),
                 StringComparer.Ordinal
             );
             Assert.Equal(
-                DescribeBefore(live, bound),
+                DescribeBefore(everything, bound),
                 RunModelTests.Walk(merge, merge.SeekBackward(bound)),
                 StringComparer.Ordinal
             );
-            Assert.Equal(
-                DescribeFrom(everything, bound),
-                RunModelTests.Walk(compaction, compaction.SeekForward(bound)),
-                StringComparer.Ordinal
-            );
-            Assert.Equal(
-                DescribeBefore(everything, bound),
-                RunModelTests.Walk(compaction, compaction.SeekBackward(bound)),
-                StringComparer.Ordinal
-            );
         }
-    }
-
-    [Fact]
-    public void The_range_tombstone_of_a_repair_hides_older_rows_but_not_the_repairs_own_rows()
-    {
-        using var fixture = new RunFixture();
-        var old = fixture.WriteAndOpen(fileId: 1, RowsOf(("a", 10), ("b", 20), ("c", 30)));
-        var repair = fixture.WriteAndOpen(
-            2,
-            RowsOf(("b", 21)),
-            rangeTombstones: new RangeTombstoneSet([new RangeTombstone("a"u8.ToArray(), "c"u8.ToArray(), Sequence: 25)])
-        );
-        using var merge = new MergingCursor(
-            [
-                new MergeSource(repair.OpenCursor(), repair.RangeTombstones),
-                new MergeSource(old.OpenCursor(), old.RangeTombstones),
-            ],
-            MergedRows.Live
-        );
-        // Key in hexadecimal and sequence: the tombstone of 25 hides "a" and "b" of the old run, but not the repair's
-        // "b".
-        Assert.Equal(
-            ["62@21", "63@30"],
-            RunModelTests.Walk(merge, merge.SeekForward(from: [])).Select(row => row.Split(' ')[0]),
-            StringComparer.Ordinal
-        );
     }
 
     [Fact]
@@ -95,13 +49,7 @@ public sealed class MergingCursorTests
         var older = WriteNewerRun(random, fixture, 1, everything);
         var newer = WriteNewerRun(random, fixture, 2, everything);
         fixture.Disk.Rot(newer.Path, newer.Summary.FileBytes / 3, mask: 4);
-        using var merge = new MergingCursor(
-            [
-                new MergeSource(newer.OpenCursor(), newer.RangeTombstones),
-                new MergeSource(older.OpenCursor(), older.RangeTombstones),
-            ],
-            MergedRows.LiveAndTombstones
-        );
+        using var merge = new MergingCursor([newer.OpenCursor(), older.OpenCursor()]);
         foreach (bool backward in (bool[])[false, true])
         {
             var seen = RunModelTests.Walk(
@@ -131,10 +79,7 @@ public sealed class MergingCursorTests
             WriteNewerRun(random, fixture, 2, everything),
             WriteNewerRun(random, fixture, 1, everything),
         ];
-        using var merge = new MergingCursor(
-            [.. readers.Select(run => new MergeSource(run.OpenCursor(), run.RangeTombstones))],
-            MergedRows.Live
-        );
+        using var merge = new MergingCursor([.. readers.Select(run => run.OpenCursor())]);
         // The first walk fills the cache of blocks.
         Count(merge);
         long before = GC.GetAllocatedBytesForCurrentThread();
@@ -164,16 +109,6 @@ public sealed class MergingCursorTests
     )
     {
         long sequence = number * 1_000_000L;
-        var tombstones = new RangeTombstoneSet(
-            Enumerable
-                .Range(0, random.Next(4))
-                .Select(index => new RangeTombstone(Key(random), Key(random), sequence + (1000 * index)))
-        );
-        foreach (byte[] key in everything.Keys.Where(key => tombstones.CoveringSequence(key) >= 0).ToList())
-        {
-            everything.Remove(key);
-        }
-
         var rows = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
         for (int row = 0; row < 300; row++)
         {
@@ -181,23 +116,12 @@ public sealed class MergingCursorTests
             rows[key] = everything[key] = random.Row(valueLimitBytes: 300) with { Sequence = sequence + 5000 + row };
         }
 
-        return fixture.WriteAndOpen(number, rows, RunFixture.Options(blockBytes: 512), tombstones);
+        return fixture.WriteAndOpen(number, rows, RunFixture.Options(blockBytes: 512));
     }
 
     /// <summary>Returns a random short key; there are few, so that runs have the same keys.</summary>
     private static byte[] Key(RandomRows random) =>
         [(byte)'k', .. Enumerable.Range(0, random.Next(3)).Select(_ => (byte)random.Next(12)), (byte)random.Next(12)];
-
-    private static SortedDictionary<byte[], ModelRow> RowsOf(params (string Key, long Sequence)[] rows)
-    {
-        var sorted = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
-        foreach (var (key, sequence) in rows)
-        {
-            sorted[System.Text.Encoding.ASCII.GetBytes(key)] = new ModelRow(sequence, RowKind.Put, [1]);
-        }
-
-        return sorted;
-    }
 
     /// <summary>Describes the rows from a key on, in order.</summary>
     private static IEnumerable<string> DescribeFrom(IEnumerable<KeyValuePair<byte[], ModelRow>> rows, byte[] bound) =>

@@ -12,18 +12,17 @@ public sealed class RangeTombstoneSetTests
 {
     [Fact]
     public void Pieces_cover_exactly_the_keys_of_the_tombstones() =>
-        Gen.Select(Tombstones, Tombstones, Keys.Array[2], Keys.Array[1, 200])
+        Gen.Select(Tombstones, Tombstones, Keys.Array[1, 200])
             .CheckEach(
                 100,
                 static one =>
                 {
-                    var (some, more, bounds, probes) = one;
+                    var (some, more, probes) = one;
                     var set = RangeTombstoneSet.Union([
                         new RangeTombstoneSet(some),
                         new RangeTombstoneSet(more),
                         RangeTombstoneSet.Empty,
                     ]);
-                    var within = set.Within(bounds[0], bounds[1]);
                     foreach (byte[] key in probes)
                     {
                         // -1: no tombstone covers the key.
@@ -33,7 +32,6 @@ public sealed class RangeTombstoneSetTests
                             .DefaultIfEmpty(-1)
                             .Max();
                         Assert.Equal(expected, set.CoveringSequence(key));
-                        Assert.Equal(Covers(bounds[0], bounds[1], key) ? expected : -1, within.CoveringSequence(key));
                     }
 
                     foreach (var (piece, next) in set.Pieces.Zip(set.Pieces.Skip(1)))
@@ -45,23 +43,6 @@ public sealed class RangeTombstoneSetTests
                     }
                 }
             );
-
-    [Fact]
-    public void A_set_that_is_bounded_only_below_covers_all_keys_from_the_bound_on()
-    {
-        var set = new RangeTombstoneSet([new RangeTombstone("b"u8.ToArray(), "y"u8.ToArray(), Sequence: 5)]);
-        var within = set.Within("k"u8, default);
-        Assert.Equal(
-            (-1, 5, 5, -1),
-            (
-                within.CoveringSequence("j"u8),
-                within.CoveringSequence("k"u8),
-                within.CoveringSequence("xx"u8),
-                within.CoveringSequence("y"u8)
-            )
-        );
-        Assert.True(set.Within("y"u8, default).IsEmpty);
-    }
 
     private static bool Covers(ReadOnlySpan<byte> from, ReadOnlySpan<byte> to, ReadOnlySpan<byte> key) =>
         from.SequenceCompareTo(key) <= 0 && key.SequenceCompareTo(to) < 0;

@@ -13,15 +13,12 @@ public sealed class RunDamageTests
         count: 30,
         valueLimitBytes: 60
     );
-    private static readonly RangeTombstoneSet Tombstones = new([
-        new RangeTombstone("k"u8.ToArray(), "p"u8.ToArray(), Sequence: 77),
-    ]);
 
     [Fact]
     public void A_flipped_bit_anywhere_is_detected_and_never_returned()
     {
         using var fixture = new RunFixture();
-        fixture.Write(1, Rows, RunFixture.Options(blockBytes: 512), Tombstones);
+        fixture.Write(1, Rows, RunFixture.Options(blockBytes: 512));
         byte[] bytesWritten = fixture.ReadFile(RunFixture.PathOf(1));
         for (int offset = 0; offset < bytesWritten.Length; offset++)
         {
@@ -173,7 +170,7 @@ public sealed class RunDamageTests
         for (int call = 1; ; call++)
         {
             using var fixture = new RunFixture();
-            fixture.Write(1, Rows, RunFixture.Options(blockBytes: 512), Tombstones);
+            fixture.Write(1, Rows, RunFixture.Options(blockBytes: 512));
             long before = fixture.Disk.CallCount(DiskCalls.Read | DiskCalls.Open);
             fixture.Disk.Inject(new DiskFault(call, Errno.InputOutput) { Calls = DiskCalls.Read | DiskCalls.Open });
             int damaged = ReadAll(fixture, fileId: 1);

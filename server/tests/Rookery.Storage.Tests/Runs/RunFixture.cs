@@ -36,12 +36,7 @@ internal sealed class RunFixture : IDisposable
     public static RunWriterOptions Options(int blockBytes = 1024, bool filter = true, bool paced = true) =>
         new(blockBytes, filter, paced, IoKind.RunWrite);
 
-    public RunSummary Write(
-        long fileId,
-        SortedDictionary<byte[], ModelRow> rows,
-        RunWriterOptions? options = null,
-        RangeTombstoneSet? rangeTombstones = null
-    )
+    public RunSummary Write(long fileId, SortedDictionary<byte[], ModelRow> rows, RunWriterOptions? options = null)
     {
         using var writer = new RunWriter(Disk, PathOf(fileId), fileId, options ?? Options(), Io);
         foreach (var (key, row) in rows)
@@ -49,7 +44,6 @@ internal sealed class RunFixture : IDisposable
             writer.Add(key, row.Sequence, row.Kind, row.Value);
         }
 
-        writer.SetRangeTombstones(rangeTombstones ?? RangeTombstoneSet.Empty);
         return writer.Finish();
     }
 
@@ -65,11 +59,10 @@ internal sealed class RunFixture : IDisposable
     public RunReader WriteAndOpen(
         long fileId,
         SortedDictionary<byte[], ModelRow> rows,
-        RunWriterOptions? options = null,
-        RangeTombstoneSet? rangeTombstones = null
+        RunWriterOptions? options = null
     )
     {
-        Write(fileId, rows, options, rangeTombstones);
+        Write(fileId, rows, options);
         return Open(fileId);
     }
 

@@ -95,26 +95,17 @@ public sealed class RunModelTests
     }
 
     [Fact]
-    public void An_empty_run_opens_with_its_range_tombstones()
+    public void An_empty_run_opens_and_has_no_rows()
     {
-        var tombstones = new RangeTombstoneSet([new RangeTombstone("b"u8.ToArray(), "d"u8.ToArray(), Sequence: 9)]);
         using var fixture = new RunFixture();
-        var run = fixture.WriteAndOpen(
-            fileId: 1,
-            new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance),
-            rangeTombstones: tombstones
-        );
+        var run = fixture.WriteAndOpen(fileId: 1, new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance));
 
         Assert.Equal(RunLookup.Absent, run.TryGet("c"u8, KeyHash.Of("c"u8), mayReadDisk: true, out _, out _));
         using var cursor = run.OpenCursor();
         Assert.False(cursor.SeekForward(from: []));
         Assert.False(cursor.SeekBackward(toExclusive: []));
         Assert.Null(cursor.Damage);
-        Assert.Equal(9, run.RangeTombstones.CoveringSequence("c"u8));
-        Assert.Equal(
-            ("b", "d", 9L),
-            (Text(run.Summary.SmallestKey), Text(run.Summary.LargestKey), run.Summary.LargestSequence)
-        );
+        Assert.Equal((0L, 0L, 0L), (run.Summary.Rows, run.Summary.SmallestSequence, run.Summary.LargestSequence));
     }
 
     [Fact]
@@ -229,6 +220,4 @@ public sealed class RunModelTests
         $"{Convert.ToHexString(key)}@{row.Sequence} {row.Kind} {row.Value.Length} {Checksum.Of(row.Value)}";
 
     private static byte[] IdOf(int number) => System.Text.Encoding.ASCII.GetBytes($"orders/{number:D9}-B");
-
-    private static string Text(ReadOnlyMemory<byte> bytes) => System.Text.Encoding.ASCII.GetString(bytes.Span);
 }
