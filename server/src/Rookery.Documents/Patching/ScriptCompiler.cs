@@ -179,7 +179,7 @@ internal ref struct ScriptCompiler
                 {
                     _position++;
                     method = name;
-                    return segments > 0;
+                    return segments > 0 && !IsMetadata();
                 }
 
                 AppendName(name);
@@ -314,7 +314,10 @@ internal ref struct ScriptCompiler
         _path.Advance(Varint.WriteBytes(_path.Reserve(Varint.MaxBytes32 + name.Length), name));
     }
 
-    /// <summary>Whether the path begins with <c>@metadata</c>, which these scripts cannot change.</summary>
+    /// <summary>
+    /// Whether the path begins with <c>@metadata</c>, which the list of operations cannot change: the body that they
+    /// change does not contain it. Such a script is interpreted.
+    /// </summary>
     private readonly bool IsMetadata()
     {
         int at = 1;

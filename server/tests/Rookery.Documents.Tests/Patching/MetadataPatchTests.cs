@@ -22,6 +22,8 @@ public class MetadataPatchTests
     [InlineData("getMetadata(this)['@archive-at'] = '2031-01-01'", "\"@archive-at\":\"2031-01-01\"")]
     [InlineData("const m = getMetadata(this); m.k.list.push(2)", "\"k\":{\"list\":[1,2]}")]
     [InlineData("const list = this['@metadata'].k.list; list.push(2)", "\"k\":{\"list\":[1,2]}")]
+    [InlineData("this['@metadata'].k.list.push(args.v)", "\"k\":{\"list\":[1,7]}")]
+    [InlineData("this['@metadata']['k']['list'].splice(args.zero, 1)", "\"k\":{\"list\":[]}")]
     [InlineData("function f(m) { m.k = 5 } f(this['@metadata'])", "\"k\":5")]
     [InlineData("for (const name in getMetadata(this)) if (name === 'k') this['@metadata'][name] = 6", "\"k\":6")]
     [InlineData("this['@metadata'].owner ??= 'Ann'", "\"owner\":\"Ann\"")]
@@ -102,8 +104,11 @@ public class MetadataPatchTests
         using var evaluator = new PatchEvaluator();
         Assert.Equal(PatchStatus.Patched, evaluator.Apply(reading, Stored()));
         Assert.EndsWith("\"c\":\"Users\"", Text(evaluator.Content), StringComparison.Ordinal);
-        Assert.False(TryParse(Request("this['@metadata'].k = 1"), FormatLevel.Scripts, out _, out var error));
-        Assert.Contains("finalize-upgrade", error.What, StringComparison.Ordinal);
+        foreach (string script in new[] { "this['@metadata'].k = 1", "this['@metadata'].k.list.push(args.v)" })
+        {
+            Assert.False(TryParse(Request(script), FormatLevel.Scripts, out _, out var error), script);
+            Assert.Contains("finalize-upgrade", error.What, StringComparison.Ordinal);
+        }
     }
 
     private static DocumentView Stored() => new(StoredDocumentTests.Store(Document, "x"));
@@ -111,7 +116,7 @@ public class MetadataPatchTests
     private static PatchProgram Program(string script) => ProgramOf(Request(script), FormatLevel.Newest);
 
     private static string Request(string script) =>
-        JsonSerializer.Serialize(new { Patch = new { Script = script, Values = new { v = 7 } } });
+        JsonSerializer.Serialize(new { Patch = new { Script = script, Values = new { v = 7, zero = 0 } } });
 
     private static PatchProgram ProgramOf(string request, int level)
     {
