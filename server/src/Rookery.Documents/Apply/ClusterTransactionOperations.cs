@@ -117,16 +117,12 @@ internal sealed class ClusterTransactionOperations(DocumentOperations documents,
     {
         string thing = violation.IsDocument ? "document" : "compare-exchange value";
         string number = violation.IsDocument ? "etag" : "index";
-        if (violation.Actual == 0)
-        {
-            return $"{thing} {violation.Id} does not exist, but was expected to have the {number} "
-                + violation.Expected;
-        }
-
+        string actual = violation.Actual == 0 ? "does not exist" : $"has the {number} {violation.Actual}";
         string expected =
             violation.Expected == 0 ? "not to exist"
             : violation.Expected < 0 ? "to have a change vector that is not one of this server"
+            : violation.Expected == violation.Actual ? "to have that of another history of the database"
             : $"to have the {number} {violation.Expected}";
-        return $"{thing} {violation.Id} has the {number} {violation.Actual}, but was expected {expected}";
+        return $"{thing} {violation.Id} {actual}, but was expected {expected}";
     }
 }

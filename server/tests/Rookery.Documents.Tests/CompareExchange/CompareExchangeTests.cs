@@ -5,6 +5,7 @@ using Rookery.Documents.Nodes;
 using Rookery.Documents.Parsing;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Simulation;
+using static System.StringComparison;
 
 namespace Rookery.Documents.Tests.CompareExchange;
 
@@ -292,6 +293,24 @@ public sealed class CompareExchangeTests : IDisposable
                     writer.Put(utf8, ExpectedChangeVector.MustEqual(""u8), Document());
                 }
             }).Rejection;
+    }
+
+    [Fact]
+    public void A_refusal_says_which_version_was_expected_and_which_is_there()
+    {
+        _node.Put("db", "doc", "{}");
+        string version = ReadVersion("doc");
+        string etag = version["A:".Length..version.IndexOf('-', StringComparison.Ordinal)];
+        string ofOtherHistory = $"A:{etag}-{new string('x', HistoryId.Length)}";
+        const string Foreign = "to have a change vector that is not one of this server.";
+
+        Assert.Contains($"document none does not exist, but was expected {Foreign}", Refuse("none", "x"), Ordinal);
+        Assert.Contains("does not exist, but was expected to have the etag 7.", Refuse("none", "A:7-x"), Ordinal);
+        Assert.Contains($"document doc has the etag {etag}, but was expected {Foreign}", Refuse("doc", "x"), Ordinal);
+        Assert.Contains("expected to have that of another history", Refuse("doc", ofOtherHistory), Ordinal);
+        Assert.Contains($"has the etag {etag}, but was expected not to exist.", Refuse("doc", ""), Ordinal);
+
+        string Refuse(string id, string readVersion) => TryStore(id, readVersion)!.Message;
     }
 
     [Fact]
