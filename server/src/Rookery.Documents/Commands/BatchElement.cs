@@ -328,20 +328,26 @@ internal sealed class BatchElement(
     /// <summary>
     /// Returns the first member that has a value but is not allowed for this kind of command, or null.
     /// </summary>
-    private string? FindMeaninglessMember() =>
-        _unknown
-        ?? (
-            Kind != OperationKind.Put && HasDocument ? "Document"
-            : _attachment.FindMeaninglessMember(Kind) is { } stray ? stray
-            : _jsonPatch.IsRead && !_isJsonPatch ? "JsonPatch"
-            : _counters.IsRead && Kind != OperationKind.CounterIncrement ? "Counters"
-            : HasChangeVector && Kind == OperationKind.CounterIncrement ? "ChangeVector"
-            : Kind == OperationKind.Patch && !_isJsonPatch ? null
-            : _patch.HasScript ? "Patch"
-            : _createIfMissingAt >= 0 ? "CreateIfMissing"
-            : _returnsDocument && !_isJsonPatch ? "ReturnDocument"
-            : null
-        );
+    private string? FindMeaninglessMember()
+    {
+        bool isScript = Kind == OperationKind.Patch && !_isJsonPatch;
+        bool isCreateIfMissing = _createIfMissingAt >= 0;
+        return _unknown
+            ?? (
+                Kind != OperationKind.Put && HasDocument ? "Document"
+                : _attachment.FindMeaninglessMember(Kind) is { } stray ? stray
+                : _jsonPatch.IsRead && !_isJsonPatch ? "JsonPatch"
+                : _counters.IsRead && Kind != OperationKind.CounterIncrement ? "Counters"
+                : HasChangeVector && Kind == OperationKind.CounterIncrement ? "ChangeVector"
+                : _isIdPrefix && Kind != OperationKind.Delete ? "IdPrefixed"
+                : _patch.HasScriptIfMissing && (!isScript || isCreateIfMissing) ? "PatchIfMissing"
+                : isScript ? null
+                : _patch.HasScript ? "Patch"
+                : isCreateIfMissing ? "CreateIfMissing"
+                : _returnsDocument && !_isJsonPatch ? "ReturnDocument"
+                : null
+            );
+    }
 
     /// <summary>Reads a string or null.</summary>
     private static bool TryReadTextOrNull(scoped ref JsonScanner scanner, PooledBytes text, out bool isText)
@@ -401,13 +407,11 @@ internal sealed class BatchElement(
     {
         if (Kind != default && FindMeaninglessMember() is { } stray)
         {
-            return RefuseMember(
-                scanner,
-                stray,
-                _unknown is null ? start : _unknownAt,
-                $"a {TypeName()} command",
-                CommandMembers
-            );
+            // A script's PatchIfMissing is refused only beside CreateIfMissing: both say what is stored if the document
+            // is missing.
+            bool isSecond = stray is "PatchIfMissing" && Kind == OperationKind.Patch && !_isJsonPatch;
+            string where = $"a {TypeName()} command{(isSecond ? " with CreateIfMissing" : "")}";
+            return RefuseMember(scanner, stray, _unknown is null ? start : _unknownAt, where, CommandMembers);
         }
 
         InputError idError = default;

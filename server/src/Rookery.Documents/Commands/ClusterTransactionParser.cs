@@ -280,6 +280,7 @@ internal sealed class ClusterTransactionParser : BatchBodyReader
         string? stray =
             !isPut && HasDocument ? "Document"
             : isDocument && _index is not null ? "Index"
+            : !isDocument && HasChangeVector ? "OriginalChangeVector"
             : null;
         if (stray is not null)
         {

@@ -18,7 +18,6 @@ internal sealed class PatchRequest(int formatLevel)
     private readonly PooledBytes _scriptIfMissing = new();
     private bool _isInterpreted;
     private bool _isInterpretedIfMissing;
-    private bool _hasScriptIfMissing;
     private InputError _refusal;
 
     /// <summary>The encoded program, after <see cref="Complete"/> or <see cref="SetMerge"/>.</summary>
@@ -26,6 +25,9 @@ internal sealed class PatchRequest(int formatLevel)
 
     /// <summary>Whether a script was read.</summary>
     public bool HasScript { get; private set; }
+
+    /// <summary>Whether a script was read that runs if the document is missing.</summary>
+    public bool HasScriptIfMissing { get; private set; }
 
     /// <summary>Why a script was refused; the default value if the scanner has the error.</summary>
     public InputError Refusal => _refusal;
@@ -37,7 +39,7 @@ internal sealed class PatchRequest(int formatLevel)
         _script.Clear();
         _scriptIfMissing.Clear();
         HasScript = false;
-        _hasScriptIfMissing = false;
+        HasScriptIfMissing = false;
         _refusal = default;
     }
 
@@ -57,7 +59,7 @@ internal sealed class PatchRequest(int formatLevel)
     public bool TryReadPatchIfMissing(scoped ref JsonScanner scanner) =>
         scanner.Peek() == (byte)'n'
             ? scanner.TryTakeLiteral("null"u8)
-            : _hasScriptIfMissing = TryReadScript(ref scanner, _scriptIfMissing, out _isInterpretedIfMissing);
+            : HasScriptIfMissing = TryReadScript(ref scanner, _scriptIfMissing, out _isInterpretedIfMissing);
 
     /// <summary>Encodes the scripts that were read as a program.</summary>
     /// <param name="createIfMissing">The document to store if none exists; the default value for none.</param>
@@ -90,7 +92,7 @@ internal sealed class PatchRequest(int formatLevel)
         {
             _program.Append(
                 (byte)(
-                    !_hasScriptIfMissing ? MissingKind.Nothing
+                    !HasScriptIfMissing ? MissingKind.Nothing
                     : _isInterpretedIfMissing ? MissingKind.RunCompiled
                     : MissingKind.RunScript
                 )

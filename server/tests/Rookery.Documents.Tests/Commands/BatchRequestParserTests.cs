@@ -82,6 +82,26 @@ public class BatchRequestParserTests
     )]
     [InlineData("""{"Id":"a","Document":{},"Type":"DELETE"}""", InputErrorCode.NotSupported, "'Document' of a DELETE")]
     [InlineData(
+        """{"Id":"a","Document":{},"Type":"PUT","IdPrefixed":true}""",
+        InputErrorCode.NotSupported,
+        "'IdPrefixed' of a PUT"
+    )]
+    [InlineData(
+        """{"Id":"a","IdPrefixed":true,"Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}}}""",
+        InputErrorCode.NotSupported,
+        "'IdPrefixed' of a PATCH"
+    )]
+    [InlineData(
+        """{"Id":"a","Document":{},"Type":"PUT","PatchIfMissing":{"Script":"this.a = args.v","Values":{"v":1}}}""",
+        InputErrorCode.NotSupported,
+        "'PatchIfMissing' of a PUT"
+    )]
+    [InlineData(
+        """{"Id":"a","Type":"PATCH","Patch":{"Script":""},"PatchIfMissing":{"Script":""},"CreateIfMissing":{}}""",
+        InputErrorCode.NotSupported,
+        "'PatchIfMissing' of a PATCH command with CreateIfMissing"
+    )]
+    [InlineData(
         """{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = 1","Args":{}}}""",
         InputErrorCode.NotSupported,
         "'Args' of a patch"

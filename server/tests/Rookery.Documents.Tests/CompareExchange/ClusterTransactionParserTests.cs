@@ -57,6 +57,10 @@ public sealed class ClusterTransactionParserTests
     [InlineData("""{"Id":"a","ChangeVector":"A:1-x","Document":{},"Type":"PUT"}""", "ChangeVector")]
     [InlineData("""{"Id":"a","Index":1,"Document":{},"Type":"PUT"}""", "'Index'")]
     [InlineData("""{"Id":"a","Document":{},"Type":"DELETE"}""", "'Document'")]
+    [InlineData(
+        """{"Id":"a","OriginalChangeVector":"A:1-x","Index":1,"Type":"CompareExchangeDELETE"}""",
+        "'OriginalChangeVector' of a CompareExchangeDELETE"
+    )]
     [InlineData("""{"Id":"a","IdPrefixed":true,"Type":"DELETE"}""", "'IdPrefixed'")]
     [InlineData("""{"Id":"a","Document":{"Object":1},"Type":"CompareExchangePUT"}""", "no Index")]
     [InlineData("""{"Id":"a","Index":0,"Type":"CompareExchangePUT"}""", "no Document")]
