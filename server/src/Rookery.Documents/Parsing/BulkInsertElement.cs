@@ -109,6 +109,11 @@ internal sealed class BulkInsertElement(int formatLevel) : IDisposable
             return RefuseUnknown(scanner, _unknown, _unknownAt);
         }
 
+        if (isHeartBeat && (hasDocument || _id.Length > 0))
+        {
+            return RefuseUnknown(scanner, hasDocument ? "Document" : "Id", start, "a HeartBeat");
+        }
+
         return isHeartBeat
             || (IsPut && hasDocument)
             || Refuse(
@@ -139,12 +144,12 @@ internal sealed class BulkInsertElement(int formatLevel) : IDisposable
         _counters.Release();
     }
 
-    private bool RefuseUnknown(JsonScanner scanner, string member, int at) =>
+    private bool RefuseUnknown(JsonScanner scanner, string member, int at, string where = "an element") =>
         Refuse(
             InputErrorCode.NotSupported,
             scanner,
             at,
-            $"Bulk insert: the member '{member}' of an element is not supported",
+            $"Bulk insert: the member '{member}' of {where} is not supported",
             "Leave it out"
         );
 

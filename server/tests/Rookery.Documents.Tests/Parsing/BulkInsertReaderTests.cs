@@ -60,6 +60,8 @@ public class BulkInsertReaderTests
     [InlineData("""{"Id":"a"}""", InputErrorCode.ArrayRequired, "An object is where an array must be")]
     [InlineData("""[5]""", InputErrorCode.ObjectRequired, "A number is where an object must be")]
     [InlineData("""[{"Type":"HeartBeat"}{}]""", InputErrorCode.UnexpectedCharacter, "'{'")]
+    [InlineData("""[{"Type":"HeartBeat","Document":{}}]""", InputErrorCode.NotSupported, "'Document' of a HeartBeat")]
+    [InlineData("""[{"Id":"a","Type":"HeartBeat"}]""", InputErrorCode.NotSupported, "'Id' of a HeartBeat")]
     public void An_invalid_element_fails_the_stream_and_is_named(string stream, InputErrorCode code, string named)
     {
         foreach (byte[][] chunks in new[] { [Bytes(stream)], Bytes(stream).Select(value => new[] { value }).ToArray() })
