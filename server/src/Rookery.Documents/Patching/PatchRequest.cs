@@ -185,7 +185,7 @@ internal sealed class PatchRequest(int formatLevel)
             return true;
         }
 
-        if (_refusal.Code != InputErrorCode.NotSupported)
+        if (_refusal.IsError)
         {
             return false;
         }

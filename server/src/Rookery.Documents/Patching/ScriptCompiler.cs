@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Text;
 using Rookery.Documents.Parsing;
 using Rookery.Json;
 using Rookery.Platform;
@@ -8,7 +7,7 @@ namespace Rookery.Documents.Patching;
 
 /// <summary>
 /// Compiles the simple scripts of typed session patches to a list of operations, so that apply never parses script
-/// text. Refuses any other JavaScript, which <see cref="PatchScript"/> then compiles.
+/// text. Does not compile any other JavaScript, which <see cref="PatchScript"/> then compiles.
 /// </summary>
 /// <remarks>
 /// An operation: <c>[operation u8][path varint+bytes][value varint+JSON]</c>. A path is a list of segments, each
@@ -21,8 +20,6 @@ internal ref struct ScriptCompiler
 
     /// <summary>First byte of a path segment with an index.</summary>
     public const byte IndexSegment = 1;
-
-    private const int MaxQuotedBytes = 60;
 
     private readonly ReadOnlySpan<byte> _script;
     private readonly PatchArguments _arguments;
@@ -44,7 +41,9 @@ internal ref struct ScriptCompiler
     /// <param name="script">The script, UTF-8.</param>
     /// <param name="arguments">The value of <c>args</c>.</param>
     /// <param name="output">Receives the program.</param>
-    /// <param name="error">The reason for a refusal; its offset counts from the script's start.</param>
+    /// <param name="error">
+    /// The reason for a refusal; its offset counts from the script's start. No error if the script is other JavaScript.
+    /// </param>
     public static bool TryCompile(
         ReadOnlySpan<byte> script,
         PatchArguments arguments,
@@ -63,10 +62,9 @@ internal ref struct ScriptCompiler
     {
         for (SkipWhile(" \t\r\n;"u8); _position < _script.Length; SkipWhile(" \t\r\n;"u8))
         {
-            int start = _position;
             if (!TryParseStatement() || !IsAtEndOfStatement())
             {
-                return !_error.IsError && Unsupported(start);
+                return false;
             }
         }
 
@@ -345,24 +343,6 @@ internal ref struct ScriptCompiler
         _output.Advance(Varint.WriteBytes(_output.Reserve(Varint.MaxBytes32 + _path.Length), _path.Written));
         _output.Advance(Varint.WriteBytes(_output.Reserve(Varint.MaxBytes32 + value.Length), value));
         return true;
-    }
-
-    private bool Unsupported(int start)
-    {
-        ReadOnlySpan<byte> line = _script[start..];
-        int end = line.IndexOfAny((byte)'\r', (byte)'\n');
-        line = end < 0 ? line : line[..end];
-        string quoted =
-            line.Length <= MaxQuotedBytes
-                ? Encoding.UTF8.GetString(line)
-                : Encoding.UTF8.GetString(line[..MaxQuotedBytes]) + "…";
-        return Fail(
-            InputErrorCode.NotSupported,
-            start,
-            $"The patch script's '{quoted}' is JavaScript that this server does not run",
-            "Use the lines of typed session patches (this.a.b = args.v, an increment, .push(args.v), "
-                + ".splice(args.i, 1), delete this.a.b), or a merge patch"
-        );
     }
 
     private bool Fail(InputErrorCode code, int at, string problem, string advice)
