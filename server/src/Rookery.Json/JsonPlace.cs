@@ -85,7 +85,7 @@ public static class JsonPlace
 
             if (path.Length > MaxPathCharacters)
             {
-                return path.ToString(0, MaxPathCharacters) + "…";
+                return ShortText.Of(path.ToString(), MaxPathCharacters);
             }
         }
 

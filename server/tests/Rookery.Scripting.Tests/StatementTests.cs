@@ -1,3 +1,4 @@
+using System.Text;
 using Rookery.Scripting.Compiling;
 using Rookery.Scripting.Syntax;
 
@@ -397,5 +398,15 @@ public class StatementTests
             "This server does not run the operator '**'\n  this.b = 2 ** 3;\n             ^",
             refusal.Describe(Script)
         );
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("x")]
+    public void A_refusal_shows_a_long_line_from_and_to_a_whole_character(string before)
+    {
+        string text = before + string.Concat(Enumerable.Repeat("😀", 200));
+        string shown = new ScriptException(ScriptFault.Syntax, "Wrong", 200).Describe(text).Split('\n')[1];
+        Assert.Equal(shown, Encoding.UTF8.GetString(Encoding.UTF8.GetBytes(shown)));
     }
 }

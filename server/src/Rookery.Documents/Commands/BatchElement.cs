@@ -1,4 +1,3 @@
-using System.Text;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
 using Rookery.Documents.Patching;
@@ -150,8 +149,7 @@ internal sealed class BatchElement(
                 InputErrorCode.NotSupported,
                 scanner,
                 start,
-                $"The TransactionMode {Encoding.UTF8.GetString(mode[..Math.Min(mode.Length, 64)])} is not "
-                    + $"supported by this version",
+                $"The TransactionMode {ShortText.Of(mode, maxBytes: 64)} is not supported by this version",
                 "Use SingleNode; each batch is one transaction, stored on a majority of the voters"
             );
     }
@@ -290,7 +288,7 @@ internal sealed class BatchElement(
     {
         if (scanner.Peek() != (byte)'n' && _unknown is null)
         {
-            _unknown = Encoding.UTF8.GetString(member[..Math.Min(member.Length, 64)]);
+            _unknown = ShortText.Of(member, maxBytes: 64);
             _unknownAt = scanner.Position;
         }
 

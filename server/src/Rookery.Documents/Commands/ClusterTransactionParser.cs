@@ -1,5 +1,4 @@
 using System.Buffers.Text;
-using System.Text;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
 using Rookery.Json;
@@ -203,12 +202,8 @@ internal sealed class ClusterTransactionParser : BatchBodyReader
                 );
         }
 
-        return RefuseMember(
-            scanner,
-            Encoding.UTF8.GetString(member[..Math.Min(member.Length, 64)]),
-            at,
-            "a command of a cluster-wide transaction"
-        );
+        string unknown = ShortText.Of(member, maxBytes: 64);
+        return RefuseMember(scanner, unknown, at, "a command of a cluster-wide transaction");
     }
 
     private bool TryReadIndex(scoped ref JsonScanner scanner)
@@ -255,8 +250,8 @@ internal sealed class ClusterTransactionParser : BatchBodyReader
                 InputErrorCode.NotSupported,
                 scanner,
                 start,
-                $"Commands of type '{Encoding.UTF8.GetString(type[..Math.Min(type.Length, 64)])}' are not supported in "
-                    + "a cluster-wide transaction",
+                $"Commands of type '{ShortText.Of(type, maxBytes: 64)}' are not supported in a cluster-wide "
+                    + "transaction",
                 "Send PUT, DELETE, CompareExchangePUT and CompareExchangeDELETE commands only"
             );
     }

@@ -1,4 +1,3 @@
-using System.Text;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
 using Rookery.Json;
@@ -111,8 +110,8 @@ public static class CounterBatchParser
                                 InputErrorCode.NotSupported,
                                 scanner,
                                 at,
-                                $"The member '{Encoding.UTF8.GetString(member[..Math.Min(member.Length, 64)])}' of "
-                                    + $"{Body} is not supported by this version",
+                                $"The member '{ShortText.Of(member, maxBytes: 64)}' of {Body} is not supported by this "
+                                    + "version",
                                 "Leave it out"
                             );
                 }

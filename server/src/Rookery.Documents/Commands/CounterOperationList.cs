@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using System.Text;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Parsing;
@@ -315,8 +314,8 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
                 InputErrorCode.NotSupported,
                 scanner,
                 start,
-                $"Operations of type '{Encoding.UTF8.GetString(type[..Math.Min(type.Length, 64)])}' on counters are "
-                    + "not supported by this version",
+                $"Operations of type '{ShortText.Of(type, maxBytes: 64)}' on counters are not supported by this "
+                    + "version",
                 "Send Increment, Delete or Get"
             );
     }
@@ -379,8 +378,7 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
             InputErrorCode.NotSupported,
             scanner,
             scanner.Position,
-            $"The member '{Encoding.UTF8.GetString(member[..Math.Min(member.Length, 64)])}' of {where} is not "
-                + "supported by this version",
+            $"The member '{ShortText.Of(member, maxBytes: 64)}' of {where} is not supported by this version",
             "Leave it out"
         );
     }

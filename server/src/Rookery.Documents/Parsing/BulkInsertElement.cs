@@ -1,4 +1,3 @@
-using System.Text;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
 using Rookery.Json;
@@ -180,7 +179,7 @@ internal sealed class BulkInsertElement(int formatLevel) : IDisposable
     {
         if (scanner.Peek() != (byte)'n' && _unknown is null)
         {
-            _unknown = Encoding.UTF8.GetString(member[..Math.Min(member.Length, 64)]);
+            _unknown = ShortText.Of(member, maxBytes: 64);
             _unknownAt = scanner.Position;
         }
 

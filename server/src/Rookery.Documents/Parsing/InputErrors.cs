@@ -95,12 +95,11 @@ internal static class InputErrors
             _ => (code.ToString(), "Correct the request"),
         };
 
-    /// <summary>Returns the string whose opening quote is at the offset, truncated to 64 bytes.</summary>
+    /// <summary>Returns the string whose opening quote is at the offset, shortened to 64 bytes.</summary>
     private static string Key(ReadOnlySpan<byte> json, int offset)
     {
         const int MaxBytes = 64;
-        ReadOnlySpan<byte> key = json[offset..JsonText.SkipString(json, offset)];
-        return key.Length <= MaxBytes ? Encoding.UTF8.GetString(key) : Encoding.UTF8.GetString(key[..MaxBytes]) + "…";
+        return ShortText.Of(json[offset..JsonText.SkipString(json, offset)], MaxBytes);
     }
 
     /// <summary>Returns the JSON type of the value at the offset, as the first words of a sentence.</summary>

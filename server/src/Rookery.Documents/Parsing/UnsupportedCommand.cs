@@ -1,4 +1,4 @@
-using System.Text;
+using Rookery.Json;
 
 namespace Rookery.Documents.Parsing;
 
@@ -12,7 +12,7 @@ internal static class UnsupportedCommand
     /// <param name="type">The command's type.</param>
     public static string Describe(string where, ReadOnlySpan<byte> type)
     {
-        string name = Encoding.UTF8.GetString(type[..Math.Min(type.Length, MaxBytes)]);
+        string name = ShortText.Of(type, MaxBytes);
         string feature = name switch
         {
             "Counters" => "counters",

@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Text;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Parsing;
 using Rookery.Json;
@@ -366,22 +365,8 @@ internal sealed class JsonPatchMachine
         return false;
     }
 
-    /// <summary>Returns bytes as text for a message, at most 128 of them.</summary>
-    private static string Show(ReadOnlySpan<byte> text)
-    {
-        if (text.Length <= MaxShownBytes)
-        {
-            return Encoding.UTF8.GetString(text);
-        }
-
-        int end = MaxShownBytes;
-        while ((text[end] & 0xC0) == 0x80)
-        {
-            end--;
-        }
-
-        return Encoding.UTF8.GetString(text[..end]) + "…";
-    }
+    /// <summary>Returns bytes as text for a message.</summary>
+    private static string Show(ReadOnlySpan<byte> text) => ShortText.Of(text, MaxShownBytes);
 
     /// <summary>A place in the current document, where a value is or could be added.</summary>
     private readonly record struct Place

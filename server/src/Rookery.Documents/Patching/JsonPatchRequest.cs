@@ -217,7 +217,9 @@ internal sealed class JsonPatchRequest(int formatLevel)
                 InputErrorCode.InvalidPatch,
                 scanner,
                 start,
-                op is null ? $"{where} has no 'op'" : $"The op '{Short(op)}' of {where} does not exist",
+                op is null
+                    ? $"{where} has no 'op'"
+                    : $"The op '{ShortText.Of(op, maxLength: 64)}' of {where} does not exist",
                 "Send add, remove, replace, move, copy or test"
             );
         }
@@ -401,6 +403,4 @@ internal sealed class JsonPatchRequest(int formatLevel)
         _refusal = InputErrors.InJson(code, scanner.Json, at, problem, advice);
         return false;
     }
-
-    private static string Short(string text) => text.Length <= 64 ? text : text[..64];
 }

@@ -436,11 +436,7 @@ internal sealed class ReduceTrial : IDisposable
     private static JsonElement? Member(JsonElement row, string name) =>
         row.TryGetProperty(name, out var value) && value.ValueKind != JsonValueKind.Null ? value : null;
 
-    private static string Shown(JsonElement? value)
-    {
-        string text = value?.GetRawText() ?? "nothing";
-        return text.Length <= ShownCharacters ? text : text[..ShownCharacters] + "…";
-    }
+    private static string Shown(JsonElement? value) => ShortText.Of(value?.GetRawText() ?? "nothing", ShownCharacters);
 
     private static bool AreSame(JsonElement? one, JsonElement? other) =>
         (one, other) switch

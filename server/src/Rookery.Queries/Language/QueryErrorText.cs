@@ -1,4 +1,5 @@
 using System.Globalization;
+using Rookery.Json;
 
 namespace Rookery.Queries.Language;
 
@@ -27,8 +28,9 @@ public static class QueryErrorText
         var line = query.AsSpan(start, (end < 0 ? query.Length : end) - start).TrimEnd('\r');
         int lineNumber = query.AsSpan(0, start).Count('\n') + 1;
         int column = position - start;
-        int firstShown = Math.Clamp(column - CharactersBefore, 0, line.Length);
-        var shown = line.Slice(firstShown, Math.Min(CharactersShown, line.Length - firstShown));
+        int firstShown = ShortText.BoundaryAt(line, Math.Clamp(column - CharactersBefore, 0, line.Length));
+        int endShown = ShortText.BoundaryAt(line, Math.Min(firstShown + CharactersShown, line.Length));
+        var shown = line[firstShown..endShown];
         return string.Create(
             CultureInfo.InvariantCulture,
             $"{error.Message}\nLine {lineNumber}, column {column + 1}:\n{shown}"

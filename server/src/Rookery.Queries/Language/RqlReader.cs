@@ -1,4 +1,5 @@
 using System.Text;
+using Rookery.Json;
 
 namespace Rookery.Queries.Language;
 
@@ -140,7 +141,7 @@ internal sealed class RqlReader
     private static string Shown(in RqlToken token)
     {
         const int MaxShownLength = 40;
-        string text = token.Text.Length <= MaxShownLength ? token.Text : token.Text[..MaxShownLength] + "…";
+        string text = ShortText.Of(token.Text, MaxShownLength);
         return token.Kind == RqlTokenKind.Parameter ? $"'${text}'" : $"'{text}'";
     }
 

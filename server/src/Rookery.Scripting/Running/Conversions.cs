@@ -171,20 +171,6 @@ internal static class Conversions
     /// <param name="heap">The heap.</param>
     /// <param name="text">The text.</param>
     /// <param name="maxBytes">Maximum bytes of UTF-8 that are shown.</param>
-    public static string Shown(this ScriptHeap heap, ScriptValue text, int maxBytes = 60)
-    {
-        var bytes = heap.Span(text);
-        if (bytes.Length <= maxBytes)
-        {
-            return System.Text.Encoding.UTF8.GetString(bytes);
-        }
-
-        int end = maxBytes;
-        while ((bytes[end] & 0xC0) == 0x80)
-        {
-            end--; // not inside of a character
-        }
-
-        return System.Text.Encoding.UTF8.GetString(bytes[..end]) + "…";
-    }
+    public static string Shown(this ScriptHeap heap, ScriptValue text, int maxBytes = 60) =>
+        ShortText.Of(heap.Span(text), maxBytes);
 }

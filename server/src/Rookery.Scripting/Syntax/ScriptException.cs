@@ -41,8 +41,8 @@ public sealed class ScriptException(ScriptFault fault, string message, int posit
         int lineStart = at == 0 ? 0 : text.LastIndexOf('\n', at - 1) + 1;
         int lineEnd = text.IndexOf('\n', at);
         lineEnd = lineEnd < 0 ? text.Length : lineEnd;
-        int from = Math.Max(lineStart, at - (MaxQuotedCharacters / 2));
-        int to = Math.Min(lineEnd, from + MaxQuotedCharacters);
+        int from = ShortText.BoundaryAt(text, Math.Max(lineStart, at - (MaxQuotedCharacters / 2)));
+        int to = ShortText.BoundaryAt(text, Math.Min(lineEnd, from + MaxQuotedCharacters));
         return $"{Message}\n{text[from..to].Replace('\t', ' ').Replace('\r', ' ')}\n{new string(' ', at - from)}^";
     }
 

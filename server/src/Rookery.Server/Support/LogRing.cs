@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging;
+using Rookery.Json;
 
 namespace Rookery.Server.Support;
 
@@ -65,7 +66,7 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
         bool isCut = text.Length > MaxSearchedCharacters;
         string clean = Secrets.Clean(isCut ? text[..MaxSearchedCharacters] : text);
         int max = Math.Min(MaxCharacters, isCut ? Math.Max(0, clean.Length - MaxSecretCharacters) : clean.Length);
-        return max == clean.Length ? clean : string.Concat(clean.AsSpan(0, max), " …");
+        return max == clean.Length ? clean : string.Concat(clean.AsSpan(0, ShortText.BoundaryAt(clean, max)), " …");
     }
 
     private static long BytesOf(string text) => (2L * text.Length) + LineOverheadBytes;

@@ -1,5 +1,6 @@
 using System.Text;
 using Rookery.Hosting.Logging;
+using Rookery.Json;
 
 namespace Rookery.Terminal;
 
@@ -58,7 +59,7 @@ internal sealed class Table(params string[] columns)
             return "…";
         }
 
-        return $"{text.AsSpan(0, width - 1)}…";
+        return ShortText.Of(text, width - 1);
     }
 
     /// <summary>Narrows the widest columns first, until the table fits or every column has its minimum.</summary>

@@ -139,6 +139,25 @@ public class BatchRequestParserTests
         Assert.Contains(named, error.What, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("""{"Commands":[{"Id":"a","Type":"DELETE","$":1}]}""")]
+    [InlineData("""{"Commands":[{"Id":"a","Type":"$"}]}""")]
+    [InlineData("""{"Commands":[{"Id":"a","Type":"PUT","Document":{"$":1,"$":2}}]}""")]
+    [InlineData("""{"Commands":[],"TransactionMode":"$"}""")]
+    [InlineData("""{"Commands":[{"Id":"a","Type":"$"}],"TransactionMode":"ClusterWide"}""")]
+    [InlineData("""{"Commands":[{"Id":"a","$":1}],"TransactionMode":"ClusterWide"}""")]
+    public void A_long_text_in_a_refusal_ends_after_a_whole_character(string body)
+    {
+        // A face has four bytes, so all four lengths before them end the text at each place in one.
+        for (int shift = 0; shift < 4; shift++)
+        {
+            string text = new string('x', shift) + string.Concat(Enumerable.Repeat("😀", 40));
+            string refusal = Refuse(body.Replace("$", text, StringComparison.Ordinal)).What;
+            Assert.Contains("😀…", refusal, StringComparison.Ordinal);
+            Assert.DoesNotContain("\uFFFD", refusal, StringComparison.Ordinal);
+        }
+    }
+
     [Fact]
     public void A_batch_is_bounded_by_its_encoded_size_and_its_number_of_commands()
     {

@@ -173,6 +173,11 @@ public class JsonPatchTests
     [InlineData("""{"op":"copy","from":"/@metadata","path":"/k"}""", InputErrorCode.NotSupported, "@metadata")]
     [InlineData("""{"op":"add","path":"","value":{"@metadata":{}}}""", InputErrorCode.NotSupported, "@metadata")]
     [InlineData("""{"op":"add","path":"/a","value":{"x":1,"x":2}}""", InputErrorCode.DuplicateKey, "twice")]
+    [InlineData(
+        """{"op":"123456789.123456789.123456789.123456789.123456789.123456789.123😀","path":"/a"}""",
+        InputErrorCode.InvalidPatch,
+        "789.123…' of"
+    )]
     public void A_malformed_operation_is_refused_when_it_is_proposed(
         string operation,
         InputErrorCode code,

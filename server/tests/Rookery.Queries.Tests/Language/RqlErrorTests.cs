@@ -1,3 +1,4 @@
+using System.Text;
 using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Tests.Language;
@@ -248,6 +249,16 @@ public sealed class RqlErrorTests
         Assert.Equal(160, lines[2].Length);
         Assert.Equal('!', lines[2][lines[3].IndexOf('^', StringComparison.Ordinal)]);
         Assert.StartsWith("Line 1, column ", lines[1], StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("x")]
+    public void A_long_line_is_shown_from_and_to_a_whole_character(string before)
+    {
+        string text = before + string.Concat(Enumerable.Repeat("😀", 200));
+        string shown = QueryErrorText.Of(new QueryException(QueryFault.Invalid, "Wrong.", 201), text).Split('\n')[2];
+        Assert.Equal(shown, Encoding.UTF8.GetString(Encoding.UTF8.GetBytes(shown)));
     }
 
     [Fact]

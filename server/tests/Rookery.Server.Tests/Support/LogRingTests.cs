@@ -49,6 +49,16 @@ public sealed partial class LogRingTests
         Assert.InRange(Assert.Single(ring.Read(null, 1000)).Text.Length, 8000, 9000);
     }
 
+    [Theory]
+    [InlineData("")]
+    [InlineData("x")]
+    public void A_line_is_cut_after_a_whole_character(string before)
+    {
+        var ring = new LogRing();
+        ring.Add(Now, LogLevel.Error, default, before + string.Concat(Enumerable.Repeat("😀", 5000)));
+        Assert.EndsWith("😀 …", Assert.Single(ring.Read(null, 1)).Text, StringComparison.Ordinal);
+    }
+
     // A line is cut after 8 KiB or 16 KiB, which is within a token here.
     [Theory]
     [InlineData(8172, 1)]

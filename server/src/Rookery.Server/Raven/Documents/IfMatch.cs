@@ -1,6 +1,7 @@
 using System.Text;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Commands;
+using Rookery.Json;
 
 namespace Rookery.Server.Raven.Documents;
 
@@ -34,10 +35,7 @@ internal static class IfMatch
             ? ExpectedChangeVector.MustEqual(destination[..length])
             : throw RefusedException.BadRequest(
                 $"If-Match must be one change vector of at most {ExpectedChangeVector.MaxBytes} bytes, as an "
-                    + $"answer of this server has it; it is '{Shorten(text)}'."
+                    + $"answer of this server has it; it is '{ShortText.Of(text, maxLength: 64)}'."
             );
     }
-
-    private static string Shorten(ReadOnlySpan<char> text) =>
-        text.Length <= 64 ? text.ToString() : string.Concat(text[..64], "…");
 }
