@@ -99,8 +99,10 @@ public readonly struct DatabaseReader : IDisposable
     /// <summary>
     /// Returns the documents whose id begins with <paramref name="prefix"/>, in id order. An empty prefix matches all.
     /// </summary>
-    /// <param name="prefix">The beginning of the ids, in any casing.</param>
-    /// <param name="startAfter">The last id to skip; empty to start with the first document.</param>
+    /// <param name="prefix">The beginning of the ids, in any casing. One that is longer than ids may be matches no
+    /// document.</param>
+    /// <param name="startAfter">The last id to skip, of at most <see cref="DocumentId.MaxBytes"/> bytes; empty to start
+    /// with the first document.</param>
     public DocumentCursor SeekByIdPrefix(ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> startAfter = default) =>
         DocumentCursor.SeekByIdPrefix(this, prefix, startAfter);
 
@@ -120,7 +122,7 @@ public readonly struct DatabaseReader : IDisposable
 
     /// <summary>
     /// Returns the documents of a collection (its name in any casing) in the order of their last write, from the first
-    /// etag above <paramref name="afterEtag"/>.
+    /// etag above <paramref name="afterEtag"/>. A name that is longer than names may be matches no document.
     /// </summary>
     public DocumentCursor SeekByCollection(ReadOnlySpan<byte> collection, long afterEtag = 0) =>
         DocumentCursor.SeekByCollection(this, collection, afterEtag);

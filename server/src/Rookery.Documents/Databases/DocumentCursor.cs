@@ -80,17 +80,26 @@ public sealed class DocumentCursor : IDisposable
         Action<DamageEvent>? damageSkipped = null
     )
     {
+        Invariant.Holds(startAfter.Length <= DocumentId.MaxBytes, "a cursor begins after an id that is valid");
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
-        Span<byte> from = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
-        Span<byte> to = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
-        Span<byte> lastKeyBuffer = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes) + 1];
-        var startKey = Key.WriteText(from, reader.Database.Number, Table.Documents, ToLower(prefix, lower));
+        if (!TryToLower(prefix, lower, out int prefixLength))
+        {
+            return SeekNothing(reader);
+        }
+
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        Span<byte> lastKeyBuffer = stackalloc byte[Key.MaxBytes];
+        var startKey = Key.WriteText(from, reader.Database.Number, Table.Documents, lower[..prefixLength]);
         var endKey = Key.WriteAfterPrefix(to, startKey);
+
+        // No id is longer than MaxBytes, so the ids after the truncated text are those after the whole one.
+        int lastSkippedLength = Math.Min(DocumentId.ToLower(startAfter, lower), DocumentId.MaxBytes);
         var lastSkippedKey = Key.WriteText(
             lastKeyBuffer,
             reader.Database.Number,
             Table.Documents,
-            ToLower(startAfter, lower)
+            lower[..lastSkippedLength]
         );
         if (!startAfter.IsEmpty && lastSkippedKey.SequenceCompareTo(startKey) >= 0)
         {
@@ -108,9 +117,14 @@ public sealed class DocumentCursor : IDisposable
     internal static DocumentCursor SeekCompareExchange(in DatabaseReader reader, ReadOnlySpan<byte> prefix)
     {
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
-        Span<byte> from = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
-        Span<byte> to = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
-        var startKey = Key.WriteText(from, reader.Database.Number, Table.CompareExchange, ToLower(prefix, lower));
+        if (!TryToLower(prefix, lower, out int prefixLength))
+        {
+            return SeekNothing(reader);
+        }
+
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        var startKey = Key.WriteText(from, reader.Database.Number, Table.CompareExchange, lower[..prefixLength]);
         return new DocumentCursor(
             reader,
             startKey,
@@ -139,13 +153,13 @@ public sealed class DocumentCursor : IDisposable
         long afterEtag
     )
     {
+        if (collection.Length > DocumentLimits.MaxCollectionBytes)
+        {
+            return SeekNothing(reader);
+        }
+
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
-        // A longer name would not fit into the key's buffer.
-        collection =
-            collection.Length > DocumentLimits.MaxCollectionBytes
-                ? collection[..DocumentLimits.MaxCollectionBytes]
-                : collection;
         return new DocumentCursor(
             reader,
             Key.WriteCollection(from, reader.Database.Number, collection, Math.Max(afterEtag, 0) + 1),
@@ -256,12 +270,18 @@ public sealed class DocumentCursor : IDisposable
     /// <inheritdoc/>
     public void Dispose() => Close();
 
-    /// <summary>Lower-cases an id, and truncates it to the length of the longest id.</summary>
-    private static ReadOnlySpan<byte> ToLower(ReadOnlySpan<byte> id, Span<byte> buffer)
+    /// <summary>Returns a cursor without documents.</summary>
+    private static DocumentCursor SeekNothing(in DatabaseReader reader) =>
+        new(reader, from: [], to: [], isIndirect: false, isBackward: false) { _isAtEnd = true };
+
+    /// <summary>
+    /// Lower-cases a prefix of ids; returns false if it is longer than any id, so that no id begins with it. The result
+    /// may be longer than the prefix by half (U+023A takes two bytes, U+2C65 three).
+    /// </summary>
+    private static bool TryToLower(ReadOnlySpan<byte> prefix, Span<byte> lower, out int length)
     {
-        var truncated = id.Length > DocumentId.MaxBytes ? id[..DocumentId.MaxBytes] : id;
-        int length = DocumentId.ToLower(truncated, buffer);
-        return buffer[..Math.Min(length, DocumentId.MaxBytes)];
+        length = prefix.Length > DocumentId.MaxBytes ? prefix.Length : DocumentId.ToLower(prefix, lower);
+        return length <= DocumentId.MaxBytes;
     }
 
     private bool MoveNextRow()
