@@ -10,7 +10,7 @@ namespace Rookery.Documents.Apply;
 /// <summary>Stores and deletes cluster records: all records of a command, or none.</summary>
 internal sealed class ClusterRecordOperations(ClusterRecords records)
 {
-    private readonly List<ClusterRecordChange> _changes = [];
+    private readonly List<string> _changedKeys = [];
 
     /// <summary>
     /// Set only for exports, as <see cref="Applier.CommandSkipped"/>. Then a damaged record counts as missing, and this
@@ -23,13 +23,13 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
     {
         var results = new OperationResult[command.OperationCount];
         var mark = scope.Batch.Mark();
-        int firstChange = _changes.Count;
+        int firstChange = _changedKeys.Count;
         for (int i = 0; command.TryReadRecord(out var record); i++)
         {
             if (Apply(scope, record, firstEtag + i, out results[i]) is { } refusal)
             {
                 scope.Batch.RollBack(mark);
-                _changes.RemoveRange(firstChange, _changes.Count - firstChange);
+                _changedKeys.RemoveRange(firstChange, _changedKeys.Count - firstChange);
                 return new CommandOutcome(refusal with { Operation = i });
             }
         }
@@ -37,19 +37,19 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
         return new CommandOutcome(logIndex, scope.LogTicks, results);
     }
 
-    /// <summary>Publishes the changes of the entry to subscribers, after readers can see the entry.</summary>
+    /// <summary>Announces the changes of the entry, after readers can see the entry.</summary>
     public void Publish()
     {
-        foreach (var change in _changes)
+        foreach (string key in _changedKeys)
         {
-            records.Announce(change);
+            records.Announce(key);
         }
 
-        _changes.Clear();
+        _changedKeys.Clear();
     }
 
     /// <summary>Discards the changes of an entry whose apply threw.</summary>
-    public void DiscardChanges() => _changes.Clear();
+    public void DiscardChanges() => _changedKeys.Clear();
 
     private Rejection? Apply(in EntryScope scope, in ClusterRecordCommand record, long etag, out OperationResult result)
     {
@@ -93,9 +93,7 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
             };
         }
 
-        _changes.Add(
-            new ClusterRecordChange(Encoding.ASCII.GetString(record.Key), record.IsDelete ? ClusterRecord.Absent : etag)
-        );
+        _changedKeys.Add(Encoding.ASCII.GetString(record.Key));
         return null;
     }
 

@@ -1,5 +1,4 @@
 using System.Diagnostics.CodeAnalysis;
-using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
 using Rookery.Storage;
 
@@ -17,9 +16,9 @@ internal sealed class NodeState
     private readonly StorageEngine _storage;
     private readonly DatabaseCatalog _catalog;
     private readonly Action<DamageEvent>? _damageSkipped;
-    private readonly List<DatabaseChange> _changes = [];
     private readonly CollectionMemory _collections = new();
     private uint _lastDatabaseNumber;
+    private bool _hasChanges; // whether databases were created, replaced or deleted since they were published
     private bool _lacksRecords; // whether some database records cannot be read
     private long _lastUnsteadyTicks;
 
@@ -53,25 +52,7 @@ internal sealed class NodeState
         Load();
         foreach (var database in before)
         {
-            if (!_byName.ContainsKey(database.Record.LowerName))
-            {
-                _catalog.Announce(new DatabaseChange(database.Name, Created: false));
-            }
-
             database.Complete();
-        }
-
-        foreach (var database in _catalog.All)
-        {
-            if (
-                !Array.Exists(
-                    before,
-                    earlier => string.Equals(earlier.HistoryId, database.HistoryId, StringComparison.Ordinal)
-                )
-            )
-            {
-                _catalog.Announce(new DatabaseChange(database.Name, Created: true));
-            }
         }
     }
 
@@ -132,7 +113,7 @@ internal sealed class NodeState
             _byName[loaded.Database.Record.LowerName] = loaded;
         }
 
-        _changes.Clear();
+        _hasChanges = false;
         _catalog.Publish(_byNumber.Values.Select(state => state.Database), _lastDatabaseNumber);
 
         void SkipRecord(DamageEvent damage)
@@ -236,7 +217,7 @@ internal sealed class NodeState
         _byNumber.Add(record.Number, state);
         _byName.Add(record.LowerName, state);
         _lastDatabaseNumber = Math.Max(_lastDatabaseNumber, record.Number);
-        _changes.Add(new DatabaseChange(record.Name, Created: true));
+        _hasChanges = true;
     }
 
     public void Remove(DatabaseState database)
@@ -246,7 +227,7 @@ internal sealed class NodeState
         _byName.Remove(database.Database.Record.LowerName);
         database.Database.RefuseReaders(isDeleted: true);
         _removedDatabases.Add(database.Database);
-        _changes.Add(new DatabaseChange(database.Database.Name, Created: false));
+        _hasChanges = true;
     }
 
     /// <summary>
@@ -258,7 +239,7 @@ internal sealed class NodeState
         database.Database.RefuseReaders(isDeleted: false);
         _removedDatabases.Add(database.Database);
         database.Database = new Database(record, _storage);
-        _changes.Add(new DatabaseChange(record.Name, Created: true));
+        _hasChanges = true;
     }
 
     /// <summary>The node's row after the current entry.</summary>
@@ -267,23 +248,18 @@ internal sealed class NodeState
     /// <summary>Publishes created, replaced and deleted databases, after readers can see the entry.</summary>
     public void PublishDatabases()
     {
-        if (_changes.Count == 0)
+        if (!_hasChanges)
         {
             return;
         }
 
         _catalog.Publish(_byNumber.Values.Select(state => state.Database), _lastDatabaseNumber);
-        foreach (var change in _changes)
-        {
-            _catalog.Announce(change);
-        }
-
         foreach (var database in _removedDatabases)
         {
             database.Complete();
         }
 
-        _changes.Clear();
+        _hasChanges = false;
         _removedDatabases.Clear();
     }
 }

@@ -32,8 +32,3 @@ public readonly record struct DocumentChange(DocumentChangeKind Kind, string Id,
     /// <summary>The counter's value after the change.</summary>
     public long CounterValue { get; init; }
 }
-
-/// <summary>A database was created or deleted.</summary>
-/// <param name="Name">Name of the database.</param>
-/// <param name="Created">True when it was created, false when it was deleted.</param>
-public readonly record struct DatabaseChange(string Name, bool Created);

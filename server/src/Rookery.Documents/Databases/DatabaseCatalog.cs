@@ -1,6 +1,5 @@
 using System.Collections.Frozen;
 using System.Diagnostics.CodeAnalysis;
-using Rookery.Documents.Changes;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Databases;
@@ -11,7 +10,6 @@ namespace Rookery.Documents.Databases;
 /// </summary>
 public sealed class DatabaseCatalog
 {
-    private readonly ChangeHub<DatabaseChange> _changes = new();
     private State _state = new([]);
     private uint _lastNumber;
 
@@ -41,9 +39,6 @@ public sealed class DatabaseCatalog
         return name.Length <= lower.Length
             && Volatile.Read(ref _state).ByLowerName.TryGetValue(lower[..name.ToLowerInvariant(lower)], out database);
     }
-
-    /// <summary>Subscribes to databases that are created or deleted from now on.</summary>
-    public ChangeSubscription<DatabaseChange> Subscribe() => _changes.Subscribe();
 
     /// <summary>
     /// Called after readers can see an applied entry of any database, or a created or deleted database. Runs on the
@@ -87,11 +82,8 @@ public sealed class DatabaseCatalog
         LastNumber = lastNumber; // after the databases, so a reader that reads the number first finds all of them
     }
 
-    internal void Announce(in DatabaseChange change) => _changes.Publish(change);
-
     internal void Complete()
     {
-        _changes.Complete();
         foreach (var database in All)
         {
             database.Complete();

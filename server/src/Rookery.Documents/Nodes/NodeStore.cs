@@ -298,7 +298,6 @@ public sealed class NodeStore : IDisposable
     public void Dispose()
     {
         Databases.Complete();
-        ClusterRecords.Complete();
         Attachments.Dispose();
         Background.Dispose();
         Offers.Dispose();

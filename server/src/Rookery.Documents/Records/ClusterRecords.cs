@@ -2,7 +2,6 @@ using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
 using System.Text;
 using Rookery.Documents.Apply;
-using Rookery.Documents.Changes;
 using Rookery.Documents.Nodes;
 using Rookery.Platform;
 using Rookery.Storage;
@@ -15,7 +14,6 @@ namespace Rookery.Documents.Records;
 /// </summary>
 public sealed class ClusterRecords
 {
-    private readonly ChangeHub<ClusterRecordChange> _changes = new();
     private StorageEngine? _storage;
     private long _revision;
 
@@ -88,9 +86,6 @@ public sealed class ClusterRecords
         return records;
     }
 
-    /// <summary>Subscribes to the records that change from now on.</summary>
-    public ChangeSubscription<ClusterRecordChange> Subscribe() => _changes.Subscribe();
-
     /// <summary>
     /// Called after readers can see a change of the format level's record, and before any later entry is applied.
     /// </summary>
@@ -99,51 +94,19 @@ public sealed class ClusterRecords
     /// <summary>Sets the storage to read from. Before this call there are no records.</summary>
     internal void Open(StorageEngine storage) => _storage = storage;
 
-    /// <summary>Publishes a change to subscribers, without waiting. Readers can already see it.</summary>
-    internal void Announce(in ClusterRecordChange change)
+    /// <summary>Raises <see cref="Revision"/> after a record was changed. Readers can already see the change.</summary>
+    internal void Announce(string key)
     {
         Volatile.Write(ref _revision, _revision + 1);
-        if (string.Equals(change.Key, FormatLevel.RecordKey, StringComparison.Ordinal))
+        if (string.Equals(key, FormatLevel.RecordKey, StringComparison.Ordinal))
         {
             FormatLevelChanged?.Invoke();
         }
-
-        _changes.Publish(change);
     }
 
-    /// <summary>
-    /// Returns the version of each record, for a comparison before and after all records are replaced. Empty if the
-    /// records are damaged: then all later records count as changed.
-    /// </summary>
-    internal IReadOnlyDictionary<string, long> ReadVersions()
-    {
-        try
-        {
-            return List(string.Empty)
-                .ToDictionary(static record => record.Key, static record => record.Version, StringComparer.Ordinal);
-        }
-        catch (DamagedException)
-        {
-            return new Dictionary<string, long>(StringComparer.Ordinal);
-        }
-    }
-
-    /// <summary>Publishes a change for each record whose version differs from <paramref name="before"/>.</summary>
-    internal void AnnounceChangesSince(IReadOnlyDictionary<string, long> before)
-    {
-        var after = ReadVersions();
-        foreach (string key in before.Keys.Union(after.Keys, StringComparer.Ordinal).Order(StringComparer.Ordinal))
-        {
-            long version = after.GetValueOrDefault(key, ClusterRecord.Absent);
-            if (version != before.GetValueOrDefault(key, ClusterRecord.Absent))
-            {
-                Announce(new ClusterRecordChange(key, version));
-            }
-        }
-    }
-
-    /// <summary>Ends all subscriptions.</summary>
-    internal void Complete() => _changes.Complete();
+    /// <summary>Raises <see cref="Revision"/> after all records were replaced, perhaps that of the format
+    /// level, too.</summary>
+    internal void AnnounceReplacement() => Announce(FormatLevel.RecordKey);
 
     private static ReadOnlySpan<byte> RowKey(Span<byte> buffer, string key)
     {

@@ -151,7 +151,6 @@ public sealed class StoppedStore : IDisposable
     {
         _journal?.Dispose();
         _storage?.Dispose();
-        _records.Complete();
         _directory.Dispose();
     }
 

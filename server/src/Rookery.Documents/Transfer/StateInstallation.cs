@@ -74,7 +74,6 @@ public sealed class StateInstallation
     /// next start resets it. After this and any other exception the node must stop.</exception>
     public ManifestPosition Install(FetchedState fetched, bool tailIsKept)
     {
-        var before = _records.ReadVersions();
         _storage.Installer.Install(fetched.State, tailIsKept ? null : (ReadOnlyMemory<byte>?)EncodeNote(fetched.Offer));
         if (PendingResetOf(_storage) is { } reset)
         {
@@ -84,7 +83,7 @@ public sealed class StateInstallation
 
         _applier.Reload();
         Release(_storage.Durable.Index);
-        _records.AnnounceChangesSince(before);
+        _records.AnnounceReplacement();
         bool isWhole = fetched.Offer.Since is null;
         _inbox.Statistics.CountInstalled(isWhole ? StateTransferKind.Files : StateTransferKind.Changes);
         ClearInbox();
