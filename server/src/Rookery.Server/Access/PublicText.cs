@@ -43,13 +43,32 @@ internal sealed class PublicText(ServerContext context)
         return sentence;
     }
 
-    private string ReplaceDirectory(string sentence, string setting, string word) =>
-        context
+    private string ReplaceDirectory(string sentence, string setting, string word)
+    {
+        string? value = context
             .Options.Settings.FirstOrDefault(shown => string.Equals(shown.Name, setting, StringComparison.Ordinal))
-            ?.Value
-            is { Length: > 1 } directory
-            ? sentence.Replace(directory, word, StringComparison.Ordinal)
+            ?.Value;
+        return value?.TrimEnd('/') is { Length: > 1 } directory
+            ? ReplaceWhole(sentence, directory, word, IsWholePath)
             : sentence;
+
+        static bool IsWholePath(string sentence, int at, int end)
+        {
+            // /data is neither a part of /databases nor of /old/data.
+            var after = sentence.AsSpan(end);
+            bool isBegun =
+                at > 0 && (char.IsLetterOrDigit(sentence[at - 1]) || sentence[at - 1] is '/' or '.' or '-' or '_');
+            bool isEnded =
+                after.IsEmpty
+                || after[0] == '/'
+                || PathEnds.Contains(after[0])
+                || (
+                    EndPunctuation.Contains(after[0], StringComparison.Ordinal)
+                    && (after.Length == 1 || PathEnds.Contains(after[1]))
+                );
+            return !isBegun && isEnded;
+        }
+    }
 
     private static string WithoutPaths(string sentence)
     {
@@ -87,24 +106,30 @@ internal sealed class PublicText(ServerContext context)
 
     private static string ReplaceName(string sentence, string name, string tag)
     {
-        if (name.Length == 0)
-        {
-            return sentence;
-        }
+        return name.Length == 0 ? sentence : ReplaceWhole(sentence, name, $"member {tag}", IsWholeName);
 
-        for (int at = 0; (at = sentence.IndexOf(name, at, StringComparison.Ordinal)) >= 0; )
+        static bool IsWholeName(string sentence, int at, int end) =>
+            (at == 0 || !IsPartOfName(sentence[at - 1])) && (end == sentence.Length || !IsPartOfName(sentence[end]));
+
+        static bool IsPartOfName(char character) => char.IsLetterOrDigit(character) || character is '-' or '_';
+    }
+
+    /// <summary>Replaces a text where it is not a part of a longer one.</summary>
+    /// <param name="sentence">The sentence.</param>
+    /// <param name="text">The text; not empty.</param>
+    /// <param name="shown">What to show instead.</param>
+    /// <param name="isWhole">Whether the part of the sentence from one position to before another is no part of a
+    /// longer name or path.</param>
+    private static string ReplaceWhole(string sentence, string text, string shown, Func<string, int, int, bool> isWhole)
+    {
+        for (int at = 0; (at = sentence.IndexOf(text, at, StringComparison.Ordinal)) >= 0; )
         {
-            int end = at + name.Length;
-            bool isWhole =
-                (at == 0 || !IsPartOfName(sentence[at - 1]))
-                && (end == sentence.Length || !IsPartOfName(sentence[end]));
-            string shown = isWhole ? $"member {tag}" : name;
-            sentence = string.Concat(sentence.AsSpan(0, at), shown, sentence.AsSpan(end));
-            at += shown.Length;
+            int end = at + text.Length;
+            string replacement = isWhole(sentence, at, end) ? shown : text;
+            sentence = string.Concat(sentence.AsSpan(0, at), replacement, sentence.AsSpan(end));
+            at += replacement.Length;
         }
 
         return sentence;
-
-        static bool IsPartOfName(char character) => char.IsLetterOrDigit(character) || character is '-' or '_';
     }
 }

@@ -91,6 +91,9 @@ public sealed class FailedDiskAccessTests : IAsyncLifetime
     [Theory]
     [InlineData("Cannot write /srv/rookery data/journal/0.seg: full.", "Cannot write DATA/journal/0.seg: full.")]
     [InlineData("Cannot read /mnt/ssd/j/segment-1.", "Cannot read JOURNAL/segment-1.")]
+    [InlineData("Cannot read /mnt/ssd/j2/segment-1 or /mnt/ssd/j.", "Cannot read (a path) or JOURNAL.")]
+    [InlineData("See /mnt/ssd/j.json, /old/mnt/ssd/j/x and '/mnt/ssd/j'.", "See (a path), (a path) and 'JOURNAL'.")]
+    [InlineData("Read /srv/rookery database/x: full.", "Read (a path) database/x: full.")]
     [InlineData("See \"/etc/rookery/phrase\", or /root/x; /a.", "See \"(a path)\", or (a path); (a path).")]
     [InlineData("Ask http://10.0.0.1:8080/x with a/b, and/or 1/2.", "Ask http://10.0.0.1:8080/x with a/b, and/or 1/2.")]
     public async Task A_sentence_for_callers_without_a_credential_shows_no_path(string sentence, string shown)
@@ -100,7 +103,7 @@ public sealed class FailedDiskAccessTests : IAsyncLifetime
             Settings =
             [
                 new ShownSetting("data", "/srv/rookery data", "option"),
-                new ShownSetting("journal", "/mnt/ssd/j", "option"),
+                new ShownSetting("journal", "/mnt/ssd/j/", "option"),
             ],
         };
         await server.InitializeAsync();
