@@ -180,6 +180,11 @@ public sealed class ServeConfigurationTests
     [InlineData("{\"form\": {\"expect\": 3.5}}", "\"form.expect\" a value that is not a whole number")]
     [InlineData("{\"form\": {\"phraseFile\": 3}}", "\"form.phraseFile\" a value that is not a string")]
     [InlineData("{\"form\": {\"phrase\": \"x\"}}", "has the unknown setting \"form.phrase\"")]
+    [InlineData("{\"form\": {\"expect\": 3,\n\"expect\": 4}}", "names \"form.expect\" a second time in line 2")]
+    [InlineData(
+        "{\"form\": {\"phraseFile\": \"p\", \"expect\": 3, \"phraseFile\": \"q\"}}",
+        "names \"form.phraseFile\" a second time"
+    )]
     public void Invalid_form_settings_are_refused_with_name_and_line(string text, string expected) =>
         An_invalid_file_is_refused_with_name_and_line(text, expected);
 

@@ -89,6 +89,10 @@ public static class ConfigurationFile
             {
                 string member = _reader.GetString()!;
                 Require(member is "expect" or "phraseFile", $"has the unknown setting \"{name}.{member}\"");
+                Require(
+                    member is "expect" ? expect is null : phraseFile is null,
+                    $"names \"{name}.{member}\" a second time"
+                );
                 if (member is "phraseFile")
                 {
                     phraseFile = ReadText($"{name}.{member}");

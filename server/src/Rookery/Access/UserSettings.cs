@@ -129,8 +129,14 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
         }
 
         var settings = Nothing;
+        var seen = new HashSet<string>(StringComparer.Ordinal);
         foreach (var member in json.RootElement.EnumerateObject())
         {
+            if (!seen.Add(member.Name))
+            {
+                throw InvalidFile(path, $"names \"{member.Name}\" a second time");
+            }
+
             settings = member.Name switch
             {
                 "url" => settings with { Urls = UrlsOf(path, member.Value) },

@@ -288,4 +288,13 @@ public sealed class CommandLineTests
         Assert.True(settings.ContainsAll([new Uri("http://a:1/")]));
         Assert.False(settings.ContainsAll([new Uri("http://a:1/"), new Uri("http://c/")]));
     }
+
+    [Fact]
+    public void Settings_that_name_a_member_twice_are_refused()
+    {
+        var refused = Assert.Throws<AdminException>(() =>
+            UserSettings.Parse("config.json", """{"url":"http://a:1","token":"t","url":"http://b:1"}""")
+        );
+        Assert.Equal("The file config.json names \"url\" a second time.", refused.Message);
+    }
 }
