@@ -3,6 +3,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.Logging;
+using Rookery.Board;
 using Rookery.Server.Access;
 using Rookery.Server.Raven;
 using Rookery.Server.Support;
@@ -18,9 +19,7 @@ internal sealed class FindRoute(ServerContext context)
     private const int DefaultSeconds = 30;
     private const int MaxSeconds = 300;
 
-    private readonly Lock _access = new();
-    private IDisposable? _blinking;
-    private long _endsAt;
+    private readonly BlinkingLight _blinking = new(context.Time);
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
         routes
@@ -47,27 +46,7 @@ internal sealed class FindRoute(ServerContext context)
             );
         }
 
-        lock (_access)
-        {
-            _endsAt = context.Time.GetTimestamp() + (long)(seconds * context.Time.TimestampFrequency);
-            if (_blinking is null)
-            {
-                _blinking =
-                    light.TryBlink(out string? whyNot)
-                    ?? throw RefusedException.NotSupported(
-                        $"Node {context.Options.NodeTag} may not blink the light {light.Name} of its board: "
-                            + $"{whyNot}. Its user needs to write trigger and brightness in "
-                            + $"/sys/class/leds/{light.Name}; the package sets that up."
-                    );
-                if (!context.Background.TryBegin("the blinking light", StopBlinkingAsync))
-                {
-                    _blinking.Dispose();
-                    _blinking = null;
-                    throw RefusedException.NodeStops();
-                }
-            }
-        }
-
+        _blinking.BlinkFor(TimeSpan.FromSeconds(seconds), () => Begin(light));
         context.Log.LogInformation(
             LogEvents.BoardSought,
             "'{Who}' looks for this board: its light {Light} blinks for {Seconds} s.",
@@ -78,11 +57,29 @@ internal sealed class FindRoute(ServerContext context)
         return EmptyResponse.AnswerNoContent(http);
     }
 
-    private async Task StopBlinkingAsync()
+    private IDisposable Begin(IBoardLight light)
+    {
+        var blinking =
+            light.TryBlink(out string? whyNot)
+            ?? throw RefusedException.NotSupported(
+                $"Node {context.Options.NodeTag} may not blink the light {light.Name} of its board: "
+                    + $"{whyNot}. Its user needs to write trigger and brightness in "
+                    + $"/sys/class/leds/{light.Name}; the package sets that up."
+            );
+        if (context.Background.TryBegin("the blinking light", StopWhenDueAsync))
+        {
+            return blinking;
+        }
+
+        blinking.Dispose();
+        throw RefusedException.NodeStops();
+    }
+
+    private async Task StopWhenDueAsync()
     {
         try
         {
-            while (ReadRemaining() is { } remaining && remaining > TimeSpan.Zero)
+            while (_blinking.StopIfDue() is { } remaining)
             {
                 await Task.Delay(remaining, context.Time, context.Stopping);
             }
@@ -90,24 +87,7 @@ internal sealed class FindRoute(ServerContext context)
         catch (OperationCanceledException)
         {
             // The node stops; the light returns to its previous state.
-        }
-        finally
-        {
-            lock (_access)
-            {
-                _blinking?.Dispose();
-                _blinking = null;
-            }
-        }
-    }
-
-    private TimeSpan? ReadRemaining()
-    {
-        lock (_access)
-        {
-            return TimeSpan.FromSeconds(
-                (_endsAt - context.Time.GetTimestamp()) / (double)context.Time.TimestampFrequency
-            );
+            _blinking.Stop();
         }
     }
 }
