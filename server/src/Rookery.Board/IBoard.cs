@@ -132,6 +132,9 @@ public sealed record StorageReading(string Device)
     /// <summary>As <see cref="LifeUsedA"/>, of the type B cells.</summary>
     public double? LifeUsedB { get; init; }
 
+    /// <summary>The used life of the more worn of the two types of cells; null if the device reports neither.</summary>
+    public double? LifeUsed => Nullable.Compare(LifeUsedA, LifeUsedB) > 0 ? LifeUsedA : LifeUsedB;
+
     /// <summary>Use of an eMMC's spare blocks: 1 normal, 2 over 80 %, 3 over 90 %.</summary>
     public int? SpareBlocksUsed { get; init; }
 }

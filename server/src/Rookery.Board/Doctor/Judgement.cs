@@ -163,7 +163,7 @@ public static class Judgement
     {
         string product = device.Card?.Name is { } cardName ? $" ({cardName})" : string.Empty;
         string name = device.Device + product;
-        double? life = Nullable.Compare(device.LifeUsedA, device.LifeUsedB) > 0 ? device.LifeUsedA : device.LifeUsedB;
+        double? life = device.LifeUsed;
         const string replace =
             "Replace it before it fails. In a cluster, use `rookery cluster node replace`, so that a new card takes "
             + "over; a node alone needs a backup first.";

@@ -260,13 +260,10 @@ public static class AlertCatalogue
                 "Plan to replace it: take a backup, and give the node another card or drive before it turns read-only.",
             Judge = static facts =>
                 facts.Devices.FirstOrDefault(static device =>
-                    Math.Max(device.LifeUsedA ?? 0, device.LifeUsedB ?? 0) >= LifeUsed
-                    || device.SpareBlocksUsed >= SpareBlocksUsed
+                    device.LifeUsed >= LifeUsed || device.SpareBlocksUsed >= SpareBlocksUsed
                 )
                     is { } worn
-                    ? $"{worn.Device} reports that it has used "
-                        + $"{Math.Max(worn.LifeUsedA ?? 0, worn.LifeUsedB ?? 0) * 100:0} % of its "
-                        + (worn.SpareBlocksUsed >= SpareBlocksUsed ? "life and most of its spare blocks." : "life.")
+                    ? $"{worn.Device} reports that it has used {DescribeWear(worn)}."
                     : null,
         },
         new()
@@ -518,6 +515,17 @@ public static class AlertCatalogue
     private static string DescribeContents(AlertFacts facts) =>
         $"This node cannot read {Count(facts.UnreadableContents, "content")} of attachments: upload the files again, "
         + "or restore a backup that has them. Its log names them.";
+
+    // A device may report one of the two, or both.
+    private static string DescribeWear(StorageReading device)
+    {
+        string?[] used =
+        [
+            device.LifeUsed is { } life ? $"{life * 100:0} % of its life" : null,
+            device.SpareBlocksUsed >= SpareBlocksUsed ? "most of its spare blocks" : null,
+        ];
+        return string.Join(" and ", used.Where(static part => part is not null));
+    }
 
     private static string Count(int number, string noun) => $"{number} {noun}{(number == 1 ? string.Empty : "s")}";
 }

@@ -3,18 +3,9 @@ using Rookery.Board;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>
-/// Estimates from a card's own report how much of its life is used and left. SD cards report nothing.
-/// </summary>
+/// <summary>Estimates from a card's own report how much of its life is left. SD cards report nothing.</summary>
 internal static class CardLife
 {
-    /// <summary>
-    /// Returns the used part of a card's life, from 0 to 1, of the more worn of its two kinds of cells. Null if the
-    /// card does not report it.
-    /// </summary>
-    public static double? UsedOf(StorageReading device) =>
-        Nullable.Compare(device.LifeUsedA, device.LifeUsedB) > 0 ? device.LifeUsedA : device.LifeUsedB;
-
     /// <summary>
     /// Returns the days until the card's whole life is used, at the average rate since its manufacture. This is a lower
     /// bound: the card reports its use in tenths, rounded up, and was first used after its manufacture. Null if the use
@@ -24,7 +15,7 @@ internal static class CardLife
     {
         // Without short-circuiting, so that the compiler sees the date assigned.
         bool isKnown =
-            UsedOf(device) is > 0
+            device.LifeUsed is > 0
             & DateTime.TryParseExact(
                 device.Card?.Date,
                 "MM/yyyy",
@@ -33,6 +24,6 @@ internal static class CardLife
                 out var manufactured
             );
         double days = (now.UtcDateTime - manufactured).TotalDays;
-        return isKnown && days > 0 && UsedOf(device) is { } used ? Math.Max(0, days * (1 - used) / used) : null;
+        return isKnown && days > 0 && device.LifeUsed is { } used ? Math.Max(0, days * (1 - used) / used) : null;
     }
 }

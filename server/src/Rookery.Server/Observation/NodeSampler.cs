@@ -174,7 +174,7 @@ internal sealed class NodeSampler(ServerContext context)
         sample[Figure.MachineMemoryBytes] = use.MemoryBytes;
         sample[Figure.MachineMemoryUsedBytes] = use.MemoryBytes - use.AvailableBytes;
         sample[Figure.DeviceWrittenBytes] = counts.WrittenBytes;
-        double? used = devices.Max(static device => CardLife.UsedOf(device));
+        double? used = devices.Max(static device => device.LifeUsed);
         sample[Figure.LifeUsedRatio] = used;
         sample[Figure.LifeLeftDays] = devices.Min(device => CardLife.DaysLeftOf(device, context.Time.GetUtcNow()));
     }

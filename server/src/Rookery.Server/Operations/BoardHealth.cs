@@ -142,8 +142,7 @@ internal static class BoardHealth
                     "Used share of an eMMC's life at most, by the worse of its two kinds of cells; above 1 when it "
                         + "is exceeded."
                 ),
-            static device =>
-                Nullable.Compare(device.LifeUsedA, device.LifeUsedB) > 0 ? device.LifeUsedA : device.LifeUsedB
+            static device => device.LifeUsed
         );
         AddKnown(
             text,

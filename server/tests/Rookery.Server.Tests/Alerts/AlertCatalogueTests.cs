@@ -162,6 +162,22 @@ public sealed partial class AlertCatalogueTests
         );
     }
 
+    [Theory]
+    [InlineData(0.9, null, null, "90 % of its life")]
+    [InlineData(0.2, 0.3, 2, "30 % of its life and most of its spare blocks")]
+    [InlineData(null, null, 2, "most of its spare blocks")]
+    public void A_worn_card_is_described_by_what_it_reports(double? lifeA, double? lifeB, int? spare, string used)
+    {
+        var worn = new StorageReading("mmcblk0")
+        {
+            LifeUsedA = lifeA,
+            LifeUsedB = lifeB,
+            SpareBlocksUsed = spare,
+        };
+        var judge = AlertCatalogue.All.Single(static alert => alert.Name is "card_worn").Judge!;
+        Assert.Equal($"mmcblk0 reports that it has used {used}.", judge(HealthyFacts() with { Devices = [worn] }));
+    }
+
     [Fact]
     public void A_missing_backup_is_reported_after_three_days()
     {
