@@ -24,6 +24,7 @@ internal sealed class DocumentResponse(
     // Bytes that the request holds besides its response, until it ends.
     private readonly long _heldBytes = lease?.Bytes ?? 0;
     private LargeRequests.Lease? _lease = lease;
+    private bool _isPartSent;
 
     /// <summary>The bytes that are not yet sent.</summary>
     public ResponseBuffer Buffer { get; } = ResponseBuffer.Rent();
@@ -33,7 +34,8 @@ internal sealed class DocumentResponse(
     public CancellationToken Disconnected => http.RequestAborted;
 
     /// <summary>Whether a part was sent, so that neither status nor headers can change.</summary>
-    public bool HasStarted => http.Response.HasStarted;
+    // The response of a request inside a multi_get never starts: its parts are sent in that of the multi_get.
+    public bool HasStarted => _isPartSent || http.Response.HasStarted;
 
     public void Write(ReadOnlySpan<byte> bytes) => Buffer.Write(bytes);
 
@@ -101,6 +103,7 @@ internal sealed class DocumentResponse(
     /// <summary>Sends a part, and reduces the lease to the bytes that the request holds besides its response.</summary>
     private async Task SendPartAsync(Action? pause)
     {
+        _isPartSent = true;
         await Buffer.SendPartAsync(http, pause, contentType);
         if (_heldBytes == 0)
         {

@@ -165,6 +165,37 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
         Assert.Equal(200, results[1].GetProperty("StatusCode").GetInt32());
     }
 
+    /// <summary>A tag would let the next request be answered with 304 after a part of its body was sent.</summary>
+    [Theory]
+    [InlineData("GET")]
+    [InlineData("POST")]
+    public async Task A_lazy_load_that_is_sent_in_parts_has_no_ETag_and_is_complete(string method)
+    {
+        string db = await server.CreateDatabaseAsync();
+        const int Documents = 120;
+        string text = new('x', 50_000);
+        string[] ids = [.. Enumerable.Range(0, Documents).Select(static number => $"users/{number}")];
+        var commands = ids.Select(id => $$"""{"Id":"{{id}}","Document":{"t":"{{text}}"},"Type":"PUT"}""");
+        var stored = await server.SendAsync(
+            "POST",
+            db + "/bulk_docs",
+            $$"""{"Commands":[{{string.Join(',', commands)}}]}"""
+        );
+        Assert.Equal(201, stored.Status);
+        string load = method is "GET"
+            ? $$""" "Query":"?id={{string.Join("&id=", ids)}}" """
+            : $$""" "Content":{"Ids":["{{string.Join("\",\"", ids)}}"]} """;
+        var answer = await server.SendAsync(
+            "POST",
+            db + "/multi_get",
+            $$"""{"Requests":[{"Url":"{{db}}/docs","Method":"{{method}}","Headers":{"If-None-Match":"*"},{{load}} }]}"""
+        );
+        var result = answer.Json.GetProperty("Results")[0];
+        Assert.Equal(200, result.GetProperty("StatusCode").GetInt32());
+        Assert.Empty(result.GetProperty("Headers").EnumerateObject());
+        Assert.Equal(Documents, result.GetProperty("Result").GetProperty("Results").GetArrayLength());
+    }
+
     [Fact]
     public async Task A_lazy_query_of_a_missing_index_has_no_result()
     {
