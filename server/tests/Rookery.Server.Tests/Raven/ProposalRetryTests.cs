@@ -30,11 +30,42 @@ public sealed class ProposalRetryTests
         Assert.Single(_consensus.Proposed);
     }
 
-    [Fact]
-    public async Task A_rejection_that_any_leader_would_repeat_is_not_retried()
+    [Theory]
+    [InlineData(RejectionKind.InsufficientSpace)]
+    [InlineData(RejectionKind.Overloaded)]
+    public async Task A_rejection_of_the_first_attempt_that_is_not_for_lack_of_a_leader_is_not_retried(
+        RejectionKind kind
+    )
     {
-        _consensus.Answers = [RejectionKind.InsufficientSpace];
-        Assert.Equal(RejectionKind.InsufficientSpace, (await RunAsync(IdempotencyKey.Create())).Rejection?.Kind);
+        _consensus.Answers = [kind];
+        Assert.Equal(kind, (await RunAsync(IdempotencyKey.Create())).Rejection?.Kind);
+    }
+
+    [Fact]
+    public async Task An_overloaded_leader_is_asked_again_if_an_earlier_one_may_have_stored_the_command()
+    {
+        _consensus.Answers = [RejectionKind.OutcomeUnknown, RejectionKind.Overloaded, RejectionKind.NoLeader, null];
+        Assert.Null((await RunAsync(IdempotencyKey.Create())).Rejection);
+        Assert.Equal(4, _consensus.Proposed.Count);
+        Assert.All(_consensus.Proposed, command => Assert.Equal(_consensus.Proposed[0], command));
+    }
+
+    [Theory]
+    [InlineData(RejectionKind.Overloaded)]
+    [InlineData(RejectionKind.NoLeader)]
+    [InlineData(RejectionKind.InsufficientSpace)]
+    [InlineData(RejectionKind.Canceled)]
+    public async Task A_refused_repetition_does_not_make_an_unknown_outcome_known(RejectionKind later)
+    {
+        _consensus.Answers = [RejectionKind.OutcomeUnknown, .. Enumerable.Repeat((RejectionKind?)later, 1000)];
+        Assert.Equal(RejectionKind.OutcomeUnknown, (await RunAsync(IdempotencyKey.Create())).Rejection?.Kind);
+    }
+
+    [Fact]
+    public async Task A_rejection_from_the_log_is_that_of_all_attempts()
+    {
+        _consensus.Answers = [RejectionKind.OutcomeUnknown, RejectionKind.PatchFailed];
+        Assert.Equal(RejectionKind.PatchFailed, (await RunAsync(IdempotencyKey.Create())).Rejection?.Kind);
     }
 
     [Fact]

@@ -14,7 +14,10 @@ internal static class ProposalRetry
 
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
 
-    /// <summary>Proposes a command and returns its outcome. A command without a key is proposed once.</summary>
+    /// <summary>
+    /// Proposes a command and returns its outcome. A command without a key is proposed once. If the outcome of an
+    /// attempt is unknown, and no later attempt is decided, the outcome is unknown.
+    /// </summary>
     /// <param name="consensus">The node's consensus.</param>
     /// <param name="command">The command; consensus disposes it.</param>
     /// <param name="time">The clock.</param>
@@ -38,25 +41,51 @@ internal static class ProposalRetry
     {
         long firstAttempt = time.GetTimestamp();
         using var original = CopyOf(command);
+        CommandOutcome? unknown = null;
         while (true)
         {
             var outcome = await consensus.ProposeAsync(command, cancellation);
-            bool isLeaderLost =
-                outcome.Rejection is { Kind: RejectionKind.NoLeader or RejectionKind.OutcomeUnknown }
-                && consensus.Refusal is null;
+            if (outcome.Rejection is not { } rejection || !IsMadeBeforeLog(rejection.Kind))
+            {
+                return outcome;
+            }
+
+            unknown = rejection.Kind == RejectionKind.OutcomeUnknown ? outcome : unknown;
+
+            // A new leader may be overloaded by the clients that return to it. The caller would take that refusal for
+            // one of all attempts, and might send the same changes under another key.
+            bool mayRepeat =
+                rejection.Kind is RejectionKind.NoLeader or RejectionKind.OutcomeUnknown
+                || (rejection.Kind == RejectionKind.Overloaded && unknown is not null);
             if (
-                !isLeaderLost
+                !mayRepeat
+                || consensus.Refusal is not null
                 || cancellation.IsCancellationRequested
                 || time.GetElapsedTime(firstAttempt) > RetryTimeout
             )
             {
-                return outcome;
+                return unknown ?? outcome;
             }
 
             await Task.Delay(Pause, time, CancellationToken.None);
             command = CopyOf(original);
         }
     }
+
+    /// <summary>
+    /// Whether a rejection may be made before the command is in the log, so that it says nothing of earlier attempts.
+    /// All others are made when the command is applied, which is after an earlier attempt that was stored.
+    /// </summary>
+    private static bool IsMadeBeforeLog(RejectionKind kind) =>
+        kind
+            is RejectionKind.OutcomeUnknown
+                or RejectionKind.NoLeader
+                or RejectionKind.Overloaded
+                or RejectionKind.Canceled
+                or RejectionKind.Stopping
+                or RejectionKind.Diagnosis
+                or RejectionKind.InsufficientSpace
+                or RejectionKind.Damaged;
 
     private static CommandBuffer CopyOf(CommandBuffer command)
     {
