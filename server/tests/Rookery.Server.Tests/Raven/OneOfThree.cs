@@ -24,7 +24,10 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
 
     public Rejection? Refusal => alone.Refusal;
 
-    public bool IsLeader => alone.IsLeader;
+    public bool IsLeader => Leads && alone.IsLeader;
+
+    /// <summary>Whether the node poses as the leader.</summary>
+    public bool Leads { get; set; } = true;
 
     public string NodeTag => "B";
 

@@ -25,7 +25,7 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
 
     /// <inheritdoc/>
     public void RecordUse(Database database, string name) =>
-        _lastUsed[(database.Number, name.ToLowerInvariant())] = context.Time.GetTimestamp();
+        _lastUsed[KeyOf(database, name)] = context.Time.GetTimestamp();
 
     /// <inheritdoc/>
     // Concurrent queries that need the same index propose one command.
@@ -69,44 +69,68 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
     /// </summary>
     public async Task RetireAsync()
     {
+        if (!context.Node.Consensus.IsLeader)
+        {
+            // The next leader answers most queries. When this node leads again, its times of use would be old.
+            _lastUsed.Clear();
+            return;
+        }
+
+        var keptKeys = new HashSet<(uint Database, string LowerName)>();
         foreach (var database in context.Node.Databases.All)
         {
-            if (context.Node.Consensus.IsLeader && FindRetired(database) is { Count: > 0 } retired)
+            var retired = FindRetired(database, keptKeys);
+            if (
+                retired.Count > 0
+                && context.Node.Consensus.IsLeader
+                && await ProposeAsync(database, writer => retired.ForEach(writer.Delete)) is null
+            )
             {
-                await ProposeAsync(database, writer => retired.ForEach(writer.Delete));
+                // A query at a follower may define the index again, and is not recorded here.
+                keptKeys.ExceptWith(retired.Select(name => KeyOf(database, name)));
             }
+        }
+
+        foreach (var key in _lastUsed.Keys.Where(key => !keptKeys.Contains(key)))
+        {
+            _lastUsed.TryRemove(key, out _);
         }
     }
 
-    // An index without a recorded use since the process started counts as used at the first check.
-    private List<string> FindRetired(Database database)
+    /// <summary>
+    /// Returns the names of a database's automatic indexes to delete, and adds the keys of all to
+    /// <paramref name="keys"/>. An index without a recorded use counts as used at this check.
+    /// </summary>
+    private List<string> FindRetired(Database database, HashSet<(uint Database, string LowerName)> keys)
     {
         var candidates = context.Indexes.ReadAutoIndexes(database);
         var groups = context.Indexes.ReadAutoReduces(database);
+        string[] names =
+        [
+            .. candidates.Select(static candidate => candidate.Name),
+            .. groups.Select(static candidate => candidate.Name),
+        ];
+        keys.UnionWith(names.Select(name => KeyOf(database, name)));
         string[] superfluous = [.. AutoCandidates.Superfluous(candidates), .. AutoCandidates.Superfluous(groups)];
         return
         [
-            .. candidates
-                .Select(static candidate => candidate.Name)
-                .Concat(groups.Select(static candidate => candidate.Name))
-                .Where(name =>
-                    UnusedFor(database, name) is var unused
-                    && (
-                        unused >= UnusedLifetime
-                        || (unused >= SuperfluousLifetime && superfluous.Contains(name, StringComparer.Ordinal))
-                    )
-                ),
+            .. names.Where(name =>
+                UnusedFor(database, name) is var unused
+                && (
+                    unused >= UnusedLifetime
+                    || (unused >= SuperfluousLifetime && superfluous.Contains(name, StringComparer.Ordinal))
+                )
+            ),
         ];
     }
 
     private TimeSpan UnusedFor(Database database, string name) =>
         context.Time.GetElapsedTime(
-            _lastUsed.GetOrAdd(
-                (database.Number, name.ToLowerInvariant()),
-                static (_, time) => time.GetTimestamp(),
-                context.Time
-            )
+            _lastUsed.GetOrAdd(KeyOf(database, name), static (_, time) => time.GetTimestamp(), context.Time)
         );
+
+    private static (uint Database, string LowerName) KeyOf(Database database, string name) =>
+        (database.Number, name.ToLowerInvariant());
 
     private async Task<Rejection?> ProposeAsync(Database database, Action<IndexWriter> encode)
     {
