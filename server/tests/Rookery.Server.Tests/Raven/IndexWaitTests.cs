@@ -173,6 +173,42 @@ public sealed class IndexWaitTests : IAsyncLifetime
         (await _server.SendAsync("POST", route, UserBatch).WaitAsync(Guard)).IsRefusal(500, "'Failing' stopped");
     }
 
+    /// <summary>A timer takes at most 49 days.</summary>
+    [Theory]
+    [InlineData("60.00:00:00")]
+    [InlineData("10675199.02:48:05.4775807")]
+    [InlineData("5184000000")]
+    public async Task A_change_by_query_may_wait_for_its_index_as_long_as_a_client_likes(string timeout)
+    {
+        var database = await DefineAsync(ByCity);
+        string db = "/databases/" + database.Name;
+        _server.HoldsIndexing = true;
+        Assert.Equal(201, (await _server.SendAsync("POST", db + "/bulk_docs", UserBatch)).Status);
+        var started = await _server.SendAsync(
+            "DELETE",
+            $"{db}/queries?staleTimeout={timeout}",
+            """{"Query":"from index 'ByCity'"}"""
+        );
+        long id = started.Json.GetProperty("OperationId").GetInt64();
+        using var guard = new CancellationTokenSource(Guard);
+        while (await ReadStatusAsync() is "InProgress" && !IsAwaited(database, "ByCity", _server))
+        {
+            await Task.Delay(10, guard.Token);
+        }
+
+        _server.HoldsIndexing = false;
+        while (await ReadStatusAsync() is "InProgress")
+        {
+            await Task.Delay(10, guard.Token);
+        }
+
+        Assert.Equal("Completed", await ReadStatusAsync());
+        Assert.Equal(0, await _server.CountAsync(db));
+
+        async Task<string?> ReadStatusAsync() =>
+            (await _server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString();
+    }
+
     private static string QueryOf(string index) =>
         $$"""
             {"Query":"from index '{{index}}'","WaitForNonStaleResults":true,
@@ -196,11 +232,14 @@ public sealed class IndexWaitTests : IAsyncLifetime
     private static async Task AwaitWaiterAsync(Database database, string name, RunningServer server)
     {
         using var guard = new CancellationTokenSource(Guard);
-        while (!server.Context.Indexes.TryGetSlot(database, name, out var slot) || !slot.Serving.IsAwaited)
+        while (!IsAwaited(database, name, server))
         {
             await Task.Delay(10, guard.Token);
         }
     }
+
+    private static bool IsAwaited(Database database, string name, RunningServer server) =>
+        server.Context.Indexes.TryGetSlot(database, name, out var slot) && slot.Serving.IsAwaited;
 
     /// <summary>A server that opens no index and indexes nothing while it is held.</summary>
     private sealed class HeldOpening : IDisposable

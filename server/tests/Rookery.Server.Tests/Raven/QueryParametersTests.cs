@@ -83,8 +83,11 @@ public sealed class QueryParametersTests
     [InlineData("0", 0)]
     [InlineData("00:00:05", 5000)]
     [InlineData("00:00:00.2500000", 250)]
-    [InlineData("1.00:00:00", 86_400_000)]
-    public void Durations_are_milliseconds_or_TimeSpan_text(string text, long milliseconds)
+    [InlineData("00:59:59.9990000", 3_599_999)]
+    [InlineData("3600001", 3_600_000)]
+    [InlineData("1.00:00:00", 3_600_000)]
+    [InlineData("10675199.02:48:05.4775807", 3_600_000)]
+    public void Durations_are_milliseconds_or_TimeSpan_text_and_at_most_an_hour(string text, long milliseconds)
     {
         Assert.True(DurationText.TryParse(text, out var duration));
         Assert.Equal(milliseconds, (long)duration.TotalMilliseconds);

@@ -20,8 +20,6 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
 
     private const string NodeStops = "The batch is stored. The wait for its indexes ended early: the node is stopping.";
 
-    private static readonly TimeSpan MaxTimeout = TimeSpan.FromHours(1);
-
     /// <summary>Reads waitForIndexesTimeout, waitForIndexThrow and waitForSpecificIndex.</summary>
     /// <returns>Null if the request asks for no wait.</returns>
     /// <exception cref="RefusedException">A parameter is invalid: 400.</exception>
@@ -42,7 +40,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         }
 
         return new IndexWait(
-            timeout < MaxTimeout ? timeout : MaxTimeout,
+            timeout,
             parameters.Text("waitForIndexThrow") is null || parameters.Flag("waitForIndexThrow"),
             names
         );

@@ -35,8 +35,6 @@ internal static class QueryBodyJson
 
     private static readonly byte[] NoParameters = "{}"u8.ToArray();
 
-    private static readonly TimeSpan MaxWait = TimeSpan.FromHours(1);
-
     /// <summary>
     /// Parses the body of a query: <c>{"Query","QueryParameters","Start","PageSize","WaitForNonStaleResults",…}</c>.
     /// </summary>
@@ -233,7 +231,8 @@ internal static class QueryBodyJson
         {
             throw RefusedException.BadRequest($"'{member}' must be milliseconds, or a duration like \"00:00:05\".");
         }
-        return duration < MaxWait ? duration : MaxWait;
+
+        return duration;
     }
 
     private static long ReadNumber(ref Utf8JsonReader json, string member) =>
