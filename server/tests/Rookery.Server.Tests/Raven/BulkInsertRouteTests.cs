@@ -2,7 +2,12 @@ using System.Globalization;
 using System.IO.Compression;
 using System.Net.Sockets;
 using System.Text;
+using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Consensus;
+using Rookery.Documents.Parsing;
+using Rookery.Server.Raven;
+using Rookery.Server.Raven.BulkInsert;
+using Rookery.Server.Raven.LongOperations;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
@@ -253,6 +258,40 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         );
         Assert.Equal(200, (await server.SendAsync("GET", db + "/stats")).Status);
         Assert.True(server.Log.Lines.IsEmpty, string.Join("\n", server.Log.Lines));
+    }
+
+    [Fact]
+    public async Task The_last_processed_id_is_that_of_a_stored_document()
+    {
+        string db = await server.CreateDatabaseAsync();
+        Assert.True(server.Node.Databases.TryGet(db.Split('/')[^1], out var database));
+        var http = new DefaultHttpContext();
+        using var documents = new BulkInsertReader();
+        using var room = new StreamedRoom(http, http.Request.BodyReader, server.Context.LargeRequests);
+        using var operation = new BulkOperation(database.Number, id: 1);
+        var operations = new OperationRegistry(TimeProvider.System, server.Context.QueryMemory);
+        using var chunks = new BulkInsertChunks(
+            server.Context,
+            database,
+            operation,
+            operations,
+            room,
+            skipUnchanged: false
+        );
+        // A chunk has at most 8,192 documents.
+        var elements = Enumerable
+            .Range(0, 3 * 8192)
+            .Select(static number => $$"""{"Id":"users/{{number}}","Type":"PUT","Document":{} }""");
+        documents.Feed(Encoding.UTF8.GetBytes($"[{string.Join(',', elements)}]"));
+        foreach (string? lastStored in (string?[])[null, "users/8191", "users/16383"])
+        {
+            Assert.Equal(StreamRead.Item, chunks.Fill(documents, out _));
+            await chunks.StoreAsync();
+            Assert.Equal(lastStored, operation.LastProcessedId);
+        }
+
+        await chunks.StoreRestAsync();
+        Assert.Equal("users/24575", operation.LastProcessedId);
     }
 
     [Fact]

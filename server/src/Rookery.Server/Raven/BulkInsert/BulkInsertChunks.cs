@@ -35,9 +35,10 @@ internal sealed class BulkInsertChunks(
     private readonly IConsensus _consensus = context.Node.Consensus;
     private readonly GatheredCounters _counters = new(database);
     private BatchWriter _chunk = NewChunk(context, database, skipUnchanged);
-    private byte[] _lastId = [];
+    private byte[] _lastId = []; // of the documents gathered so far, the last one that ended a chunk
     private Task<CommandOutcome>? _inFlight;
     private int _documentsInFlight;
+    private byte[] _lastIdInFlight = [];
     private bool _hasRest; // whether the last element has operations on counters that are not in a chunk yet
 
     /// <summary>Adds documents until the reader has no more or the chunk is full.</summary>
@@ -79,7 +80,7 @@ internal sealed class BulkInsertChunks(
                 || !room.HasRoomForChunk(length, ChunkBytes)
             )
             {
-                _lastId = id.ToArray();
+                _lastId = _hasRest ? _lastId : id.ToArray();
                 return StreamRead.Item;
             }
         }
@@ -173,6 +174,7 @@ internal sealed class BulkInsertChunks(
     {
         _counters.MoveTo(_chunk);
         _documentsInFlight = _chunk.Count;
+        _lastIdInFlight = _lastId;
         var command = _chunk.Complete();
         _chunk.Dispose();
         _chunk = NewChunk(context, database, skipUnchanged);
@@ -216,7 +218,10 @@ internal sealed class BulkInsertChunks(
             throw RavenErrors.Refuse(rejection);
         }
 
-        operation.AddBatch(_documentsInFlight, _lastId.Length == 0 ? null : Encoding.UTF8.GetString(_lastId));
+        operation.AddBatch(
+            _documentsInFlight,
+            _lastIdInFlight.Length == 0 ? null : Encoding.UTF8.GetString(_lastIdInFlight)
+        );
         operations.Announce(operation);
     }
 }
