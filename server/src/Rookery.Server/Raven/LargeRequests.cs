@@ -86,7 +86,10 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         );
 
     /// <summary>Returns the error for a request for which no memory is free: 429.</summary>
-    public RefusedException CreateMemoryRefusal(HttpContext http, long bytes)
+    /// <param name="http">The request.</param>
+    /// <param name="bytes">The memory that it needs.</param>
+    /// <param name="isPart">Whether a part of the request may be done. The caller adds which one.</param>
+    public RefusedException CreateMemoryRefusal(HttpContext http, long bytes, bool isPart = false)
     {
         if (!http.Response.HasStarted)
         {
@@ -99,7 +102,8 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             $"This request needs {Amount.Bytes(bytes)} of memory, and other large requests hold "
                 + $"{Amount.Bytes(_admission.Bytes)} of the {Amount.Bytes(_admission.LimitBytes)} "
                 + $"that a node with --memory {budget.TotalBytes >> 20}M has for them; other work may hold the rest. "
-                + "Nothing of it was done; try again in a second, send less at once, or give the node more memory."
+                + (isPart ? "Try" : "Nothing of it was done; try")
+                + " again in a second, send less at once, or give the node more memory."
         );
     }
 
@@ -216,7 +220,12 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             }
         }
 
-        /// <inheritdoc cref="GrowAsync(long)"/>
+        /// <summary>Waits until the lease holds <paramref name="bytes"/> in total.</summary>
+        /// <param name="bytes">The bytes.</param>
+        /// <param name="waitsLong">Whether a part of the request may be done or answered, so that it waits until the
+        /// deadline of any other request has passed.</param>
+        /// <param name="cancellation">Ends the wait.</param>
+        /// <exception cref="RefusedException">There was no memory in time: 429.</exception>
         public async ValueTask GrowAsync(long bytes, bool waitsLong, CancellationToken cancellation)
         {
             long additional = bytes - _bytes;
@@ -233,7 +242,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             );
             if (!(entering.IsCompleted ? await entering : await requests.WaitAsync(entering)))
             {
-                throw requests.CreateMemoryRefusal(http, bytes);
+                throw requests.CreateMemoryRefusal(http, bytes, isPart: waitsLong);
             }
 
             AddRoom(additional);

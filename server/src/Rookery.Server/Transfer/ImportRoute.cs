@@ -65,6 +65,11 @@ internal static class ImportRoute
             };
             import.Break($"{problem} after line {import.Line}.");
         }
+        catch (RefusedException refused)
+        {
+            // A large line got no memory. The lines before it were stored before the wait for memory.
+            import.RefuseLine(refused.Message);
+        }
 
         await report.EndAsync();
         if (import.Rejection is not null && !EarlyResponse.IsDue(http))

@@ -52,7 +52,7 @@ internal sealed class NdjsonImport : IDisposable
     /// <summary>Number of the line up to which all valid lines are durable; 0 before the first.</summary>
     public long StoredLine { get; private set; }
 
-    /// <summary>Whether the import ended because a command was rejected.</summary>
+    /// <summary>Whether the import ended because a command, or a large line, was refused.</summary>
     public bool IsWriteRefused { get; private set; }
 
     /// <summary>Number of lines that list counters, which are not imported.</summary>
@@ -143,6 +143,16 @@ internal sealed class NdjsonImport : IDisposable
 
     /// <summary>Ends the import because the body cannot be read further. Stored documents stay.</summary>
     public void Break(string sentence) => Rejection ??= new Rejection(RejectionKind.Invalid, sentence);
+
+    /// <summary>Ends the import because there is no memory for a large line. Stored documents stay.</summary>
+    public void RefuseLine(string sentence)
+    {
+        if (Rejection is null)
+        {
+            Rejection = new Rejection(RejectionKind.Overloaded, sentence);
+            IsWriteRefused = true;
+        }
+    }
 
     /// <summary>Ends the import after the lines that were read, because the node stops.</summary>
     public void Stop() =>

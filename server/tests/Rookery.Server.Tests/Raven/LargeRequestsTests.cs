@@ -204,6 +204,49 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         await AwaitAsync(async () => await _server.CountAsync(db) == 8001 && HeldBytes == 0);
     }
 
+    /// <summary>
+    /// Formerly, it was answered that nothing was done, or, once the answer had begun, with a closed connection.
+    /// </summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task An_import_that_gets_no_room_for_a_large_line_names_the_line_to_continue_after(bool hasAnswerBegun)
+    {
+        const int Lines = 8000;
+        string db = await _server.CreateDatabaseAsync();
+        string lines = string.Concat(Enumerable.Repeat("""{"n":0,"@metadata":{"@id":"users/"} }""" + "\n", Lines));
+        using var client = await RawClient.OpenAsync(_server, $"POST {db}/import", "Transfer-Encoding: chunked");
+        if (hasAnswerBegun)
+        {
+            await client.SendChunkAsync(lines);
+            await AwaitAsync(async () => await _server.CountAsync(db) == Lines && HeldBytes == 0);
+            _time.Advance(TimeSpan.FromSeconds(2)); // the next command reports the progress
+        }
+
+        using var others = _server.Context.LargeRequests.Begin(new DefaultHttpContext());
+        Assert.True(others.TryGrow(32 << 20));
+        await client.SendChunkAsync($$"""{{lines}}{"t":"{{new string('x', 200_000)}}""");
+        await AwaitAsync(() => _server.Context.LargeRequests.Waiting > 0);
+        _time.Advance(LargeRequests.Deadline + Admission.WaitTimeout);
+        string answer = "";
+        await AwaitAsync(async () =>
+        {
+            answer += await client.AnswerAsync();
+            return answer.Contains(" lines through ", StringComparison.Ordinal);
+        });
+
+        Assert.StartsWith(hasAnswerBegun ? "HTTP/1.1 200" : "HTTP/1.1 429", answer, StringComparison.Ordinal);
+        Assert.DoesNotContain("Nothing of it was done", answer, StringComparison.Ordinal);
+        int stored = hasAnswerBegun ? 2 * Lines : Lines;
+        Assert.Contains(
+            $"All lines through {stored} are stored: send the lines after it again.",
+            answer,
+            StringComparison.Ordinal
+        );
+        Assert.Equal(stored, await _server.CountAsync(db));
+        Assert.True(_server.Log.Lines.IsEmpty, string.Join("\n", _server.Log.Lines));
+    }
+
     [Fact]
     public async Task Consecutive_large_documents_take_room_one_by_one()
     {
