@@ -127,7 +127,8 @@ internal sealed class MultiGetRoute(
         part.Request.Method = requested.Method;
         part.Request.Scheme = http.Request.Scheme;
         part.Request.Host = http.Request.Host;
-        part.Request.Path = requested.Url.StartsWith('/') ? requested.Url : "/" + requested.Url;
+        // The constructor keeps escapes. The conversion from a string resolves them, and throws at %00.
+        part.Request.Path = new PathString(requested.Url.StartsWith('/') ? requested.Url : "/" + requested.Url);
         part.Request.QueryString = new QueryString(
             requested.Query.Length == 0 || requested.Query[0] == '?' ? requested.Query : "?" + requested.Query
         );

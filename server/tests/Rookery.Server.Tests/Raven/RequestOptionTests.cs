@@ -306,6 +306,8 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     )]
     [InlineData("""{"Url":"/docs","Query":"?id=a&consistency=local"}""", 400, "consistency")]
     [InlineData("""{"Url":"/docs","Query":"?id=a","Headers":{"If-Match":"x"}}""", 501, "If-Match")]
+    [InlineData("""{"Url":"/docs%00","Query":"?id=a"}""", 501, "/docs%00")]
+    [InlineData("""{"Url":"/docs%","Query":"?id=a"}""", 501, "/docs%")]
     public async Task Requests_in_a_multi_get_obey_the_same_rules(string part, int status, string named)
     {
         string db = await server.CreateDatabaseAsync();
