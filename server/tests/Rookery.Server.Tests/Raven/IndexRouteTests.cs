@@ -440,6 +440,8 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         "Priority"
     )]
     [InlineData("""{"Indexes":[{"Na\ud800me":"A"}]}""", 400, "surrogate")]
+    [InlineData("""{"Indexes":[{"Name":"\ud800","LockMode":"x"}]}""", 400, "UTF-8")]
+    [InlineData("""{"Indexes":[{"LockMode":"x","Name":"\ud800"}]}""", 400, "LockMode")]
     public async Task A_definition_that_is_refused_stores_nothing(string body, int status, string reason)
     {
         string database = await server.CreateDatabaseAsync();

@@ -135,23 +135,34 @@ internal sealed class DefineIndexes(ServerContext context)
         }
         catch (IndexDefinitionException refused)
         {
-            string name =
-                json.ValueKind == JsonValueKind.Object
-                && json.TryGetProperty("Name", out var named)
-                && named.ValueKind == JsonValueKind.String
-                    ? $"The index '{named.GetString()}' was not defined: "
-                    : "";
+            string message = NameOf(json) is { } name
+                ? $"The index '{name}' was not defined: {refused.Message}"
+                : refused.Message;
             throw refused.IsNotSupported
-                ? RefusedException.NotSupported(name + refused.Message)
-                : new RefusedException(
-                    StatusCodes.Status400BadRequest,
-                    RavenType.IndexCompilation,
-                    name + refused.Message
-                );
+                ? RefusedException.NotSupported(message)
+                : new RefusedException(StatusCodes.Status400BadRequest, RavenType.IndexCompilation, message);
         }
         catch (InvalidOperationException)
         {
             throw RefusedException.BadRequest("A string in the definition is not UTF-8.");
+        }
+    }
+
+    /// <summary>Returns the name in a definition; null if it has none that is valid UTF-8.</summary>
+    private static string? NameOf(JsonElement definition)
+    {
+        try
+        {
+            return
+                definition.ValueKind == JsonValueKind.Object
+                && definition.TryGetProperty("Name", out var name)
+                && name.ValueKind == JsonValueKind.String
+                ? name.GetString()
+                : null;
+        }
+        catch (InvalidOperationException)
+        {
+            return null;
         }
     }
 }
