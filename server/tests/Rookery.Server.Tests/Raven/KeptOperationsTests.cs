@@ -1,6 +1,7 @@
 using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Raven;
+using Rookery.Server.Raven.BulkInsert;
 using Rookery.Server.Raven.LongOperations;
 using Rookery.Server.Raven.SetBased;
 
@@ -41,6 +42,28 @@ public sealed class KeptOperationsTests
         operation.Fail(RefusedException.BadRequest("There is no more memory."));
         _operations.Announce(operation);
         Assert.Equal(0, _memory.UsedBytes);
+    }
+
+    /// <summary>A client may guess the number that is assigned next, and send it with a bulk insert.</summary>
+    [Fact]
+    public void An_operation_gets_another_number_if_a_client_took_its_own_meanwhile()
+    {
+        var numbers = new List<long>();
+        var operation = _operations.BeginNext(
+            id =>
+            {
+                numbers.Add(id);
+                if (numbers.Count == 1)
+                {
+                    _operations.Begin(new BulkOperation(database: 1, id), Principal.Everything);
+                }
+
+                return new SetOperation(database: 1, id, "from Users", _memory);
+            },
+            Principal.Everything
+        );
+        Assert.Equal(2, numbers.Count);
+        Assert.Equal(numbers[1], operation.Id);
     }
 
     /// <summary>Begins an operation and gives it as many details as it may hold.</summary>

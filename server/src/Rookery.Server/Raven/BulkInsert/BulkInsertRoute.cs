@@ -24,10 +24,10 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         );
         var parameters = new QueryParameters(http);
         bool skipUnchanged = parameters.Flag("skipOverwriteIfUnchanged");
-        long id = parameters.Number("id", defaultValue: 0) is > 0 and var requestedId
-            ? requestedId
-            : operations.NextId();
-        var operation = operations.Begin(new BulkOperation(database.Number, id), Principal.Of(http));
+        var principal = Principal.Of(http);
+        var operation = parameters.Number("id", defaultValue: 0) is > 0 and var requestedId
+            ? operations.Begin(new BulkOperation(database.Number, requestedId), principal)
+            : operations.BeginNext(id => new BulkOperation(database.Number, id), principal);
         try
         {
             await StoreAllAsync(http, database, operation, skipUnchanged);

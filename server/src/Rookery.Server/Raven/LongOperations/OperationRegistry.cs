@@ -47,8 +47,7 @@ internal sealed class OperationRegistry(TimeProvider time, MemoryShare memory)
     public T Begin<T>(T operation, Principal principal)
         where T : LongOperation
     {
-        operation.BegunBy = principal.Name;
-        if (operation.Id > Interlocked.Read(ref _lastId) || !_operations.TryAdd(KeyOf(operation), operation))
+        if (operation.Id > Interlocked.Read(ref _lastId) || !TryAdd(operation, principal))
         {
             operation.Dispose();
             throw RefusedException.BadRequest(
@@ -58,6 +57,27 @@ internal sealed class OperationRegistry(TimeProvider time, MemoryShare memory)
         }
 
         return operation;
+    }
+
+    /// <summary>
+    /// Registers an operation under a number that no operation has had. Between <see cref="NextId"/> and
+    /// <see cref="Begin"/>, a request that guesses the number could take it.
+    /// </summary>
+    /// <param name="create">Creates the operation with its number.</param>
+    /// <param name="principal">The caller who starts it.</param>
+    public T BeginNext<T>(Func<long, T> create, Principal principal)
+        where T : LongOperation
+    {
+        while (true)
+        {
+            var operation = create(NextId());
+            if (TryAdd(operation, principal))
+            {
+                return operation;
+            }
+
+            operation.Dispose();
+        }
     }
 
     public bool TryGet(Database database, long id, [NotNullWhen(true)] out LongOperation? operation) =>
@@ -71,6 +91,12 @@ internal sealed class OperationRegistry(TimeProvider time, MemoryShare memory)
         {
             KeepFinished(operation);
         }
+    }
+
+    private bool TryAdd(LongOperation operation, Principal principal)
+    {
+        operation.BegunBy = principal.Name;
+        return _operations.TryAdd(KeyOf(operation), operation);
     }
 
     private void KeepFinished(LongOperation ended)

@@ -63,8 +63,10 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         }
 
         Admit(http, request);
-        var newOperation = new SetOperation(database.Number, operations.NextId(), query.Text, context.QueryMemory);
-        var operation = operations.Begin(newOperation, Principal.Of(http));
+        var operation = operations.BeginNext(
+            id => new SetOperation(database.Number, id, query.Text, context.QueryMemory),
+            Principal.Of(http)
+        );
         bool isBegun = context.Background.TryBegin(
             isPatch ? "Patch by query" : "Delete by query",
             () => RunAsync(database, request, operation)
