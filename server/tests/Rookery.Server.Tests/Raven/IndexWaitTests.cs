@@ -1,4 +1,6 @@
 using Rookery.Documents.Databases;
+using Rookery.Server.Raven;
+using Rookery.Server.Raven.Batches;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
@@ -207,6 +209,28 @@ public sealed class IndexWaitTests : IAsyncLifetime
 
         async Task<string?> ReadStatusAsync() =>
             (await _server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString();
+    }
+
+    [Theory]
+    [InlineData("?waitForSpecificIndex=ByCity", true)]
+    [InlineData("?waitForSpecificIndex=ByCity&waitForIndexThrow=true", true)]
+    [InlineData("?waitForSpecificIndex=ByCity&waitForIndexThrow=false", false)]
+    [InlineData("?waitForIndexesTimeout=100", true)]
+    [InlineData("?waitForIndexesTimeout=100&waitForIndexThrow=false", false)]
+    public void A_wait_throws_unless_waitForIndexThrow_is_false(string parameters, bool throws) =>
+        Assert.Equal(throws, IndexWait.Read(new QueryParameters(parameters))!.Throws);
+
+    [Theory]
+    [InlineData("?waitForIndexThrow=x")]
+    [InlineData("?waitForIndexThrow=x&waitForIndexesTimeout=100")]
+    public async Task A_malformed_waitForIndexThrow_is_refused_before_storing(string parameters)
+    {
+        string db = await _server.CreateDatabaseAsync();
+        (await _server.SendAsync("POST", $"{db}/bulk_docs{parameters}", UserBatch)).IsRefusal(
+            400,
+            "'waitForIndexThrow' must be true or false"
+        );
+        Assert.Equal(0, await _server.CountAsync(db));
     }
 
     private static string QueryOf(string index) =>

@@ -34,16 +34,13 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
             }
         }
 
-        if (ReadDuration(parameters, "waitForIndexesTimeout") is not { } timeout)
+        bool throws = parameters.Text("waitForIndexThrow") is null || parameters.Flag("waitForIndexThrow");
+        if (ReadDuration(parameters, "waitForIndexesTimeout") is { } timeout)
         {
-            return names.Count == 0 ? null : new IndexWait(UsualTimeout, Throws: true, names);
+            return new IndexWait(timeout, throws, names);
         }
 
-        return new IndexWait(
-            timeout,
-            parameters.Text("waitForIndexThrow") is null || parameters.Flag("waitForIndexThrow"),
-            names
-        );
+        return names.Count == 0 ? null : new IndexWait(UsualTimeout, throws, names);
     }
 
     /// <summary>Reads a duration; null without one.</summary>
