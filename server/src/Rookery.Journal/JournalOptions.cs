@@ -42,7 +42,7 @@ public readonly record struct JournalKnowledge(long ManifestIndex, long Manifest
     /// <summary>
     /// Whether this node had a journal before. If so, a directory without a readable segment has lost the journal.
     /// </summary>
-    public bool WasBegun { get; init; }
+    public bool ExistedBefore { get; init; }
 
     /// <summary>
     /// A reset that may not be done yet, because the manifest contains an installed snapshot that replaces the

@@ -150,7 +150,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         if (directory.Used.Count == 0)
         {
             if (
-                _knowledge.WasBegun
+                _knowledge.ExistedBefore
                 || directory.IsNewestMissing
                 || directory.OrphanHoldsLaterWrite
                 || _knowledge.ManifestIndex > 0

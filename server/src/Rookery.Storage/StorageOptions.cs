@@ -64,7 +64,7 @@ public sealed record StorageOptions
     /// Whether the directory contained a store before. If it did, opening fails without a readable manifest, instead of
     /// creating a new store.
     /// </summary>
-    public bool WasBegun { get; init; }
+    public bool ExistedBefore { get; init; }
 
     /// <summary>
     /// Whether the directory is opened for reading only: nothing is written or deleted, and no lock is taken.

@@ -61,7 +61,7 @@ internal static class Refusal
             is DirectoryNotEmptyException
                 or DataDirectoryInUseException
                 or ForeignJournalException
-                or DataFormatException { IsOfDirectory: true }
+                or DataFormatException { IsConfigurationFault: true }
                 or IdentityException
                 or DiskException
                 {

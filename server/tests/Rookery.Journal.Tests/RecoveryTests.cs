@@ -361,7 +361,7 @@ public sealed class RecoveryTests
             NodeJournal.Open(
                 _disk,
                 Options,
-                new JournalKnowledge(ManifestIndex: 0, ManifestTerm: 0, HasPeers: false) { WasBegun = true },
+                new JournalKnowledge(ManifestIndex: 0, ManifestTerm: 0, HasPeers: false) { ExistedBefore = true },
                 new CountingRecorder()
             )
         );

@@ -110,7 +110,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         RefuseIfNewer(backup);
         if (DataDirectory.WhyJournalIsMisplaced(disk, Target, options.JournalDirectory) is { } misplaced)
         {
-            throw new DataFormatException(misplaced) { IsOfDirectory = true };
+            throw new DataFormatException(misplaced) { IsConfigurationFault = true };
         }
 
         RefuseUnlessEmpty();

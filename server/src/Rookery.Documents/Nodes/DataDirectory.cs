@@ -227,7 +227,7 @@ internal sealed class DataDirectory : IDisposable
         FormatLevel.Check(disk, path, options.NewestFormatLevel);
         if (WhyJournalIsMisplaced(disk, path, journalPath) is { } misplaced)
         {
-            throw new DataFormatException(misplaced) { IsOfDirectory = true };
+            throw new DataFormatException(misplaced) { IsConfigurationFault = true };
         }
 
         if (!disk.Exists(FormatPath(path)))
@@ -281,12 +281,12 @@ internal sealed class DataDirectory : IDisposable
     {
         if (!mayBeUnfinished && IsUnfinished(_disk, Path))
         {
-            throw new DataFormatException(UnfinishedMessage(Path)) { IsOfDirectory = true };
+            throw new DataFormatException(UnfinishedMessage(Path)) { IsConfigurationFault = true };
         }
 
         if (WhyNoFormat(_disk, Path) is { } used)
         {
-            throw new DataFormatException(used) { IsOfDirectory = true };
+            throw new DataFormatException(used) { IsConfigurationFault = true };
         }
 
         _disk.CreateDirectory(StoragePath);
@@ -306,7 +306,7 @@ internal sealed class DataDirectory : IDisposable
                     + $"another one."
             )
             {
-                IsOfDirectory = true,
+                IsConfigurationFault = true,
             };
         }
     }
@@ -471,8 +471,8 @@ internal sealed class DataDirectory : IDisposable
 public sealed class DataFormatException(string message) : IOException(message)
 {
     /// <summary>
-    /// Whether the directory is missing or incomplete, so that another path may help. Otherwise its content is damaged
-    /// or of another version.
+    /// Whether the program ends with the exit code for a wrong configuration, because another path, the directory's
+    /// missing files or another version of the program may help.
     /// </summary>
-    public bool IsOfDirectory { get; init; }
+    public bool IsConfigurationFault { get; init; }
 }

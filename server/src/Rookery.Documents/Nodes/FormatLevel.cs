@@ -145,7 +145,7 @@ public sealed record FormatLevel(int Level, string Program)
                     + $"changed."
             )
             {
-                IsOfDirectory = true,
+                IsConfigurationFault = true,
             };
         }
     }
@@ -168,7 +168,7 @@ public sealed record FormatLevel(int Level, string Program)
                 + "and run `rookery cluster finalize-upgrade`, which writes the file again."
         )
         {
-            IsOfDirectory = true,
+            IsConfigurationFault = true,
         };
 
     private static DataFormatException Unknown(string path) =>
@@ -177,6 +177,6 @@ public sealed record FormatLevel(int Level, string Program)
                 + "newest version that ever ran on this node."
         )
         {
-            IsOfDirectory = true,
+            IsConfigurationFault = true,
         };
 }

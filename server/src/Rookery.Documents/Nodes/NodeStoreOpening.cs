@@ -115,7 +115,7 @@ internal sealed class NodeStoreOpening(
                     + $"was changed. Put back that directory's files, or restore a backup."
             )
             {
-                IsOfDirectory = true,
+                IsConfigurationFault = true,
             };
         }
     }
@@ -143,7 +143,7 @@ internal sealed class NodeStoreOpening(
             options.ToStorageOptions(directory.StoragePath) with
             {
                 Pacer = pacer,
-                WasBegun = !directory.IsNew,
+                ExistedBefore = !directory.IsNew,
             },
             memory,
             io,
@@ -176,7 +176,7 @@ internal sealed class NodeStoreOpening(
                 new JournalKnowledge(durable.Index, durable.Term, options.HasPeers)
                 {
                     ManifestOperations = durable.Sequence,
-                    WasBegun = !directory.IsNew,
+                    ExistedBefore = !directory.IsNew,
                     PendingReset = StateInstallation.PendingResetOf(storage),
                 },
                 io
@@ -198,7 +198,7 @@ internal sealed class NodeStoreOpening(
                     + $"back, or name another journal directory."
             )
             {
-                IsOfDirectory = true,
+                IsConfigurationFault = true,
             };
         }
     }

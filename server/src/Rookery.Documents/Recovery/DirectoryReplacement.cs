@@ -76,7 +76,7 @@ internal static class DirectoryReplacement
                     + $"directory of the recovery, with --journal."
             )
             {
-                IsOfDirectory = true,
+                IsConfigurationFault = true,
             };
         }
 

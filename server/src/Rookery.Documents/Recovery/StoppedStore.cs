@@ -12,7 +12,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Recovery;
 
 /// <summary>
-/// The data of a stopped node, opened without changing it. Shows the last entry that it contains. A recovery copies it.
+/// The data of a stopped node, opened without changing it. Shows the last entry that the data contain. A
+/// recovery copies the data.
 /// </summary>
 public sealed class StoppedStore : IDisposable
 {
@@ -33,7 +34,7 @@ public sealed class StoppedStore : IDisposable
                 options.ToStorageOptions(_directory.StoragePath) with
                 {
                     ReadOnly = true,
-                    WasBegun = true,
+                    ExistedBefore = true,
                 },
                 memory,
                 io,
@@ -120,7 +121,7 @@ public sealed class StoppedStore : IDisposable
                     ?? $"There is no data directory of a node at {options.DataDirectory}."
             )
             {
-                IsOfDirectory = true,
+                IsConfigurationFault = true,
             }
             : new StoppedStore(options, disk, memory, io, time);
 
@@ -200,7 +201,7 @@ public sealed class StoppedStore : IDisposable
         }
     }
 
-    // Returns null if the journal is too damaged to read. The sentence says which entries are lost; null if none are.
+    // Returns null if the journal is too damaged to read. `lost` says which entries are lost; null if none are.
     private StoppedJournal? TryOpenJournal(NodeOptions options, IDisk disk, IIoRecorder io, out string? lost)
     {
         if (!disk.Exists(_directory.JournalPath))
@@ -210,7 +211,7 @@ public sealed class StoppedStore : IDisposable
                     + $"with --journal; if it is lost, create an empty directory with that name."
             )
             {
-                IsOfDirectory = true,
+                IsConfigurationFault = true,
             };
         }
 
@@ -228,7 +229,7 @@ public sealed class StoppedStore : IDisposable
                 new JournalKnowledge(Tables.Index, Tables.Term, HasPeers: true)
                 {
                     ManifestOperations = Tables.Operations,
-                    WasBegun = true,
+                    ExistedBefore = true,
                     PendingReset = StateInstallation.PendingResetOf(_storage),
                 },
                 io
@@ -285,7 +286,8 @@ public sealed class StoppedStore : IDisposable
 
     private void Read(EntryContent content)
     {
-        // A log whose leaders never knew the time has log times that count from the year 1.
+        // While no leader knows the time, log times count from the start of year 1. So a time within the first day of
+        // that year is no real date.
         LastWritten =
             content.LogTicks > TimeSpan.TicksPerDay ? new DateTimeOffset(content.LogTicks, TimeSpan.Zero) : null;
         for (int i = 0; i < content.Count; i++)

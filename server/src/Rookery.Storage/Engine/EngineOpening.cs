@@ -133,7 +133,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
     {
         // The first manifest is durable before the first run is written. So runs without a manifest belong to a store
         // that lost its manifest, and must not be deleted.
-        if (options.ReadOnly || options.WasBegun || names.Any(name => RunFileName.TryParse(name, out _)))
+        if (options.ReadOnly || options.ExistedBefore || names.Any(name => RunFileName.TryParse(name, out _)))
         {
             throw new StorageFormatException(
                 $"{options.Directory} was in use before and has no manifest that can be trusted: {slots.Describe()}. "

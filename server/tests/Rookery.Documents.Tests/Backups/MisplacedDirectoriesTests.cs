@@ -43,7 +43,7 @@ public sealed class MisplacedDirectoriesTests
             ).Run(BackedUp.Backup, onlyDatabase: null)
         );
         Assert.Contains($"The journal cannot be in {journal}", restored.Message, StringComparison.Ordinal);
-        Assert.True(restored.IsOfDirectory);
+        Assert.True(restored.IsConfigurationFault);
         Assert.Equal(restored.Message, DataDirectory.WhyNotNew(_disk, BackedUp.Restored, journal));
         Assert.Throws<DataFormatException>(() => DataDirectory.Lock(_disk, options));
         Assert.False(_disk.Exists(BackedUp.Restored));
