@@ -37,8 +37,8 @@ internal sealed class AddedMembers(IReadOnlyList<string> fields)
         return null;
     }
 
-    private static bool IsAssignment(string mark) =>
-        mark.EndsWith('=') && mark is not ("==" or "!=" or "===" or "!==" or "<=" or ">=");
+    private static bool IsAssignment(string punctuator) =>
+        punctuator.EndsWith('=') && punctuator is not ("==" or "!=" or "===" or "!==" or "<=" or ">=");
 
     /// <summary>
     /// Returns whether the text may set a member of an object. In the values of templates, every equals sign counts as
@@ -53,8 +53,8 @@ internal sealed class AddedMembers(IReadOnlyList<string> fields)
             bool isSet = token.Kind switch
             {
                 TokenKind.Template => token.Text.AsSpan().ContainsAny("=+-"),
-                TokenKind.Mark when token.Text is "++" or "--" => true,
-                TokenKind.Mark when IsAssignment(token.Text) => index > 0
+                TokenKind.Punctuator when token.Text is "++" or "--" => true,
+                TokenKind.Punctuator when IsAssignment(token.Text) => index > 0
                     && (
                         tokens[index - 1].Is("]")
                         || (index > 1 && (tokens[index - 2].Is(".") || tokens[index - 2].Is("?.")))

@@ -65,10 +65,10 @@ internal static class LinqConstants
     /// Returns the sum, difference or product of two integer constants; null for other operators and operands.
     /// </summary>
     /// <exception cref="ScriptException">The result overflows its type.</exception>
-    public static Expression? Fold(Token mark, Expression left, Expression right)
+    public static Expression? Fold(Token operatorToken, Expression left, Expression right)
     {
         if (
-            mark.Text is not ("+" or "-" or "*")
+            operatorToken.Text is not ("+" or "-" or "*")
             || !TryRead(left, out long first, out bool isLong)
             || !TryRead(right, out long second, out bool isOtherLong)
         )
@@ -76,13 +76,13 @@ internal static class LinqConstants
             return null;
         }
 
-        var result = mark.Text switch
+        var result = operatorToken.Text switch
         {
             "+" => (Int128)first + second,
             "-" => (Int128)first - second,
             _ => (Int128)first * second,
         };
-        return Checked(result, isLong || isOtherLong, mark.Position);
+        return Checked(result, isLong || isOtherLong, operatorToken.Position);
     }
 
     /// <summary>

@@ -37,7 +37,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
             )
             : ParseConditional();
         if (
-            parser.Cursor.Current.Kind == TokenKind.Mark
+            parser.Cursor.Current.Kind == TokenKind.Punctuator
             && parser.Cursor.Current.Text.EndsWith('=')
             && !parser.Operators.IsOperator(parser.Cursor.Current.Text)
         )
@@ -66,40 +66,40 @@ internal sealed class LinqExpressionParser(LinqParser parser)
 
     /// <summary>Parses an operator, which is the current token, and its right operand.</summary>
     /// <param name="left">The left operand.</param>
-    /// <param name="mark">The operator.</param>
+    /// <param name="operatorToken">The operator.</param>
     /// <param name="precedence">The precedence of the operator (<see cref="OperatorParser"/>).</param>
-    public Expression ParseOperation(Expression left, Token mark, int precedence)
+    public Expression ParseOperation(Expression left, Token operatorToken, int precedence)
     {
-        if (mark.Text is "is")
+        if (operatorToken.Text is "is")
         {
             return ParseIsNull(left);
         }
 
-        Opcode? keep = mark.Text switch
+        Opcode? keep = operatorToken.Text switch
         {
             "??" => Opcode.JumpKeepingValue,
             "||" => Opcode.JumpKeepingTrue,
             "&&" => Opcode.JumpKeepingFalse,
             _ => null,
         };
-        if (keep is null && !Operators.ContainsKey(mark.Text))
+        if (keep is null && !Operators.ContainsKey(operatorToken.Text))
         {
-            throw TokenCursor.NotSupported($"the operator {mark.Quoted}", mark.Position);
+            throw TokenCursor.NotSupported($"the operator {operatorToken.Quoted}", operatorToken.Position);
         }
 
         parser.Cursor.Take();
         var right = parser.Operators.Parse(precedence);
         return keep switch
         {
-            null => ToOperation(mark, left, right),
+            null => ToOperation(operatorToken, left, right),
             Opcode.JumpKeepingValue => parser.Shapes.Types.Numbers.Unify(
-                new LogicalExpression(Opcode.JumpKeepingValue, left, right, mark.Position)
+                new LogicalExpression(Opcode.JumpKeepingValue, left, right, operatorToken.Position)
             ),
             { } jump => new LogicalExpression(
                 jump,
                 LinqMethods.ToCondition(left),
                 LinqMethods.ToCondition(right),
-                mark.Position
+                operatorToken.Position
             ),
         };
     }
@@ -110,7 +110,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
     /// </summary>
     private Expression ParseIsNull(Expression value)
     {
-        var mark = parser.Cursor.Take();
+        var operatorToken = parser.Cursor.Take();
         bool isNot = parser.Cursor.TryTakeWord("not");
         var pattern = parser.Cursor.Current;
         if (
@@ -119,39 +119,44 @@ internal sealed class LinqExpressionParser(LinqParser parser)
             || parser.Cursor.Current.IsWord("and")
         )
         {
-            throw TokenCursor.NotSupported("the operator 'is' with other than 'null' and 'not null'", mark.Position);
+            throw TokenCursor.NotSupported(
+                "the operator 'is' with other than 'null' and 'not null'",
+                operatorToken.Position
+            );
         }
 
         var isNull = new InvokeExpression(
             ScriptFunction.IsSame,
             [value, new WordLiteral(Opcode.PushNull, pattern.Position)],
-            mark.Position
+            operatorToken.Position
         );
-        return isNot ? new UnaryExpression(Opcode.Not, isNull, mark.Position) : isNull;
+        return isNot ? new UnaryExpression(Opcode.Not, isNull, operatorToken.Position) : isNull;
     }
 
-    private Expression ToOperation(Token mark, Expression left, Expression right)
+    private Expression ToOperation(Token operatorToken, Expression left, Expression right)
     {
-        if (mark.Text is "==" or "!=" && (IsBoxed(left, right) || IsBoxed(right, left)))
+        if (operatorToken.Text is "==" or "!=" && (IsBoxed(left, right) || IsBoxed(right, left)))
         {
             throw TokenCursor.NotSupported(
-                $"{mark.Quoted} of a value that is cast to 'object', which C# compares by reference",
-                mark.Position
+                $"{operatorToken.Quoted} of a value that is cast to 'object', which C# compares by reference",
+                operatorToken.Position
             );
         }
 
-        if (LinqConstants.Fold(mark, left, right) is { } folded)
+        if (LinqConstants.Fold(operatorToken, left, right) is { } folded)
         {
             return folded;
         }
 
-        if (mark.Text is "+" && (IsText(left) || IsText(right)))
+        if (operatorToken.Text is "+" && (IsText(left) || IsText(right)))
         {
-            return Join(left, right, mark.Position);
+            return Join(left, right, operatorToken.Position);
         }
 
-        var operation = new InvokeExpression(Operators[mark.Text], [left, right], mark.Position);
-        return mark.Text is "!=" ? new UnaryExpression(Opcode.Not, operation, mark.Position) : operation;
+        var operation = new InvokeExpression(Operators[operatorToken.Text], [left, right], operatorToken.Position);
+        return operatorToken.Text is "!="
+            ? new UnaryExpression(Opcode.Not, operation, operatorToken.Position)
+            : operation;
     }
 
     // A comparison with null means the same with and without the cast, so it is accepted.
@@ -272,7 +277,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
     private Expression ParseChain(Stack<(Expression Target, int Calls)> skipping)
     {
         var value = parser.Primaries.ParsePrimary();
-        while (parser.Cursor.Current.Kind == TokenKind.Mark)
+        while (parser.Cursor.Current.Kind == TokenKind.Punctuator)
         {
             var token = parser.Cursor.Current;
             switch (token.Text)

@@ -48,7 +48,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
                     : new InvokeExpression(ScriptFunction.ToCharacter, [literal], token.Position);
             case TokenKind.Name:
                 return ParseName(token);
-            case TokenKind.Mark when token.Text is "(":
+            case TokenKind.Punctuator when token.Text is "(":
                 parser.Cursor.Take();
                 var inner = parser.Expressions.ParseExpression();
                 if (parser.Cursor.Current.Is(",") || parser.Cursor.Current.Is(":"))
@@ -58,9 +58,9 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
 
                 parser.Cursor.Expect(")");
                 return inner;
-            case TokenKind.Mark when token.Text is "[":
+            case TokenKind.Punctuator when token.Text is "[":
                 throw TokenCursor.NotSupported("lists in brackets: write 'new[] { … }'", token.Position);
-            case TokenKind.Mark when token.Text is "@":
+            case TokenKind.Punctuator when token.Text is "@":
                 throw TokenCursor.NotSupported("'@' before a name", token.Position);
             default:
                 throw parser.Cursor.Unexpected("A value");

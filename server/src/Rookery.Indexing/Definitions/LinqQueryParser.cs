@@ -64,7 +64,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
             parser.Cursor.ExpectWord("group");
             var element = parser.Cursor.ExpectName();
             bool isWholeRow = string.Equals(element.Text, parameter, StringComparison.Ordinal);
-            if (!isWholeRow || parser.Cursor.Current.Kind == TokenKind.Mark)
+            if (!isWholeRow || parser.Cursor.Current.Kind == TokenKind.Punctuator)
             {
                 throw TokenCursor.NotSupported("groups of anything but the whole row", element.Position);
             }

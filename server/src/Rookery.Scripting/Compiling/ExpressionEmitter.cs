@@ -50,12 +50,12 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
     /// Compiles the target of a member, an element or a method. After a <c>?.</c>, null and undefined end the chain,
     /// whose value is undefined then.
     /// </summary>
-    public void EmitTarget(Expression target, bool isSkipping)
+    public void EmitTarget(Expression target, bool followsOptionalDot)
     {
         var end = _chainEnd;
         _isLink = true;
         Emit(target);
-        if (isSkipping && end is not null)
+        if (followsOptionalDot && end is not null)
         {
             var exists = context.NewTarget();
             context.Builder.Emit(Opcode.JumpKeepingValue, exists);
@@ -78,8 +78,8 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
                 case CallExpression { Callee: MemberExpression callee }:
                     (hasCall, chain) = (true, callee);
                     break;
-                case MemberExpression member when hasCall && member.IsSkipping:
-                case ElementExpression element when hasCall && element.IsSkipping:
+                case MemberExpression member when hasCall && member.FollowsOptionalDot:
+                case ElementExpression element when hasCall && element.FollowsOptionalDot:
                     return true;
                 case MemberExpression member:
                     chain = member.Target;
@@ -129,8 +129,8 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
             case MemberExpression member:
                 context.OpenMetadataOf(member);
                 RefuseFunctionObject(member);
-                EmitTarget(member.Target, member.IsSkipping);
-                if (member is { Name: "length", IsOptional: false } && context.Use != ScriptUse.Indexing)
+                EmitTarget(member.Target, member.FollowsOptionalDot);
+                if (member is { Name: "length", IsInOptionalChain: false } && context.Use != ScriptUse.Indexing)
                 {
                     EmitLength();
                 }
@@ -141,7 +141,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
 
                 break;
             case ElementExpression element:
-                EmitTarget(element.Target, element.IsSkipping);
+                EmitTarget(element.Target, element.FollowsOptionalDot);
                 Emit(element.Index);
                 context.Builder.Emit(Opcode.GetElement);
                 break;

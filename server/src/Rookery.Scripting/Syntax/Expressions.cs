@@ -49,11 +49,11 @@ internal sealed record MemberExpression(Expression Target, string Name, int Posi
     /// <inheritdoc/>
     public override IEnumerable<Expression> Operands => [Target];
 
-    /// <summary>Whether the chain contains a <c>?.</c> before this member.</summary>
-    public bool IsOptional { get; init; }
+    /// <summary>Whether a <c>?.</c> stands before this member, directly or earlier in the chain.</summary>
+    public bool IsInOptionalChain { get; init; }
 
     /// <summary>Whether a <c>?.</c> stands directly before this member.</summary>
-    public bool IsSkipping { get; init; }
+    public bool FollowsOptionalDot { get; init; }
 }
 
 /// <summary><c>a[b]</c> or <c>a?.[b]</c>.</summary>
@@ -63,7 +63,7 @@ internal sealed record ElementExpression(Expression Target, Expression Index, in
     public override IEnumerable<Expression> Operands => [Target, Index];
 
     /// <summary>Whether a <c>?.</c> stands directly before the bracket.</summary>
-    public bool IsSkipping { get; init; }
+    public bool FollowsOptionalDot { get; init; }
 }
 
 /// <summary>A call of a function by name, or of a method if <paramref name="Callee"/> is a member.</summary>

@@ -44,10 +44,14 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         else
         {
             result = ParseConditional();
-            var mark = parser.Cursor.Current;
-            if (mark.Kind == TokenKind.Mark && mark.Text.EndsWith('=') && !parser.Operators.IsOperator(mark.Text))
+            var operatorToken = parser.Cursor.Current;
+            if (
+                operatorToken.Kind == TokenKind.Punctuator
+                && operatorToken.Text.EndsWith('=')
+                && !parser.Operators.IsOperator(operatorToken.Text)
+            )
             {
-                result = ParseAssignment(result, mark);
+                result = ParseAssignment(result, operatorToken);
             }
         }
 
@@ -73,16 +77,16 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         return new SequenceExpression(parts, first.Position);
     }
 
-    private AssignmentExpression ParseAssignment(Expression target, Token mark)
+    private AssignmentExpression ParseAssignment(Expression target, Token operatorToken)
     {
         Opcode? compound =
-            mark.Text is "=" ? null
-            : Operators.TryGetValue(mark.Text[..^1], out var operation) ? operation
-            : throw TokenCursor.NotSupported($"the operator {mark.Quoted}", mark.Position);
-        RequireTarget(target, mark);
+            operatorToken.Text is "=" ? null
+            : Operators.TryGetValue(operatorToken.Text[..^1], out var operation) ? operation
+            : throw TokenCursor.NotSupported($"the operator {operatorToken.Quoted}", operatorToken.Position);
+        RequireTarget(target, operatorToken);
         parser.Cursor.Take();
         CountResize(target);
-        return new AssignmentExpression(target, compound, ParseExpression(), mark.Position);
+        return new AssignmentExpression(target, compound, ParseExpression(), operatorToken.Position);
     }
 
     /// <summary>Counts an assignment that may append to an array.</summary>
@@ -94,13 +98,13 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         }
     }
 
-    private static void RequireTarget(Expression target, Token mark)
+    private static void RequireTarget(Expression target, Token operatorToken)
     {
         if (
             target
-            is MemberExpression { IsOptional: true }
-                or MemberExpression { IsSkipping: true }
-                or ElementExpression { IsSkipping: true }
+            is MemberExpression { IsInOptionalChain: true }
+                or MemberExpression { FollowsOptionalDot: true }
+                or ElementExpression { FollowsOptionalDot: true }
         )
         {
             throw TokenCursor.NotSupported("an assignment after '?.'", target.Position);
@@ -115,7 +119,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         {
             throw new ScriptException(
                 ScriptFault.Syntax,
-                $"The operand of {mark.Quoted} cannot be assigned to",
+                $"The operand of {operatorToken.Quoted} cannot be assigned to",
                 target.Position
             );
         }
@@ -135,11 +139,11 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         return new ConditionalExpression(condition, then, ParseExpression(), at);
     }
 
-    public Expression ParseOperation(Expression left, Token mark, int precedence)
+    public Expression ParseOperation(Expression left, Token operatorToken, int precedence)
     {
-        if (!Operators.TryGetValue(mark.Text, out var operation))
+        if (!Operators.TryGetValue(operatorToken.Text, out var operation))
         {
-            throw TokenCursor.NotSupported($"the operator {mark.Quoted}", mark.Position);
+            throw TokenCursor.NotSupported($"the operator {operatorToken.Quoted}", operatorToken.Position);
         }
 
         parser.Cursor.Take();
@@ -149,13 +153,13 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
             throw new ScriptException(
                 ScriptFault.Syntax,
                 "'??' stands beside '||' or '&&': put one of them in brackets",
-                mark.Position
+                operatorToken.Position
             );
         }
 
         return operation is Opcode.JumpKeepingValue or Opcode.JumpKeepingTrue or Opcode.JumpKeepingFalse
-            ? new LogicalExpression(operation, left, right, mark.Position)
-            : new BinaryExpression(operation, left, right, mark.Position);
+            ? new LogicalExpression(operation, left, right, operatorToken.Position)
+            : new BinaryExpression(operation, left, right, operatorToken.Position);
     }
 
     // Whether this is '||' or '&&' without brackets, which JavaScript does not allow beside '??'.
@@ -169,7 +173,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         var token = parser.Cursor.Current;
         var result = token.Kind switch
         {
-            TokenKind.Mark => ParseUnaryMark(token),
+            TokenKind.Punctuator => ParseUnaryPunctuator(token),
             TokenKind.Name when token.Text is "typeof" => new UnaryExpression(
                 Opcode.TypeOf,
                 ParseOperand(),
@@ -182,7 +186,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         return result;
     }
 
-    private Expression ParseUnaryMark(Token token)
+    private Expression ParseUnaryPunctuator(Token token)
     {
         switch (token.Text)
         {
@@ -234,7 +238,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
     private Expression ParsePostfix()
     {
         var value = parser.Primaries.ParsePrimary();
-        bool isOptional = false;
+        bool isInOptionalChain = false;
         while (true)
         {
             var token = parser.Cursor.Current;
@@ -243,7 +247,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
                 throw TokenCursor.NotSupported("tagged templates", token.Position);
             }
 
-            if (token.Kind != TokenKind.Mark)
+            if (token.Kind != TokenKind.Punctuator)
             {
                 return value;
             }
@@ -251,9 +255,9 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
             switch (token.Text)
             {
                 case "." or "?.":
-                    isOptional |= token.Text is "?.";
+                    isInOptionalChain |= token.Text is "?.";
                     parser.Cursor.Take();
-                    value = ParseMember(value, token, isOptional);
+                    value = ParseMember(value, token, isInOptionalChain);
                     break;
                 case "[":
                     value = ParseElement(value);
@@ -282,23 +286,23 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
     }
 
     /// <summary>Parses what follows <c>.</c> or <c>?.</c>.</summary>
-    private Expression ParseMember(Expression target, Token mark, bool isOptional)
+    private Expression ParseMember(Expression target, Token dot, bool isInOptionalChain)
     {
-        bool isSkipping = mark.Text is "?.";
-        if (isSkipping && parser.Cursor.Current.Is("["))
+        bool followsOptionalDot = dot.Text is "?.";
+        if (followsOptionalDot && parser.Cursor.Current.Is("["))
         {
-            return ParseElement(target, isSkipping: true);
+            return ParseElement(target, followsOptionalDot: true);
         }
 
-        if (isSkipping && parser.Cursor.Current.Is("("))
+        if (followsOptionalDot && parser.Cursor.Current.Is("("))
         {
-            throw TokenCursor.NotSupported("calls by '?.('", mark.Position);
+            throw TokenCursor.NotSupported("calls by '?.('", dot.Position);
         }
 
-        return new MemberExpression(target, parser.Cursor.ExpectName().Text, mark.Position)
+        return new MemberExpression(target, parser.Cursor.ExpectName().Text, dot.Position)
         {
-            IsOptional = isOptional,
-            IsSkipping = isSkipping,
+            IsInOptionalChain = isInOptionalChain,
+            FollowsOptionalDot = followsOptionalDot,
         };
     }
 
@@ -307,14 +311,14 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         callee is MemberExpression { Name: "push" or "pop" or "shift" or "unshift" or "splice" }
         || (callee is NameExpression name && !FunctionCatalogue.TryFindFunction(name.Name, out _));
 
-    private Expression ParseElement(Expression target, bool isSkipping = false)
+    private Expression ParseElement(Expression target, bool followsOptionalDot = false)
     {
         int at = parser.Cursor.Expect("[").Position;
         var index = ParseSequence();
         parser.Cursor.Expect("]");
         return index is TextLiteral name
-            ? new MemberExpression(target, name.Text, at) { IsSkipping = isSkipping }
-            : new ElementExpression(target, index, at) { IsSkipping = isSkipping };
+            ? new MemberExpression(target, name.Text, at) { FollowsOptionalDot = followsOptionalDot }
+            : new ElementExpression(target, index, at) { FollowsOptionalDot = followsOptionalDot };
     }
 
     /// <summary>Parses <c>(a, b)</c>.</summary>

@@ -24,15 +24,15 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
                 return ParseTemplate(parser.Cursor.Take());
             case TokenKind.Name:
                 return ParseName(token);
-            case TokenKind.Mark when token.Text is "(":
+            case TokenKind.Punctuator when token.Text is "(":
                 return ParseParenthesised();
-            case TokenKind.Mark when token.Text is "[":
+            case TokenKind.Punctuator when token.Text is "[":
                 return ParseArray();
-            case TokenKind.Mark when token.Text is "{":
+            case TokenKind.Punctuator when token.Text is "{":
                 return ParseObject();
-            case TokenKind.Mark when token.Text is "/" or "/=":
+            case TokenKind.Punctuator when token.Text is "/" or "/=":
                 throw TokenCursor.NotSupported("regular expressions", token.Position);
-            case TokenKind.Mark when token.Text is "@" or "#":
+            case TokenKind.Punctuator when token.Text is "@" or "#":
                 throw TokenCursor.NotSupported($"{token.Quoted}", token.Position);
             default:
                 throw parser.Cursor.Unexpected("A value");
@@ -94,10 +94,10 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
                 throw TokenCursor.NotSupported("holes in arrays", parser.Cursor.Current.Position);
             }
 
-            var mark = parser.Cursor.Current;
+            var first = parser.Cursor.Current;
             elements.Add(
                 parser.Cursor.TryTake("...")
-                    ? new SpreadExpression(parser.Expressions.ParseExpression(), mark.Position)
+                    ? new SpreadExpression(parser.Expressions.ParseExpression(), first.Position)
                     : parser.Expressions.ParseExpression()
             );
             if (!parser.Cursor.Current.Is("]"))
@@ -130,9 +130,9 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
         var token = parser.Cursor.Take();
         switch (token.Kind)
         {
-            case TokenKind.Mark when token.Text is "...":
+            case TokenKind.Punctuator when token.Text is "...":
                 return new ObjectMember(Name: null, Key: null, parser.Expressions.ParseExpression());
-            case TokenKind.Mark when token.Text is "[":
+            case TokenKind.Punctuator when token.Text is "[":
                 var key = parser.Expressions.ParseExpression();
                 parser.Cursor.Expect("]");
                 ExpectValueOfMember(token);
@@ -158,7 +158,7 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
                         parser.Cursor.Current.Kind is TokenKind.Text or TokenKind.Number
                         || parser.Cursor.Current.Is("[")
                     ):
-            case TokenKind.Mark when token.Text is "*":
+            case TokenKind.Punctuator when token.Text is "*":
                 throw TokenCursor.NotSupported("methods in object literals", token.Position);
             default:
                 throw new ScriptException(

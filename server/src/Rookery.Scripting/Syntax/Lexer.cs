@@ -13,8 +13,8 @@ internal sealed class Lexer(string text, bool isCSharp)
     /// <summary>Maximum characters of a script.</summary>
     public const int MaxCharacters = 64 * 1024;
 
-    /// <summary>The marks, longest first, so that the first match is the longest.</summary>
-    private static readonly string[] Marks =
+    /// <summary>The punctuators, longest first, so that the first match is the longest.</summary>
+    private static readonly string[] Punctuators =
     [
         ">>>=",
         "...",
@@ -192,13 +192,13 @@ internal sealed class Lexer(string text, bool isCSharp)
             throw TokenCursor.NotSupported("comments that begin with '<!--'", start);
         }
 
-        foreach (string mark in Marks)
+        foreach (string punctuator in Punctuators)
         {
-            if (string.CompareOrdinal(text, _position, mark, 0, mark.Length) == 0)
+            if (string.CompareOrdinal(text, _position, punctuator, 0, punctuator.Length) == 0)
             {
-                // The mark ?. before a digit belongs to a conditional: a?.5:b.
+                // The punctuator ?. before a digit belongs to a conditional: a?.5:b.
                 if (
-                    string.Equals(mark, "?.", StringComparison.Ordinal)
+                    string.Equals(punctuator, "?.", StringComparison.Ordinal)
                     && _position + 2 < text.Length
                     && char.IsAsciiDigit(text[_position + 2])
                 )
@@ -206,8 +206,8 @@ internal sealed class Lexer(string text, bool isCSharp)
                     continue;
                 }
 
-                _position += mark.Length;
-                return new Token(TokenKind.Mark, mark, Number: 0, start, isAfterNewLine);
+                _position += punctuator.Length;
+                return new Token(TokenKind.Punctuator, punctuator, Number: 0, start, isAfterNewLine);
             }
         }
 

@@ -52,13 +52,13 @@ internal sealed class OperatorParser(
     /// Parses an operator and its right operand, up to the next operator that does not bind more tightly.
     /// </summary>
     /// <param name="left">The left operand.</param>
-    /// <param name="mark">The operator, which is still the current token.</param>
+    /// <param name="operatorToken">The operator, which is still the current token.</param>
     /// <param name="precedence">
     /// The precedence of the operator, to be passed to <see cref="Parse"/> for the right operand.
     /// </param>
-    public delegate Expression ParseOperation(Expression left, Token mark, int precedence);
+    public delegate Expression ParseOperation(Expression left, Token operatorToken, int precedence);
 
-    /// <summary>Returns whether a mark or word is a binary operator.</summary>
+    /// <summary>Returns whether a punctuator or word is a binary operator.</summary>
     public bool IsOperator(string text) => SharedOperators.ContainsKey(text) || ownOperators.ContainsKey(text);
 
     /// <summary>
@@ -80,7 +80,7 @@ internal sealed class OperatorParser(
 
     private int PrecedenceOf(Token token)
     {
-        if (token.Kind is not (TokenKind.Mark or TokenKind.Name))
+        if (token.Kind is not (TokenKind.Punctuator or TokenKind.Name))
         {
             return 0;
         }

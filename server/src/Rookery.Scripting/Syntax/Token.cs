@@ -19,19 +19,20 @@ internal enum TokenKind
     Template,
 
     /// <summary>An operator or bracket.</summary>
-    Mark,
+    Punctuator,
 }
 
 /// <summary>A token of a script.</summary>
 /// <param name="Kind">The kind of the token.</param>
-/// <param name="Text">The name, the mark, the text, or the digits of a number.</param>
+/// <param name="Text">The name, the punctuator, the text, or the digits of a number.</param>
 /// <param name="Number">The value of a number. For texts, see <see cref="Lexer"/>.</param>
 /// <param name="Position">The offset in the text, in characters.</param>
 /// <param name="IsAfterNewLine">Whether a line end precedes the token.</param>
 internal readonly record struct Token(TokenKind Kind, string Text, double Number, int Position, bool IsAfterNewLine)
 {
-    /// <summary>Returns whether this is a given mark.</summary>
-    public bool Is(string mark) => Kind == TokenKind.Mark && string.Equals(Text, mark, StringComparison.Ordinal);
+    /// <summary>Returns whether this is a given punctuator.</summary>
+    public bool Is(string punctuator) =>
+        Kind == TokenKind.Punctuator && string.Equals(Text, punctuator, StringComparison.Ordinal);
 
     /// <summary>Returns whether this is a given word.</summary>
     public bool IsWord(string word) => Kind == TokenKind.Name && string.Equals(Text, word, StringComparison.Ordinal);

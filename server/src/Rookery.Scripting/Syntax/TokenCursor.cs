@@ -30,10 +30,10 @@ internal sealed class TokenCursor(List<Token> tokens)
         return token;
     }
 
-    /// <summary>Advances if the next token is a given mark, such as <c>;</c>. Returns whether it was.</summary>
-    public bool TryTake(string mark)
+    /// <summary>Advances if the next token is a given punctuator, such as <c>;</c>. Returns whether it was.</summary>
+    public bool TryTake(string punctuator)
     {
-        bool isNext = Current.Is(mark);
+        bool isNext = Current.Is(punctuator);
         _position += isNext ? 1 : 0;
         return isNext;
     }
@@ -47,8 +47,8 @@ internal sealed class TokenCursor(List<Token> tokens)
     }
 
     /// <summary>Returns the next token and advances.</summary>
-    /// <exception cref="ScriptException">The next token is not the given mark.</exception>
-    public Token Expect(string mark) => Current.Is(mark) ? Take() : throw Unexpected($"'{mark}'");
+    /// <exception cref="ScriptException">The next token is not the given punctuator.</exception>
+    public Token Expect(string punctuator) => Current.Is(punctuator) ? Take() : throw Unexpected($"'{punctuator}'");
 
     /// <summary>Returns the next token and advances.</summary>
     /// <exception cref="ScriptException">The next token is not the given word.</exception>
