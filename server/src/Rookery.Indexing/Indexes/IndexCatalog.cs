@@ -28,9 +28,9 @@ public sealed class IndexCatalog : IDisposable
     // again at each change of another index.
     private readonly Dictionary<long, string> _refusals = [];
 
-    // Definitions that this node does not keep, by lower-cased name. If a slot of the same name exists, it runs an
+    // Definitions that this node does not maintain, by lower-cased name. If a slot of the same name exists, it runs an
     // older definition.
-    private readonly ConcurrentDictionary<string, NotKept> _notKept = new(StringComparer.Ordinal);
+    private readonly ConcurrentDictionary<string, NotMaintained> _notMaintained = new(StringComparer.Ordinal);
 
     // By lower-cased name: etags of deletions that are not yet applied to the slots.
     private readonly Dictionary<string, long> _deleted = new(StringComparer.Ordinal);
@@ -88,10 +88,10 @@ public sealed class IndexCatalog : IDisposable
         || (TryGet(index.Record.Name, out var slot) && slot.Serving == index);
 
     /// <summary>
-    /// Returns why this node does not keep the newest definition that it has seen of an index; null if it keeps that
-    /// definition. The log may contain a newer one.
+    /// Returns why this node does not maintain the newest definition that it has seen of an index; null if it does. The
+    /// log may contain a newer definition.
     /// </summary>
-    internal NotKept? WhyNotKept(string name) => _notKept.GetValueOrDefault(LowerNames.Index(name));
+    internal NotMaintained? WhyNotMaintained(string name) => _notMaintained.GetValueOrDefault(LowerNames.Index(name));
 
     /// <summary>
     /// Updates the catalogue: opens and closes indexes as the log defines them, carries out requested resets, and
@@ -121,7 +121,7 @@ public sealed class IndexCatalog : IDisposable
         _mayMissDeletions |= _changes.TakeLagged();
         bool isRetried =
             _refusedAt is { } refusedAt && _factory.Time.GetElapsedTime(refusedAt) >= _factory.Options.RestAfterDamage;
-        bool hasRoomAgain = _notKept.Any(one => one.Value.Needed is { } place && _factory.Quota.HasRoom(place));
+        bool hasRoomAgain = _notMaintained.Any(one => one.Value.Needed is { } place && _factory.Quota.HasRoom(place));
         if (_mayMissDeletions || !_isCurrent || isRetried || hasRoomAgain)
         {
             // Set first: if one of the following steps throws, the next call repeats them.
@@ -231,9 +231,9 @@ public sealed class IndexCatalog : IDisposable
                 _factory.Quota.MoveFromReplacement(replacement.Place);
                 replaced = true;
             }
-            else if (slot.Replacement is { HasStopped: true } || WhyNotKept(slot.Serving.Record.Name) is not null)
+            else if (slot.Replacement is { HasStopped: true } || WhyNotMaintained(slot.Serving.Record.Name) is not null)
             {
-                // No task should wait for a stopped index whose replacement has stopped too, or is not kept.
+                // No task should wait for a stopped index whose replacement has stopped too, or is not maintained.
                 slot.Serving.Waits.ReleaseAtRest();
             }
         }
@@ -255,7 +255,7 @@ public sealed class IndexCatalog : IDisposable
                 is { Key: { } name, Value: var slot }
         )
         {
-            RecordNotKept(slot.Newest.Record, _factory.Quota.Reason, IndexPlace.Automatic);
+            RecordNotMaintained(slot.Newest.Record, _factory.Quota.Reason, IndexPlace.Automatic);
             Publish(name, slot: null);
             slot.All.ToList().ForEach(Close);
             closed = true;
@@ -382,9 +382,9 @@ public sealed class IndexCatalog : IDisposable
             _refusals.Remove(number);
         }
 
-        foreach (string name in _notKept.Keys.Where(name => !names.Contains(name)))
+        foreach (string name in _notMaintained.Keys.Where(name => !names.Contains(name)))
         {
-            _notKept.TryRemove(name, out _);
+            _notMaintained.TryRemove(name, out _);
         }
 
         // A node that has just started may have folders with numbers above the last one applied, whose definitions it
@@ -447,13 +447,13 @@ public sealed class IndexCatalog : IDisposable
     {
         if (_refusals.TryGetValue(record.Number, out string? refusal))
         {
-            RecordNotKept(record, refusal, needed: null);
+            RecordNotMaintained(record, refusal, needed: null);
             return null;
         }
 
         if (!_factory.Quota.TryTake(place))
         {
-            RecordNotKept(record, _factory.Quota.ReasonAgainst(place), place);
+            RecordNotMaintained(record, _factory.Quota.ReasonAgainst(place), place);
             return null;
         }
 
@@ -463,7 +463,7 @@ public sealed class IndexCatalog : IDisposable
             index.Place = place;
             Feeder.Add(index);
             _reported.Remove(record.Number);
-            _notKept.TryRemove(LowerNames.Index(record.Name), out _);
+            _notMaintained.TryRemove(LowerNames.Index(record.Name), out _);
             return index;
         }
         catch (Exception wrong) when (wrong is DiskException or IndexDefinitionException)
@@ -478,11 +478,12 @@ public sealed class IndexCatalog : IDisposable
                 _refusals[record.Number] = wrong.Message;
             }
 
-            RecordNotKept(record, wrong.Message, needed: null);
+            RecordNotMaintained(record, wrong.Message, needed: null);
             if (_reported.Add(record.Number))
             {
                 _factory.TroubleFound(
-                    $"The index {record.Name} of database {Database.Name} is not kept on this node: {wrong.Message}"
+                    $"The index {record.Name} of database {Database.Name} is not maintained on this node: "
+                        + wrong.Message
                 );
             }
 
@@ -491,13 +492,13 @@ public sealed class IndexCatalog : IDisposable
     }
 
     // If a reason is already recorded for an index of this name, keeps the time of that record.
-    private void RecordNotKept(IndexRecord record, string reason, IndexPlace? needed)
+    private void RecordNotMaintained(IndexRecord record, string reason, IndexPlace? needed)
     {
-        var notKept = new NotKept(record.Number, reason, _factory.Time.GetUtcNow(), needed);
-        _notKept.AddOrUpdate(
+        var notMaintained = new NotMaintained(record.Number, reason, _factory.Time.GetUtcNow(), needed);
+        _notMaintained.AddOrUpdate(
             LowerNames.Index(record.Name),
-            notKept,
-            (_, before) => notKept with { Time = before.Time }
+            notMaintained,
+            (_, before) => notMaintained with { Time = before.Time }
         );
     }
 

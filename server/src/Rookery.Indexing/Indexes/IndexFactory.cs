@@ -26,7 +26,7 @@ internal sealed class IndexFactory
     /// <summary>The clock.</summary>
     public required TimeProvider Time { get; init; }
 
-    /// <summary>Bounds how many indexes this node keeps.</summary>
+    /// <summary>Bounds how many indexes this node maintains.</summary>
     public required IndexQuota Quota { get; init; }
 
     /// <summary>Bounds of one step of indexing.</summary>

@@ -82,7 +82,7 @@ public sealed class IndexHost : IDisposable
     /// </summary>
     public long DocumentsRead => Volatile.Read(ref _documentsRead);
 
-    /// <summary>Bounds how many indexes the node keeps.</summary>
+    /// <summary>Bounds how many indexes the node maintains.</summary>
     public IndexQuota Quota { get; }
 
     /// <summary>Counts the automatic indexes of each database.</summary>
@@ -161,8 +161,8 @@ public sealed class IndexHost : IDisposable
         TryGetCatalog(database, out var catalog) ? catalog.ReadAutoReduces() : [];
 
     /// <summary>
-    /// Returns the errors of an index, oldest first. If this node does not keep its newest definition, the last error
-    /// is the reason. Empty if there is no such index.
+    /// Returns the errors of an index, oldest first. If this node does not maintain its newest definition, the last
+    /// error is the reason. Empty if there is no such index.
     /// </summary>
     /// <param name="database">The database of the index.</param>
     /// <param name="name">The name of the index.</param>
@@ -170,8 +170,8 @@ public sealed class IndexHost : IDisposable
     public IReadOnlyList<IndexError> ReadErrors(Database database, string name, bool ofReplacement = false)
     {
         var errors = ErrorsOf(database, name, ofReplacement)?.List() ?? [];
-        return !ofReplacement && FindNotKept(database, name) is { } notKept
-            ? [.. errors, new IndexError(notKept.Time, "", "Open", notKept.Reason)]
+        return !ofReplacement && FindNotMaintained(database, name) is { } notMaintained
+            ? [.. errors, new IndexError(notMaintained.Time, "", "Open", notMaintained.Reason)]
             : errors;
     }
 
@@ -202,10 +202,10 @@ public sealed class IndexHost : IDisposable
     }
 
     /// <summary>
-    /// Returns why this node does not keep the newest definition of an index, in one or two sentences; null if it keeps
-    /// the definition or is about to open it. An older definition may serve queries meanwhile.
+    /// Returns why this node does not maintain the newest definition of an index, in one or two sentences; null if it
+    /// does, or is about to open it. The index of an older definition may serve queries meanwhile.
     /// </summary>
-    public string? WhyNotKept(Database database, string name) => FindNotKept(database, name)?.Reason;
+    public string? WhyNotMaintained(Database database, string name) => FindNotMaintained(database, name)?.Reason;
 
     /// <summary>Returns whether the quota allows further automatic indexes, in all databases together.</summary>
     /// <param name="defining">Number of indexes that are being defined.</param>
@@ -230,17 +230,17 @@ public sealed class IndexHost : IDisposable
     /// <param name="etag">The etag to reach.</param>
     /// <param name="timeout">The longest wait.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <param name="evenAtRest">Whether to wait even while the index is paused or disabled, because it may resume in
-    /// time.</param>
-    /// <returns>Whether the etag was reached. False at once if the index is at rest or not kept on this node, or if the
-    /// host is closed.</returns>
+    /// <param name="whilePausedOrDisabled">Whether to wait even while the index is paused or disabled, because it may
+    /// resume in time.</param>
+    /// <returns>Whether the etag was reached. False at once if this node does not run the index, or if the host is
+    /// closed.</returns>
     public async Task<bool> WaitAsync(
         Database database,
         string name,
         long etag,
         TimeSpan timeout,
         CancellationToken cancellationToken,
-        bool evenAtRest = false
+        bool whilePausedOrDisabled = false
     )
     {
         long begun = _time.GetTimestamp();
@@ -251,14 +251,14 @@ public sealed class IndexHost : IDisposable
             if (TryGetSlot(database, name, out var slot))
             {
                 bool MayResume() =>
-                    evenAtRest
+                    whilePausedOrDisabled
                     && !slot.StaysStopped(database)
-                    && !(slot.Serving.HasStopped && FindNotKept(database, name) is not null);
+                    && !(slot.Serving.HasStopped && FindNotMaintained(database, name) is not null);
                 var waiting = slot.Serving.Waits.WaitAsync(etag, remaining, cancellationToken, MayResume);
                 WakeFor(waiting);
                 bool isReached = await waiting;
-                bool isAtRest = slot.Serving.State != IndexState.Normal && !MayResume();
-                if (isReached || isAtRest || (remaining = timeout - _time.GetElapsedTime(begun)) <= TimeSpan.Zero)
+                bool isStopped = slot.Serving.State != IndexState.Normal && !MayResume();
+                if (isReached || isStopped || (remaining = timeout - _time.GetElapsedTime(begun)) <= TimeSpan.Zero)
                 {
                     return isReached;
                 }
@@ -278,7 +278,7 @@ public sealed class IndexHost : IDisposable
                 remaining <= TimeSpan.Zero
                 || Volatile.Read(ref _isClosed)
                 || FindDefined(database, name) is null
-                || FindNotKept(database, name) is not null
+                || FindNotMaintained(database, name) is not null
                 || !await WaitAsync(followed, remaining, cancellationToken)
             )
             {
@@ -416,7 +416,7 @@ public sealed class IndexHost : IDisposable
     public bool TryGetCatalog(Database database, [NotNullWhen(true)] out IndexCatalog? catalog) =>
         Volatile.Read(ref _catalogs).TryGetValue(database.Number, out catalog);
 
-    /// <summary>Finds an index of a database by name, if this node keeps it. Thread-safe.</summary>
+    /// <summary>Finds an index of a database by name, if this node maintains it. Thread-safe.</summary>
     public bool TryGetSlot(Database database, string name, [NotNullWhen(true)] out IndexSlot? slot)
     {
         slot = null;
@@ -442,11 +442,11 @@ public sealed class IndexHost : IDisposable
 
     // The reason counts only if it is about the definition that the log contains now. A newer definition has not been
     // opened yet.
-    private NotKept? FindNotKept(Database database, string name) =>
+    private NotMaintained? FindNotMaintained(Database database, string name) =>
         TryGetCatalog(database, out var catalog)
-        && catalog.WhyNotKept(name) is { } notKept
-        && FindDefined(database, name)?.Number == notKept.Number
-            ? notKept
+        && catalog.WhyNotMaintained(name) is { } notMaintained
+        && FindDefined(database, name)?.Number == notMaintained.Number
+            ? notMaintained
             : null;
 
     private IndexErrors? ErrorsOf(Database database, string name, bool ofReplacement) =>

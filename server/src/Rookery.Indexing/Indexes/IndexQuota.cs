@@ -40,7 +40,7 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
     /// </summary>
     public int AutomaticToClose => Math.Max(0, TakenBy(IndexPlace.Automatic) - MaxAutomaticNow);
 
-    /// <summary>Why an index is not kept, in a sentence or two.</summary>
+    /// <summary>Why an index is not maintained, in a sentence or two.</summary>
     public string Reason =>
         string.Create(
             CultureInfo.InvariantCulture,
@@ -98,8 +98,8 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
             {
                 _isReported = true;
                 report(
-                    $"{Reason} A query without an index name scans documents where its index is not kept here; "
-                        + "a query that names an index which is not kept here is refused."
+                    $"{Reason} A query without an index name scans documents if this node does not maintain its "
+                        + "index; a query that names such an index is refused."
                 );
             }
 

@@ -159,11 +159,11 @@ internal static class BasisChooser
                 : engine.Indexed.ChooseIndex(database, plan.Query, plan.Compiled.Target, explains);
         }
         var position = engine.Indexes.ReadPosition(database, named.Name);
-        if (position is null && engine.Indexes.WhyNotKept(database, named.Name) is { } why)
+        if (position is null && engine.Indexes.WhyNotMaintained(database, named.Name) is { } why)
         {
             throw new QueryException(
                 QueryFault.IndexUnavailable,
-                $"The index '{named.Name}' is not kept on this node. {why}"
+                $"The index '{named.Name}' is not maintained on this node. {why}"
             );
         }
         if (named.Automatic is { } automatic && IndexedQueries.ExplainWhyUnable(plan.Query, automatic) is { } unable)

@@ -15,21 +15,21 @@ public static class IndexDelay
     /// <param name="database">The database.</param>
     /// <param name="name">The name of the index.</param>
     /// <param name="waited">The time waited.</param>
-    /// <param name="isWaitedForAtRest">Whether the caller waited although the index is disabled or paused.</param>
+    /// <param name="whilePausedOrDisabled">Whether the caller waited although the index is disabled or paused.</param>
     public static string Why(
         IndexHost indexes,
         Database database,
         string name,
         TimeSpan waited,
-        bool isWaitedForAtRest = false
+        bool whilePausedOrDisabled = false
     )
     {
-        if (indexes.WhyNotKept(database, name) is { } why)
+        if (indexes.WhyNotMaintained(database, name) is { } why)
         {
-            return $"is not kept on this node: {why} Or query another member";
+            return $"is not maintained on this node: {why} Or query another member";
         }
 
-        string wait = isWaitedForAtRest
+        string wait = whilePausedOrDisabled
             ? $", also after a wait of {waited.TotalMilliseconds:0} ms"
             : ", so the query does not wait for it";
         return indexes

@@ -103,7 +103,8 @@ public sealed class ReduceOrderTests
         node.SettleAll();
         Assert.Single(node.ReadRows("a"));
         Assert.StartsWith(
-            "The index counted of database shop is not kept on this node: The member 'a' of the reduce depends on",
+            "The index counted of database shop is not maintained on this node: The member 'a' of the reduce "
+                + "depends on",
             Assert.Single(node.Troubles),
             StringComparison.Ordinal
         );

@@ -181,7 +181,7 @@ public sealed class StaticIndexTests
         Assert.Equal(["""{"product":"a","count":1,"quantity":1}"""], node.ReadRows("totals"));
         node = node.Restart();
         node.SettleAll();
-        Assert.Contains("is not kept on this node", Assert.Single(node.Troubles), StringComparison.Ordinal);
+        Assert.Contains("is not maintained on this node", Assert.Single(node.Troubles), StringComparison.Ordinal);
         Assert.Equal(0, RowsMemoryOf(node).UsedBytes);
 
         node.Disk.ClearFaults();
@@ -474,7 +474,7 @@ public sealed class StaticIndexTests
         node.SettleAll();
         Assert.Equal(["""{"k":"a","d":"z"}"""], node.ReadRows("a"));
         string trouble = Assert.Single(node.Troubles);
-        Assert.Contains("The index b of database shop is not kept", trouble, StringComparison.Ordinal);
+        Assert.Contains("The index b of database shop is not maintained", trouble, StringComparison.Ordinal);
         node.Dispose();
     }
 

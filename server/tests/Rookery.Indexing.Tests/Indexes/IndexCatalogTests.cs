@@ -382,7 +382,7 @@ public sealed class IndexCatalogTests
         );
         node = node.Restart();
         node.SettleAll();
-        Assert.Contains("is not kept on this node", Assert.Single(node.Troubles), StringComparison.Ordinal);
+        Assert.Contains("is not maintained on this node", Assert.Single(node.Troubles), StringComparison.Ordinal);
         Assert.Empty(node.Host.ReadStatus(node.Database()));
         Assert.Equal(["1/1"], FoldersOf(node));
         Assert.True(node.Host.HasPending, "the index waits to be opened again");

@@ -84,7 +84,7 @@ public sealed class IndexHostWaitTests
     }
 
     [Fact]
-    public async Task A_wait_for_a_stopped_index_ends_at_once_when_its_next_definition_is_not_kept()
+    public async Task A_wait_for_a_stopped_index_ends_at_once_when_its_next_definition_is_not_maintained()
     {
         using var node = CreateNodeWithStoppedIndex();
         node.ChangeIndexes(static writer =>
@@ -207,7 +207,7 @@ public sealed class IndexHostWaitTests
             node.Database().LastEtag,
             TimeSpan.FromHours(1),
             CancellationToken.None,
-            evenAtRest: true
+            whilePausedOrDisabled: true
         );
 
     /// <summary>Runs the continuations of an await only when the test asks for it.</summary>

@@ -28,7 +28,7 @@ public sealed class IndexQuotaTests
 
     /// <summary>The definitions come from members with more memory, or from before the quota existed.</summary>
     [Fact]
-    public void A_node_with_a_thousand_definitions_starts_and_keeps_as_many_indexes_as_fit()
+    public void A_node_with_a_thousand_definitions_starts_and_maintains_as_many_indexes_as_fit()
     {
         var node = IndexedNode.New();
         node.Put("users/1", "\"name\":\"a\"");
@@ -47,7 +47,7 @@ public sealed class IndexQuotaTests
         );
         Assert.Contains(
             "has memory for 32 indexes",
-            node.Host.WhyNotKept(node.Database(), "I0999"),
+            node.Host.WhyNotMaintained(node.Database(), "I0999"),
             StringComparison.Ordinal
         );
 
@@ -55,7 +55,7 @@ public sealed class IndexQuotaTests
         node.SettleAll();
         var kept = node.Host.ReadStatus(node.Database());
         Assert.Equal(MaxIndexesOfSmallestNode / 2, kept.Count);
-        Assert.Null(node.Host.WhyNotKept(node.Database(), kept[0].Name));
+        Assert.Null(node.Host.WhyNotMaintained(node.Database(), kept[0].Name));
 
         // One index is deleted, and another takes its place.
         node.ChangeIndexes(writer => writer.Delete(kept[0].Name));
@@ -76,7 +76,7 @@ public sealed class IndexQuotaTests
         // More replacements than are built at a time: the others wait for their turn.
         SettleInTurns(node);
         Assert.All(names, name => Assert.Equal("ax", TermOf(node, name)));
-        Assert.All(names, name => Assert.Null(node.Host.WhyNotKept(node.Database(), name)));
+        Assert.All(names, name => Assert.Null(node.Host.WhyNotMaintained(node.Database(), name)));
         Assert.Equal(MaxIndexesOfSmallestNode, node.Host.ReadStatus(node.Database()).Count);
     }
 
@@ -91,7 +91,7 @@ public sealed class IndexQuotaTests
         }
 
         node.SettleAll();
-        var waiting = names.Where(name => node.Host.WhyNotKept(node.Database(), name) is not null).ToList();
+        var waiting = names.Where(name => node.Host.WhyNotMaintained(node.Database(), name) is not null).ToList();
         // An eighth of the indexes may be replaced at a time.
         Assert.Equal(MaxIndexesOfSmallestNode - (MaxIndexesOfSmallestNode / 8), waiting.Count);
         Assert.Equal("a", TermOf(node, waiting[0]));
@@ -125,7 +125,7 @@ public sealed class IndexQuotaTests
         Assert.Equal(["a00", "a01", "a02"], node.Host.ReadStatus(node.Database()).Select(static status => status.Name));
         Assert.Contains(
             "has memory for 32 indexes",
-            node.Host.WhyNotKept(node.Database(), "a15"),
+            node.Host.WhyNotMaintained(node.Database(), "a15"),
             StringComparison.Ordinal
         );
 
@@ -142,27 +142,38 @@ public sealed class IndexQuotaTests
             writer.Put("later", """{"Type":"OfALaterVersion"}"""u8.ToArray(), settings: default)
         );
         node.SettleAll();
-        Assert.Contains("does not know", node.Host.WhyNotKept(node.Database(), "later"), StringComparison.Ordinal);
+        Assert.Contains(
+            "does not know",
+            node.Host.WhyNotMaintained(node.Database(), "later"),
+            StringComparison.Ordinal
+        );
         var error = node.Host.ReadErrors(node.Database(), "later").Single();
         Assert.Contains("does not know", error.Message, StringComparison.Ordinal);
 
         node.ChangeIndexes(static writer => writer.Delete("later"));
         node.SettleAll();
-        Assert.Null(node.Host.WhyNotKept(node.Database(), "later"));
+        Assert.Null(node.Host.WhyNotMaintained(node.Database(), "later"));
     }
 
     /// <summary>The wait would last an hour: only the rejection ends it.</summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task A_wait_for_an_index_ends_when_its_definition_is_refused(bool evenAtRest)
+    public async Task A_wait_for_an_index_ends_when_its_definition_is_refused(bool whilePausedOrDisabled)
     {
         using var node = IndexedNode.New();
         node.ChangeIndexes(static writer =>
             writer.Put("later", """{"Type":"OfALaterVersion"}"""u8.ToArray(), settings: default)
         );
         var hour = TimeSpan.FromHours(1);
-        var waiting = node.Host.WaitAsync(node.Database(), "later", 1, hour, CancellationToken.None, evenAtRest);
+        var waiting = node.Host.WaitAsync(
+            node.Database(),
+            "later",
+            1,
+            hour,
+            CancellationToken.None,
+            whilePausedOrDisabled
+        );
         Assert.False(waiting.IsCompleted);
         node.SettleAll();
         Assert.False(await waiting.WaitAsync(TimeSpan.FromMinutes(1)));
@@ -204,7 +215,7 @@ public sealed class IndexQuotaTests
         Assert.False(node.Host.MayDefine(defining: (MaxIndexesOfSmallestNode / 2) + 1));
     }
 
-    /// <summary>Creates a node with as many indexes as it keeps.</summary>
+    /// <summary>Creates a node with as many indexes as it maintains.</summary>
     private static IndexedNode CreateFullNode(out string[] names)
     {
         var node = IndexedNode.New();

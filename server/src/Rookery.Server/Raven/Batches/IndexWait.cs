@@ -136,7 +136,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         if (Throws && Array.IndexOf(reached, false) is >= 0 and var late)
         {
             string name = names[late];
-            string why = IndexDelay.Why(context.Indexes, database, name, Timeout, isWaitedForAtRest: true);
+            string why = IndexDelay.Why(context.Indexes, database, name, Timeout, whilePausedOrDisabled: true);
             throw new RefusedException(
                 StatusCodes.Status500InternalServerError,
                 RavenType.BatchTimeout,
@@ -157,7 +157,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         long startedAt = context.Time.GetTimestamp();
         var remaining = Timeout;
         bool isOpen = context.Indexes.ReadPosition(database, name) is not null;
-        if (!isOpen && context.Indexes.WhyNotKept(database, name) is not null)
+        if (!isOpen && context.Indexes.WhyNotMaintained(database, name) is not null)
         {
             return false; // the index will not catch up, so do not wait
         }
@@ -172,7 +172,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
                     etag: 0,
                     remaining,
                     cancellationToken,
-                    evenAtRest: true
+                    whilePausedOrDisabled: true
                 )
             )
             {
@@ -187,12 +187,19 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
             remaining -= context.Time.GetElapsedTime(startedAt);
         }
 
-        return await context.Indexes.WaitAsync(database, name, etag, remaining, cancellationToken, evenAtRest: true);
+        return await context.Indexes.WaitAsync(
+            database,
+            name,
+            etag,
+            remaining,
+            cancellationToken,
+            whilePausedOrDisabled: true
+        );
     }
 
-    // As in RavenDB, a disabled index is waited for only if the request names it. An index that this node does not keep
-    // makes the wait fail if it may cover the changed documents: the client must not conclude that its queries find
-    // them.
+    // As in RavenDB, a disabled index is waited for only if the request names it. An index that this node does not
+    // maintain makes the wait fail if it may cover the changed documents. Otherwise the client would conclude that its
+    // queries find them.
     private static bool Concerns(ShownIndex index, IReadOnlyList<string>? collections) =>
         !index.Record.Settings.IsDisabled
         && !index.IsReplacement

@@ -130,7 +130,8 @@ internal sealed class DefineIndexes(ServerContext context)
         {
             return StaticIndexRequest.Parse(
                 json,
-                request => IsStored(request, database) && context.Indexes.WhyNotKept(database, request.Name) is null
+                request =>
+                    IsStored(request, database) && context.Indexes.WhyNotMaintained(database, request.Name) is null
             );
         }
         catch (IndexDefinitionException refused)

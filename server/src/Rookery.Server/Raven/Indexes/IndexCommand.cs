@@ -64,7 +64,7 @@ internal static class IndexCommand
         new(
             StatusCodes.Status503ServiceUnavailable,
             RavenType.RavenException,
-            WhyNotKept(context, database, name) ?? IndexDelay.NotReady(name)
+            WhyNotMaintained(context, database, name) ?? IndexDelay.NotReady(name)
         );
 
     /// <summary>
@@ -75,8 +75,8 @@ internal static class IndexCommand
     /// <param name="database">The database.</param>
     /// <param name="name">Name of the index.</param>
     /// <param name="act">The action. It returns false if the index is not open on this node.</param>
-    /// <exception cref="RefusedException">There is no such index: 404. This node does not keep it: 500 with the reason,
-    /// which RavenDB's clients do not repeat on another node. It is not open yet, or there is no read barrier:
+    /// <exception cref="RefusedException">There is no such index: 404. This node does not maintain it: 500 with the
+    /// reason, which RavenDB's clients do not repeat on another node. It is not open yet, or there is no read barrier:
     /// 503.</exception>
     public static async Task ActOnThisNodeAsync(
         ServerContext context,
@@ -101,13 +101,13 @@ internal static class IndexCommand
         await WaitUntilOpenAsync(context, http, database, name);
         if (!act())
         {
-            throw WhyNotKept(context, database, name) is { } why
+            throw WhyNotMaintained(context, database, name) is { } why
                 ? new RefusedException(StatusCodes.Status500InternalServerError, RavenType.RavenException, why)
                 : NotOpen(context, database, name);
         }
     }
 
-    /// <summary>Waits until this node has opened all defined indexes that it keeps.</summary>
+    /// <summary>Waits until this node has opened all defined indexes that it maintains.</summary>
     /// <exception cref="RefusedException">An index was not opened in time, or there is no read barrier:
     /// 503.</exception>
     public static async Task WaitUntilOpenAsync(ServerContext context, HttpContext http, Database database)
@@ -141,11 +141,11 @@ internal static class IndexCommand
         [
             .. ShownIndex
                 .All(context.Indexes, database)
-                .Where(static index => index is { Status: null, WhyNotKept: null })
+                .Where(static index => index is { Status: null, WhyNotMaintained: null })
                 .Select(static index => index.Record.Name),
         ];
 
-    /// <summary>Waits up to 15 s until this node has opened an index, if it keeps the index.</summary>
+    /// <summary>Waits up to 15 s until this node has opened an index, if it maintains the index.</summary>
     /// <param name="context">The server.</param>
     /// <param name="http">The request.</param>
     /// <param name="database">The database.</param>
@@ -167,12 +167,12 @@ internal static class IndexCommand
             etag: isRebuilt ? 1 : 0,
             OpeningTimeout,
             linked.Token,
-            evenAtRest: !isRebuilt
+            whilePausedOrDisabled: !isRebuilt
         );
     }
 
-    private static string? WhyNotKept(ServerContext context, Database database, string name) =>
-        context.Indexes.WhyNotKept(database, name) is { } why
-            ? $"The index '{name}' is not kept on this node. {why}"
+    private static string? WhyNotMaintained(ServerContext context, Database database, string name) =>
+        context.Indexes.WhyNotMaintained(database, name) is { } why
+            ? $"The index '{name}' is not maintained on this node. {why}"
             : null;
 }

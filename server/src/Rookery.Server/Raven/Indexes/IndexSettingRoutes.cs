@@ -75,7 +75,8 @@ internal sealed class IndexSettingRoutes(ServerContext context)
         {
             if (isPaused)
             {
-                // Include indexes that were defined a moment ago. An index that this node does not keep needs no pause.
+                // Include indexes that were defined a moment ago. An index that this node does not maintain needs
+                // no pause.
                 await IndexCommand.WaitUntilOpenAsync(context, http, database);
             }
 

@@ -99,7 +99,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         string? after = parameters.Text("fromValue") is { Length: > 0 } from ? from : null;
         int count = (int)Math.Min(parameters.Number("pageSize", MaxTerms), MaxTerms);
         var index = Find(database, [name])[0];
-        if (index is { Status: null, WhyNotKept: null })
+        if (index is { Status: null, WhyNotMaintained: null })
         {
             await IndexCommand.WaitUntilOpenAsync(context, http, database, index.Record.Name);
             index = Find(database, [name])[0];

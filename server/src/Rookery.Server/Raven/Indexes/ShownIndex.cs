@@ -14,15 +14,15 @@ namespace Rookery.Server.Raven.Indexes;
 /// <param name="Grouped">The definition of an automatic map/reduce index; otherwise null.</param>
 /// <param name="Type">The index's type, in RavenDB's terms.</param>
 /// <param name="Status">The index's state on this node; null if it is not open here.</param>
-/// <param name="WhyNotKept">Why this node does not follow the newest definition; null if it does, or has not tried
-/// yet.</param>
+/// <param name="WhyNotMaintained">Why this node does not maintain the newest definition; null if it does, or has not
+/// tried yet.</param>
 internal sealed record ShownIndex(
     IndexRecord Record,
     AutoIndexDefinition? Automatic,
     AutoReduceDefinition? Grouped,
     string Type,
     IndexStatus? Status,
-    string? WhyNotKept
+    string? WhyNotMaintained
 )
 {
     /// <summary>The index's name. A replacement that is still being built has the name that RavenDB gives it.</summary>
@@ -44,7 +44,7 @@ internal sealed record ShownIndex(
                 return "Disabled";
             }
 
-            if (Status?.State == IndexState.Error || WhyNotKept is not null)
+            if (Status?.State == IndexState.Error || WhyNotMaintained is not null)
             {
                 return "Error";
             }
@@ -58,22 +58,23 @@ internal sealed record ShownIndex(
     {
         get
         {
-            if (WhyNotKept is null)
+            if (WhyNotMaintained is null)
             {
                 return Status?.Trouble;
             }
 
             if (Status is null)
             {
-                return $"Not kept on this node. {WhyNotKept}";
+                return $"Not maintained on this node. {WhyNotMaintained}";
             }
 
-            return $"This node does not use its changed definition; the previous one answers queries. {WhyNotKept}";
+            return "This node does not use its changed definition; the previous one answers queries. "
+                + WhyNotMaintained;
         }
     }
 
     /// <summary>Number of errors on this node, including those too old for <c>indexes/errors</c> to list.</summary>
-    public long Errors => (Status?.ErrorCount ?? 0) + (WhyNotKept is null ? 0 : 1);
+    public long Errors => (Status?.ErrorCount ?? 0) + (WhyNotMaintained is null ? 0 : 1);
 
     /// <summary>Whether the index is being updated, in RavenDB's terms.</summary>
     public string RunningStatus =>
@@ -111,7 +112,7 @@ internal sealed record ShownIndex(
         return
         [
             .. records.SelectMany(record =>
-                EachOf(record, statuses[record.Name], host.WhyNotKept(database, record.Name))
+                EachOf(record, statuses[record.Name], host.WhyNotMaintained(database, record.Name))
             ),
         ];
     }
@@ -165,26 +166,30 @@ internal sealed record ShownIndex(
     private static IEnumerable<ShownIndex> EachOf(
         IndexRecord record,
         IEnumerable<IndexStatus> statuses,
-        string? whyNotKept
+        string? whyNotMaintained
     ) =>
         statuses
             .Select(status =>
-                Of(status.Record with { Settings = record.Settings }, status, status.IsReplacement ? null : whyNotKept)
+                Of(
+                    status.Record with { Settings = record.Settings },
+                    status,
+                    status.IsReplacement ? null : whyNotMaintained
+                )
             )
-            .DefaultIfEmpty(Of(record, status: null, whyNotKept));
+            .DefaultIfEmpty(Of(record, status: null, whyNotMaintained));
 
-    private static ShownIndex Of(IndexRecord record, IndexStatus? status, string? whyNotKept)
+    private static ShownIndex Of(IndexRecord record, IndexStatus? status, string? whyNotMaintained)
     {
         try
         {
             if (AutoIndexDefinition.TryRead(record.Definition) is { } automatic)
             {
-                return new ShownIndex(record, automatic, Grouped: null, "AutoMap", status, whyNotKept);
+                return new ShownIndex(record, automatic, Grouped: null, "AutoMap", status, whyNotMaintained);
             }
 
             if (AutoReduceDefinition.TryRead(record.Definition) is { } grouped)
             {
-                return new ShownIndex(record, Automatic: null, grouped, "AutoMapReduce", status, whyNotKept);
+                return new ShownIndex(record, Automatic: null, grouped, "AutoMapReduce", status, whyNotMaintained);
             }
 
             return new ShownIndex(
@@ -193,15 +198,15 @@ internal sealed record ShownIndex(
                 Grouped: null,
                 TypeOf(record.Definition),
                 status,
-                whyNotKept
+                whyNotMaintained
             );
         }
         catch (Exception unreadable)
             when (unreadable is IndexDefinitionException or JsonException or InvalidOperationException)
         {
             // This version cannot read the definition. The index is listed nevertheless, with the reason why this node
-            // does not keep it.
-            return new ShownIndex(record, Automatic: null, Grouped: null, "None", status, whyNotKept);
+            // does not maintain it.
+            return new ShownIndex(record, Automatic: null, Grouped: null, "None", status, whyNotMaintained);
         }
     }
 

@@ -4,10 +4,10 @@ using Rookery.Documents.Commands;
 namespace Rookery.Server.Tests.Raven;
 
 /// <summary>
-/// Indexes that the log defines and this node does not keep, because another version stored a definition that this one
-/// refuses.
+/// Indexes that the log defines and this node does not maintain, because another version stored a definition that this
+/// one refuses.
 /// </summary>
-public sealed class IndexNotKeptTests : IAsyncLifetime
+public sealed class IndexNotMaintainedTests : IAsyncLifetime
 {
     // Its reduce makes rows that cannot be reduced again.
     private const string RefusedDefinition =
@@ -38,7 +38,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
 
     [Theory]
     [MemberData(nameof(Definitions))]
-    public async Task Indexes_that_are_not_kept_are_listed_with_the_reason(string definition)
+    public async Task Indexes_that_are_not_maintained_are_listed_with_the_reason(string definition)
     {
         string db = await CreateDatabaseWithIndexAsync(definition);
         foreach (string path in (string[])["indexes/stats", "indexes/progress", "indexes", "indexes/errors"])
@@ -51,7 +51,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
         var stats = (await _server.SendAsync("GET", db + "/indexes/stats")).Json.GetProperty("Results")[0];
         Assert.Equal("Error", stats.GetProperty("State").GetString());
         Assert.StartsWith(
-            "Not kept on this node. ",
+            "Not maintained on this node. ",
             stats.GetProperty("Trouble").GetString(),
             StringComparison.Ordinal
         );
@@ -66,7 +66,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     [InlineData("POST", "admin/indexes/stop?name=Old", 500)]
     [InlineData("POST", "admin/indexes/start?name=Old", 500)]
     [InlineData("GET", "indexes/terms?name=Old&field=City", 503)]
-    public async Task Actions_on_indexes_that_are_not_kept_are_refused_with_the_reason(
+    public async Task Actions_on_indexes_that_are_not_maintained_are_refused_with_the_reason(
         string method,
         string route,
         int status
@@ -74,10 +74,10 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     {
         string db = await CreateDatabaseWithIndexAsync(RefusedDefinition);
         var stats = (await _server.SendAsync("GET", db + "/indexes/stats")).Json.GetProperty("Results")[0];
-        string why = stats.GetProperty("Trouble").GetString()!["Not kept on this node. ".Length..];
+        string why = stats.GetProperty("Trouble").GetString()!["Not maintained on this node. ".Length..];
         (await _server.SendAsync(method, $"{db}/{route}")).IsRefusal(
             status,
-            $"The index 'Old' is not kept on this node. {why}"
+            $"The index 'Old' is not maintained on this node. {why}"
         );
         (await _server.SendAsync(method, $"{db}/{route.Replace("Old", "None")}")).IsRefusal(
             404,
@@ -86,11 +86,11 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_batch_waiting_for_an_index_that_is_not_kept_fails_at_once()
+    public async Task A_batch_waiting_for_an_index_that_is_not_maintained_fails_at_once()
     {
         string db = await CreateDatabaseWithIndexAsync(RefusedDefinition);
         var answer = await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=01:00:00", UserBatch);
-        answer.IsRefusal(500, "The batch is stored. The index 'Old' is not kept on this node: ");
+        answer.IsRefusal(500, "The batch is stored. The index 'Old' is not maintained on this node: ");
         Assert.Equal("Raven.Client.Exceptions.RavenTimeoutException", answer.Json.GetProperty("Type").GetString());
         Assert.Equal(1, await _server.CountAsync(db));
         string lenient = "/bulk_docs?waitForIndexesTimeout=01:00:00&waitForIndexThrow=false";
@@ -99,8 +99,8 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
         (await _server.SendAsync("POST", db + named, UserBatch)).IsRefusal(500, "The index 'Old' is not");
     }
 
-    // 201 is the answer if the batch waits for nothing, 500 if it waits for the index that is not kept. The batch has a
-    // document of the collection Users.
+    // 201 is the answer if the batch waits for nothing, 500 if it waits for the index that is not maintained. The batch
+    // has a document of the collection Users.
     [Theory]
     [InlineData("map('Dogs', d => ({ k: d.k, d: d.d }))", 201)]
     [InlineData("map('users', u => ({ k: u.k, d: u.d }))", 500)]
@@ -173,7 +173,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
         var outcome = await _server.Node.Consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
         Assert.Null(outcome.Rejection);
         using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(60));
-        while (_server.Context.Indexes.WhyNotKept(database, "Old") is null)
+        while (_server.Context.Indexes.WhyNotMaintained(database, "Old") is null)
         {
             await Task.Delay(10, timeout.Token);
         }
