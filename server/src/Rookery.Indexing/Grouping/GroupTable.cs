@@ -44,7 +44,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int maxGrou
             return;
         }
 
-        work.Walk(document.Members.Length);
+        work.CountBytes(document.Members.Length);
         var entries = new ElementVisitor(this, document, work);
         plan.Array.Read(document, ref entries);
     }
@@ -131,7 +131,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int maxGrou
             return _value.WrittenSpan;
         }
 
-        work.Walk(_value.WrittenCount);
+        work.CountBytes(_value.WrittenCount);
         _canonical.Clear();
         CanonicalJson.Append(_value.WrittenSpan, _canonical);
         return _canonical.Written;
@@ -142,7 +142,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int maxGrou
         _value.ResetWrittenCount();
         if (!key.IsOfElement)
         {
-            work.Walk(document.Members.Length);
+            work.CountBytes(document.Members.Length);
             key.Writer!.Write(document, _value);
         }
         else if (key.Writer is null)
@@ -151,7 +151,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int maxGrou
         }
         else if (element[0] == (byte)'{')
         {
-            work.Walk(element.Length);
+            work.CountBytes(element.Length);
             key.Writer.Write(new QueriedDocument(element[1..^1]), _value);
         }
         else
@@ -170,7 +170,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int maxGrou
     {
         if (!field.IsOfElement)
         {
-            work.Walk(document.Members.Length);
+            work.CountBytes(document.Members.Length);
             field.Reader!.Read(document, ref visitor);
         }
         else if (field.Reader is null)

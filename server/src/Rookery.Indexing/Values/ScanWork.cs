@@ -24,7 +24,7 @@ public sealed class ScanWork(IWorkLimits limits)
     private readonly PooledBytes _text = new();
     private readonly PooledBytes _folded = new();
     private char[] _characters = [];
-    private long _walkedBytes;
+    private long _bytesSinceCheck;
 
     /// <summary>
     /// Flags that conditions use, one bit for each wanted term. Set their number by <see cref="ClearFlags"/>.
@@ -33,12 +33,12 @@ public sealed class ScanWork(IWorkLimits limits)
 
     /// <summary>Counts work before it is done, and checks the limits after each MiB.</summary>
     /// <param name="bytes">Bytes of JSON to scan.</param>
-    public void Walk(int bytes)
+    public void CountBytes(int bytes)
     {
-        _walkedBytes += bytes + 64; // reading an empty document takes time, too
-        if (_walkedBytes >= StepBytes)
+        _bytesSinceCheck += bytes + 64; // reading an empty document takes time, too
+        if (_bytesSinceCheck >= StepBytes)
         {
-            _walkedBytes = 0;
+            _bytesSinceCheck = 0;
             limits.CheckLimits();
         }
     }
@@ -46,7 +46,7 @@ public sealed class ScanWork(IWorkLimits limits)
     /// <summary>Counts work proportional to the product of two lengths.</summary>
     /// <param name="bytes">Bytes to scan.</param>
     /// <param name="times">Steps for each byte.</param>
-    public void Walk(int bytes, int times) => Walk((int)Math.Min((long)bytes * times, StepBytes));
+    public void CountBytes(int bytes, int times) => CountBytes((int)Math.Min((long)bytes * times, StepBytes));
 
     /// <summary>Clears a number of flags. Enlarges the array if needed.</summary>
     public void ClearFlags(int count)

@@ -104,7 +104,7 @@ internal static class BasisChooser
         long newestEtag
     )
     {
-        bool mayBeSearched = choice.ToDefine is null && (choice.IsBuilt || choice.AvoidsScan);
+        bool mayBeSearched = choice.ToDefine is null && (choice.IsBuilt || choice.IsScanExpensive);
         if (
             !mayBeSearched
             || engine.Indexes.ReadPosition(database, name) is not { } position
@@ -178,7 +178,7 @@ internal static class BasisChooser
             named.Name,
             ToDefine: null,
             IsBuilt: position is { VisibleEtag: > 0 }, // 0 while the index is built for the first time
-            AvoidsScan: true,
+            IsScanExpensive: true,
             explains ? [new PlanReason(named.Name, "The query names it.", IsChosen: true)] : []
         );
     }
@@ -206,13 +206,13 @@ internal static class BasisChooser
         }
         // An index that existed before and is still being built may take long, so the documents are scanned at once
         // instead of waiting for the index, unless a scan would be expensive.
-        bool scansAtOnce = mayScan && choice.ToDefine is null && !choice.AvoidsScan;
+        bool scansAtOnce = mayScan && choice.ToDefine is null && !choice.IsScanExpensive;
         if (scansAtOnce)
         {
             return QueryBasis.OfDocuments(name, newestEtag);
         }
 
-        var implicitWait = mayScan && choice.AvoidsScan ? BuildWait : ImplicitWait;
+        var implicitWait = mayScan && choice.IsScanExpensive ? BuildWait : ImplicitWait;
         var timeout = (plan.Wait ?? implicitWait) - waited;
         bool isCaughtUp = await WaitForIndexAsync(engine, database, name, newestEtag, timeout, sink);
         if (isCaughtUp)

@@ -41,9 +41,9 @@ internal static class DocumentQueries
         var slices = engine.CreateTimeSlices(plan, sink);
         if (plan.Compiled is not { } compiled)
         {
-            // CountSkipped is called for each document that is read, to notice that the client left or the node stops.
+            // CountRead notices that the client disconnected or the node stops.
             var direct = new WalkedResults(
-                new QueryWalk(reader, plan.DirectRead!) { DocumentRead = slices.CountSkipped },
+                new QueryWalk(reader, plan.DirectRead!) { DocumentRead = slices.CountRead },
                 new ResultWriter(database, compiled: null, metadataOnly, plan.HasReferences),
                 sink
             );
@@ -115,7 +115,7 @@ internal static class DocumentQueries
                 await PrepareScanAsync(scope);
                 scope.SwitchToScan();
                 var target = DocumentSelection.Of(scope.Compiled.Target);
-                walk = new QueryWalk(scope.Reader, target) { DocumentRead = scope.Slices.CountSkipped };
+                walk = new QueryWalk(scope.Reader, target) { DocumentRead = scope.Slices.CountRead };
             }
             else
             {

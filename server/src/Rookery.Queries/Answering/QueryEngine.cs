@@ -44,7 +44,7 @@ public sealed class QueryEngine(
     /// <summary>Searches indexes of documents.</summary>
     internal IndexedQueries Indexed { get; } = new(indexes);
 
-    /// <summary>Searches indexes of groups.</summary>
+    /// <summary>Searches automatic map/reduce indexes.</summary>
     internal GroupedQueries Grouped { get; } = new(indexes);
 
     /// <summary>Parses the text of a query, and plans it.</summary>

@@ -12,20 +12,20 @@ public abstract class TimeSlices(Func<CancellationToken> disconnected, Cancellat
     /// <summary>Length of a time slice, after which other requests run.</summary>
     public static readonly TimeSpan SliceLength = TimeSpan.FromMilliseconds(10);
 
-    // Skipping or reading this many documents usually takes less than a slice.
-    private const int SkippedBetweenChecks = 1024;
+    // Reading or skipping this many documents usually takes less than a slice.
+    private const int ReadBetweenChecks = 1024;
 
-    private int _skipped;
+    private int _read;
 
     /// <summary>
-    /// Checks for cancellation at every 1,024th call. Call it for each document that is skipped or read.
+    /// Checks for cancellation at every 1,024th call. Call it for each document that is read or skipped.
     /// </summary>
     /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>
-    public void CountSkipped()
+    public void CountRead()
     {
-        if (++_skipped == SkippedBetweenChecks)
+        if (++_read == ReadBetweenChecks)
         {
-            _skipped = 0;
+            _read = 0;
             CheckCancelled();
         }
     }

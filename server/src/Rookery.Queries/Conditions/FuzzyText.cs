@@ -67,7 +67,7 @@ public sealed class FuzzyText
         }
 
         other = other[..length];
-        work?.Walk(length, _characters.Length);
+        work?.CountBytes(length, _characters.Length);
         int bound = MaxEdits(length);
         return other.SequenceEqual(_characters) || (bound > 0 && EditDistance.IsWithin(_characters, other, bound));
     }

@@ -93,13 +93,13 @@ internal sealed class FullTextPredicate(IDocumentCondition condition) : Predicat
 
     public override bool Matches(in QueriedDocument document, ScanWork work)
     {
-        work.Walk(document.Members.Length);
+        work.CountBytes(document.Members.Length);
         return condition.Matches(document, work);
     }
 
     public override bool TryScore(in QueriedDocument document, ScanWork work, out double score)
     {
-        work.Walk(document.Members.Length);
+        work.CountBytes(document.Members.Length);
         return condition.TryScore(document, work, out score);
     }
 }

@@ -145,7 +145,7 @@ internal sealed class ExistsPredicate(FieldReader reader) : Predicate
 
     public override bool Matches(in QueriedDocument document, ScanWork work)
     {
-        work.Walk(document.Members.Length);
+        work.CountBytes(document.Members.Length);
         var any = default(AnyValue);
         return !reader.Read(document, ref any); // false: the visitor ended the reading, here at the first value
     }
@@ -167,7 +167,7 @@ internal sealed class TermsPredicate(FieldReader reader, TermSet terms, bool isE
 
     public override bool Matches(in QueriedDocument document, ScanWork work)
     {
-        work.Walk(document.Members.Length);
+        work.CountBytes(document.Members.Length);
         var visitor = new Visitor(terms, isExact);
         return !reader.Read(document, ref visitor); // false: the visitor ended the reading, because a value matches
     }
@@ -198,7 +198,7 @@ internal sealed class AllTermsPredicate(FieldReader reader, TermSet terms, bool 
 
     public override bool Matches(in QueriedDocument document, ScanWork work)
     {
-        work.Walk(document.Members.Length);
+        work.CountBytes(document.Members.Length);
         work.ClearFlags(terms.Count);
         var visitor = new Visitor(terms, isExact, work.Flags);
         return !reader.Read(document, ref visitor);
@@ -240,7 +240,7 @@ internal sealed class RangePredicate(FieldReader reader, KeyRange range, bool is
 
     public override bool Matches(in QueriedDocument document, ScanWork work)
     {
-        work.Walk(document.Members.Length);
+        work.CountBytes(document.Members.Length);
         var visitor = new Visitor(range, isExact);
         return !reader.Read(document, ref visitor);
     }

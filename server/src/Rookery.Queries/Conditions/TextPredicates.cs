@@ -32,7 +32,7 @@ internal sealed class TextPredicate(FieldReader reader, TextPattern pattern, boo
 
     public override bool Matches(in QueriedDocument document, ScanWork work)
     {
-        work.Walk(document.Members.Length);
+        work.CountBytes(document.Members.Length);
         var visitor = new Visitor(pattern, isExact, work);
         return !reader.Read(document, ref visitor);
     }
@@ -120,7 +120,7 @@ internal sealed class RegexPattern : TextPattern
 
     public override bool Matches(ReadOnlySpan<byte> text, ScanWork work)
     {
-        work.Walk(text.Length, _statesPerByte);
+        work.CountBytes(text.Length, _statesPerByte);
         try
         {
             return _regex.IsMatch(work.CharactersOf(text));

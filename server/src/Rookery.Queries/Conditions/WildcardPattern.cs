@@ -36,7 +36,7 @@ internal sealed class WildcardPattern(byte[] pattern) : TextPattern
     {
         int steps = 0;
         bool isMatch = Matches(pattern, text, work, ref steps);
-        work?.Walk(steps);
+        work?.CountBytes(steps);
         return isMatch;
     }
 
@@ -51,7 +51,7 @@ internal sealed class WildcardPattern(byte[] pattern) : TextPattern
         {
             if (++steps == StepsBetweenCounts)
             {
-                work?.Walk(steps);
+                work?.CountBytes(steps);
                 steps = 0;
             }
 

@@ -35,7 +35,7 @@ public sealed class GroupAnswer : IDisposable
     public long Watermark { get; }
 
     /// <summary>Whether only the page's groups were read.</summary>
-    public bool IsOfPage => _run is null;
+    public bool ReadsOnlyPage => _run is null;
 
     /// <summary>Number of postings decoded, for <c>explain</c>.</summary>
     public long PostingsRead => _work.PostingsRead;
@@ -92,7 +92,7 @@ public sealed class GroupAnswer : IDisposable
             {
                 page.Add(rows.Read(stored.Read(entry)));
                 work.Memory.Reserve(ScanHit.BaseBytes + page[^1].Length);
-                work.Scan.Walk(page[^1].Length);
+                work.Scan.CountBytes(page[^1].Length);
             }
 
             return new GroupAnswer(work, run: null, ScanResults.OfGroups(compiled, page, total), snapshot.Watermark);
@@ -167,7 +167,7 @@ public sealed class GroupAnswer : IDisposable
         foreach (var entry in found.OrderBy(static entry => entry.Segment).ThenBy(static entry => entry.Entry))
         {
             var read = stored.Read(entry);
-            work.Scan.Walk(read.Length);
+            work.Scan.CountBytes(read.Length);
             byte[] row = rows.Read(read);
             if (compiled.Matches(new QueriedDocument(row), work.Scan))
             {

@@ -57,7 +57,7 @@ internal sealed class IdCursors(SegmentReader segment, AnswerWork work)
             isAtId = ids.MoveNext()
         )
         {
-            work.Scan.Walk(ids.Key.Length);
+            work.Scan.CountBytes(ids.Key.Length);
             bool isDate = MayBeDate(ids.Key);
             if (isDate || pattern.IsPrefix || pattern.Matches(ids.Key, work.Scan))
             {

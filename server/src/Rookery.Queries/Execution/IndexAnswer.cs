@@ -193,7 +193,7 @@ public sealed class IndexAnswer : IDisposable
     {
         var last = _entries[^1];
         var place =
-            PlaceInOrder.Of(last, _snapshot.Segments[last.Segment], _fields, _compiled, _work)
+            OrderPosition.Of(last, _snapshot.Segments[last.Segment], _fields, _compiled, _work)
             ?? throw MakeOrderUnknown(limit);
         ReleaseFound();
         var search = Search(_compiled.ContinuedWith(_limit!.Value - limit), place);
@@ -202,7 +202,7 @@ public sealed class IndexAnswer : IDisposable
         return found.Count > 0;
     }
 
-    private IndexSearch Search(CompiledQuery compiled, PlaceInOrder? after) =>
+    private IndexSearch Search(CompiledQuery compiled, OrderPosition? after) =>
         new(_snapshot.Segments, _fields, compiled, _work, needsTotal: false, walk: _walk, after: after);
 
     private static IReadOnlyList<FoundEntry> RunOrRefuse(IndexSearch search, long limit)

@@ -201,8 +201,8 @@ public sealed class IndexedQueries(IndexHost indexes)
     // Null if the query names ids, or no existing index covers it: IndexChooser then decides.
     private IndexChoice? TryChooseCovering(Database database, Query query, ScanTarget target)
     {
-        bool avoidsScan = IndexChooser.AvoidsScan(query);
-        if ((target.NamesIds && !avoidsScan) || !indexes.TryGetCatalog(database, out var catalog))
+        bool isScanExpensive = IndexChooser.IsScanExpensive(query);
+        if ((target.NamesIds && !isScanExpensive) || !indexes.TryGetCatalog(database, out var catalog))
         {
             return null;
         }
@@ -219,7 +219,7 @@ public sealed class IndexedQueries(IndexHost indexes)
 
         // The visible etag is 0 while the index is built for the first time.
         bool isBuilt = index is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
-        return new IndexChoice(index.Record.Name, ToDefine: null, isBuilt, avoidsScan, Reasons: []);
+        return new IndexChoice(index.Record.Name, ToDefine: null, isBuilt, isScanExpensive, Reasons: []);
     }
 
     // A static index answers only queries of its own definition. An automatic index cannot answer a query with facets

@@ -21,7 +21,7 @@ internal sealed class SortedPage(
     AnswerWork work,
     bool needsTotal,
     OrderWalk walk,
-    PlaceInOrder? after = null
+    OrderPosition? after = null
 )
 {
     // Ranks are not used for a longer page, which would be held twice: by rank and by key.

@@ -268,7 +268,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
             isThere = terms.MoveNext()
         )
         {
-            work.Scan.Walk(terms.Term.Length);
+            work.Scan.CountBytes(terms.Term.Length);
             bool isTruncated = TermKey.IsTruncated(terms.Term);
             if (isTruncated ? mayMatchTruncated : matches(terms.Term[1..], state, work))
             {

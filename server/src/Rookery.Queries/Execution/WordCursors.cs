@@ -121,7 +121,7 @@ internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, O
         byte[] prefix = pattern.Prefix.ToArray();
         for (bool isThere = terms.Seek(prefix); isThere && terms.Term.StartsWith(prefix); isThere = terms.MoveNext())
         {
-            work.Scan.Walk(terms.Term.Length);
+            work.Scan.CountBytes(terms.Term.Length);
             if (pattern.Matches(terms.Term, work.Scan))
             {
                 postings.Open(terms.Postings);

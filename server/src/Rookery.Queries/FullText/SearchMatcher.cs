@@ -143,7 +143,7 @@ public sealed class SearchMatcher : IDisposable
     private void AddToken(scoped in Token token)
     {
         Length++;
-        _work?.Walk(token.Bytes.Length);
+        _work?.CountBytes(token.Bytes.Length);
         if (_termNumbers.TryGetValue(token.Bytes, out int term))
         {
             _termFrequencies[term]++;

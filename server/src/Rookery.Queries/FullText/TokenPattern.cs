@@ -44,7 +44,7 @@ internal sealed class StarredToken : TokenPattern
     /// <inheritdoc/>
     public override bool Matches(ReadOnlySpan<byte> token, ScanWork? work)
     {
-        work?.Walk(token.Length);
+        work?.CountBytes(token.Length);
         int first = 0;
         int end = _pieces.Length;
         if (!_isOpenAtStart)

@@ -8,22 +8,22 @@ namespace Rookery.Queries.Planning;
 /// <param name="ToDefine">The definition of the automatic index to create first; null if no index must be
 /// created.</param>
 /// <param name="IsBuilt">Whether the index can answer now. While it is being built, a scan answers instead, unless
-/// <paramref name="AvoidsScan"/>.</param>
-/// <param name="AvoidsScan">Whether a scan would be expensive, because scores need statistics of all documents.
+/// <paramref name="IsScanExpensive"/>.</param>
+/// <param name="IsScanExpensive">Whether a scan would be expensive, because scores need statistics of all documents.
 /// The answer then waits longer for the index.</param>
 /// <param name="Reasons">The reasons, for <c>explain</c>; empty if not wanted.</param>
 public sealed record IndexChoice(
     string? IndexName,
     IAutoDefinition? ToDefine,
     bool IsBuilt,
-    bool AvoidsScan,
+    bool IsScanExpensive,
     IReadOnlyList<PlanReason> Reasons
 )
 {
     /// <summary>Returns the choice of a scan.</summary>
     /// <param name="reasons">The reasons, for <c>explain</c>; empty if not wanted.</param>
     internal static IndexChoice Scan(IReadOnlyList<PlanReason> reasons) =>
-        new(IndexName: null, ToDefine: null, IsBuilt: false, AvoidsScan: false, reasons);
+        new(IndexName: null, ToDefine: null, IsBuilt: false, IsScanExpensive: false, reasons);
 
     /// <summary>Returns this choice, or a scan if the node has no room for the new index.</summary>
     /// <param name="quota">The limit of indexes on this node.</param>

@@ -38,12 +38,12 @@ public static class IndexChooser
         bool explains
     )
     {
-        bool avoidsScan = AvoidsScan(query);
-        if (!avoidsScan && target.Ids is not null)
+        bool isScanExpensive = IsScanExpensive(query);
+        if (!isScanExpensive && target.Ids is not null)
         {
             return Scan(explains ? "The query names ids: only these documents are read." : null);
         }
-        if (!avoidsScan && target.IdPrefix is not null)
+        if (!isScanExpensive && target.IdPrefix is not null)
         {
             return Scan(explains ? "The query names a prefix of ids: only these documents are read." : null);
         }
@@ -67,7 +67,7 @@ public static class IndexChooser
         }
 
         var choice = AutoIndexChoice.For(needed, candidates, explains);
-        if (choice.ToDefine is not null && !avoidsScan)
+        if (choice.ToDefine is not null && !isScanExpensive)
         {
             long documents = countDocuments();
             if (documents <= FewDocuments)
@@ -88,7 +88,7 @@ public static class IndexChooser
             string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)
         );
         bool isBuilt = chosen is { IsBuilt: true };
-        return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, avoidsScan, choice.Reasons);
+        return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, isScanExpensive, choice.Reasons);
     }
 
     /// <summary>Chooses for a grouped query.</summary>
@@ -145,7 +145,7 @@ public static class IndexChooser
                 return Scan(
                     string.Create(
                         CultureInfo.InvariantCulture,
-                        $"Documents are scanned: there are {candidates.Count} automatic indexes of groups, and "
+                        $"Documents are scanned: there are {candidates.Count} automatic map/reduce indexes, and "
                             + $"no more are created. Unused ones are removed automatically."
                     )
                 );
@@ -156,14 +156,14 @@ public static class IndexChooser
             string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)
         );
         bool isBuilt = chosen is { IsBuilt: true };
-        return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, AvoidsScan: false, choice.Reasons);
+        return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, IsScanExpensive: false, choice.Reasons);
     }
 
     /// <summary>
     /// Whether a scan for the query would be expensive, because the query is scored by words: a scan counts the words
     /// of all documents before it scores, so it reads all documents twice.
     /// </summary>
-    internal static bool AvoidsScan(Query query) => query.GroupBy.Count == 0 && Relevance.IsIn(query.Where);
+    internal static bool IsScanExpensive(Query query) => query.GroupBy.Count == 0 && Relevance.HasScores(query.Where);
 
     private static IndexChoice Scan(string? reason) =>
         IndexChoice.Scan(reason is null ? [] : [PlanReason.OfDocuments(reason)]);

@@ -80,7 +80,7 @@ internal sealed class Highlight
     /// <param name="pieces">Receives the fragments.</param>
     public void FindFragments(in QueriedDocument document, SearchableText buffer, ScanWork work, List<string> pieces)
     {
-        work.Walk(document.Members.Length);
+        work.CountBytes(document.Members.Length);
         var visitor = new Visitor(this, buffer, work, pieces);
         _reader.Read(document, ref visitor);
     }
@@ -120,7 +120,7 @@ internal sealed class Highlight
             var foundWords = new List<FoundWord>();
             foreach (var finder in highlight._finders)
             {
-                work.Walk(text.Length);
+                work.CountBytes(text.Length);
                 finder.Find(text, foundWords, work);
             }
 

@@ -9,12 +9,12 @@ internal static class Relevance
     /// Returns the order of a query. A full-text query without <c>order by</c> is ordered by descending score.
     /// </summary>
     public static IReadOnlyList<OrderKey> OrderOf(Query query) =>
-        query.OrderBy.Count == 0 && query.GroupBy.Count == 0 && IsIn(query.Where)
+        query.OrderBy.Count == 0 && query.GroupBy.Count == 0 && HasScores(query.Where)
             ? [new OrderKey(Field: null, OrderKind.Score, IsDescending: true, Seed: null, Position: 0)]
             : query.OrderBy;
 
     /// <summary>Returns whether a condition can give documents different scores.</summary>
-    public static bool IsIn(Condition? condition) =>
+    public static bool HasScores(Condition? condition) =>
         condition switch
         {
             SearchCondition
@@ -23,10 +23,10 @@ internal static class Relevance
             or FuzzyCondition
             or BoostCondition
             or MoreLikeThisCondition => true,
-            AndCondition and => and.Conditions.Any(IsIn),
-            OrCondition or => or.Conditions.Any(IsIn),
-            IntersectCondition intersect => intersect.Conditions.Any(IsIn),
-            ExactCondition exact => IsIn(exact.Inner),
+            AndCondition and => and.Conditions.Any(HasScores),
+            OrCondition or => or.Conditions.Any(HasScores),
+            IntersectCondition intersect => intersect.Conditions.Any(HasScores),
+            ExactCondition exact => HasScores(exact.Inner),
             _ => false,
         };
 

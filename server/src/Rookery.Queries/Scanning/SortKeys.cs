@@ -87,7 +87,7 @@ internal sealed class SortKeys
             int length = 0;
             if (key.Field is { } field)
             {
-                work.Walk(document.Members.Length);
+                work.CountBytes(document.Members.Length);
                 length = WriteField(document, field, key.Kind, key.IsDescending, key.IsNullGreatest, value);
             }
             else if (key.Kind == OrderKind.Random)

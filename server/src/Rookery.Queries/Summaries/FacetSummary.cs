@@ -81,7 +81,7 @@ internal sealed class FacetTable
 
         if (_plan.Field is { } field)
         {
-            work.Walk(document.Members.Length);
+            work.CountBytes(document.Members.Length);
             var visitor = new BucketFinder(this, memory);
             field.Read(document, ref visitor);
         }
@@ -89,7 +89,7 @@ internal sealed class FacetTable
         _documentBuckets.ForEach(static bucket => bucket.Count++);
         for (int i = 0; i < _plan.Numbers.Length && _documentBuckets.Count > 0; i++)
         {
-            work.Walk(document.Members.Length);
+            work.CountBytes(document.Members.Length);
             var visitor = new NumberAdder(_documentBuckets, i, memory);
             _plan.Numbers[i].Reader.Read(document, ref visitor);
         }

@@ -191,7 +191,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
     {
         for (int term = 0; term < plan.Terms.Length; term++)
         {
-            work.Walk(document.Members.Length); // each word is compared with each given word
+            work.CountBytes(document.Members.Length); // each word is compared with each given word
         }
 
         _documents++;
@@ -211,7 +211,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
         var written = new HashSet<byte[]>(BytesComparer.Instance);
         for (int term = 0; term < plan.Terms.Length; term++)
         {
-            work.Walk((int)Math.Min((long)_candidates.Count * BytesPerWord, int.MaxValue / 2));
+            work.CountBytes((int)Math.Min((long)_candidates.Count * BytesPerWord, int.MaxValue / 2));
             foreach (byte[] word in Best(term))
             {
                 if (written.Add(word))

@@ -163,7 +163,7 @@ internal static class ChangesStreamRoute
         using var changes = reader.SeekChanges(reached.Etag);
         while (changes.MoveNext())
         {
-            slices.CountSkipped();
+            slices.CountRead();
 
             // A document that moved to another collection makes two changes with one etag.
             if (answer.IsPartDue && changes.Etag != reached.Etag)

@@ -120,7 +120,7 @@ public sealed class GroupAnswerTests
             "from Users group by city order by sum(x) desc select city, sum(x) as x, count() as n limit 2"
         );
         var answer = example.Ask()!.Value;
-        Assert.True(answer.IsOfPage);
+        Assert.True(answer.ReadsOnlyPage);
         // Without x = 19, c19 has 39 + 59 + … + 199. All 20 cities have users, and C19 differs from c19.
         Assert.Equal(["\"city\":\"c19\",\"x\":1071,\"n\":9", "\"city\":\"c17\",\"x\":1070,\"n\":10"], answer.Results);
         Assert.Equal(21, answer.Total);
@@ -129,7 +129,7 @@ public sealed class GroupAnswerTests
             "from Users group by city where count() < 10 order by city desc select city"
         );
         Assert.Equal(["\"city\":\"C19\"", "\"city\":\"c19\"", "\"city\":\"c18\""], where.Ask()!.Value.Results);
-        Assert.True(where.Ask()!.Value.IsOfPage);
+        Assert.True(where.Ask()!.Value.ReadsOnlyPage);
     }
 
     // The key of the query, its value in each of two documents (null for the elements of l), and the key of both.

@@ -85,7 +85,7 @@ public sealed class GroupModelTests
         }
 
         int withResults = 0;
-        int ofPage = 0;
+        int onlyPage = 0;
         int compared = 0;
         int walked = 0;
         for (int round = 0; round < 20; round++)
@@ -110,18 +110,18 @@ public sealed class GroupModelTests
                         && (expected.Total == actual.Total || !needsTotal),
                     $"seed {seed}, round {round}: {text}\nexpected {expected.Total}: "
                         + $"{string.Join(' ', expected.Results)}\nanswered {actual.Total}: "
-                        + $"{string.Join(' ', actual.Results)} (of the page: {actual.IsOfPage})"
+                        + $"{string.Join(' ', actual.Results)} (only the page: {actual.ReadsOnlyPage})"
                 );
                 compared++;
                 withResults += actual.Results.Count > 0 ? 1 : 0;
-                ofPage += actual.IsOfPage ? 1 : 0;
+                onlyPage += actual.ReadsOnlyPage ? 1 : 0;
                 walked += walk?.Completed ?? 0;
             }
         }
 
         // Otherwise the test would prove nothing. Ids of long keys do not determine the order of groups.
         Assert.InRange(withResults, compared / 2, compared);
-        Assert.InRange(ofPage, compared / (hasLongKeys ? 20 : 4), compared - (compared / 8));
+        Assert.InRange(onlyPage, compared / (hasLongKeys ? 20 : 4), compared - (compared / 8));
         Assert.InRange(walked, hasLongKeys ? 1 : 20, int.MaxValue);
         node.Dispose();
     }
@@ -274,7 +274,7 @@ internal sealed class GroupExample : IDisposable
     }
 
     /// <summary>Returns the answer of the index that the planner chooses; null if it chooses a scan.</summary>
-    public (List<string> Results, long Total, bool IsOfPage)? Ask(bool needsTotal = true)
+    public (List<string> Results, long Total, bool ReadsOnlyPage)? Ask(bool needsTotal = true)
     {
         if (Queries.ChooseIndex(_node.Database(), _plan) is not { IndexName: { } name, IsBuilt: true })
         {
@@ -282,7 +282,9 @@ internal sealed class GroupExample : IDisposable
         }
 
         using var answer = Queries.TryAnswer(_node.Database(), name, _plan, _memory, new PatientClock(), needsTotal);
-        return answer is null ? null : (Write(answer.Results).Results, answer.Results.TotalResults, answer.IsOfPage);
+        return answer is null
+            ? null
+            : (Write(answer.Results).Results, answer.Results.TotalResults, answer.ReadsOnlyPage);
     }
 
     public void Dispose() => Assert.Equal(0, _memory.HeldBytes);

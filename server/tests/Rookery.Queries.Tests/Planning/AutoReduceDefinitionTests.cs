@@ -227,7 +227,7 @@ public sealed class AutoReduceDefinitionTests
         var route = Route(Query, IndexChooser.FewDocuments + 1);
         Assert.Equal("Auto/Orders/ByCountReducedBya", route.IndexName);
         Assert.Equal(route.IndexName, route.ToDefine?.Name);
-        Assert.False(route.IsBuilt || route.AvoidsScan);
+        Assert.False(route.IsBuilt || route.IsScanExpensive);
         Assert.True(IndexChooser.ChooseForGroups(Plan(Query), static () => 1, [Candidate(Query, visible: 5)]).IsBuilt);
         Assert.False(IndexChooser.ChooseForGroups(Plan(Query), static () => 1, [Candidate(Query, visible: 0)]).IsBuilt);
     }

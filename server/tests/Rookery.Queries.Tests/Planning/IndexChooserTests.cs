@@ -52,7 +52,7 @@ public sealed class IndexChooserTests
     {
         var route = Plan("from Users where search(bio, 'fish')", documents: 1);
         Assert.Equal("Auto/Users/BySearch(bio)", route.IndexName);
-        Assert.True(route.AvoidsScan);
+        Assert.True(route.IsScanExpensive);
     }
 
     [Theory]

@@ -36,7 +36,7 @@ public sealed class IndexRoomTests
         Assert.Equal((null, null), (route.IndexName, route.ToDefine));
         Assert.Contains("has memory for 32 indexes", route.Reasons[^1].Text, StringComparison.Ordinal);
         Assert.Equal("i3", Plan(node, "from Users where f3 = 1").IndexName);
-        Assert.False(Plan(node, "from Users where search(name, 'a') order by score()").AvoidsScan);
+        Assert.False(Plan(node, "from Users where search(name, 'a') order by score()").IsScanExpensive);
     }
 
     private static AutoIndexDefinition DefinitionOf(string field) =>

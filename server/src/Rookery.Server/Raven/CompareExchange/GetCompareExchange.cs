@@ -129,7 +129,7 @@ internal sealed class GetCompareExchange(ServerContext context)
         int writtenCount = 0;
         while (remaining > 0 && cursor.MoveNext())
         {
-            slices.CountSkipped();
+            slices.CountRead();
             await slices.YieldWhenDueAsync();
             if (DatabaseReader.HasExpired(cursor.Head.ExpiresAtTicks, expiryTicks))
             {

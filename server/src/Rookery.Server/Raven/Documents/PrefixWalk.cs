@@ -69,7 +69,7 @@ internal sealed class PrefixWalk : IDisposable
 
         while (_remaining > 0 && _cursor.MoveNext())
         {
-            _slices.CountSkipped();
+            _slices.CountRead();
             if (!IsWanted())
             {
                 continue;
@@ -120,7 +120,7 @@ internal sealed class PrefixWalk : IDisposable
         while (_toSkip > 0 && _cursor.Skip(1) > 0)
         {
             _toSkip--;
-            _slices.CountSkipped();
+            _slices.CountRead();
         }
 
         _toSkip = 0;
