@@ -30,7 +30,7 @@ internal sealed class StepHandler(
     /// </summary>
     public void Execute(CachedEntry? proposed, ReadOnlySpan<JournalFrame> received)
     {
-        log.Memory.FollowStep(proposed, received);
+        log.Memory.UpdateAfterStep(proposed, received);
         if (!proposals.Receipts.IsIdle)
         {
             proposals.Receipts.Update(host.Core, host.Now);

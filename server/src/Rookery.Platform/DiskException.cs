@@ -27,7 +27,7 @@ public sealed class DiskException : IOException
     /// Whether the system lacks files or memory for the operation. Such an error does not mean that the file is
     /// damaged.
     /// </summary>
-    public bool IsOfShortage => Error is Errno.TooManyFiles or Errno.TooManyFilesOfAll or Errno.NoMemory;
+    public bool IsResourceShortage => Error is Errno.TooManyFiles or Errno.TooManyFilesInSystem or Errno.NoMemory;
 
     /// <summary>Returns the error in words.</summary>
     public static string Describe(Errno error) =>
@@ -111,7 +111,7 @@ public enum Errno
     Invalid = 22,
 
     /// <summary>ENFILE: all processes together have too many files open.</summary>
-    TooManyFilesOfAll = 23,
+    TooManyFilesInSystem = 23,
 
     /// <summary>EMFILE.</summary>
     TooManyFiles = 24,

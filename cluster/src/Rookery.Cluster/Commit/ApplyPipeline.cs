@@ -45,7 +45,7 @@ internal sealed class ApplyPipeline(
     public bool HasToApply => host.IsInDiagnosisMode ? Volatile.Read(ref _hasToRefuse) : host.Progress.HasNext;
 
     /// <summary>Whether a caller waits for an entry that can be applied now.</summary>
-    public bool HasAwaited
+    public bool HasAwaitedEntry
     {
         get
         {
@@ -198,6 +198,7 @@ internal sealed class ApplyPipeline(
             measures.Time.ReportLogTime();
         }
 
+        // Otherwise the next request would sort the new databases, perhaps on a thread that reads a socket.
         if (index == host.Progress.ApplicableThrough)
         {
             store.Databases.SortCurrent();

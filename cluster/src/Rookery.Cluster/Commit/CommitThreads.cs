@@ -342,7 +342,7 @@ internal sealed class CommitThreads
 
     // While a node is stopping, it applies only the entries that callers wait for. It may lag thousands of entries
     // behind the log; it applies those at its next start.
-    private bool MayEndApplying() => Volatile.Read(ref _writerEnded) && !_applies.HasAwaited;
+    private bool MayEndApplying() => Volatile.Read(ref _writerEnded) && !_applies.HasAwaitedEntry;
 
     private void EndApplying()
     {

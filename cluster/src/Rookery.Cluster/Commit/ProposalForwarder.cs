@@ -14,7 +14,7 @@ namespace Rookery.Cluster.Commit;
 internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
 {
     // A command is sent at most twice. It is sent again only if the first leader reports that the command is in no log.
-    private const int MaxSendings = 2;
+    private const int MaxAttempts = 2;
 
     // The number of election timeouts to wait for a silent leader while no other leader is known.
     private const int SilenceInElectionTimeouts = ReadIndexService.WaitInElectionTimeouts + 1;
@@ -60,7 +60,7 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     )
     {
         var outcome = new CommandOutcome(ProposalRejections.NoLeader);
-        for (int sendings = 0; sendings < MaxSendings; sendings++)
+        for (int attempts = 0; attempts < MaxAttempts; attempts++)
         {
             var (leader, term) = await WaitForLeaderAsync(laterThan: command.LeaderTerm);
             if (leader == host.Self)

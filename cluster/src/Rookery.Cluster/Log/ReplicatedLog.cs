@@ -32,7 +32,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     /// <summary>Updates the cached entries to match the log after the core's last step.</summary>
     /// <param name="proposed">The entry that was proposed; null for none.</param>
     /// <param name="received">The entries of the received message, as frames.</param>
-    public void FollowStep(CachedEntry? proposed, ReadOnlySpan<JournalFrame> received)
+    public void UpdateAfterStep(CachedEntry? proposed, ReadOnlySpan<JournalFrame> received)
     {
         if (host.Output.DroppedAfter >= 0)
         {

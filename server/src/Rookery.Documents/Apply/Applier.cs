@@ -112,8 +112,8 @@ public sealed class Applier : IDisposable
             }
 
             // Compare-exchange values whose expiry is at or before expiryTicks are absent. An entry whose log time is
-            // not steady does not change expiryTicks. The node begins to record it with the first compare-exchange
-            // command. (Kinds from ClusterTransaction upward are such commands.)
+            // not steady does not change expiryTicks. The node records expiryTicks from its first command about
+            // compare-exchange values on: a command whose kind is ClusterTransaction or greater.
             long expiryTicks = entry.IsSteady ? entry.LogTicks : _nodeState.ExpiryTicks ?? 0;
             if (_nodeState.ExpiryTicks is not null)
             {
@@ -245,7 +245,7 @@ public sealed class Applier : IDisposable
             return outcome;
         }
 
-        bool changedNoDocument = _context.OperationsBesideDocuments == command.OperationCount;
+        bool changedNoDocument = _context.OperationsWithoutDocumentChange == command.OperationCount;
         if (changedNoDocument)
         {
             // All operations only read or changed values of counters, which indexes do not read. So no index becomes

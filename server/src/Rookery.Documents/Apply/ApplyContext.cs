@@ -37,7 +37,7 @@ internal sealed class ApplyContext
     /// <summary>
     /// Number of operations of the command that changed no document, because they read or incremented counters only.
     /// </summary>
-    public int OperationsBesideDocuments { get; set; }
+    public int OperationsWithoutDocumentChange { get; set; }
 
     /// <summary>
     /// Receives the hash of each attached content whose last reference the command removed. If the command is refused
@@ -73,7 +73,7 @@ internal sealed class ApplyContext
         Etag = firstEtag;
         IsWatched = database.Database.Changes.HasSubscribers;
         Damage = null;
-        OperationsBesideDocuments = 0;
+        OperationsWithoutDocumentChange = 0;
         _changes.Clear();
         Patches.BeginCommand();
     }

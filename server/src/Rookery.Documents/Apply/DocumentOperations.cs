@@ -380,7 +380,7 @@ internal sealed class DocumentOperations : IDisposable
 
         if (!_counters.HasNewNames)
         {
-            context.OperationsBesideDocuments++;
+            context.OperationsWithoutDocumentChange++;
             return null;
         }
 
@@ -398,6 +398,7 @@ internal sealed class DocumentOperations : IDisposable
             result.Status,
             new DocumentParts { Counters = _counters.Stored, Attachments = view.Attachments }
         );
+        // High says that the group stored the document anew, because the names of its counters changed.
         result = result with
         {
             Etag = stored.Etag,

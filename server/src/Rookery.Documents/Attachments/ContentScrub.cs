@@ -81,7 +81,7 @@ internal sealed class ContentScrub(AttachmentContents contents, DatabaseCatalog 
                 contents.Troubles.Add(place, damaged.Message);
             }
         }
-        catch (DiskException refused) when (refused.IsOfShortage)
+        catch (DiskException refused) when (refused.IsResourceShortage)
         {
             // The content may be whole; the next walk reads it.
         }

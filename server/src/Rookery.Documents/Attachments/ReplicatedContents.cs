@@ -127,7 +127,7 @@ public sealed class ReplicatedContents(AttachmentContents contents, StorageEngin
         {
             return new ContentPiece(IsNeeded(name) ? ContentState.Damaged : ContentState.Gone, Bytes: 0, applied);
         }
-        catch (DiskException refused) when (!refused.IsOfShortage)
+        catch (DiskException refused) when (!refused.IsResourceShortage)
         {
             // Answers, because the next request would fail too, and the other member would wait for ever.
             if (!IsNeeded(name))

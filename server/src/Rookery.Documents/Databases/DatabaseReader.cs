@@ -140,7 +140,7 @@ public readonly struct DatabaseReader : IDisposable
     /// <summary>Reads the counters of the database.</summary>
     public DatabaseStatistics ReadStatistics()
     {
-        var counters = ReadCounters();
+        var counters = ReadDatabaseCounters();
         return new DatabaseStatistics(
             counters.Documents,
             counters.Tombstones,
@@ -155,7 +155,7 @@ public readonly struct DatabaseReader : IDisposable
     }
 
     /// <summary>Reads the log time, in UTC ticks, from which on all idempotency keys are stored.</summary>
-    public long ReadIdempotencyHorizonTicks() => ReadCounters().IdempotencyHorizonTicks;
+    public long ReadIdempotencyHorizonTicks() => ReadDatabaseCounters().IdempotencyHorizonTicks;
 
     /// <summary>
     /// Reads the counters of all non-empty collections one by one, ordered by lower-cased name. Use the items before
@@ -263,7 +263,7 @@ public readonly struct DatabaseReader : IDisposable
         using (row)
         {
             // The row may belong to a deleted document with the same id.
-            if (!DocumentCounters.Owns(ReadCountersSince(lowerId[..idLength]), row.Sequence))
+            if (!DocumentCounters.Owns(ReadFirstEtagOfCounters(lowerId[..idLength]), row.Sequence))
             {
                 return null;
             }
@@ -439,7 +439,7 @@ public readonly struct DatabaseReader : IDisposable
         return true;
     }
 
-    private long ReadCountersSince(ReadOnlySpan<byte> lowerId)
+    private long ReadFirstEtagOfCounters(ReadOnlySpan<byte> lowerId)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         if (!_snapshot.TryGet(Key.WriteText(key, Database.Number, Table.Documents, lowerId), out var document))
@@ -453,7 +453,7 @@ public readonly struct DatabaseReader : IDisposable
         }
     }
 
-    private DatabaseCounters ReadCounters()
+    private DatabaseCounters ReadDatabaseCounters()
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         if (!_snapshot.TryGet(Key.WritePrefix(key, Database.Number, Table.Counters), out var row))

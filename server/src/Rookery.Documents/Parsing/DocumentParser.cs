@@ -200,7 +200,7 @@ public sealed class DocumentParser : IDisposable
             Collection = _metadata.Collection,
             CollectionChange = _metadata.CollectionChange,
             MetadataId = _metadata.Id,
-            IsIdNotText = _metadata.IsIdNotText,
+            HasInvalidId = _metadata.HasInvalidId,
             NamesCounters = _metadata.NamesCounters,
             ExpiresAtTicks = _metadata.ExpiresAtTicks,
             ExpiryChange = _metadata.ExpiryChange,

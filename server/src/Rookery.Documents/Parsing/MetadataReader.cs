@@ -64,7 +64,7 @@ internal sealed class MetadataReader
     public ReadOnlySpan<byte> Id => _id.Written;
 
     /// <summary>Whether the id is neither a string nor null.</summary>
-    public bool IsIdNotText { get; private set; }
+    public bool HasInvalidId { get; private set; }
 
     /// <summary>Whether there is a list <c>@counters</c>.</summary>
     public bool NamesCounters { get; private set; }
@@ -87,7 +87,7 @@ internal sealed class MetadataReader
         _id.Clear();
         (_spanStart, _spanEnd, _isCopied) = (0, 0, false);
         (CollectionChange, ExpiryChange, ExpiresAtTicks) = (MemberChange.Unchanged, MemberChange.Unchanged, 0);
-        IsIdNotText = false;
+        HasInvalidId = false;
         NamesCounters = false;
         Error = default;
     }
@@ -179,7 +179,7 @@ internal sealed class MetadataReader
 
         if (text.SequenceEqual("@id"u8) && scanner.Peek() is not ((byte)'"' or (byte)'n'))
         {
-            IsIdNotText = true;
+            HasInvalidId = true;
         }
         else if (text.SequenceEqual("@id"u8) && scanner.Peek() == (byte)'"')
         {

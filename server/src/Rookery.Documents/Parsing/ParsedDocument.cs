@@ -26,7 +26,7 @@ public readonly ref struct ParsedDocument
     public ReadOnlySpan<byte> MetadataId { get; init; }
 
     /// <summary>Whether <c>@metadata.@id</c> is invalid: neither a string nor null.</summary>
-    public bool IsIdNotText { get; init; }
+    public bool HasInvalidId { get; init; }
 
     /// <summary>
     /// Whether <c>@metadata.@counters</c> lists names of counters. They are not stored: the server computes the member.

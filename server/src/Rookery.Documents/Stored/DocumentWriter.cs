@@ -101,13 +101,13 @@ public static class DocumentWriter
     /// </summary>
     internal static ReadOnlySpan<byte> ComputedMembers(scoped in DocumentView document)
     {
-        if (!HasParts(document))
+        if (!HasAttachmentsOrCounters(document))
         {
             return default;
         }
 
-        byte[] members = new byte[MaxPartsBytes(document)];
-        int length = FillParts(members, written: 0, document);
+        byte[] members = new byte[MaxAttachmentsAndCountersBytes(document)];
+        int length = FillAttachmentsAndCounters(members, written: 0, document);
         return members.AsSpan(0, length - ",".Length);
     }
 
@@ -126,9 +126,9 @@ public static class DocumentWriter
             span[written++] = (byte)',';
         }
 
-        if (HasParts(document))
+        if (HasAttachmentsOrCounters(document))
         {
-            written = FillParts(span, written, document);
+            written = FillAttachmentsAndCounters(span, written, document);
         }
 
         // As in RavenDB, a document without a collection has no @collection.
@@ -148,10 +148,10 @@ public static class DocumentWriter
         return Fill(span, written + WireDate.Length, "\"}}"u8);
     }
 
-    private static bool HasParts(scoped in DocumentView document) =>
+    private static bool HasAttachmentsOrCounters(scoped in DocumentView document) =>
         !document.CounterNames.IsEmpty || !document.Attachments.IsEmpty;
 
-    private static int FillParts(Span<byte> span, int written, scoped in DocumentView document)
+    private static int FillAttachmentsAndCounters(Span<byte> span, int written, scoped in DocumentView document)
     {
         if (!document.Attachments.IsEmpty)
         {
@@ -193,9 +193,9 @@ public static class DocumentWriter
         + document.Metadata.Length
         + JsonText.EscapedBytes(document.Collection)
         + JsonText.EscapedBytes(document.Id)
-        + (HasParts(document) ? MaxPartsBytes(document) : 0);
+        + (HasAttachmentsOrCounters(document) ? MaxAttachmentsAndCountersBytes(document) : 0);
 
-    private static int MaxPartsBytes(scoped in DocumentView document) =>
+    private static int MaxAttachmentsAndCountersBytes(scoped in DocumentView document) =>
         MaxCountersBytes(document.CounterNames) + AttachmentList.MaxJsonBytes(document.Attachments);
 
     private static int MaxCountersBytes(ReadOnlySpan<byte> counterNames)

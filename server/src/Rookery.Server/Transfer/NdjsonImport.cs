@@ -85,7 +85,7 @@ internal sealed class NdjsonImport : IDisposable
         {
             switch (_reader.Read(out var document, out var error))
             {
-                case StreamRead.Item when document.IsIdNotText:
+                case StreamRead.Item when document.HasInvalidId:
                     Bad++;
                     refuse(
                         _reader.Line,

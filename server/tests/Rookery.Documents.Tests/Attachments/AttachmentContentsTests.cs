@@ -221,7 +221,7 @@ public sealed class AttachmentContentsTests : IDisposable
 
     [Theory]
     [InlineData(Errno.TooManyFiles, 0)]
-    [InlineData(Errno.TooManyFilesOfAll, 0)]
+    [InlineData(Errno.TooManyFilesInSystem, 0)]
     [InlineData(Errno.NoMemory, 0)]
     [InlineData(Errno.InputOutput, 1)]
     public void A_lack_of_file_handles_or_memory_is_no_damage(Errno error, int damaged)
