@@ -15,7 +15,7 @@ public sealed class BoardWatch : IDisposable
 
     private readonly IBoard _board;
     private readonly TimeProvider _time;
-    private readonly Lock _access = new();
+    private readonly Lock _gate = new();
     private readonly ITimer _timer;
     private BoardReading _lastReading;
     private BoardCondition _condition;
@@ -36,15 +36,15 @@ public sealed class BoardWatch : IDisposable
     public IBoard Board => _board;
 
     /// <summary>
-    /// The last reading; its <see cref="BoardReading.Before"/> includes all flags seen since the watch began.
+    /// The last reading; its <see cref="BoardReading.SinceBoot"/> includes all flags seen since the watch began.
     /// </summary>
     public BoardReading Reading
     {
         get
         {
-            lock (_access)
+            lock (_gate)
             {
-                return _lastReading with { Before = _throttlingSeen };
+                return _lastReading with { SinceBoot = _throttlingSeen };
             }
         }
     }
@@ -54,7 +54,7 @@ public sealed class BoardWatch : IDisposable
     {
         get
         {
-            lock (_access)
+            lock (_gate)
             {
                 return _condition;
             }
@@ -69,7 +69,7 @@ public sealed class BoardWatch : IDisposable
     {
         get
         {
-            lock (_access)
+            lock (_gate)
             {
                 if (BoardPolicy.Describe(_condition, _lastReading) is not { } sentence)
                 {
@@ -110,10 +110,10 @@ public sealed class BoardWatch : IDisposable
         var reading = _board.Read();
         var newCondition = BoardPolicy.ConditionOf(reading);
         long now = _time.GetTimestamp();
-        lock (_access)
+        lock (_gate)
         {
             _lastReading = reading;
-            _throttlingSeen |= reading.Now | reading.Before;
+            _throttlingSeen |= reading.Now | reading.SinceBoot;
             if (newCondition >= _condition || _time.GetElapsedTime(_conditionSeenAt, now) >= HoldTime)
             {
                 _condition = newCondition;

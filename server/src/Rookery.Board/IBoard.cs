@@ -100,8 +100,8 @@ public readonly record struct BoardReading
     /// <summary>The flags that are set now.</summary>
     public Throttling Now { get; init; }
 
-    /// <summary>The flags that were set at some time before, as far as firmware and kernel remember.</summary>
-    public Throttling Before { get; init; }
+    /// <summary>The flags that were set at some time since the boot, as far as firmware and kernel remember.</summary>
+    public Throttling SinceBoot { get; init; }
 
     /// <summary>The processor's frequency in hertz.</summary>
     public long? FrequencyHertz { get; init; }

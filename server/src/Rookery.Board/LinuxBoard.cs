@@ -115,7 +115,7 @@ public sealed class LinuxBoard : IBoard
             TemperatureCelsius = _temperature?.ReadNumber() / MillidegreesPerDegree,
             KnownFlags = known,
             Now = now,
-            Before = (Throttling)(history >> HistoryShift) & Throttling.All,
+            SinceBoot = (Throttling)(history >> HistoryShift) & Throttling.All,
             FrequencyHertz = _frequency.ReadNumber() * HertzPerKilohertz,
             MaximumFrequencyHertz = _maximumFrequencyHertz,
         };

@@ -96,7 +96,7 @@ internal sealed class LinuxLight : IBoardLight
         private readonly IDiskFile _brightness;
         private readonly string _triggerBefore;
         private readonly string _levelBefore;
-        private readonly Lock _access = new();
+        private readonly Lock _gate = new();
         private readonly ITimer _timer;
         private bool _isOn;
         private bool _hasEnded;
@@ -124,7 +124,7 @@ internal sealed class LinuxLight : IBoardLight
         public void Dispose()
         {
             _timer.Dispose();
-            lock (_access)
+            lock (_gate)
             {
                 if (_hasEnded)
                 {
@@ -151,7 +151,7 @@ internal sealed class LinuxLight : IBoardLight
 
         private void Switch()
         {
-            lock (_access)
+            lock (_gate)
             {
                 if (_hasEnded)
                 {

@@ -15,11 +15,11 @@ internal sealed class MachineLoad(IDisk disk, string proc) : IDisposable
 
     private readonly KernelFile _processors = new(disk, Path.Join(proc, "stat"));
     private readonly KernelFile _memory = new(disk, Path.Join(proc, "meminfo"));
-    private readonly Lock _access = new();
+    private readonly Lock _gate = new();
 
     public MachineUse Read()
     {
-        lock (_access)
+        lock (_gate)
         {
             Span<long> ticks = stackalloc long[Fields];
             bool isKnown = _processors.ReadLine("cpu "u8, ticks) == Fields;

@@ -18,7 +18,7 @@ internal sealed class StorageDevice : IDisposable
     private readonly CardRegisters? _card;
     private readonly (double? A, double? B) _lifeUsed;
     private readonly int? _spareBlocksUsed;
-    private readonly Lock _access = new();
+    private readonly Lock _gate = new();
 
     public StorageDevice(IDisk disk, string classDirectory, string device)
     {
@@ -95,7 +95,7 @@ internal sealed class StorageDevice : IDisposable
 
     public StorageReading Read()
     {
-        lock (_access)
+        lock (_gate)
         {
             return new StorageReading(_name)
             {

@@ -19,7 +19,7 @@ public sealed class CoalescingClock : TimeProvider
     private readonly LinkedList<SharedTimer> _timers = []; // linked, so that a timer is removed at once
 
     // The lock of all fields except _isTurn. Only the thread that waits for the next instant waits on it.
-    private readonly object _access = new();
+    private readonly object _gate = new();
     private readonly Queue<SharedTimer> _queue = new(); // the due timers whose callbacks were not called yet
     private TimeSpan _queuedAt;
     private TimeSpan _awaited = TimeSpan.MaxValue; // the end of the current wait
@@ -99,7 +99,7 @@ public sealed class CoalescingClock : TimeProvider
     /// </summary>
     private void QueueDue()
     {
-        lock (_access)
+        lock (_gate)
         {
             while (true)
             {
@@ -131,14 +131,14 @@ public sealed class CoalescingClock : TimeProvider
                     _awaited = TimeSpan.FromTicks(Math.Min(_awaited.Ticks, (_queuedAt + Step).Ticks));
                 }
 
-                Monitor.Wait(_access, MillisecondsOf(_awaited - now));
+                Monitor.Wait(_gate, MillisecondsOf(_awaited - now));
             }
         }
     }
 
     private SharedTimer? TakeQueued()
     {
-        lock (_access)
+        lock (_gate)
         {
             return _queue.TryDequeue(out var timer) ? timer : null;
         }
@@ -147,7 +147,7 @@ public sealed class CoalescingClock : TimeProvider
     /// <summary>Makes another thread wait for the next instant.</summary>
     private void PassTurn()
     {
-        lock (_access)
+        lock (_gate)
         {
             if (!_hasSpare)
             {
@@ -169,7 +169,7 @@ public sealed class CoalescingClock : TimeProvider
     /// <returns>False at once if there is a spare thread already.</returns>
     private bool AwaitTurn()
     {
-        lock (_access)
+        lock (_gate)
         {
             if (_hasSpare)
             {
@@ -210,7 +210,7 @@ public sealed class CoalescingClock : TimeProvider
         {
             ThrowIfInvalid(dueTime);
             ThrowIfInvalid(period);
-            lock (clock._access)
+            lock (clock._gate)
             {
                 if (_isDisposed)
                 {
@@ -236,7 +236,7 @@ public sealed class CoalescingClock : TimeProvider
                 }
                 else if (Instant < clock._awaited)
                 {
-                    Monitor.Pulse(clock._access);
+                    Monitor.Pulse(clock._gate);
                 }
             }
 
@@ -272,7 +272,7 @@ public sealed class CoalescingClock : TimeProvider
         public void Fire()
         {
             bool isDisposed;
-            lock (clock._access)
+            lock (clock._gate)
             {
                 isDisposed = _isDisposed;
             }
@@ -282,14 +282,14 @@ public sealed class CoalescingClock : TimeProvider
                 callback(state);
             }
 
-            lock (clock._access)
+            lock (clock._gate)
             {
                 _isRunning = false;
                 if (_isMissed && !_isDisposed)
                 {
                     _isMissed = false;
                     Instant = clock.Now;
-                    Monitor.Pulse(clock._access);
+                    Monitor.Pulse(clock._gate);
                 }
             }
 
@@ -298,7 +298,7 @@ public sealed class CoalescingClock : TimeProvider
 
         public void Dispose()
         {
-            lock (clock._access)
+            lock (clock._gate)
             {
                 _isDisposed = true;
                 Remove();
@@ -308,7 +308,7 @@ public sealed class CoalescingClock : TimeProvider
         /// <summary>Ends the timer, and completes when its callback no longer runs.</summary>
         public ValueTask DisposeAsync()
         {
-            lock (clock._access)
+            lock (clock._gate)
             {
                 _isDisposed = true;
                 Remove();

@@ -31,7 +31,7 @@ public sealed class IoTimeline : IIoRecorder
     /// </summary>
     private const int EventsPerEstimate = 256;
 
-    private readonly Lock _access = new();
+    private readonly Lock _gate = new();
     private readonly TimeProvider _time;
     private long _createdUnixMicroseconds;
     private readonly EventRing _raw = new(RawEvents);
@@ -75,7 +75,7 @@ public sealed class IoTimeline : IIoRecorder
     {
         long microseconds = (long)_time.GetElapsedTime(begun).TotalMicroseconds;
         SlowSync? slow = null;
-        lock (_access)
+        lock (_gate)
         {
             // The clock is read under the lock, so that events are ordered by their end.
             long end = UnixMicroseconds();
@@ -105,7 +105,7 @@ public sealed class IoTimeline : IIoRecorder
     /// <param name="unixMicroseconds">Microseconds since 1970 UTC.</param>
     public IReadOnlyList<IoEvent> EventsSince(long unixMicroseconds)
     {
-        lock (_access)
+        lock (_gate)
         {
             return Collect(_raw, unixMicroseconds, long.MaxValue);
         }
@@ -119,7 +119,7 @@ public sealed class IoTimeline : IIoRecorder
     /// <param name="untilUnixMicroseconds">Microseconds since 1970 UTC.</param>
     public IoEventPage EventsBetween(long sinceUnixMicroseconds, long untilUnixMicroseconds)
     {
-        lock (_access)
+        lock (_gate)
         {
             // More operations may still end in the current microsecond.
             long now = UnixMicroseconds();
@@ -144,7 +144,7 @@ public sealed class IoTimeline : IIoRecorder
     )
     {
         var events = new List<IoEvent>();
-        lock (_access)
+        lock (_gate)
         {
             foreach (var kind in _kinds)
             {
@@ -172,7 +172,7 @@ public sealed class IoTimeline : IIoRecorder
         RollUpHistory.Snapshot closed;
         var running = new List<IoRollUp>();
         long oldest;
-        lock (_access)
+        lock (_gate)
         {
             oldest = Math.Max(fromUnixSecond, (UnixMicroseconds() / 1_000_000) - RollUpHistory.KeptSeconds);
             closed = _history.TakeSnapshot();
@@ -191,7 +191,7 @@ public sealed class IoTimeline : IIoRecorder
     /// <summary>Returns the sum of all operations of a kind since the start of the process, with second 0.</summary>
     public IoRollUp TotalOf(IoKind kind)
     {
-        lock (_access)
+        lock (_gate)
         {
             return _kinds[(int)kind]?.Total
                 ?? new IoRollUp(UnixSecond: 0, kind, Count: 0, Bytes: 0, TotalMicroseconds: 0, MaxMicroseconds: 0);
@@ -204,7 +204,7 @@ public sealed class IoTimeline : IIoRecorder
     /// </summary>
     public long PercentileMicroseconds(IoKind kind, double fraction)
     {
-        lock (_access)
+        lock (_gate)
         {
             return _kinds[(int)kind]?.Durations.Percentile(fraction) ?? 0;
         }

@@ -43,7 +43,7 @@ public sealed class SpaceReserve
     private readonly Func<long>? _reusableBytes;
     private readonly TimeProvider _time;
     private readonly long _intervalTicks;
-    private readonly Lock _access = new();
+    private readonly Lock _gate = new();
     private ReserveState _state;
     private long _nextQuery; // timestamp
     private bool _isLow;
@@ -91,7 +91,7 @@ public sealed class SpaceReserve
                 QueryNow();
             }
 
-            lock (_access)
+            lock (_gate)
             {
                 return _state;
             }
@@ -116,7 +116,7 @@ public sealed class SpaceReserve
     {
         long reserve = _rule.BytesOf(space.TotalBytes);
         long free = space.FreeBytes + (_reusableBytes?.Invoke() ?? 0);
-        lock (_access)
+        lock (_gate)
         {
             long reserveToResume = reserve + (reserve / ResumeDivisor);
             _isLow = free < (_isLow ? reserveToResume : reserve);

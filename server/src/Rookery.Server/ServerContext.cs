@@ -33,7 +33,7 @@ public sealed class ServerContext(
     private QueryEngine? _queries;
     private Observation.NodeObservation? _observation;
     private Observation.ForwardedRequests? _forwarding;
-    private CredentialRoom? _credentialRoom;
+    private CredentialQuota? _credentialQuota;
     private PublicText? _publicText;
 
     /// <summary>Options of the server.</summary>
@@ -110,8 +110,8 @@ public sealed class ServerContext(
     internal PublicText PublicText => LazyInitializer.EnsureInitialized(ref _publicText, () => new PublicText(this));
 
     /// <summary>Bounds the size of all tokens and certificates.</summary>
-    internal CredentialRoom CredentialRoom =>
-        LazyInitializer.EnsureInitialized(ref _credentialRoom, () => new CredentialRoom(this, new SemaphoreSlim(1)));
+    internal CredentialQuota CredentialQuota =>
+        LazyInitializer.EnsureInitialized(ref _credentialQuota, () => new CredentialQuota(this, new SemaphoreSlim(1)));
 
     /// <summary>
     /// Whether the cluster has an owner: an admin token or certificate was created once. The node must be open.

@@ -50,7 +50,7 @@ public sealed class BoardPolicyTests
         time.Advance(TimeSpan.FromSeconds(10));
         Assert.Equal(BoardCondition.Well, watch.Condition);
         Assert.Null(watch.Trouble);
-        Assert.Equal(Throttling.UnderVoltage, watch.Reading.Before);
+        Assert.Equal(Throttling.UnderVoltage, watch.Reading.SinceBoot);
     }
 
     [Fact]

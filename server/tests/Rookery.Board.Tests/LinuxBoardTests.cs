@@ -43,7 +43,7 @@ public sealed class LinuxBoardTests
         Assert.Equal(Throttling.FrequencyCapped | Throttling.Throttled, reading.Now);
         Assert.Equal(
             Throttling.FrequencyCapped | Throttling.Throttled | Throttling.SoftTemperatureLimit,
-            reading.Before
+            reading.SinceBoot
         );
     }
 
@@ -115,7 +115,7 @@ public sealed class LinuxBoardTests
         using var board = Open(tree);
         var reading = board.Read();
         Assert.Equal(Throttling.None, reading.Now); // from the file, which is read later than the command's output
-        Assert.Equal(Throttling.UnderVoltage | Throttling.Throttled, reading.Before);
+        Assert.Equal(Throttling.UnderVoltage | Throttling.Throttled, reading.SinceBoot);
     }
 
     [Fact]

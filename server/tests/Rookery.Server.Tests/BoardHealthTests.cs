@@ -18,7 +18,7 @@ public sealed class BoardHealthTests
                 TemperatureCelsius = 83.25,
                 KnownFlags = Throttling.All,
                 Now = Throttling.Throttled,
-                Before = Throttling.UnderVoltage,
+                SinceBoot = Throttling.UnderVoltage,
                 FrequencyHertz = 600_000_000,
                 MaximumFrequencyHertz = 1_800_000_000,
             },

@@ -16,7 +16,7 @@ namespace Rookery.Simulation;
 /// </remarks>
 public sealed class SimulatedDisk : IDisk
 {
-    private readonly Lock _access = new();
+    private readonly Lock _gate = new();
     private readonly FaultPlan _faults = new();
     private readonly SimulatedTree _tree;
     private readonly Dictionary<SimulatedNode, HeldLock> _locks = [];
@@ -40,7 +40,7 @@ public sealed class SimulatedDisk : IDisk
     }
 
     /// <summary>Held during every call, so calls are serialized.</summary>
-    internal Lock Access => _access;
+    internal Lock Gate => _gate;
 
     /// <summary>
     /// The number of operations (calls that change something, and syncs) that have returned. What a program has
@@ -56,7 +56,7 @@ public sealed class SimulatedDisk : IDisk
     {
         get
         {
-            lock (_access)
+            lock (_gate)
             {
                 return _usedBytes;
             }
@@ -68,7 +68,7 @@ public sealed class SimulatedDisk : IDisk
     {
         get
         {
-            lock (_access)
+            lock (_gate)
             {
                 return _tree.FilePaths();
             }
@@ -95,7 +95,7 @@ public sealed class SimulatedDisk : IDisk
     /// </summary>
     public long CallCount(DiskCalls kinds)
     {
-        lock (_access)
+        lock (_gate)
         {
             return _faults.Count(kinds);
         }
@@ -104,7 +104,7 @@ public sealed class SimulatedDisk : IDisk
     /// <summary>Plans a failure.</summary>
     public void Inject(DiskFault fault)
     {
-        lock (_access)
+        lock (_gate)
         {
             _faults.Add(fault);
         }
@@ -113,7 +113,7 @@ public sealed class SimulatedDisk : IDisk
     /// <summary>Forgets all planned failures.</summary>
     public void ClearFaults()
     {
-        lock (_access)
+        lock (_gate)
         {
             _faults.Clear();
         }
@@ -129,7 +129,7 @@ public sealed class SimulatedDisk : IDisk
     /// </remarks>
     public SimulatedDisk CrashAt(int operation, long seed)
     {
-        lock (_access)
+        lock (_gate)
         {
             ArgumentOutOfRangeException.ThrowIfNegative(operation);
             ArgumentOutOfRangeException.ThrowIfGreaterThan(operation, OperationCount);
@@ -154,7 +154,7 @@ public sealed class SimulatedDisk : IDisk
     /// </summary>
     public void KillProcess()
     {
-        lock (_access)
+        lock (_gate)
         {
             _locks.Clear();
             foreach (var handle in _handles.ToArray())
@@ -167,7 +167,7 @@ public sealed class SimulatedDisk : IDisk
     /// <summary>Flips the bits of <paramref name="mask"/> in a stored byte. Not an operation.</summary>
     public void Rot(string path, long offset, byte mask)
     {
-        lock (_access)
+        lock (_gate)
         {
             var file = _tree.FindFile("rot", path);
             ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(offset, file.Length);
@@ -177,7 +177,7 @@ public sealed class SimulatedDisk : IDisk
 
     public IDiskFile Open(string path, DiskOpen mode)
     {
-        lock (_access)
+        lock (_gate)
         {
             bool creates = mode is DiskOpen.CreateNew;
             Call(creates ? DiskCalls.Create : DiskCalls.Open, creates ? "create" : "open", path);
@@ -194,7 +194,7 @@ public sealed class SimulatedDisk : IDisk
 
     public bool Exists(string path)
     {
-        lock (_access)
+        lock (_gate)
         {
             return _tree.Find(path) is not null;
         }
@@ -202,7 +202,7 @@ public sealed class SimulatedDisk : IDisk
 
     public IReadOnlyList<string> List(string directory)
     {
-        lock (_access)
+        lock (_gate)
         {
             Call(DiskCalls.List, "list", directory);
             var names = _tree.FindDirectory("list", directory).Names.Keys.ToList();
@@ -213,7 +213,7 @@ public sealed class SimulatedDisk : IDisk
 
     public void CreateDirectory(string path)
     {
-        lock (_access)
+        lock (_gate)
         {
             Call(DiskCalls.CreateDirectory, "create the directory", path);
             _tree.AddDirectories(
@@ -226,7 +226,7 @@ public sealed class SimulatedDisk : IDisk
 
     public void Rename(string from, string to)
     {
-        lock (_access)
+        lock (_gate)
         {
             const string operation = "rename";
             Call(DiskCalls.Rename, operation, from);
@@ -261,7 +261,7 @@ public sealed class SimulatedDisk : IDisk
 
     public void Link(string existing, string added)
     {
-        lock (_access)
+        lock (_gate)
         {
             Call(DiskCalls.Link, "link", existing);
             var file = _tree.FindFile("link", existing);
@@ -283,7 +283,7 @@ public sealed class SimulatedDisk : IDisk
 
     public void Delete(string path)
     {
-        lock (_access)
+        lock (_gate)
         {
             Call(DiskCalls.Delete, "delete", path);
             var file = _tree.FindFile("delete", path);
@@ -295,7 +295,7 @@ public sealed class SimulatedDisk : IDisk
 
     public void DeleteDirectory(string path)
     {
-        lock (_access)
+        lock (_gate)
         {
             Call(DiskCalls.Delete, "delete the directory", path);
             if (_tree.FindDirectory("delete the directory", path).Names.Count > 0)
@@ -310,7 +310,7 @@ public sealed class SimulatedDisk : IDisk
 
     public void SyncDirectory(string path)
     {
-        lock (_access)
+        lock (_gate)
         {
             Call(DiskCalls.SyncDirectory, "sync the directory", path);
             _tree.FindDirectory("sync the directory", path).Sync(NextOperation());
@@ -323,7 +323,7 @@ public sealed class SimulatedDisk : IDisk
 
     public IDisposable Lock(string path)
     {
-        lock (_access)
+        lock (_gate)
         {
             Call(DiskCalls.Lock, "lock", path);
             var file = _tree.Find(path) as SimulatedFile ?? Create(path);
@@ -423,7 +423,7 @@ public sealed class SimulatedDisk : IDisk
     {
         public void Dispose()
         {
-            lock (disk._access)
+            lock (disk._gate)
             {
                 if (disk._locks.TryGetValue(file, out var held) && ReferenceEquals(held, this))
                 {

@@ -28,7 +28,7 @@ internal sealed class SimulatedFileHandle : IDiskFile
     {
         get
         {
-            lock (_disk.Access)
+            lock (_disk.Gate)
             {
                 ObjectDisposedException.ThrowIf(_isClosed, this);
                 return _file.Length;
@@ -38,7 +38,7 @@ internal sealed class SimulatedFileHandle : IDiskFile
 
     public void Write(ReadOnlySpan<byte> data, long offset)
     {
-        lock (_disk.Access)
+        lock (_disk.Gate)
         {
             var fault = Enter(DiskCalls.Write);
             var error = fault?.Error ?? Errno.None;
@@ -64,7 +64,7 @@ internal sealed class SimulatedFileHandle : IDiskFile
 
     public int Read(Span<byte> buffer, long offset)
     {
-        lock (_disk.Access)
+        lock (_disk.Gate)
         {
             Finish("read", Enter(DiskCalls.Read)?.Error ?? Errno.None);
             return _file.Read(buffer, offset);
@@ -73,7 +73,7 @@ internal sealed class SimulatedFileHandle : IDiskFile
 
     public void Allocate(long length)
     {
-        lock (_disk.Access)
+        lock (_disk.Gate)
         {
             Finish("reserve space for", Enter(DiskCalls.Allocate)?.Error ?? Errno.None);
             ThrowUnlessWritable("reserve space for");
@@ -86,7 +86,7 @@ internal sealed class SimulatedFileHandle : IDiskFile
 
     public void SetLength(long length)
     {
-        lock (_disk.Access)
+        lock (_disk.Gate)
         {
             Finish("set the length of", Enter(DiskCalls.SetLength)?.Error ?? Errno.None);
             ThrowUnlessWritable("set the length of");
@@ -98,7 +98,7 @@ internal sealed class SimulatedFileHandle : IDiskFile
 
     public void Sync()
     {
-        lock (_disk.Access)
+        lock (_disk.Gate)
         {
             var fault = Enter(DiskCalls.Sync);
             _file.Sync(_disk.NextOperation(), succeeded: fault is null);
@@ -108,7 +108,7 @@ internal sealed class SimulatedFileHandle : IDiskFile
 
     public void Dispose()
     {
-        lock (_disk.Access)
+        lock (_disk.Gate)
         {
             if (!_isClosed)
             {

@@ -5,7 +5,7 @@ namespace Rookery.Simulation;
 /// </summary>
 public sealed class SimulatedTimeProvider : TimeProvider
 {
-    private readonly Lock _access = new();
+    private readonly Lock _gate = new();
     private readonly List<SimulatedTimer> _timers = [];
     private DateTimeOffset _origin;
     private TimeSpan _elapsed;
@@ -26,7 +26,7 @@ public sealed class SimulatedTimeProvider : TimeProvider
     {
         get
         {
-            lock (_access)
+            lock (_gate)
             {
                 return _timers.Count;
             }
@@ -35,7 +35,7 @@ public sealed class SimulatedTimeProvider : TimeProvider
 
     public override DateTimeOffset GetUtcNow()
     {
-        lock (_access)
+        lock (_gate)
         {
             return _origin + _elapsed;
         }
@@ -44,7 +44,7 @@ public sealed class SimulatedTimeProvider : TimeProvider
     public override long GetTimestamp()
     {
         BeforeRead?.Invoke();
-        lock (_access)
+        lock (_gate)
         {
             return _elapsed.Ticks;
         }
@@ -69,7 +69,7 @@ public sealed class SimulatedTimeProvider : TimeProvider
             timer.Callback();
         }
 
-        lock (_access)
+        lock (_gate)
         {
             _elapsed = end > _elapsed ? end : _elapsed;
         }
@@ -80,7 +80,7 @@ public sealed class SimulatedTimeProvider : TimeProvider
     /// </summary>
     public void SetUtcNow(DateTimeOffset time)
     {
-        lock (_access)
+        lock (_gate)
         {
             _origin = time.ToUniversalTime() - _elapsed;
         }
@@ -91,7 +91,7 @@ public sealed class SimulatedTimeProvider : TimeProvider
     /// </summary>
     private SimulatedTimer? TakeNextDue(TimeSpan end)
     {
-        lock (_access)
+        lock (_gate)
         {
             var timer = _timers.MinBy(candidate => candidate.Due);
             if (timer is null || timer.Due > end)
@@ -123,7 +123,7 @@ public sealed class SimulatedTimeProvider : TimeProvider
 
         public bool Change(TimeSpan dueTime, TimeSpan period)
         {
-            lock (clock._access)
+            lock (clock._gate)
             {
                 clock._timers.Remove(this);
                 if (dueTime != Timeout.InfiniteTimeSpan)
@@ -139,7 +139,7 @@ public sealed class SimulatedTimeProvider : TimeProvider
 
         public void Dispose()
         {
-            lock (clock._access)
+            lock (clock._gate)
             {
                 clock._timers.Remove(this);
             }

@@ -183,7 +183,7 @@ internal sealed class ProposalIntake(
             host.Refusal
             ?? (IsTooLong(command) ? TooLong(command) : null)
             ?? space.CheckGrowth(command.Written.Span, host.Leadership.Configuration)
-            ?? store.DatabaseRoom.Check(reader);
+            ?? store.DatabaseQuota.Check(reader);
         if (refused is { } refusal)
         {
             command.Dispose();

@@ -72,7 +72,7 @@ public sealed record MemberFacts(
     /// not, or when a proxy terminates TLS.
     /// </summary>
     /// <param name="self">The member's identity.</param>
-    internal string? WhyNotSigned(NodeIdentity self)
+    internal string? WhyClientsRefuseCertificate(NodeIdentity self)
     {
         if (
             PublicUrl is null

@@ -295,7 +295,7 @@ public sealed class ClusterMember : IAsyncDisposable
             return;
         }
 
-        if (_addressKeeper!.Facts.WhyNotSigned(Identity) is { } warning)
+        if (_addressKeeper!.Facts.WhyClientsRefuseCertificate(Identity) is { } warning)
         {
             _options.Log(warning);
         }

@@ -81,7 +81,7 @@ public sealed class AddressKeeperTests : IDisposable
     [Theory]
     [InlineData(2)]
     [InlineData(-2)]
-    public void A_clock_that_steps_over_the_life_of_the_certificate_renews_it_at_once(int years)
+    public void A_certificate_is_renewed_at_once_when_the_clock_steps_out_of_its_validity(int years)
     {
         _now = TestAuthority.Now.AddYears(10);
         RunRounds(30);
@@ -97,16 +97,14 @@ public sealed class AddressKeeperTests : IDisposable
     [InlineData("https://pi-1.example.org:8443", null)]
     [InlineData("https://192.168.1.5:8443", null)]
     [InlineData(null, null)]
-    public void A_public_URL_that_cannot_be_signed_is_reported(string? url, string? sentence)
+    public void A_public_URL_for_which_the_authority_may_not_sign_causes_a_warning(string? url, string? sentence)
     {
-        string? warning = FactsOf("192.168.1.5", publicUrl: url).WhyNotSigned(_keeper.Current);
+        var facts = FactsOf("192.168.1.5", publicUrl: url);
+        string? warning = facts.WhyClientsRefuseCertificate(_keeper.Current);
         Assert.Equal(sentence is null, warning is null);
         Assert.Contains(sentence ?? "", warning ?? "", StringComparison.Ordinal);
-        Assert.Null(
-            (FactsOf("192.168.1.5", publicUrl: url) with { ClientUrls = ["http://127.0.0.1:8080"] }).WhyNotSigned(
-                _keeper.Current
-            )
-        );
+        var withoutTls = facts with { ClientUrls = ["http://127.0.0.1:8080"] };
+        Assert.Null(withoutTls.WhyClientsRefuseCertificate(_keeper.Current));
     }
 
     private static MemberFacts FactsOf(string address, string? peer = null, string? publicUrl = null) =>

@@ -16,8 +16,7 @@ public sealed record DoctorFacts
     public bool IsSimulated { get; init; }
 
     /// <summary>
-    /// The values of the board's sensors. <see cref="BoardReading.Before"/>, the earlier throttling, includes what the
-    /// running node has seen.
+    /// The values of the board's sensors. <see cref="BoardReading.SinceBoot"/> includes what the running node has seen.
     /// </summary>
     public BoardReading Reading { get; init; }
 

@@ -93,7 +93,7 @@ public static class Judgement
 
     private static Finding OfPower(DoctorFacts facts)
     {
-        var (now, ever) = (facts.Reading.Now, facts.Reading.Now | facts.Reading.Before);
+        var (now, ever) = (facts.Reading.Now, facts.Reading.Now | facts.Reading.SinceBoot);
         const Throttling slowed = Throttling.Throttled | Throttling.FrequencyCapped;
         Finding finding = facts.Reading.KnownFlags switch
         {

@@ -18,7 +18,7 @@ public sealed class AttachmentContents : IDisposable
     private readonly IDisk _disk;
     private readonly StorageEngine _storage;
     private readonly DatabaseCatalog _databases;
-    private readonly ContentRoom _room;
+    private readonly ContentSpace _space;
     private readonly ContentThread _thread = new();
 
     internal AttachmentContents(
@@ -40,7 +40,7 @@ public sealed class AttachmentContents : IDisposable
         Replicated = new ReplicatedContents(this, storage);
         Scrub = new ContentScrub(this, databases);
         Maintenance = new ContentMaintenance(this, time);
-        _room = new ContentRoom(disk, Files.Root, options);
+        _space = new ContentSpace(disk, Files.Root, options);
     }
 
     /// <summary>The size limit of an attachment.</summary>
@@ -135,14 +135,14 @@ public sealed class AttachmentContents : IDisposable
 
     /// <summary>Refuses an upload that does not fit now. Call it on the thread of contents.</summary>
     /// <exception cref="ContentRefusedException">There is no room.</exception>
-    internal void RequireRoom(long bytes) => _room.Require(reserved: 0, bytes);
+    internal void RequireRoom(long bytes) => _space.Require(reserved: 0, bytes);
 
     /// <summary>Reserves room on the disk. Call it on the thread of contents.</summary>
     /// <exception cref="ContentRefusedException">There is none.</exception>
-    internal void Reserve(ref long reserved, long bytes) => _room.Reserve(ref reserved, bytes);
+    internal void Reserve(ref long reserved, long bytes) => _space.Reserve(ref reserved, bytes);
 
     /// <summary>Counts reserved bytes as written.</summary>
-    internal void Spend(long bytes) => _room.Release(bytes);
+    internal void Spend(long bytes) => _space.Release(bytes);
 
     /// <summary>Renames a synced file to the name of its content, durably, and pins the content.</summary>
     internal PinnedContent Name(string part, uint database, ContentHash hash, long size)
@@ -174,7 +174,7 @@ public sealed class AttachmentContents : IDisposable
 
     private void Discard(string? unnamed, long reserved)
     {
-        _room.Release(reserved);
+        _space.Release(reserved);
         try
         {
             if (unnamed is not null)

@@ -25,7 +25,7 @@ internal sealed class AttachmentElement(bool takesContents)
         : null;
 
     /// <summary>Returns a member that a command of this kind must not have, or null.</summary>
-    public string? FindMeaninglessMember(OperationKind kind) =>
+    public string? FindForbiddenMember(OperationKind kind) =>
         kind == OperationKind.AttachmentPut ? null
         : _contentType.Length > 0 ? "ContentType"
         : kind != OperationKind.AttachmentDelete && _name.Length > 0 ? "Name"

@@ -326,14 +326,14 @@ internal sealed class BatchElement(
     /// <summary>
     /// Returns the first member that has a value but is not allowed for this kind of command, or null.
     /// </summary>
-    private string? FindMeaninglessMember()
+    private string? FindForbiddenMember()
     {
         bool isScript = Kind == OperationKind.Patch && !_isJsonPatch;
         bool isCreateIfMissing = _createIfMissingAt >= 0;
         return _unknown
             ?? (
                 Kind != OperationKind.Put && HasDocument ? "Document"
-                : _attachment.FindMeaninglessMember(Kind) is { } stray ? stray
+                : _attachment.FindForbiddenMember(Kind) is { } stray ? stray
                 : _jsonPatch.IsRead && !_isJsonPatch ? "JsonPatch"
                 : _counters.IsRead && Kind != OperationKind.CounterIncrement ? "Counters"
                 : HasChangeVector && Kind == OperationKind.CounterIncrement ? "ChangeVector"
@@ -403,7 +403,7 @@ internal sealed class BatchElement(
     /// <inheritdoc/>
     protected override bool TryAdd(scoped ref JsonScanner scanner, int start, in ParsedDocument document)
     {
-        if (Kind != default && FindMeaninglessMember() is { } stray)
+        if (Kind != default && FindForbiddenMember() is { } stray)
         {
             // A script's PatchIfMissing is refused only beside CreateIfMissing: both say what is stored if the document
             // is missing.

@@ -40,7 +40,7 @@ public sealed class NodeStore : IDisposable
         Applier applier,
         BackgroundWork background,
         NodeSpace space,
-        DatabaseRoom databaseRoom,
+        DatabaseQuota databaseQuota,
         Admission admission
     )
     {
@@ -59,7 +59,7 @@ public sealed class NodeStore : IDisposable
         Applier = applier;
         Background = background;
         Space = space;
-        DatabaseRoom = databaseRoom;
+        DatabaseQuota = databaseQuota;
         Admission = admission;
         Offers = new SnapshotOffers(storage, journal, disk, directory.OfferPath, Transfers, time)
         {
@@ -138,7 +138,7 @@ public sealed class NodeStore : IDisposable
     public NodeSpace Space { get; }
 
     /// <summary>The bound of the number of databases.</summary>
-    public DatabaseRoom DatabaseRoom { get; }
+    public DatabaseQuota DatabaseQuota { get; }
 
     /// <summary>Bounds the bytes of commands in flight.</summary>
     public Admission Admission { get; }

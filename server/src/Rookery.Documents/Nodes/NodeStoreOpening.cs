@@ -84,7 +84,7 @@ internal sealed class NodeStoreOpening(
             applier,
             new BackgroundWork(storage, journal, space, pacer, options.SegmentBytes),
             space,
-            new DatabaseRoom(databases, memory),
+            new DatabaseQuota(databases, memory),
             new Admission(InFlightBytes, time)
         );
     }

@@ -23,7 +23,7 @@ public static class ClusterRecordPrefix
     /// of all credentials together. It is outside <see cref="Access"/>, where any record shows that the node was
     /// claimed.
     /// </summary>
-    public const string CredentialRoom = "credential-room";
+    public const string CredentialQuota = "credential-room";
 
     /// <summary>Certificates of clients, by thumbprint.</summary>
     public const string ClientCertificate = "certificate/";

@@ -74,7 +74,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     public bool Step(long pendingBytes)
     {
         _pendingBytes = pendingBytes;
-        EndInterruptedPasses();
+        ReleaseInterruptedPasses();
         _indexes.ForEach(static index => index.Visible.ReleaseOldDocuments());
         bool worked = !IsStillPaused() && FeedOrPause();
         StoppedIndexes.AdvanceOverOperationsWithoutDocuments(database, _indexes);
@@ -92,7 +92,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             return true;
         }
 
-        EndPasses();
+        InterruptPasses();
         return _indexes.Exists(static index =>
             index.State == IndexState.Normal && !index.IsWriteBlocked && index.MergeOnce()
         );
@@ -105,14 +105,14 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     /// </summary>
     /// <param name="hasRoom">Whether the disk has room. Without room no pass can end, so the older states are released
     /// at once, because their files take room.</param>
-    public void EndPasses(bool hasRoom = true)
+    public void InterruptPasses(bool hasRoom = true)
     {
         _indexes.ForEach(static index => index.Visible.ReleaseOldDocuments());
         if (_passes.Count > 0)
         {
             foreach (var index in _indexes.Where(static index => index.Pass is not null))
             {
-                EndPass(index);
+                ReleasePass(index);
                 index.CountInterruptedPass();
             }
         }
@@ -126,8 +126,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     /// <summary>Returns whether an index may be fed changes now.</summary>
     internal static bool IsFollowing(RunningIndex index) => IsRunning(index) && !index.HasDependents;
 
-    // Ends the passes of stopped indexes, which keep no snapshot, and those whose snapshot the node has ended.
-    private void EndInterruptedPasses()
+    // Releases the snapshots of stopped indexes, and those that the node has ended.
+    private void ReleaseInterruptedPasses()
     {
         if (_passes.Count > 0)
         {
@@ -136,7 +136,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
                 bool isInterrupted = index.Pass is { IsEnded: true };
                 if (isInterrupted || !IsRunning(index))
                 {
-                    EndPass(index);
+                    ReleasePass(index);
                 }
 
                 if (isInterrupted)
@@ -147,7 +147,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         }
     }
 
-    private void EndPass(RunningIndex index)
+    private void ReleasePass(RunningIndex index)
     {
         if (_passes.Release(index))
         {
@@ -177,7 +177,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             _damagedAt = time.GetTimestamp();
             foreach (var index in _group)
             {
-                index.SetTrouble($"The index waits before a document that cannot be read. {unreadable.Message}");
+                index.SetTrouble($"The index waits, because the next document is unreadable. {unreadable.Message}");
             }
 
             return false;
@@ -265,7 +265,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             );
         }
 
-        EndCompletePasses();
+        CompletePasses();
         return true;
     }
 
@@ -320,7 +320,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         if (isComplete)
         {
             build.Indexes.ForEach(index => index.AdvanceTo(build.StartEtag, documentsRead: 0, isConsistent));
-            EndCompletePasses();
+            CompletePasses();
         }
 
         return true;
@@ -354,8 +354,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     }
 
     /// <summary>
-    /// Chooses by turns among the builds of the highest priority or among all builds. The first in the list has waited
-    /// longest.
+    /// Chooses the build to continue: in some turns among the builds of the highest priority, in the others among all.
+    /// Chooses the first of them in the list, because it has waited longest.
     /// </summary>
     private IndexBuild? ChooseBuild()
     {
@@ -418,17 +418,17 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         var (newPosition, isConsistent) = FeedChanges(pass.Reader, position, limit, out long read);
         DocumentsRead += read;
         _group.ForEach(index => index.AdvanceTo(newPosition, read, isConsistent));
-        EndCompletePasses();
+        CompletePasses();
         return true;
     }
 
-    private void EndCompletePasses()
+    private void CompletePasses()
     {
         foreach (var index in _group)
         {
             if (index is { IsConsistent: true, HasDependents: false })
             {
-                EndPass(index);
+                ReleasePass(index);
             }
         }
     }

@@ -404,7 +404,7 @@ public sealed class IndexHost : IDisposable
     }
 
     /// <summary>Releases the snapshots of passes, because indexing pauses.</summary>
-    internal void EndPasses() => Catalogs.ToList().ForEach(catalog => catalog.Feeder.EndPasses(HasRoom));
+    internal void InterruptPasses() => Catalogs.ToList().ForEach(catalog => catalog.Feeder.InterruptPasses(HasRoom));
 
     /// <summary>Measures how long requests wait for a thread.</summary>
     internal void MeasureForeground() => _options.Foreground?.Measure();

@@ -135,7 +135,7 @@ public sealed class IndexingThread : IDisposable
         }
         finally
         {
-            _host.EndPasses();
+            _host.InterruptPasses();
         }
     }
 

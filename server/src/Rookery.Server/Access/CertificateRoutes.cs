@@ -91,7 +91,7 @@ internal sealed class CertificateRoutes(ServerContext context)
             new DateTimeOffset(signed.NotAfter)
         );
         string thumbprint = AccessGate.ThumbprintOf(signed);
-        await context.CredentialRoom.CommitAsync(
+        await context.CredentialQuota.CommitAsync(
             writer =>
             {
                 writer.Set(

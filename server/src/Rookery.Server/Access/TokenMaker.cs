@@ -75,7 +75,7 @@ internal sealed class TokenMaker(ServerContext context)
         string token = AccessToken.Create();
         byte[] hash = new byte[AccessToken.HashBytes];
         AccessToken.TryHash(token, hash);
-        await context.CredentialRoom.CommitAsync(
+        await context.CredentialQuota.CommitAsync(
             writer =>
             {
                 writer.Set(AccessToken.KeyOf(hash), AccessJson.Encode(record), ClusterRecord.Absent);

@@ -63,7 +63,7 @@ public sealed record AlertDefinition
     /// <summary>
     /// Evaluates the condition: at most one sentence about the node or the cluster, or one for each member.
     /// </summary>
-    public IEnumerable<(string? Member, string Sentence)> Find(AlertFacts facts)
+    public IEnumerable<(string? Member, string Sentence)> Evaluate(AlertFacts facts)
     {
         if (Judge is not null)
         {

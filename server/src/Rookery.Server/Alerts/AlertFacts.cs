@@ -65,7 +65,7 @@ public sealed record AlertFacts
     public bool IsAlone => Cluster is null or { Members.Count: <= 1 };
 
     /// <summary>Whether this node is leader.</summary>
-    public bool IsLeader => Cluster is { } cluster && ClusterMargin.Leads(cluster);
+    public bool IsLeader => Cluster is { } cluster && ClusterMargin.IsLeader(cluster);
 
     /// <summary>
     /// Whether the node takes no part in consensus: the cluster refused or removed it, or it has halted.

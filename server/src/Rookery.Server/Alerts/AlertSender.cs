@@ -168,7 +168,7 @@ public sealed class AlertSender : IAsyncDisposable
     private void QueueChanges()
     {
         var cluster = _context.Readiness.Node is { Diagnosis: null } node ? node.ReadStatistics()?.Consensus : null;
-        bool isLeader = cluster is not null && ClusterMargin.Leads(cluster);
+        bool isLeader = cluster is not null && ClusterMargin.IsLeader(cluster);
         bool knowsNoLeader = cluster?.LeaderTag is null;
         var own = _context.ActiveAlerts().Select(alert => new MemberAlert(_context.Options.NodeTag, alert));
         var others = _context.MemberAlerts?.Invoke();

@@ -98,7 +98,7 @@ public sealed class AlertWatch : IDisposable
         bool hasChanged = false;
         foreach (var (definition, states) in _watched)
         {
-            var conditions = definition.Find(facts).ToList();
+            var conditions = definition.Evaluate(facts).ToList();
             states.AddRange(
                 conditions
                     .Where(condition => !states.Exists(state => state.IsAbout(condition.Member)))

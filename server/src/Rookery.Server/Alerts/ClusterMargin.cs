@@ -5,8 +5,8 @@ namespace Rookery.Server.Alerts;
 /// <summary>Computes how many more voters may fail before writes stop.</summary>
 internal static class ClusterMargin
 {
-    /// <summary>Whether this node is leader.</summary>
-    public static bool Leads(ConsensusStatistics cluster) =>
+    /// <summary>Returns whether this node is leader.</summary>
+    public static bool IsLeader(ConsensusStatistics cluster) =>
         cluster.Members.Any(static member => member.Member is { IsSelf: true, IsLeader: true });
 
     /// <summary>
@@ -15,7 +15,7 @@ internal static class ClusterMargin
     /// </summary>
     public static int? Of(ConsensusStatistics cluster)
     {
-        if (!Leads(cluster))
+        if (!IsLeader(cluster))
         {
             return null;
         }

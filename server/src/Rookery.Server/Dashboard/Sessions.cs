@@ -29,7 +29,7 @@ internal sealed class Sessions(TimeProvider time)
 
     private const int RandomBytes = 32;
 
-    private readonly Lock _access = new();
+    private readonly Lock _gate = new();
     private readonly Dictionary<Key, Session> _sessions = [];
 
     /// <summary>Begins a session for a token.</summary>
@@ -39,7 +39,7 @@ internal sealed class Sessions(TimeProvider time)
         string secret = Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(RandomBytes));
         Key.TryHash(secret, out var key);
         long now = time.GetTimestamp();
-        lock (_access)
+        lock (_gate)
         {
             MakeRoomFor(tokenHash);
             if (_sessions.Count >= MaxSessions)
@@ -71,7 +71,7 @@ internal sealed class Sessions(TimeProvider time)
         }
 
         long now = time.GetTimestamp();
-        lock (_access)
+        lock (_gate)
         {
             if (!_sessions.TryGetValue(key, out var session))
             {
@@ -95,7 +95,7 @@ internal sealed class Sessions(TimeProvider time)
     {
         if (Key.TryHash(secret, out var key))
         {
-            lock (_access)
+            lock (_gate)
             {
                 _sessions.Remove(key);
             }

@@ -12,7 +12,7 @@ internal sealed class BoardReader(IBoard? board)
     // Small kernel files are read in under a millisecond; a card that stalls may take longer to report its state.
     private static readonly TimeSpan ReadTimeout = TimeSpan.FromMilliseconds(500);
 
-    private readonly Lock _access = new();
+    private readonly Lock _gate = new();
     private Task<BoardReadings>? _reading;
     private bool _isLate;
 
@@ -26,7 +26,7 @@ internal sealed class BoardReader(IBoard? board)
         }
 
         Task<BoardReadings> reading;
-        lock (_access)
+        lock (_gate)
         {
             if (_reading is { IsCompleted: false } && _isLate)
             {
@@ -53,7 +53,7 @@ internal sealed class BoardReader(IBoard? board)
             return reading.GetAwaiter().GetResult();
         }
 
-        lock (_access)
+        lock (_gate)
         {
             _isLate |= _reading == reading;
         }

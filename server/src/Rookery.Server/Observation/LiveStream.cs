@@ -18,7 +18,7 @@ internal sealed class LiveStream(ServerContext context)
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
-    private readonly Lock _access = new();
+    private readonly Lock _gate = new();
     private readonly LiveState _state = new(context);
     private readonly ArrayBufferWriter<byte> _buffer = new(16 << 10);
     private TaskCompletionSource<byte[]> _next = NewSignal();
@@ -33,7 +33,7 @@ internal sealed class LiveStream(ServerContext context)
     public Listener? TryListen(string? name, out string refusal)
     {
         refusal = string.Empty;
-        lock (_access)
+        lock (_gate)
         {
             if (_listeners == MaximumListeners)
             {
@@ -85,7 +85,7 @@ internal sealed class LiveStream(ServerContext context)
         }
         finally
         {
-            lock (_access)
+            lock (_gate)
             {
                 _isRunning = false;
                 _newest = null;
@@ -112,7 +112,7 @@ internal sealed class LiveStream(ServerContext context)
 
     private bool HasListeners()
     {
-        lock (_access)
+        lock (_gate)
         {
             return _listeners > 0;
         }
@@ -130,7 +130,7 @@ internal sealed class LiveStream(ServerContext context)
         _buffer.Write("\n\n"u8);
         byte[] frame = _buffer.WrittenSpan.ToArray();
         TaskCompletionSource<byte[]> signal;
-        lock (_access)
+        lock (_gate)
         {
             _newest = frame;
             signal = _next;
@@ -142,7 +142,7 @@ internal sealed class LiveStream(ServerContext context)
 
     private Task<byte[]> NextFrame()
     {
-        lock (_access)
+        lock (_gate)
         {
             return _next.Task;
         }
@@ -150,7 +150,7 @@ internal sealed class LiveStream(ServerContext context)
 
     private void RemoveListener(string? name)
     {
-        lock (_access)
+        lock (_gate)
         {
             Invariant.Holds(--_listeners >= 0, "a listener that leaves was counted");
             if (name is not null && --_byName[name] == 0)

@@ -17,7 +17,7 @@ namespace Rookery.Server.Observation;
 internal sealed class NodeObservation : IHostedService, IDisposable
 {
     private readonly ServerContext _context;
-    private readonly Lock _access = new();
+    private readonly Lock _gate = new();
     private readonly ConcurrentDictionary<string, Member> _others = new(StringComparer.Ordinal);
     private readonly CancellationTokenSource _stopping = new();
     private CancellationTokenSource _watchBegins = new();
@@ -64,7 +64,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
     {
         get
         {
-            lock (_access)
+            lock (_gate)
             {
                 return _watchBegins.Token;
             }
@@ -111,7 +111,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
     public IDisposable Watch()
     {
         CancellationTokenSource? begins = null;
-        lock (_access)
+        lock (_gate)
         {
             if (_watchers++ == 0)
             {
@@ -268,7 +268,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
 
     private void Unwatch()
     {
-        lock (_access)
+        lock (_gate)
         {
             _watchers--;
         }

@@ -20,7 +20,7 @@ internal sealed class NodeSampler(ServerContext context)
 
     private const double MicrosecondsPerMillisecond = 1000;
 
-    private readonly Lock _access = new();
+    private readonly Lock _gate = new();
     private readonly BoardReader _board = new(context.Options.Board?.Board);
     private readonly long _started = context.Time.GetTimestamp();
     private Counts? _latestKept;
@@ -37,14 +37,14 @@ internal sealed class NodeSampler(ServerContext context)
     {
         long? documents = CountDocuments();
         Counts? since;
-        lock (_access)
+        lock (_gate)
         {
             _documents = documents;
             since = _latestKept;
         }
 
         var (sample, counts) = TakeSample(since, documents);
-        lock (_access)
+        lock (_gate)
         {
             (_previousKept, _latestKept) = (_latestKept, counts);
         }
@@ -60,7 +60,7 @@ internal sealed class NodeSampler(ServerContext context)
     {
         Counts? since;
         long? documents;
-        lock (_access)
+        lock (_gate)
         {
             if (
                 _lastShown is not null
@@ -79,7 +79,7 @@ internal sealed class NodeSampler(ServerContext context)
         {
             documents ??= CountDocuments();
             var (sample, counts) = TakeSample(since, documents);
-            lock (_access)
+            lock (_gate)
             {
                 _documents ??= documents;
                 (_lastShown, _shownCounts) = (sample, counts);
@@ -89,7 +89,7 @@ internal sealed class NodeSampler(ServerContext context)
         }
         finally
         {
-            lock (_access)
+            lock (_gate)
             {
                 _isTaking = false;
             }
@@ -126,7 +126,7 @@ internal sealed class NodeSampler(ServerContext context)
             IsSimulated = watch?.Board.IsSimulated ?? false,
             KnownFlags = reading.KnownFlags,
             ThrottledNow = reading.Now,
-            ThrottledSinceBoot = reading.Now | reading.Before,
+            ThrottledSinceBoot = reading.Now | reading.SinceBoot,
             IsClockSynchronised = statistics?.Consensus?.Clock.IsOwnSynchronised,
         };
         sample[Figure.ReadyRatio] = sample.Reason is null ? 1 : 0;

@@ -17,7 +17,7 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     private static readonly TimeSpan SilenceUnwatched = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan SilenceWatched = TimeSpan.FromSeconds(4);
 
-    private readonly Lock _access = new();
+    private readonly Lock _gate = new();
     private MemberAnswer? _lastAnswer;
     private long _answeredAt;
     private bool _hasFailed;
@@ -36,7 +36,7 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     {
         get
         {
-            lock (_access)
+            lock (_gate)
             {
                 return _lastAnswer;
             }
@@ -48,7 +48,7 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     {
         get
         {
-            lock (_access)
+            lock (_gate)
             {
                 return _lastAnswer is null ? null : time.GetElapsedTime(_answeredAt).TotalSeconds;
             }
@@ -58,7 +58,7 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     /// <summary>Records an answer.</summary>
     public void RecordAnswer(MemberAnswer answer)
     {
-        lock (_access)
+        lock (_gate)
         {
             (_lastAnswer, _answeredAt, _hasFailed) = (answer, time.GetTimestamp(), false);
         }
@@ -67,7 +67,7 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     /// <summary>Records that a request failed.</summary>
     public void RecordFailure()
     {
-        lock (_access)
+        lock (_gate)
         {
             _hasFailed = true;
         }
@@ -77,7 +77,7 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     /// <param name="watchedFor">How long the node has been polled every second.</param>
     public bool? IsAnswering(TimeSpan watchedFor)
     {
-        lock (_access)
+        lock (_gate)
         {
             if (_hasFailed)
             {

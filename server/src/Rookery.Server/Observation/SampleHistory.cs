@@ -24,7 +24,7 @@ internal sealed class SampleHistory(MemoryShare memory)
 
     private static readonly int MaxSamples = (int)(Retention / Span);
 
-    private readonly Lock _access = new();
+    private readonly Lock _gate = new();
 
     // In order of arrival. The first chunks were restored from other members.
     private readonly List<SampleChunk> _chunks = [];
@@ -36,7 +36,7 @@ internal sealed class SampleHistory(MemoryShare memory)
     {
         get
         {
-            lock (_access)
+            lock (_gate)
             {
                 return _chunks.Count > 0 ? _chunks[^1].LastUnixMilliseconds : 0;
             }
@@ -48,7 +48,7 @@ internal sealed class SampleHistory(MemoryShare memory)
     {
         get
         {
-            lock (_access)
+            lock (_gate)
             {
                 return _count;
             }
@@ -60,7 +60,7 @@ internal sealed class SampleHistory(MemoryShare memory)
     {
         get
         {
-            lock (_access)
+            lock (_gate)
             {
                 return _chunks.Count * ChunkBytes;
             }
@@ -72,7 +72,7 @@ internal sealed class SampleHistory(MemoryShare memory)
     /// <param name="figures">All figures, by their number; NaN for unknown ones.</param>
     public void Add(long unixMilliseconds, ReadOnlySpan<double> figures)
     {
-        lock (_access)
+        lock (_gate)
         {
             if (_chunks.Count == _restoredChunks || !_chunks[^1].TryAdd(unixMilliseconds, figures))
             {
@@ -90,7 +90,7 @@ internal sealed class SampleHistory(MemoryShare memory)
     /// </summary>
     public void AddBefore(IEnumerable<SampleRow> earlier)
     {
-        lock (_access)
+        lock (_gate)
         {
             var known = Decode(PartsFrom(0)).Select(static row => row.UnixMilliseconds).ToHashSet();
             var merged = Decode(PartsFrom(0)[.._restoredChunks])
@@ -118,7 +118,7 @@ internal sealed class SampleHistory(MemoryShare memory)
     /// <summary>Removes all samples.</summary>
     public void Clear()
     {
-        lock (_access)
+        lock (_gate)
         {
             memory.Release((long)_chunks.Count * ChunkBytes);
             _chunks.Clear();
@@ -133,7 +133,7 @@ internal sealed class SampleHistory(MemoryShare memory)
     public IEnumerable<SampleRow> Between(long fromUnixMilliseconds, long throughUnixMilliseconds)
     {
         Part[] parts;
-        lock (_access)
+        lock (_gate)
         {
             parts =
             [
@@ -160,7 +160,7 @@ internal sealed class SampleHistory(MemoryShare memory)
     public IEnumerable<SampleRow> After(long unixMilliseconds)
     {
         Part[] parts;
-        lock (_access)
+        lock (_gate)
         {
             parts = [.. PartsFrom(unixMilliseconds == 0 ? 0 : _restoredChunks)];
         }

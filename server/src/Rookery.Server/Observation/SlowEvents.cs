@@ -31,7 +31,7 @@ internal sealed class SlowEvents(MemoryShare memory)
 
     private const int EventBytes = 32;
 
-    private readonly Lock _access = new();
+    private readonly Lock _gate = new();
 
     // The oldest by arrival is dropped, not the oldest by its time, so a jump of the clock loses nothing.
     private readonly Queue<SlowEvent> _events = new();
@@ -45,7 +45,7 @@ internal sealed class SlowEvents(MemoryShare memory)
     {
         get
         {
-            lock (_access)
+            lock (_gate)
             {
                 return _newest;
             }
@@ -57,7 +57,7 @@ internal sealed class SlowEvents(MemoryShare memory)
     /// </summary>
     public void Add(IEnumerable<SlowEvent> added)
     {
-        lock (_access)
+        lock (_gate)
         {
             long latest = 0;
             foreach (var slowEvent in added)
@@ -86,7 +86,7 @@ internal sealed class SlowEvents(MemoryShare memory)
     /// <summary>Removes all events.</summary>
     public void Clear()
     {
-        lock (_access)
+        lock (_gate)
         {
             memory.Release((long)_events.Count * EventBytes);
             _events.Clear();
@@ -98,7 +98,7 @@ internal sealed class SlowEvents(MemoryShare memory)
     /// <summary>Returns the events that ended after a time, in order of their ends.</summary>
     public IReadOnlyList<SlowEvent> Since(long unixMicroseconds)
     {
-        lock (_access)
+        lock (_gate)
         {
             return
             [

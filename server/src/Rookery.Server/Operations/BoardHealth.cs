@@ -37,7 +37,7 @@ internal static class BoardHealth
         }
 
         WriteFlags(json, "Now", reading.KnownFlags, reading.Now);
-        WriteFlags(json, "SinceBoot", reading.KnownFlags, reading.Now | reading.Before);
+        WriteFlags(json, "SinceBoot", reading.KnownFlags, reading.Now | reading.SinceBoot);
         json.WriteEndObject();
     }
 
@@ -69,7 +69,7 @@ internal static class BoardHealth
                     + "this process began."
             );
             AddFlags(text, "now", reading.KnownFlags, reading.Now);
-            AddFlags(text, "since_boot", reading.KnownFlags, reading.Now | reading.Before);
+            AddFlags(text, "since_boot", reading.KnownFlags, reading.Now | reading.SinceBoot);
         }
 
         if (reading.FrequencyHertz is { } frequency)

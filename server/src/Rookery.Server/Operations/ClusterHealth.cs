@@ -132,7 +132,7 @@ internal static class ClusterHealth
             .Sample(string.Equals(cluster.Role, ConsensusStatistics.NoRole, StringComparison.Ordinal) ? 0 : 1);
         text.Gauge("rookery_cluster_has_leader", "1 when this node knows a leader.")
             .Sample(cluster.LeaderTag is null ? 0 : 1);
-        text.Gauge("rookery_cluster_is_leader", "1 on the leader.").Sample(ClusterMargin.Leads(cluster) ? 1 : 0);
+        text.Gauge("rookery_cluster_is_leader", "1 on the leader.").Sample(ClusterMargin.IsLeader(cluster) ? 1 : 0);
         text.Gauge("rookery_cluster_term", "The consensus term.").Sample(cluster.Term);
         text.Gauge("rookery_cluster_commit_index", "Index of the last committed entry that this node knows.")
             .Sample(cluster.CommitIndex);

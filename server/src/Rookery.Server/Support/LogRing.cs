@@ -25,7 +25,7 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
     private const int MaxSearchedCharacters = 2 * MaxCharacters;
     private const int MaxSecretCharacters = 1 << 10;
 
-    private readonly Lock _access = new();
+    private readonly Lock _gate = new();
     private readonly Queue<LogLine> _lines = new();
     private long _sequence;
     private long _bytes;
@@ -37,7 +37,7 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
     public void Add(DateTimeOffset time, LogLevel level, EventId id, string text)
     {
         string clean = CleanAndCut(text);
-        lock (_access)
+        lock (_gate)
         {
             _lines.Enqueue(new LogLine(++_sequence, time, level, id.Id, clean));
             _bytes += BytesOf(clean);
@@ -53,7 +53,7 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
     /// <param name="limit">Maximum number of lines.</param>
     public IReadOnlyList<LogLine> Read(long? after, int limit)
     {
-        lock (_access)
+        lock (_gate)
         {
             return after is { } known
                 ? [.. _lines.SkipWhile(line => line.Sequence <= known).Take(limit)]

@@ -26,7 +26,7 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
     private const int Ages = 100;
 
     private readonly string _path = NodeClient.PathOf(database);
-    private readonly Lock _access = new();
+    private readonly Lock _gate = new();
     private readonly List<long> _durations = [];
     private long _failed;
     private string? _firstFailure;
@@ -119,7 +119,7 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
             number += connections;
         }
 
-        lock (_access)
+        lock (_gate)
         {
             _durations.AddRange(durations);
         }
@@ -148,7 +148,7 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
 
     private void Fail(string reason)
     {
-        lock (_access)
+        lock (_gate)
         {
             _failed++;
             _firstFailure ??= reason;

@@ -26,7 +26,7 @@ internal static class FactGathering
     {
         var disk = new PosixDisk();
         using var board = MachineBoard.Open(disk, time, node.DataDirectory, node.JournalDirectory);
-        using var identity = TryLoad(disk, node, out string? wrongIdentity);
+        using var identity = TryLoad(disk, node, out string? identityTrouble);
         var network = NetworkFactGathering.GatherAsync(identity, cancellationToken);
         using var answer = await AskAsync(node, cancellationToken);
         var (mdns, peers) = await network;
@@ -43,7 +43,7 @@ internal static class FactGathering
             Space = [.. SpaceOf(disk, node)],
             IsClockSynchronised = KernelClock.IsSynchronised(),
             CertificateEnds = identity?.Certificate.NotAfter.ToUniversalTime(),
-            CertificateTrouble = wrongIdentity,
+            CertificateTrouble = identityTrouble,
             Mdns = mdns,
             Network = peers,
         };
@@ -77,8 +77,8 @@ internal static class FactGathering
 
     private static IEnumerable<SpaceFacts> SpaceOf(PosixDisk disk, ExaminedNode node)
     {
-        // A separate journal device is not checked here: it has a small reserve, and its spare segments count as free.
-        // The node itself reports when that device is low.
+        // A separate journal device is not checked here: its reserve is small, and its spare segments take space that
+        // the node counts as free. The node reports when that device has little space.
         if (node.DataDirectory is { } directory && disk.Exists(directory))
         {
             var space = disk.SpaceOf(directory);
@@ -142,8 +142,8 @@ internal static class FactGathering
         string sockets
     )
     {
-        // `Forming` is reported only for a node without an owner. An owned node may wait for other members too, but the
-        // cluster's status shows that.
+        // `Forming` is reported only for a node without an owner. If a node with an owner waits for other members, the
+        // cluster's status shows it.
         bool isUnclaimed =
             node.DataDirectory is { } directory && LocalAccess.TryReadClaimCode(disk, directory) is not null;
         var cluster = Member(status, "Cluster");
@@ -182,7 +182,7 @@ internal static class FactGathering
                     ? facts.Reading
                     : facts.Reading with
                     {
-                        Before = facts.Reading.Before | ReadThrottlingSinceBoot(status),
+                        SinceBoot = facts.Reading.SinceBoot | ReadThrottlingSinceBoot(status),
                     },
         };
     }
@@ -219,8 +219,8 @@ internal static class FactGathering
     }
 
     /// <summary>
-    /// Returns the throttling flags that the running node reports, including flags seen since its start that firmware
-    /// and kernel no longer report.
+    /// Returns the throttling flags that the running node has seen since the boot. Firmware and kernel may no longer
+    /// report some of them.
     /// </summary>
     private static Throttling ReadThrottlingSinceBoot(JsonElement status)
     {
@@ -247,7 +247,8 @@ internal static class FactGathering
     {
         try
         {
-            // Probes the device on which writes are synced. A separate journal device has a small reserve.
+            // Probes the device on which writes are synced. The reserve of a separate journal device is small, so
+            // it is not added.
             bool hasSeparateJournal = node.JournalDirectory is not null && disk.Exists(node.JournalDirectory);
             string directory = hasSeparateJournal ? node.JournalDirectory! : node.DataDirectory!;
             var space = disk.SpaceOf(directory);
@@ -258,8 +259,7 @@ internal static class FactGathering
                 {
                     ProbeRefusal =
                         $"{directory} has {Amount.Bytes(space.FreeBytes)} free, and the probe needs "
-                        + $"{Amount.Bytes(needed)}, "
-                        + $"including the node's reserve.",
+                        + $"{Amount.Bytes(needed)}{(hasSeparateJournal ? "" : ", including the node's reserve")}.",
                 }
                 : facts with
                 {

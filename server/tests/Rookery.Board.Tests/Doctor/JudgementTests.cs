@@ -102,7 +102,7 @@ public sealed class JudgementTests
                 "fell below 4.63 V since",
                 Well with
                 {
-                    Reading = Well.Reading with { Before = Throttling.UnderVoltage },
+                    Reading = Well.Reading with { SinceBoot = Throttling.UnderVoltage },
                 }
             },
             {
@@ -111,7 +111,7 @@ public sealed class JudgementTests
                 "throttled the processor since",
                 Well with
                 {
-                    Reading = Well.Reading with { Before = Throttling.Throttled },
+                    Reading = Well.Reading with { SinceBoot = Throttling.Throttled },
                 }
             },
             {

@@ -153,7 +153,7 @@ public sealed class PassSnapshotsTests
 
         node.HasRoom = false;
         Assert.False(node.Step());
-        node.Host.EndPasses();
+        node.Host.InterruptPasses();
         Assert.False(index.Visible.IsKept);
         Assert.True(node.Status(ByName.Name).IsStale);
         Assert.Equal(0, index.ConsistentEtag);
@@ -193,7 +193,7 @@ public sealed class PassSnapshotsTests
             Write(2);
             node.Step();
             partial += replacement.VisibleEtag >= slot.Serving.VisibleEtag && replacement.ConsistentEtag == 0 ? 1 : 0;
-            node.Host.EndPasses();
+            node.Host.InterruptPasses();
         }
 
         Assert.NotEqual(0, partial);

@@ -313,7 +313,7 @@ public sealed class OneSnapshotTests : IDisposable
     {
         Assert.True(_node.Host.TryGetCatalog(_node.Database(), out var catalog));
         _node.Time.Advance(DocumentsAge);
-        catalog.Feeder.EndPasses();
+        catalog.Feeder.InterruptPasses();
         Assert.False(catalog.Feeder.HoldsDocuments);
         Move();
     }

@@ -136,9 +136,9 @@ public sealed partial class AlertCatalogueTests
         var alert = AlertCatalogue.Find(name)!;
         Assert.Equal(
             sentence,
-            string.Join(' ', alert.Find(FactsThatRaise(name)).Select(static finding => finding.Sentence))
+            string.Join(' ', alert.Evaluate(FactsThatRaise(name)).Select(static finding => finding.Sentence))
         );
-        Assert.Empty(alert.Find(HealthyFacts()));
+        Assert.Empty(alert.Evaluate(HealthyFacts()));
     }
 
     [Fact]
@@ -154,7 +154,7 @@ public sealed partial class AlertCatalogueTests
         string[] ofLeader = ["no_margin", "member_down", "member_lag", "backup_old"];
         Assert.All(
             ofLeader,
-            name => Assert.Empty(AlertCatalogue.Find(name)!.Find(FactsThatRaise(name) with { Cluster = follower }))
+            name => Assert.Empty(AlertCatalogue.Find(name)!.Evaluate(FactsThatRaise(name) with { Cluster = follower }))
         );
         Assert.Equal(
             ofLeader,

@@ -10,7 +10,7 @@ namespace Rookery.Documents.Attachments;
 /// <param name="disk">The disk.</param>
 /// <param name="directory">A directory on the file system; its parent exists.</param>
 /// <param name="options">The reserve, and the node's name for messages.</param>
-internal sealed class ContentRoom(IDisk disk, string directory, NodeOptions options)
+internal sealed class ContentSpace(IDisk disk, string directory, NodeOptions options)
 {
     private long _reserved;
 

@@ -12,14 +12,15 @@ namespace Rookery.Server.Tests.Access;
 /// own queue and counts the bytes in its own state. The order of their proposals in the log decides which one is
 /// stored.
 /// </summary>
-public sealed class CredentialRoomTests : IAsyncLifetime
+public sealed class CredentialQuotaTests : IAsyncLifetime
 {
-    // Bytes that all credentials together may take (CredentialRoom).
+    // The maximum of CredentialQuota for all credentials together.
     private const int MaxBytes = 1 << 20;
 
+    // OneOfThree makes the single node appear as one of three members.
     private readonly RunningServer _server = new()
     {
-        WrapConsensus = alone => new OneOfThree(alone, static _ => Task.CompletedTask),
+        WrapConsensus = single => new OneOfThree(single, static _ => Task.CompletedTask),
     };
 
     private OneOfThree Consensus => (OneOfThree)_server.Node.Consensus;
@@ -42,7 +43,7 @@ public sealed class CredentialRoomTests : IAsyncLifetime
     [Fact]
     public async Task Two_members_together_do_not_exceed_the_bound()
     {
-        // Below the bound, so both members count room for one credential more. That one reaches the bound.
+        // 10 bytes below the maximum, both members find room for one more credential, which then reaches the maximum.
         await FillAsync(MaxBytes - 10);
         int before = Consensus.ProposedWrites;
         var outcomes = await CreateOnBothAsync();
@@ -58,26 +59,27 @@ public sealed class CredentialRoomTests : IAsyncLifetime
     [Fact]
     public async Task A_member_whose_proposals_always_come_second_creates_nothing_and_reports_it()
     {
-        Consensus.BeforeWrite = async others =>
+        // Before each proposal of this member, another member creates a credential.
+        Consensus.BeforeWrite = async otherMember =>
         {
             using var writer = new ClusterRecordWriter();
-            writer.Set(ClusterRecordPrefix.CredentialRoom, "{}"u8, expectedVersion: null);
-            Assert.Null((await others.ProposeAsync(writer.Complete(), CancellationToken.None)).Rejection);
+            writer.Set(ClusterRecordPrefix.CredentialQuota, "{}"u8, expectedVersion: null);
+            Assert.Null((await otherMember.ProposeAsync(writer.Complete(), CancellationToken.None)).Rejection);
         };
-        var refused = await Assert.ThrowsAsync<RefusedException>(() => CreateAsync(CreateRoom(), "one"));
+        var refused = await Assert.ThrowsAsync<RefusedException>(() => CreateAsync(CreateQuota(), "one"));
         Assert.Equal(503, refused.Status);
         Assert.Contains("Nothing was created", refused.Message, StringComparison.Ordinal);
         Assert.Empty(ListCredentials());
     }
 
-    /// <summary>Creates a credential on each of two members, which both count before either is stored.</summary>
+    /// <summary>Creates a credential on each of two members. Both count the bytes before either is stored.</summary>
     /// <returns>The failure of each of them; null for success.</returns>
     private async Task<IReadOnlyList<Exception?>> CreateOnBothAsync()
     {
         var bothCounted = new TaskCompletionSource();
         int before = Consensus.ProposedWrites;
         Consensus.WritesMayContinue = bothCounted.Task;
-        Task[] members = [CreateAsync(CreateRoom(), "one"), CreateAsync(CreateRoom(), "two")];
+        Task[] members = [CreateAsync(CreateQuota(), "one"), CreateAsync(CreateQuota(), "two")];
         while (Consensus.ProposedWrites < before + 2)
         {
             await Task.Yield();
@@ -88,15 +90,15 @@ public sealed class CredentialRoomTests : IAsyncLifetime
         return [.. await Task.WhenAll(members.Select(static member => Record.ExceptionAsync(() => member)))];
     }
 
-    private CredentialRoom CreateRoom() => new(_server.Context, new SemaphoreSlim(1));
+    private CredentialQuota CreateQuota() => new(_server.Context, new SemaphoreSlim(1));
 
-    private static Task CreateAsync(CredentialRoom room, string name) =>
-        room.CommitAsync(
+    private static Task CreateAsync(CredentialQuota quota, string name) =>
+        quota.CommitAsync(
             writer => writer.Set($"access/{name}", "{\"Name\":\"of a test\"}"u8, ClusterRecord.Absent),
             taken: null
         );
 
-    /// <summary>Stores credentials that take a number of bytes, with their keys.</summary>
+    /// <summary>Stores credentials whose keys and values together have a number of bytes.</summary>
     private async Task FillAsync(int bytes)
     {
         const int MaxRecordBytes = 32 << 10;

@@ -15,10 +15,10 @@ namespace Rookery.Server.Access;
 /// </summary>
 /// <param name="context">State that the routes share.</param>
 /// <param name="queue">Admits the requests of this node one by one.</param>
-internal sealed class CredentialRoom(ServerContext context, SemaphoreSlim queue)
+internal sealed class CredentialQuota(ServerContext context, SemaphoreSlim queue)
 {
     /// <summary>Key of the record that each new credential replaces.</summary>
-    private const string Key = ClusterRecordPrefix.CredentialRoom;
+    private const string Key = ClusterRecordPrefix.CredentialQuota;
 
     // Every member keeps all credentials in memory, in several times as many bytes. Thousands of ordinary credentials
     // fit.
@@ -49,8 +49,8 @@ internal sealed class CredentialRoom(ServerContext context, SemaphoreSlim queue)
 
                 // Read before the credentials are counted: a credential that is created after the count changes this
                 // version.
-                long version = context.Node.ClusterRecords.TryGet(Key, out var room)
-                    ? room.Version
+                long version = context.Node.ClusterRecords.TryGet(Key, out var counted)
+                    ? counted.Version
                     : ClusterRecord.Absent;
                 RequireRoom();
                 using var writer = new ClusterRecordWriter();

@@ -11,7 +11,7 @@ namespace Rookery.Documents.Databases;
 /// </summary>
 /// <param name="databases">The databases of the node.</param>
 /// <param name="memory">The memory of the node.</param>
-public sealed class DatabaseRoom(DatabaseCatalog databases, MemoryBudget memory)
+public sealed class DatabaseQuota(DatabaseCatalog databases, MemoryBudget memory)
 {
     // Memory of an empty database, as measured with thousands of them.
     private const int BytesPerDatabase = 6 << 10;

@@ -6,7 +6,7 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>The number of databases is bounded by the memory of the leader, whichever member is asked.</summary>
-public sealed class HostDatabaseRoomTests
+public sealed class HostDatabaseQuotaTests
 {
     // What the memory of the leader allows: an eighth of 16 MiB, at 6 KiB each. One database exists from the start.
     private const int MaxDatabases = 341;
