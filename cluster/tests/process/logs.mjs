@@ -8,12 +8,12 @@ const never = [
   /Process terminated|Unhandled exception/,
 ]
 
-/** Messages that are permitted only during the fault `by`; "card" stands for "failing" and "rot". */
+/** Messages that are permitted only after a fault. The fault "card" means "failing" or "rot". */
 const excused = [
-  { by: "failing", sentence: /The journal could not be written|A durable write could not be applied|could not be installed|Diagnosis mode(?!: The cluster refused)/ },
-  { by: "copy", sentence: /Diagnosis mode: The cluster refused this node's data for good/ },
-  { by: "rot", sentence: /has fewer entries than it once confirmed/ },
-  { by: "card", sentence: /^ +at [A-Z][\w.]*\./ }, // an exception that nobody expected
+  { fault: "failing", pattern: /The journal could not be written|A durable write could not be applied|could not be installed|Diagnosis mode(?!: The cluster refused)/ },
+  { fault: "copy", pattern: /Diagnosis mode: The cluster refused this node's data for good/ },
+  { fault: "rot", pattern: /has fewer entries than it once confirmed/ },
+  { fault: "card", pattern: /^ +at [A-Z][\w.]*\./ }, // a line of the stack trace of an unexpected exception
 ]
 
 /** Reads the logs of all nodes that ever ran, including killed ones. */
@@ -27,12 +27,12 @@ export class Logs {
   }
 
   /**
-   * Returns the new lines since the last call that nothing excuses.
-   * @param excuses The faults since then: "failing" cards, "rot", a "copy" of a card.
+   * Returns the lines since the last call that are never permitted, or not permitted after these faults.
+   * @param faults The faults that were caused since the last call: "failing" cards, "rot", a "copy" of a card.
    */
-  search(excuses = []) {
-    const isWrong = line => never.some(sentence => sentence.test(line))
-      || excused.some(({ by, sentence }) => sentence.test(line) && !(by === "card" ? ["failing", "rot"] : [by]).some(excuse => excuses.includes(excuse)))
+  search(faults = []) {
+    const isWrong = line => never.some(pattern => pattern.test(line))
+      || excused.some(({ fault, pattern }) => pattern.test(line) && !(fault === "card" ? ["failing", "rot"] : [fault]).some(one => faults.includes(one)))
     return this.#everStarted.flatMap(({ name, node }) => this.#newLines(node).filter(isWrong).map(line => `${name}: ${line}`))
   }
 
