@@ -50,11 +50,11 @@ test("A killed member is shown as down, and the other members show its history, 
   const page = new Page(t, survivor)
   const healthy = await page.shows(({ Nodes }) => Nodes.length === 3 && Nodes.every(({ State, Sample, LagEntries }) => State === "up" && Sample !== null && LagEntries !== null))
   assert.deepEqual(healthy.Nodes.map(({ Role }) => Role).sort(), ["leader", "voter", "voter"])
-  assert.equal(healthy.Health.Sentence, "All 3 nodes are well; any one of them may fail.")
+  assert.equal(healthy.Health.Sentence, "All 3 nodes are well; the cluster tolerates the failure of any one of them.")
   // MayI: whether the node may be unplugged now, without stopping the cluster's writes.
   assert.ok(healthy.Nodes.every(({ Unplug }) => Unplug.MayI), JSON.stringify(healthy.Nodes.map(({ Unplug }) => Unplug)))
   // The leader knows its successor once that member has reported its health.
-  await page.shows(({ Nodes }) => /^Yes\. [abc] leads next; after that no other may fail\.$/.test(Nodes[leader].Unplug.Sentence))
+  await page.shows(({ Nodes }) => /^Yes\. [abc] leads next; after that the cluster tolerates no further failure\.$/.test(Nodes[leader].Unplug.Sentence))
   // The member that limits the capacity is known once every member has reported its free space.
   await page.shows(({ Nodes }) => Nodes.filter(({ LimitsCapacity }) => LimitsCapacity).length === 1)
 
@@ -73,7 +73,7 @@ test("A killed member is shown as down, and the other members show its history, 
   await cluster.nodes[victim].kill()
   const degraded = await page.shows(({ Nodes }) => Nodes[victim].State === "down")
   assert.notEqual(degraded.Nodes[victim].Sample, null)
-  await page.shows(({ Health }) => Health.Level === "warning" && /^Writes go on, and no other may fail: .* does not answer, and 2 of 3 nodes run\.$/.test(Health.Sentence))
+  await page.shows(({ Health }) => Health.Level === "warning" && /^Writes go on, and the cluster tolerates no further failure: .* does not answer, and 2 of 3 nodes run\.$/.test(Health.Sentence))
   await page.shows(({ Nodes }) => !Nodes[leader].Unplug.MayI && Nodes[victim].Unplug.MayI)
   const after = await historyOf()
   // The answer comes from what the survivor recorded, not from the member itself.

@@ -9,7 +9,7 @@ export const Titles: Readonly<Record<string, string>> = {
   damage: "A card changed data",
   disk_full: "A card is full",
   under_voltage: "Too little voltage",
-  no_margin: "No other member may fail",
+  no_margin: "No further failure is tolerated",
   member_down: "A member does not answer",
   member_lag: "A member lags",
   sync_slow: "A card is slow",

@@ -6,7 +6,7 @@ interface ProgressProps {
   done: number
   /** The total; null if unknown. */
   total: number | null
-  /** The counted unit, such as "documents". Bytes are formatted by `format`. */
+  /** The counted unit, such as "documents"; empty if `format` writes the unit. */
   unit?: string
   format?: (value: number) => string
   /** Rate and remaining time from the server; otherwise they are computed from the last ten seconds. */

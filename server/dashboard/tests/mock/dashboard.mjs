@@ -7,7 +7,7 @@ const alertList = [
     "warning",
     "rookery_cluster_voters - count(rookery_cluster_member_reachable == 0) <= 2",
     60,
-    "{node} is off; no other member may fail.",
+    "{node} is off; the cluster tolerates no further failure.",
     "Start {node} again, or replace it.",
   ],
   [
@@ -123,13 +123,13 @@ export function alertsOf(scenario) {
 }
 
 const health = {
-  well: ["ok", "All 3 nodes are well; any one of them may fail."],
+  well: ["ok", "All 3 nodes are well; the cluster tolerates the failure of any one of them."],
   full: [
     "error",
     "Nothing new can be written: all 3 cards are full. Documents can be read and deleted; free some space, or give them larger cards.",
   ],
   alone: ["ok", "This node is well. It is alone: what is on its card is nowhere else but in your backups."],
-  "one-dead": ["warning", "Writes go on, and no other may fail: pi-3 does not answer, and 2 of 3 nodes run."],
+  "one-dead": ["warning", "Writes go on, and the cluster tolerates no further failure: pi-3 does not answer, and 2 of 3 nodes run."],
   "no-quorum": ["error", "Nothing is written: pi-2 and pi-3 do not answer, and without one of them there is no majority."],
   hot: ["warning", "All 3 nodes serve, but pi-2 is throttled at 81 °C: it waits to cool down."],
 }
@@ -138,8 +138,8 @@ const fullAnswer = "No. Nothing new can be written now, and each node that is of
 
 const unplug = {
   full: [fullAnswer, fullAnswer],
-  well: ["Yes. pi-2 leads next; after that no other may fail.", "Yes. pi-1 goes on leading; after that no other may fail."],
-  hot: ["Yes. pi-3 leads next; after that no other may fail.", "Yes. pi-1 goes on leading; after that no other may fail."],
+  well: ["Yes. pi-2 leads next; after that the cluster tolerates no further failure.", "Yes. pi-1 goes on leading; after that the cluster tolerates no further failure."],
+  hot: ["Yes. pi-3 leads next; after that the cluster tolerates no further failure.", "Yes. pi-1 goes on leading; after that the cluster tolerates no further failure."],
   "one-dead": ["No. pi-3 is off already: without pi-1 nothing is written.", "No. pi-3 is off already: without pi-2 nothing is written."],
   "no-quorum": ["No. Nothing is written already, and pi-1 is the last that answers reads.", "It is off already."],
   alone: ["No. It is the only node.", ""],

@@ -91,9 +91,12 @@ internal static class HealthRule
         string consequence = margin switch
         {
             < 0 => "Nothing is written until one returns",
-            0 => "Writes go on, and no other may fail",
-            1 => "Writes go on, and one more may fail",
-            _ => string.Create(CultureInfo.InvariantCulture, $"Writes go on, and {margin} more may fail"),
+            0 => "Writes go on, and the cluster tolerates no further failure",
+            1 => "Writes go on, and the cluster tolerates one more failure",
+            _ => string.Create(
+                CultureInfo.InvariantCulture,
+                $"Writes go on, and the cluster tolerates {margin} more failures"
+            ),
         };
         return (
             margin < 0 ? Error : Warning,
@@ -116,6 +119,7 @@ internal static class HealthRule
             cluster.Nodes.Count == 2
                 ? "Both nodes are well"
                 : string.Create(CultureInfo.InvariantCulture, $"All {cluster.Nodes.Count} nodes are well");
+        string voters = cluster.Voters == cluster.Nodes.Count ? "them" : "the voters";
         int margin = cluster.Voters - cluster.Majority;
         return margin switch
         {
@@ -123,11 +127,10 @@ internal static class HealthRule
                 $"{all}; while {cluster.Nodes.First(static node => node.IsVoter).DisplayName} is off, nothing is "
                     + "written.",
             0 => $"{all}; while either is off, nothing is written.",
-            1 when cluster.Voters == cluster.Nodes.Count => $"{all}; any one of them may fail.",
-            1 => $"{all}; any one of the voters may fail.",
+            1 => $"{all}; the cluster tolerates the failure of any one of {voters}.",
             _ => string.Create(
                 CultureInfo.InvariantCulture,
-                $"{all}; any {margin} of {(cluster.Voters == cluster.Nodes.Count ? "them" : "the voters")} may fail."
+                $"{all}; the cluster tolerates the failure of any {margin} of {voters}."
             ),
         };
     }

@@ -3,8 +3,8 @@ using System.Globalization;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Answers "May I unplug this node?": yes or no, the next leader, and how many more nodes may fail then. A pure
-/// function.
+/// Answers "May I unplug this node?": yes or no, the next leader, and how many more failures the cluster
+/// tolerates then. A pure function.
 /// </summary>
 internal static class UnplugRule
 {
@@ -118,9 +118,12 @@ internal static class UnplugRule
         (remaining - cluster.Majority) switch
         {
             < 0 => "nothing is written until others are back",
-            0 => "after that no other may fail",
-            1 => "after that one more may fail",
-            var more => string.Create(CultureInfo.InvariantCulture, $"after that {more} more may fail"),
+            0 => "after that the cluster tolerates no further failure",
+            1 => "after that the cluster tolerates one more failure",
+            var more => string.Create(
+                CultureInfo.InvariantCulture,
+                $"after that the cluster tolerates {more} more failures"
+            ),
         };
 
     private static string ExplainTooFew(LiveCluster cluster, LiveNode node)

@@ -9,8 +9,20 @@ public sealed class UnplugRuleTests
     // Nodes A, B, C and so on, each as role and state. Roles: v voter, L leader, l learner. States: + up, - down,
     // ? unknown, ~ lagging, ! full. Then the successor, the node to unplug, and the expected answer.
     [Theory]
-    [InlineData("L+ v+ v+", "B", "A", true, "Yes. pi-B leads next; after that no other may fail.")]
-    [InlineData("L+ v+ v+", "B", "B", true, "Yes. pi-A goes on leading; after that no other may fail.")]
+    [InlineData(
+        "L+ v+ v+",
+        "B",
+        "A",
+        true,
+        "Yes. pi-B leads next; after that the cluster tolerates no further failure."
+    )]
+    [InlineData(
+        "L+ v+ v+",
+        "B",
+        "B",
+        true,
+        "Yes. pi-A goes on leading; after that the cluster tolerates no further failure."
+    )]
     [InlineData(
         "L+ v+ v-",
         "B",
@@ -30,7 +42,7 @@ public sealed class UnplugRuleTests
         "B",
         "C",
         true,
-        "Yes. It does not answer, so nothing waits for it. After that no other may fail."
+        "Yes. It does not answer, so nothing waits for it. After that the cluster tolerates no further failure."
     )]
     [InlineData(
         "L+ v+ v~",
@@ -40,14 +52,26 @@ public sealed class UnplugRuleTests
         "No. pi-C still lacks 9000 entries, and without this one too few voters would have everything: nothing "
             + "could be written."
     )]
-    [InlineData("L+ v+ v~", "B", "C", true, "Yes. pi-A goes on leading; after that no other may fail.")]
-    [InlineData("L+ v+ v+ v+ v+", "D", "A", true, "Yes. pi-D leads next; after that one more may fail.")]
+    [InlineData(
+        "L+ v+ v~",
+        "B",
+        "C",
+        true,
+        "Yes. pi-A goes on leading; after that the cluster tolerates no further failure."
+    )]
+    [InlineData(
+        "L+ v+ v+ v+ v+",
+        "D",
+        "A",
+        true,
+        "Yes. pi-D leads next; after that the cluster tolerates one more failure."
+    )]
     [InlineData(
         "L+ v+ v+ l+",
         "B",
         "D",
         true,
-        "Yes. It has no vote, so nothing waits for it. After that one more may fail."
+        "Yes. It has no vote, so nothing waits for it. After that the cluster tolerates one more failure."
     )]
     [InlineData("L+ l+", null, "A", false, "No. It is the only voter: while it is off, nothing is written.")]
     [InlineData("L+ v+", "B", "B", false, "No. There are two voters, and while either is off nothing is written.")]
@@ -83,7 +107,13 @@ public sealed class UnplugRuleTests
         "No. The card of pi-C is full, and without this one too few voters would have room: nothing new could "
             + "be written."
     )]
-    [InlineData("L+ v+ v!", "B", "C", true, "Yes. pi-A goes on leading; after that no other may fail.")]
+    [InlineData(
+        "L+ v+ v!",
+        "B",
+        "C",
+        true,
+        "Yes. pi-A goes on leading; after that the cluster tolerates no further failure."
+    )]
     public void The_unplug_answer_names_the_next_leader_and_the_remaining_margin(
         string nodes,
         string? successor,
@@ -117,21 +147,25 @@ public sealed class UnplugRuleTests
 
     // Nodes as above, the level, and the sentence.
     [Theory]
-    [InlineData("L+ v+ v+", "ok", "All 3 nodes are well; any one of them may fail.")]
-    [InlineData("L+ v+ v+ v+ v+", "ok", "All 5 nodes are well; any 2 of them may fail.")]
-    [InlineData("L+ v+ v+ l+", "ok", "All 4 nodes are well; any one of the voters may fail.")]
+    [InlineData("L+ v+ v+", "ok", "All 3 nodes are well; the cluster tolerates the failure of any one of them.")]
+    [InlineData("L+ v+ v+ v+ v+", "ok", "All 5 nodes are well; the cluster tolerates the failure of any 2 of them.")]
+    [InlineData(
+        "L+ v+ v+ l+",
+        "ok",
+        "All 4 nodes are well; the cluster tolerates the failure of any one of the voters."
+    )]
     [InlineData("L+ v+", "ok", "Both nodes are well; while either is off, nothing is written.")]
     [InlineData("L+ l+", "ok", "Both nodes are well; while pi-A is off, nothing is written.")]
     [InlineData("L+", "ok", "This node is well. It is the only one: its data are nowhere else but in backups.")]
     [InlineData(
         "L+ v+ v-",
         "warning",
-        "Writes go on, and no other may fail: pi-C does not answer, and 2 of 3 nodes run."
+        "Writes go on, and the cluster tolerates no further failure: pi-C does not answer, and 2 of 3 nodes run."
     )]
     [InlineData(
         "L+ v+ v+ v+ v-",
         "warning",
-        "Writes go on, and one more may fail: pi-E does not answer, and 4 of 5 nodes run."
+        "Writes go on, and the cluster tolerates one more failure: pi-E does not answer, and 4 of 5 nodes run."
     )]
     [InlineData(
         "L+ v- v-",
@@ -180,7 +214,7 @@ public sealed class UnplugRuleTests
         "Nothing new can be written: this node's card is full. Documents can be read and deleted; free some "
             + "space, or give it a larger card."
     )]
-    [InlineData("L+ v+ v!", "ok", "All 3 nodes are well; any one of them may fail.")]
+    [InlineData("L+ v+ v!", "ok", "All 3 nodes are well; the cluster tolerates the failure of any one of them.")]
     public void The_clusters_health_is_one_sentence(string nodes, string level, string sentence) =>
         Assert.Equal((level, sentence), HealthRule.Judge(ClusterOf(nodes, "B"), alerts: []));
 
