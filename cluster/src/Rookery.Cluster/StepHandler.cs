@@ -6,8 +6,8 @@ using Rookery.Journal;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Executes the output of a core step. Entries are cached first, because writes and messages use the cache. The index
-/// through which entries may be applied is raised last.
+/// Executes the output of one step of <see cref="Raft.RaftCore"/>. First caches the entries, because journal writes and
+/// messages take entries from the cache. Last, raises the index through which entries may be applied.
 /// </summary>
 /// <remarks>Called under the lock of <see cref="RaftHost"/>, except <see cref="RefuseAllWaiting"/>.</remarks>
 internal sealed class StepHandler(
@@ -69,8 +69,8 @@ internal sealed class StepHandler(
     }
 
     /// <summary>
-    /// Publishes the leader and the configuration. After a change of role, wakes queued proposals and callers that wait
-    /// for a leader, and abandons forwards to silent leaders. Under the lock.
+    /// Publishes the leader and the configuration. If this node's role changed, abandons forwards to silent leaders,
+    /// and wakes the journal thread and the callers that wait for a leader. Under the lock.
     /// </summary>
     private void HandleLeadershipChange()
     {

@@ -99,10 +99,10 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
                 : string.Create(
                     CultureInfo.InvariantCulture,
                     $"{roster.NameAndTagOf(limiting.Node)} has {Amount.Bytes(-limiting.SpareBytes)} less free space "
-                        + $"{DescribePlace(limiting.Node)}than its reserve. Not counting it, fewer than "
-                        + $"{majority} of {voterCount} voters have room, so writes that grow the data are refused. "
-                        + $"Deletes are still possible; free some space there, or replace its SD card (or the disk of "
-                        + $"its journal) by a larger one."
+                        + $"{DescribePlace(limiting.Node)}than its reserve. Fewer than {majority} of "
+                        + $"{voterCount} voters have more than theirs, so writes that grow the data are refused. "
+                        + $"Deletes are still possible. Free some space on that node, or replace its SD card (or the "
+                        + $"disk of its journal) by a larger one."
                 );
         return new ClusterCapacity(roster.TagOf(limiting.Node), limiting.SpareBytes, refusal);
     }

@@ -42,8 +42,8 @@ internal sealed class JournalAppender(
     public required LogMap Map { get; set; }
 
     /// <summary>
-    /// Number of the last reset of the journal; each segment header repeats it. The manifest contains the same number
-    /// while the snapshot that it describes still needs this reset.
+    /// Number of the last reset, which replaced the log by an installed snapshot; each segment header repeats it. The
+    /// manifest contains the number until the reset for its snapshot is complete.
     /// </summary>
     public required long ResetMark { get; set; }
 
@@ -243,8 +243,8 @@ internal sealed class JournalAppender(
             return SegmentHeaderOf(segment, Map, ResetMark, last.Generation, last.End);
         }
 
-        // If the newest segment has no frames, the new one replaces it and links to the segment before it; both links
-        // are 0 if there is none.
+        // If the newest segment has no frames, the new segment replaces it, so its header links to the segment before.
+        // Generation and end of the linked segment are 0 if there is none.
         return SegmentHeaderOf(
             segment,
             Map,

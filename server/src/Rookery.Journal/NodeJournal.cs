@@ -59,8 +59,9 @@ public sealed class NodeJournal : IDisposable
     public JournalPosition Base => _appender.Map.Base;
 
     /// <summary>
-    /// A released segment is retained while the segments after it total less than this many bytes, so that lagging
-    /// members can catch up. Opening the journal retains no segment that recovery does not need.
+    /// A segment that this node no longer needs (<see cref="ReleaseThrough"/>) is retained while the segments after it
+    /// total less than this many bytes, so that lagging members can catch up. Opening the journal retains no segment
+    /// that recovery does not need.
     /// </summary>
     public long RetainedBytes { get; set; }
 
@@ -450,7 +451,7 @@ public sealed class NodeJournal : IDisposable
             // The header of the next segment contains the position of the last entry of the oldest segment.
             bool isReleased = live[1].Header!.Position.Index <= _releasedThrough;
 
-            // A released segment is retained while the segments after it total less than RetainedBytes.
+            // RetainedBytes keeps released segments for members that lag.
             long laterBytes = live.Skip(1).Sum(static segment => segment.Length);
             if (!isReleased || laterBytes < RetainedBytes)
             {

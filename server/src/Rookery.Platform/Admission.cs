@@ -116,11 +116,11 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         }
 
         bool isAdmitted = TryAdd(bytes, heldBytes) || (TryMakeRoom(bytes) && TryAdd(bytes, heldBytes));
-        share?.RelieveExcess(); // caches yield if the request was charged beyond the budget
+        share?.RelieveExcess(); // shrinks caches if the request was charged beyond the budget
         return isAdmitted;
     }
 
-    /// <summary>Admits waiters in order. Caches yield to them outside the lock, because unmapping takes long.</summary>
+    /// <summary>Admits waiters in order. Shrinks caches for them outside the lock, because unmapping memory takes long.</summary>
     private void AdmitWaiters()
     {
         // Room is made once for each waiter, so that the loop ends. If the waiter still does not fit, because other
@@ -230,7 +230,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         return false;
     }
 
-    // A request that is alone is charged even beyond the bounds; caches yield to it afterwards.
+    // A request that is alone is charged even beyond the bounds; caches shrink afterwards.
     private bool TryCharge(long bytes, bool isAlone)
     {
         if (share!.TryReserve(bytes))

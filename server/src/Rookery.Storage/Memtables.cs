@@ -200,7 +200,8 @@ public sealed class Memtables : IDisposable
     public void Dispose() => _flushEnded.Dispose();
 
     /// <summary>
-    /// Returns whether a memtable is full, or would overflow by a batch of at least a quarter of a memtable.
+    /// Returns whether a memtable is full. A memtable that a large batch (a quarter of a memtable or more) would
+    /// overflow counts as full.
     /// </summary>
     private bool IsFullFor(Memtable active, long batchBytes)
     {

@@ -176,7 +176,7 @@ public sealed class StorageEngine : IDisposable
     public void Apply(WriteBatch batch, long lastSequence)
     {
         Invariant.Holds(batch == _batch && _batch.IsOpen, "the batch that is applied is the one that was begun");
-        Invariant.Holds(lastSequence >= Sequence, "sequences never fall");
+        Invariant.Holds(lastSequence >= Sequence, "sequence numbers never decrease");
         var position = new ManifestPosition(_batch.Index, _batch.Term, lastSequence);
         lock (_context.Gate)
         {
@@ -267,8 +267,8 @@ public sealed class StorageEngine : IDisposable
     public ManifestPosition CopyTo(string targetDirectory) => new StoreCopy(_context).CopyTo(targetDirectory);
 
     /// <summary>
-    /// Prepares the changes for a store that has applied everything below <paramref name="sinceSequence"/>, as of the
-    /// durable manifest. Reads nothing yet. Call it on the background thread.
+    /// Prepares the changes from <paramref name="sinceSequence"/> to the durable manifest, for another store that has
+    /// applied all earlier ones. Reads nothing yet. Call it on the background thread.
     /// </summary>
     /// <returns>Null if tombstones since then may have been dropped: the other store then needs a full
     /// snapshot.</returns>

@@ -9,7 +9,8 @@ namespace Rookery.Storage;
 /// <summary>
 /// The rows of one log entry, written into the memtable. Readers see them after <see cref="StorageEngine.Apply"/>. The
 /// batch's own lookups (<see cref="TryGet"/>) see them immediately. A refused command rolls its rows back to a mark
-/// (<see cref="RollBack"/>). One thread uses it, for one entry at a time. Sequences must never decrease.
+/// (<see cref="RollBack"/>). One thread uses it, for one entry at a time. Each row's
+/// sequence number is at least that of the row before.
 /// </summary>
 public sealed unsafe class WriteBatch
 {
@@ -211,7 +212,7 @@ public sealed unsafe class WriteBatch
         ReadOnlySpan<byte> tail
     )
     {
-        Invariant.Holds(sequence >= State.Position.Sequence, "sequences never fall");
+        Invariant.Holds(sequence >= State.Position.Sequence, "sequence numbers never decrease");
         _nodes.Add((nint)State.Active.Insert(key, sequence, kind, head, tail));
     }
 

@@ -244,10 +244,9 @@ internal sealed class CommitThreads
     /// Waits for the callers that were just answered, because clients usually send the next write immediately. Without
     /// this wait, the clients split into two halves, and each sync writes only one half (card of 100 syncs/s, 64
     /// clients: 2,420 writes/s without, 5,500 with). The wait ends when one proposal for each of these callers is
-    /// queued, when other work is due, when the node stops, or after a quarter of an average sync. If that quarter is 1
-    /// ms or more and a write waits for another member's slow disk, the limit is a whole average sync, because that
-    /// member's sync takes about as long. A quarter under 1 ms is never extended, because such a wait keeps a core
-    /// busy.
+    /// queued, when other work is due, when the node stops, or at a time limit. The limit is a quarter of an average
+    /// sync. If a write waits for another member's slow disk, the limit is a whole average sync, because that disk's
+    /// sync takes about as long. A quarter under 1 ms is never extended, because such a wait keeps a core busy.
     /// </summary>
     private void WaitForNextProposals()
     {

@@ -25,8 +25,8 @@ internal sealed class ProposalIntake(
     ContentSharing? sharing
 )
 {
-    // The largest command, in bytes, that its caller commits on its own thread. A larger command is left to the
-    // journal thread, so that a bulk insert can continue to read.
+    // The largest command, in bytes, that the thread of its caller commits. The journal thread commits larger commands,
+    // so that a bulk insert can read its next documents meanwhile.
     private const int MaxBytesCommittedByCaller = 64 << 10;
 
     // The caller does not commit commands that another member forwarded, or that waited for this node to become leader.
@@ -39,8 +39,8 @@ internal sealed class ProposalIntake(
     public int ForwardedInFlight => Volatile.Read(ref _forwardedInFlight);
 
     /// <summary>
-    /// Commits on the calling thread. Invoked by a caller that took the write turn (<see cref="ProposalQueue"/>) while
-    /// the journal thread slept.
+    /// Commits on the calling thread. Invoked by a caller that took the write turn, the right to write the journal
+    /// (<see cref="ProposalQueue"/>), while the journal thread slept.
     /// </summary>
     public Action? CommitOnCallingThread { get; set; }
 
@@ -56,8 +56,8 @@ internal sealed class ProposalIntake(
             : ProposeHereAsync(command, MaxBytesCommittedByCaller, cancellationToken);
 
     /// <summary>
-    /// Offers the contents that a command names to the other members, and then proposes the command. Repeats both if a
-    /// leader that was elected meanwhile lacks a content.
+    /// Offers the attachment contents that a command names to the other members, and then proposes the command. Does
+    /// both again if a leader that was elected meanwhile lacks one of these contents.
     /// </summary>
     private async ValueTask<CommandOutcome> ProposeSharedAsync(
         CommandBuffer command,
@@ -190,7 +190,7 @@ internal sealed class ProposalIntake(
             return ValueTask.FromResult(new CommandOutcome(refusal));
         }
 
-        // With peers the contents must be pinned here. (Without peers the upload keeps them pinned.)
+        // In a cluster, the leader pins the contents. On a single node, the uploads keep their contents pinned.
         if (reader.NamesContents && sharing is not null)
         {
             return ProposePinnedAsync(command, cancellationToken);

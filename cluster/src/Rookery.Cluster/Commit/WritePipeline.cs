@@ -199,8 +199,8 @@ internal sealed class WritePipeline(
         return !host.IsHalted;
     }
 
-    // Keeps the contents by log index, because the callers' pins end when they are answered, and an entry with an
-    // unknown outcome may be applied later.
+    // Keeps the files of the entry's contents until the entry is applied. The callers' pins do not suffice, because
+    // they end when the callers are answered: if the outcome is unknown, that is before the entry is applied.
     private void KeepContents(CachedEntry entry, long index)
     {
         var names = new List<ContentName>();

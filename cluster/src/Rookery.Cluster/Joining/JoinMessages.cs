@@ -46,7 +46,7 @@ internal sealed record JoinAnswer
     /// <summary>The node's certificate (DER).</summary>
     public required byte[] Certificate { get; init; }
 
-    /// <summary>The trusted authorities (DER), the one that signs first.</summary>
+    /// <summary>The trusted authorities (DER). The first of them signs new certificates.</summary>
     public required IReadOnlyList<byte[]> Authorities { get; init; }
 
     /// <summary>The key of the first authority, sealed for the node.</summary>
@@ -100,7 +100,7 @@ internal enum JoinError
     /// <summary>A member has the id with another key.</summary>
     IdTaken,
 
-    /// <summary>All letters are taken.</summary>
+    /// <summary>All letters for members (their tags) are taken.</summary>
     TooManyMembers,
 
     /// <summary>Another member is the leader and decides.</summary>

@@ -42,7 +42,7 @@ internal sealed class CachedEntry
     /// <summary>The number of proposals that wait for the entry's outcomes.</summary>
     public int ProposalCount => _proposals.Count;
 
-    /// <summary>The number of etags that the entry's commands use.</summary>
+    /// <summary>The number of operations of the entry's commands, each of which uses one etag.</summary>
     public int OperationCount { get; private set; }
 
     /// <summary>Whether one of the waiting callers asked for a receipt.</summary>
@@ -93,7 +93,7 @@ internal sealed class CachedEntry
         EncodePayload(time);
     }
 
-    /// <summary>Adds the names of the attachments' contents that a filled entry names.</summary>
+    /// <summary>Adds the attachment contents that the commands of a filled entry name.</summary>
     public void AddContentsTo(ICollection<ContentName> names) =>
         ContentName.AddOfEntry(_content.Span[.._contentLength], names);
 

@@ -67,8 +67,8 @@ internal sealed class DocumentOperations : IDisposable
             return operation.Kind == OperationKind.Patch && operation.Patch.SkipOnMismatch ? null : conflict;
         }
 
-        // Puts, deletes and patches copy or remove the names of the document's counters and its attachments. The bytes
-        // of these names and attachments count against the budget of the entry.
+        // Puts, deletes and patches copy or remove the document's lists of counters and attachments. The bytes of these
+        // lists count against the budget of the entry.
         if (DocumentRows.Charge(context, previous, operation.Kind == OperationKind.Delete) is { } tooLarge)
         {
             result = default;

@@ -18,15 +18,15 @@ internal sealed class DocumentRows(CompareExchangeOperations values) : IDisposab
     private readonly PooledBytes _longHead = new(); // with counters or attachments
 
     /// <summary>
-    /// Returns the parts that a document keeps when its content is replaced. In a database without counters and
-    /// attachments, the head is not read.
+    /// Returns the lists of counters and attachments, which a document keeps when its content is replaced. Reads
+    /// nothing in a database without counters and attachments.
     /// </summary>
     public static DocumentParts KeptParts(ApplyContext context, in Document previous) =>
         MayHaveParts(context, previous) ? DocumentParts.Of(previous.Head) : default;
 
     /// <summary>
-    /// Charges the bytes of counters and attachments that a put, patch or delete copies or removes with the document to
-    /// the entry's budget, because a short command can copy many of them.
+    /// Charges the entry's budget with the bytes of the document's lists of counters and attachments, which a put,
+    /// patch or delete copies or removes. Without this charge, a short command could copy many such bytes.
     /// </summary>
     /// <returns>The reason to refuse the command, or null.</returns>
     public static Rejection? Charge(ApplyContext context, in Document document, bool isDelete)

@@ -58,7 +58,7 @@ public static class CommandEncoder
 
     /// <summary>Encodes a put of one compare-exchange value.</summary>
     /// <param name="database">The database's number.</param>
-    /// <param name="key">The value's key: <see cref="CompareExchangeKey"/> accepts it.</param>
+    /// <param name="key">The value's key, which <see cref="CompareExchangeKey"/> accepts.</param>
     /// <param name="index">The index that the value must have; 0 if it must not exist.</param>
     /// <param name="value">The value, an object with the member Object.</param>
     /// <param name="requestKey">The request's idempotency key, or none.</param>
@@ -214,7 +214,10 @@ public static class CommandEncoder
         return buffer;
     }
 
-    /// <summary>Encodes a new history id of a database, so that earlier change vectors match no document.</summary>
+    /// <summary>
+    /// Encodes the begin of a new history of a database (<see cref="HistoryId"/>). The change vectors of the earlier
+    /// history then match no document.
+    /// </summary>
     /// <param name="database">The database's number.</param>
     /// <param name="historyId">22 random characters, from <see cref="HistoryId.Create"/>.</param>
     public static CommandBuffer RenewHistory(uint database, string historyId)
@@ -262,7 +265,10 @@ public static class CommandEncoder
         buffer.Advance(Varint.WriteBytes(buffer.GetSpan(Varint.MaxBytes32 + bytes.Length), bytes));
 }
 
-/// <summary>The random id of one history of a database: 128 bits as 22 characters of base64url.</summary>
+/// <summary>
+/// The random id of a history of a database: 128 bits as 22 characters of base64url. A history lasts from the creation
+/// or restore of the database to the next restore. Each change vector contains its id.
+/// </summary>
 public static class HistoryId
 {
     /// <summary>Length of a history id, in bytes.</summary>

@@ -346,8 +346,8 @@ public readonly struct DatabaseReader : IDisposable
     }
 
     /// <summary>
-    /// Reads the highest index number assigned so far. A lower number that no index has belongs to a deleted or
-    /// replaced definition.
+    /// Reads the highest index number assigned so far. Each lower number belongs to an index, or to a definition that
+    /// was deleted or replaced.
     /// </summary>
     public long ReadLastIndexNumber() => ReadIndexCounts().LastNumber;
 
@@ -419,7 +419,7 @@ public readonly struct DatabaseReader : IDisposable
         return false;
     }
 
-    /// <summary>Finds the document version that a row by etag refers to; false if the row is stale.</summary>
+    /// <summary>Finds a document version. False if the document has another etag now, or was deleted.</summary>
     internal bool TryGetVersion(ReadOnlySpan<byte> lowerId, long etag, out Document document)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];

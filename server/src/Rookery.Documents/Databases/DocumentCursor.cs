@@ -59,7 +59,7 @@ public sealed class DocumentCursor : IDisposable
     /// <summary>Etag of the current document.</summary>
     public long Etag { get; private set; }
 
-    /// <summary>Stored size of the current document before compression, in bytes.</summary>
+    /// <summary>Uncompressed size of the current document as stored, in bytes.</summary>
     public long Length => _isIndirect ? _document.Length : _rows!.Length;
 
     /// <summary>

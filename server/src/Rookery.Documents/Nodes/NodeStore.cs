@@ -13,9 +13,9 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// An open data directory without threads: storage, journal and the state of apply. It applies entries in the sequence
-/// that consensus decides. <see cref="Node"/> adds consensus and threads; the simulation runs it step by step. The
-/// properties describe its parts, which <see cref="Open"/> opens.
+/// An open data directory without threads: storage, journal and the state of apply. Applies entries in the sequence
+/// that consensus decides. <see cref="Node"/> adds consensus and threads; the simulation runs a store step by step. The
+/// properties are the parts that <see cref="Open"/> opens.
 /// </summary>
 public sealed class NodeStore : IDisposable
 {
@@ -71,8 +71,9 @@ public sealed class NodeStore : IDisposable
         applier.ContentReleased = (database, hash) => Attachments.Garbage.Release(new ContentPlace(database, hash));
         applier.ContentMiscounted = (database, hash) =>
             options.TroubleFound?.Invoke(
-                $"An attachment with the content {hash.ToHex()} of database {database} was deleted and had no "
-                    + "reference: a bug counted wrongly. Its file stays. Keep the data directory and report it."
+                $"An attachment with the content {hash.ToHex()} of database {database} was deleted, but the count of "
+                    + "references to the content was already 0. The content's file is kept. This is a bug: keep the "
+                    + "data directory and report it."
             );
         applier.DatabaseDeleted = Attachments.Garbage.RequestSweep;
         storage.Memtables.ManifestWritten = position => ReleaseJournal(position.Index);
@@ -104,7 +105,7 @@ public sealed class NodeStore : IDisposable
     /// <summary>The cluster's random id.</summary>
     public string ClusterId => _directory.ClusterId;
 
-    /// <summary>Returns the exception for a format file that names another node than the log.</summary>
+    /// <summary>Returns the exception for the case that the format file and the log name different nodes.</summary>
     public DataFormatException MakeForeignFormatException() => _directory.MakeForeignFormatException();
 
     /// <summary>The options with which the directory was opened.</summary>

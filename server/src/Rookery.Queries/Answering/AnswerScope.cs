@@ -109,8 +109,8 @@ internal sealed class AnswerScope(
     }
 
     /// <summary>
-    /// Makes a scan of the reader's snapshot the basis instead of an index that was reset before it was searched. Does
-    /// nothing if no index was chosen.
+    /// Makes a scan of the reader's snapshot the basis of the answer, because the chosen index was reset before it was
+    /// searched. Does nothing if no index was chosen.
     /// </summary>
     public void SwitchToScan()
     {
@@ -130,7 +130,7 @@ internal sealed class AnswerScope(
     /// names a static index.</param>
     public IndexRows RowsOf(CompiledQuery query) => new(query.Rows!, reader.Database, () => reader.Current);
 
-    /// <summary>Opens results that are the walk's documents, one each.</summary>
+    /// <summary>Opens results of which each is one document of the walk.</summary>
     /// <param name="walk">The documents.</param>
     /// <param name="total">Number of results, on the page or not; null if the walk counts them.</param>
     /// <param name="disposedWithResults">The index's answer or the scan that found the documents; disposed with the

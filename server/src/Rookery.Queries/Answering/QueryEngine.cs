@@ -140,7 +140,8 @@ public sealed class QueryEngine(
             while (true)
             {
                 reader.ReleaseSnapshot();
-                current.Compiled?.ClearModels(); // an earlier try may have found them in an older state of the index
+                // An earlier attempt may have found the models of moreLikeThis in an older state of the index.
+                current.Compiled?.ClearModels();
                 var waited = time.GetElapsedTime(begun);
                 var basis =
                     stale ?? await BasisChooser.ChooseAsync(this, database, current, sink, waited, missedEtag ?? 0);

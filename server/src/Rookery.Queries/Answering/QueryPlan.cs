@@ -272,7 +272,7 @@ public sealed class QueryPlan : IDisposable
         return pageSize == long.MaxValue ? null : pageSize;
     }
 
-    /// <summary>Returns whether the collection and ids alone decide the results, as whole documents.</summary>
+    /// <summary>Returns whether the query selects whole documents by collection and ids only.</summary>
     private static bool IsDecidedByIds(Query query, OperandValues operands, out IdCondition? condition)
     {
         condition = null;

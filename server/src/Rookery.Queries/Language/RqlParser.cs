@@ -20,8 +20,8 @@ public static class RqlParser
 
     /// <summary>
     /// Drops the order and the included documents of a query for facets or suggestions, because a summary has no order
-    /// and refers to no document. Clients send these clauses when they make such a query from one for documents. What
-    /// else is included would be missing from the answer, so it is refused.
+    /// and refers to no document. Clients send these clauses when they make such a query from one for documents. Any
+    /// other <c>include</c> is refused, because the answer would not contain it.
     /// </summary>
     private static Query SimplifySummary(Query query)
     {

@@ -32,7 +32,7 @@ public sealed class CompiledQuery
     // Each result holds up to 512 bytes for each key of 'order by'.
     private const int MaxKeys = 64;
 
-    // Compiling compares each reference to a group with each selected member.
+    // Bounds the time of compiling, which compares each reference to a group with each selected member.
     private const int MaxSelected = 256;
 
     private readonly Projection? _projection;
@@ -124,8 +124,8 @@ public sealed class CompiledQuery
     public SelectionScript? Script { get; }
 
     /// <summary>
-    /// The <c>moreLikeThis</c> conditions, each with the query that finds its model document. All models are set before
-    /// documents are counted.
+    /// The <c>moreLikeThis</c> conditions, each with the query that finds its model document. The caller sets all
+    /// models before it passes documents to <see cref="CountWords"/>.
     /// </summary>
     public IReadOnlyList<ModelQuery> ModelQueries { get; }
 
@@ -149,8 +149,8 @@ public sealed class CompiledQuery
     public bool AreWordsCounted { get; set; }
 
     /// <summary>
-    /// Forgets the models of <see cref="ModelQueries"/>, before another try that may read another state of an index.
-    /// Keeps them if words were counted with them.
+    /// Clears the models of <see cref="ModelQueries"/>, before another attempt that may read another state of an index.
+    /// If words were already counted for these models, keeps the models, because words are counted only once.
     /// </summary>
     public void ClearModels()
     {

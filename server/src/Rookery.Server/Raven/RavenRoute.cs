@@ -239,7 +239,7 @@ internal static class RavenRoute
     {
         if (!http.Response.HasStarted)
         {
-            // The handler may have set the tag of what it could not send.
+            // The handler may have set the ETag of a response that it could not send.
             http.Response.Headers.ETag = default;
         }
 

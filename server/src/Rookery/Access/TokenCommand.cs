@@ -20,7 +20,9 @@ internal static class TokenCommand
             CreateReset(),
         };
 
-    /// <summary>Prints a new token. Only the token goes to stdout, so that a script can save it.</summary>
+    /// <summary>
+    /// Prints a new token. Without <c>--json</c>, only the token goes to stdout, so that a script can save it.
+    /// </summary>
     public static int PrintCreated(JsonElement created, bool isJson)
     {
         if (isJson)
@@ -168,7 +170,7 @@ internal static class TokenCommand
         var command = address.AddTo(
             new Command(
                 "reset",
-                "Replace a lost admin token, as root on the node's machine with --data; the node logs it."
+                "Replace a lost admin token, as root on the node's machine with --data; the node logs the replacement."
             )
             {
                 name,

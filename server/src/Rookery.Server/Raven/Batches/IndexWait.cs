@@ -164,7 +164,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
 
         if (!isOpen && Names.Count == 0)
         {
-            // The collections of an index are known once this node has opened it.
+            // Once this node has opened the index, it also knows the collections of documents that the index loads.
             if (
                 !await context.Indexes.WaitAsync(
                     database,
@@ -197,9 +197,9 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         );
     }
 
-    // As in RavenDB, a disabled index is waited for only if the request names it. An index that this node does not
-    // maintain makes the wait fail if it may cover the changed documents. Otherwise the client would conclude that its
-    // queries find them.
+    // As in RavenDB, a batch waits for a disabled index only if the request names the index. If this node does not
+    // maintain an index that may cover the changed documents, the wait fails: otherwise the client would conclude that
+    // its queries find the changes.
     private static bool Concerns(ShownIndex index, IReadOnlyList<string>? collections) =>
         !index.Record.Settings.IsDisabled
         && !index.IsReplacement
@@ -212,7 +212,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
                     || own.Intersect(collections, StringComparer.OrdinalIgnoreCase).Any()
         );
 
-    // Reads the collections from the definition, because the index is not open on this node. Null if they cannot be
+    // Reads the collections of an index that is not open on this node from its definition. Null if they cannot be
     // determined.
     private static IReadOnlyList<string>? CollectionsOf(ShownIndex index) =>
         index.IsAutomatic ? index.Collections : StaticIndexDefinition.TryReadCollections(index.Record.Definition);
