@@ -4,7 +4,7 @@ namespace Rookery.Hosting;
 
 /// <summary>
 /// Charges the budget for code, stacks, the runtime and the managed heap, as the share "runtime". The charge is renewed
-/// after each garbage collection. If it then exceeds the free part of the budget, caches yield. So memory that no other
+/// after each garbage collection. If it then exceeds the free part of the budget, caches shrink. So memory that no other
 /// share counts (buffers of connections, requests, garbage) leaves less to the caches, and the process stays near its
 /// budget.
 /// </summary>
@@ -44,7 +44,7 @@ internal sealed class HeapCharge
     }
 
     /// <summary>
-    /// Renews the charge. If the budget is then exceeded, caches yield the difference. Not thread-safe.
+    /// Renews the charge. If the budget is then exceeded, caches shrink by the difference. Not thread-safe.
     /// </summary>
     public void Renew()
     {

@@ -22,7 +22,7 @@ export function projections(client, url) {
   })
 
   describe("selections", () => {
-    it("of fields are returned as objects of a class", () => database(async (_, store) => {
+    it("of fields return objects of the requested class, or the values of a single field", () => database(async (_, store) => {
       const rows = await store.openSession().query({ collection: "Users" }).orderBy("age", "Long").selectFields(["first", "age"], Row).all()
       assert.ok(rows[0] instanceof Row)
       assert.deepEqual(plain(rows), [{ first: "Bob", age: 20 }, { first: "Ann", age: 31 }])
@@ -32,13 +32,13 @@ export function projections(client, url) {
       assert.deepEqual(plain(renamed), [{ name: "Bob", friend: "users/1" }])
     }))
 
-    it("of a script, as the builder writes them", () => database(async (_, store) => {
+    it("of a script that the client's query builder writes return its objects", () => database(async (_, store) => {
       const script = client.QueryData.customFunction("u", "{ name: u.first + ' ' + u.last, tags: u.tags.map(t => t.id) }")
       const rows = await store.openSession().query({ collection: "Users" }).orderByDescending("age", "Long").selectFields(script, Row).all()
       assert.deepEqual(plain(rows), [{ name: "Ann Lee", tags: ["x", "y"] }, { name: "Bob Ray", tags: [] }])
     }))
 
-    it("of a script, with documents that it loads", () => database(async raw => {
+    it("of a script that loads documents return their members", () => database(async raw => {
       const rows = await raw("from Users as u where u.age > $age order by u.first select { name: u.first, friend: load(u.friendId).first, id: id(u) }")
         .addParameter("age", 1).all()
       assert.deepEqual(plain(rows), [{ name: "Ann", friend: "Bob", id: "users/1" }, { name: "Bob", friend: "Ann", id: "users/2" }])
@@ -54,7 +54,7 @@ export function projections(client, url) {
       assert.deepEqual(plain(await raw("from Orders as o load o.company as c select c.name as company, o.lines[].quantity as q").all()), [{ company: "Acme", q: [2, 1] }])
     }))
 
-    it("of a declared function", () => database(async raw => {
+    it("of a declared function return its results", () => database(async raw => {
       const rows = await raw(`
         declare function describe(u, greeting) {
           const old = u.age > 30;
@@ -69,7 +69,7 @@ export function projections(client, url) {
       assert.deepEqual(plain((await collect(stream)).map(item => item.document)), [{ name: "Bob", friend: "Ann" }, { name: "Ann", friend: "Bob" }])
     }))
 
-    it("are refused with the unsupported part and its position", () => database(async raw => {
+    it("are refused with the reason if they use unsupported syntax or do not end", () => database(async raw => {
       await assert.rejects(raw("from Users as u select { at: new Date() }").all(), /'new'[^]*line 1, column 30/i)
       await assert.rejects(raw("declare function f(u) { while (true) { } } from Users as u select f(u)").all(), /more steps/)
       await assert.rejects(raw("declare function f(u) { with (u) { } } from Users as u select f(u)").all(), /'with'/)
