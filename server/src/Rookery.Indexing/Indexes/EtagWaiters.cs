@@ -3,7 +3,7 @@ namespace Rookery.Indexing.Indexes;
 /// <summary>Tasks that wait until an index has reached an etag. Thread-safe.</summary>
 internal sealed class EtagWaiters
 {
-    private readonly List<(long Etag, bool WaitsAtRest, TaskCompletionSource<bool> Done)> _waiting = [];
+    private readonly List<(long Etag, bool WaitsUntilResumed, TaskCompletionSource<bool> Done)> _waiting = [];
     private readonly Lock _gate = new();
     private long _least;
     private bool _isClosed;
@@ -17,11 +17,11 @@ internal sealed class EtagWaiters
     /// <summary>Returns a task that completes when the index reaches an etag.</summary>
     /// <param name="etag">The etag to reach or pass.</param>
     /// <param name="reached">Returns the etag reached now. Called under the lock.</param>
-    /// <param name="waitsAtRest">Whether the task waits even while the index is at rest: paused, disabled or in
-    /// error.</param>
-    /// <returns>True if the etag is reached. False if the index closes, or if it is at rest and
-    /// <paramref name="waitsAtRest"/> is false.</returns>
-    public Task<bool> Add(long etag, Func<long> reached, bool waitsAtRest = false)
+    /// <param name="waitsUntilResumed">Whether the task waits even while the index is paused, disabled or in error,
+    /// because it may be resumed.</param>
+    /// <returns>True if the etag is reached. False if the index closes, or if it does not run and
+    /// <paramref name="waitsUntilResumed"/> is false.</returns>
+    public Task<bool> Add(long etag, Func<long> reached, bool waitsUntilResumed = false)
     {
         var done = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
         lock (_gate)
@@ -31,7 +31,7 @@ internal sealed class EtagWaiters
                 return Task.FromResult(!_isClosed);
             }
 
-            _waiting.Add((etag, waitsAtRest, done));
+            _waiting.Add((etag, waitsUntilResumed, done));
             UpdateLeast();
         }
 
@@ -76,19 +76,19 @@ internal sealed class EtagWaiters
         lock (_gate)
         {
             Volatile.Write(ref _isClosed, true);
-            Release(includesWaitersAtRest: true);
+            Release(endsAll: true);
         }
     }
 
-    /// <summary>Completes tasks with false, because the index is at rest. New tasks may still be added.</summary>
-    /// <param name="includesWaitersAtRest">Whether tasks that wait at rest are completed, too.</param>
-    public void Release(bool includesWaitersAtRest)
+    /// <summary>Completes tasks with false, because the index does not run. New tasks may still be added.</summary>
+    /// <param name="endsAll">Whether tasks that wait until the index is resumed are completed, too.</param>
+    public void Release(bool endsAll)
     {
         lock (_gate)
         {
-            foreach (var (_, waitsAtRest, done) in _waiting)
+            foreach (var (_, waitsUntilResumed, done) in _waiting)
             {
-                if (includesWaitersAtRest || !waitsAtRest)
+                if (endsAll || !waitsUntilResumed)
                 {
                     done.SetResult(false);
                 }

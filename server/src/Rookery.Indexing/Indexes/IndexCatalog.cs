@@ -234,7 +234,7 @@ public sealed class IndexCatalog : IDisposable
             else if (slot.Replacement is { HasStopped: true } || WhyNotMaintained(slot.Serving.Record.Name) is not null)
             {
                 // No task should wait for a stopped index whose replacement has stopped too, or is not maintained.
-                slot.Serving.Waits.ReleaseAtRest();
+                slot.Serving.Waits.ReleaseIfNotRunning();
             }
         }
 

@@ -257,8 +257,8 @@ public sealed class IndexHost : IDisposable
                 var waiting = slot.Serving.Waits.WaitAsync(etag, remaining, cancellationToken, MayResume);
                 WakeFor(waiting);
                 bool isReached = await waiting;
-                bool isStopped = slot.Serving.State != IndexState.Normal && !MayResume();
-                if (isReached || isStopped || (remaining = timeout - _time.GetElapsedTime(begun)) <= TimeSpan.Zero)
+                bool cannotReach = slot.Serving.State != IndexState.Normal && !MayResume();
+                if (isReached || cannotReach || (remaining = timeout - _time.GetElapsedTime(begun)) <= TimeSpan.Zero)
                 {
                     return isReached;
                 }

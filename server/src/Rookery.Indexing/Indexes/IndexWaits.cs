@@ -55,20 +55,20 @@ public sealed class IndexWaits(RunningIndex index, TimeProvider time)
         Func<bool>? mayResume = null
     )
     {
-        bool waitsAtRest = mayResume?.Invoke() is true;
+        bool waitsUntilResumed = mayResume?.Invoke() is true;
         if (
             index.ConsistentEtag >= etag
-            || (index.State != IndexState.Normal && !waitsAtRest)
+            || (index.State != IndexState.Normal && !waitsUntilResumed)
             || timeout <= TimeSpan.Zero
         )
         {
             return index.ConsistentEtag >= etag;
         }
 
-        var waiting = _waiters.Add(etag, () => index.ConsistentEtag, waitsAtRest);
+        var waiting = _waiters.Add(etag, () => index.ConsistentEtag, waitsUntilResumed);
         try
         {
-            // If the index came to rest before this task was registered, nothing releases the task.
+            // If the index was paused, disabled or stopped before this task was registered, nothing releases the task.
             return (index.State == IndexState.Normal || mayResume?.Invoke() is true)
                 && await waiting.WaitAsync(timeout, time, cancellationToken);
         }
@@ -82,13 +82,12 @@ public sealed class IndexWaits(RunningIndex index, TimeProvider time)
         }
     }
 
-    /// <summary>If the index is at rest (paused, disabled or in error), completes the tasks that would wait in
-    /// vain.</summary>
-    internal void ReleaseAtRest()
+    /// <summary>If the index is paused, disabled or in error, completes the tasks that would wait in vain.</summary>
+    internal void ReleaseIfNotRunning()
     {
         if (index.State != IndexState.Normal)
         {
-            _waiters.Release(includesWaitersAtRest: index.HasStopped);
+            _waiters.Release(endsAll: index.HasStopped);
         }
     }
 

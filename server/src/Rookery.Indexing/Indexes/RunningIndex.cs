@@ -81,7 +81,7 @@ public sealed class RunningIndex : IDisposable
         set
         {
             Volatile.Write(ref _record, value);
-            Waits.ReleaseAtRest();
+            Waits.ReleaseIfNotRunning();
         }
     }
 
@@ -143,7 +143,7 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>
-    /// Whether the index is paused on this node. Setting it releases waiting tasks if the index is now at rest.
+    /// Whether the index is paused on this node. Setting it releases waiting tasks if the index no longer runs.
     /// </summary>
     public bool IsPaused
     {
@@ -151,7 +151,7 @@ public sealed class RunningIndex : IDisposable
         set
         {
             Volatile.Write(ref _isPaused, value);
-            Waits.ReleaseAtRest();
+            Waits.ReleaseIfNotRunning();
         }
     }
 
@@ -540,7 +540,7 @@ public sealed class RunningIndex : IDisposable
         if (!HasStopped && FailedShare.WhyStopped(Errors.Count, _indexedOrFailed) is { } why)
         {
             Volatile.Write(ref _whyStopped, why);
-            Waits.ReleaseAtRest();
+            Waits.ReleaseIfNotRunning();
             Stopped?.Invoke(this, why);
         }
     }

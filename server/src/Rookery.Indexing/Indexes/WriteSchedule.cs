@@ -40,7 +40,7 @@ internal sealed class WriteSchedule(TimeProvider time)
     /// <summary>Returns whether buffered entries are due because of their age.</summary>
     /// <param name="age">The age from which they are due.</param>
     /// <param name="mayBecomeVisible">Whether queries see the entries once they are written. Otherwise the entries are
-    /// due only if the pass makes no progress, because the index is stopped or the next document is damaged.</param>
+    /// due only if the pass makes no progress, because the index does not run or the next document is damaged.</param>
     public bool IsAgeDue(TimeSpan age, bool mayBecomeVisible) =>
         time.GetElapsedTime(mayBecomeVisible ? _changedAt : _advancedAt) >= age;
 }
