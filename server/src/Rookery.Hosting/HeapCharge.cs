@@ -4,9 +4,9 @@ namespace Rookery.Hosting;
 
 /// <summary>
 /// Charges the budget for code, stacks, the runtime and the managed heap, as the share "runtime". The charge is renewed
-/// after each garbage collection. If it then exceeds the free part of the budget, caches shrink. So memory that no other
-/// share counts (buffers of connections, requests, garbage) leaves less to the caches, and the process stays near its
-/// budget.
+/// after each garbage collection. If it then exceeds the free part of the budget, caches shrink. So memory that no
+/// other share counts (buffers of connections, requests, garbage) leaves less to the caches, and the process stays near
+/// its budget.
 /// </summary>
 internal sealed class HeapCharge
 {

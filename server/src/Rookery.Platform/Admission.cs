@@ -120,7 +120,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         return isAdmitted;
     }
 
-    /// <summary>Admits waiters in order. Shrinks caches outside the lock, because unmapping memory takes long.</summary>
+    /// <summary>Admits waiters in order. Shrinks caches outside the lock, because unmapping takes long.</summary>
     private void AdmitWaiters()
     {
         // Room is made once for each waiter, so that the loop ends. If the waiter still does not fit, because other

@@ -94,7 +94,8 @@ internal sealed class ScriptEmitter
     public void Emit(Expression expression) => _expressions.Emit(expression);
 
     /// <summary>Compiles the value whose method is called.</summary>
-    public void EmitTarget(MemberExpression method) => _expressions.EmitTarget(method.Target, method.FollowsOptionalDot);
+    public void EmitTarget(MemberExpression method) =>
+        _expressions.EmitTarget(method.Target, method.FollowsOptionalDot);
 
     /// <summary>
     /// Refuses a variable that has the name of a function of the same statements. The functions of a query or of an
