@@ -334,7 +334,7 @@ public sealed class SimulatedDisk : IDisk
 
     /// <summary>
     /// Counts a call of an open file, and returns whether it fails. This method and all below require that
-    /// <see cref="Access"/> is held.
+    /// <see cref="Gate"/> is held.
     /// </summary>
     internal DiskFault? NextFault(DiskCalls call, string path) => _faults.Next(call, path);
 
