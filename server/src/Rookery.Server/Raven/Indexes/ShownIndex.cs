@@ -171,7 +171,10 @@ internal sealed record ShownIndex(
         statuses
             .Select(status =>
                 Of(
-                    status.Record with { Settings = record.Settings },
+                    status.Record with
+                    {
+                        Settings = record.Settings,
+                    },
                     status,
                     status.IsReplacement ? null : whyNotMaintained
                 )
