@@ -171,7 +171,8 @@ internal sealed class AnswerScope(
                 || isStillResult(writer.ReadCurrent(walk), ids.IndexedEtagOfCurrent),
             slices,
             compiled.Limit ?? long.MaxValue,
-            FindMore
+            FindMore,
+            Rewind
         );
 
         bool FindMore()
@@ -185,6 +186,13 @@ internal sealed class AnswerScope(
             }
 
             return areMore;
+        }
+
+        void Rewind()
+        {
+            using var search = slices.StartSearch();
+            slices.CheckLimits();
+            found.Rewind();
         }
     }
 

@@ -15,6 +15,8 @@ namespace Rookery.Queries.Answering;
 /// <param name="limit">Maximum number of results.</param>
 /// <param name="findMore">Appends further documents to the walk, to replace documents that no longer match. Returns
 /// whether there were any. Null if the walk has all results.</param>
+/// <param name="rewindFound">Makes the walk's first documents accessible again, which <paramref name="findMore"/> may
+/// have dropped. Null if it drops none.</param>
 internal sealed class WalkedResults(
     QueryWalk walk,
     ResultWriter writer,
@@ -24,7 +26,8 @@ internal sealed class WalkedResults(
     Func<bool>? isResult = null,
     QueryTimeSlices? slices = null,
     long limit = long.MaxValue,
-    Func<bool>? findMore = null
+    Func<bool>? findMore = null,
+    Action? rewindFound = null
 ) : IQueryResults
 {
     private long? _total = total;
@@ -140,6 +143,7 @@ internal sealed class WalkedResults(
     public ValueTask RewindAsync()
     {
         walk.Rewind();
+        rewindFound?.Invoke();
         _returned = 0;
         return ValueTask.CompletedTask;
     }

@@ -63,7 +63,8 @@ public sealed class IndexAnswer : IDisposable
 
     /// <summary>
     /// The documents, in order. Their ids are in lower case, and are read from the index on access.
-    /// <see cref="FindMore"/> appends documents; afterwards the earlier ones may no longer be accessed.
+    /// <see cref="FindMore"/> appends documents; afterwards the earlier ones may no longer be accessed, until
+    /// <see cref="Rewind"/>.
     /// </summary>
     public IReadOnlyList<ScannedDocument> Documents => _documents;
 
@@ -160,6 +161,32 @@ public sealed class IndexAnswer : IDisposable
         try
         {
             return limit < MaxSearchedAgain ? SearchAgain(limit, known) : SearchAfter(limit, known);
+        }
+        catch (Exception damaged) when (IndexDamage.Is(damaged))
+        {
+            throw _damageFound(damaged);
+        }
+    }
+
+    /// <summary>
+    /// Makes the first documents accessible again. If <see cref="FindMore"/> dropped them, <see cref="Documents"/> is
+    /// the page again, as found at first.
+    /// </summary>
+    /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
+    /// <exception cref="IndexDamagedException">The index is damaged.</exception>
+    public void Rewind()
+    {
+        if (_dropped == 0)
+        {
+            return;
+        }
+
+        _limit = _compiled.Limit;
+        ReleaseFound();
+        try
+        {
+            var search = Search(_compiled, after: null);
+            Replace(search, RunOrRefuse(search, _limit!.Value), dropped: 0);
         }
         catch (Exception damaged) when (IndexDamage.Is(damaged))
         {

@@ -116,6 +116,25 @@ public sealed class IndexAnswerTests
         Assert.Equal(Documents, page.Documents.Count);
     }
 
+    /// <summary>A stream counts its results first, and reads them from the start afterwards.</summary>
+    [Theory]
+    [InlineData("from Users where age >= 0 limit 40")]
+    [InlineData("from Users where age >= 0 order by age as long desc limit 3, 40")]
+    [InlineData("from Users where search(bio, 'often') limit 40")]
+    public void A_page_is_read_again_although_further_searches_dropped_its_results(string query)
+    {
+        using var example = CreateUsers(200);
+        using var page = example.Open(Plan(query));
+        page.MaxSearchedAgain = 16;
+        long[] found = [.. page.Documents.Select(static document => document.Etag)];
+        Assert.True(page.FindMore());
+        Assert.True(page.FindMore());
+        page.Rewind();
+        Assert.Equal(found, page.Documents.Select(static document => document.Etag));
+        Assert.True(page.FindMore());
+        Assert.InRange(page.Documents.Count, found.Length + 1, int.MaxValue);
+    }
+
     [Theory]
     [InlineData("from Users where search(bio, 'often') limit 10")]
     [InlineData("from Users where search(bio, 'often') order by age as long desc limit 4, 6")]

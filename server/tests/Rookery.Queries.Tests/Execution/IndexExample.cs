@@ -207,16 +207,10 @@ internal sealed class IndexExample : IDisposable
         using var whole = Open(compiled.WithLimit(long.MaxValue));
         using var answer = Open(compiled, needsTotal: needsTotal, walk: walk);
         answer.MaxSearchedAgain = maxSearchedAgain ?? answer.MaxSearchedAgain;
-        var ids = new List<string>();
+        List<string> ids;
         try
         {
-            do
-            {
-                for (int place = ids.Count; place < answer.Documents.Count; place++)
-                {
-                    ids.Add(Encoding.UTF8.GetString(answer.Documents[place].Id.Span));
-                }
-            } while (answer.FindMore());
+            ids = ReadToEnd(answer);
         }
         catch (QueryException refused)
         {
@@ -229,6 +223,23 @@ internal sealed class IndexExample : IDisposable
         {
             Assert.Equal(whole.Documents.Select(static document => Encoding.UTF8.GetString(document.Id.Span)), ids);
         }
+
+        answer.Rewind();
+        Assert.Equal(ids, ReadToEnd(answer));
+    }
+
+    private static List<string> ReadToEnd(IndexAnswer answer)
+    {
+        var ids = new List<string>();
+        do
+        {
+            for (int place = ids.Count; place < answer.Documents.Count; place++)
+            {
+                ids.Add(Encoding.UTF8.GetString(answer.Documents[place].Id.Span));
+            }
+        } while (answer.FindMore());
+
+        return ids;
     }
 
     private long ScanCandidates(IndexAnswer answer, CompiledQuery compiled, List<string> results)

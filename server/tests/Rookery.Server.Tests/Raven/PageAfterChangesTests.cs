@@ -68,6 +68,48 @@ public sealed class PageAfterChangesTests : IndexedDatabase
         Assert.Equal(all[(Deleted + Changed)..], read);
     }
 
+    /// <summary>
+    /// A stream counts its results before it writes them. From 16,384 results on, each further search keeps only new
+    /// ones.
+    /// </summary>
+    [Theory]
+    [InlineData("from Users where age >= 0")]
+    [InlineData("from Users where age >= 0 order by age as long desc")]
+    public async Task A_stream_of_many_results_is_complete_although_one_of_them_was_deleted(string query)
+    {
+        const int Page = 16 * 1024,
+            Batches = 4,
+            BatchUsers = 4096;
+        for (int batch = 0; batch < Batches; batch++)
+        {
+            var commands = Enumerable
+                .Range(Users + (batch * BatchUsers), BatchUsers)
+                .Select(number =>
+                    $$$"""{"Id":"users/{{{number}}}","Type":"PUT","Document":{ {{{MembersOf(number)}}},"@metadata":{"@collection":"Users"} } }"""
+                );
+            string body = $$"""{"Commands":[{{string.Join(',', commands)}}]}""";
+            Assert.Equal(201, (await Server.SendAsync("POST", Database + "/bulk_docs", body)).Status);
+        }
+
+        string first = IdsOf(await AskAsync(query + " limit 1"))[0];
+        await WaitAsync();
+        Assert.Equal(204, (await Server.SendAsync("POST", Database + "/admin/indexes/stop")).Status);
+        Assert.Equal(204, (await Server.SendAsync("DELETE", $"{Database}/docs?id={first}")).Status);
+        var answer = await Server.SendAsync(
+            "POST",
+            Database + "/streams/queries?format=jsonl",
+            Body($"{query} limit {Page}")
+        );
+        string[] lines = answer.Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        using var statistics = JsonDocument.Parse(lines[0]);
+        Assert.Equal(
+            Users + (Batches * BatchUsers) - 1,
+            statistics.RootElement.GetProperty("Stats").GetProperty("TotalResults").GetInt32()
+        );
+        Assert.Equal(Page, lines.Skip(1).Distinct(StringComparer.Ordinal).Count());
+        Assert.DoesNotContain(lines, line => line.Contains($"\"{first}\"", StringComparison.Ordinal));
+    }
+
     protected override string MembersOf(int number) => FormattableString.Invariant($"\"age\":{number % 50}");
 
     private static string[] IdsOf(JsonElement answer) =>
