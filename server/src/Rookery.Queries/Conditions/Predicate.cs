@@ -53,6 +53,9 @@ internal sealed class NotPredicate(Predicate inner) : Predicate
 /// <summary>Multiplies the inner score.</summary>
 internal sealed class BoostPredicate(Predicate inner, double factor) : Predicate
 {
+    // A sum of fewer than 100 million such scores is finite, so every score can be written as JSON.
+    private const double MaxScore = 1e300;
+
     public Predicate Inner => inner;
 
     public double Factor => factor;
@@ -62,9 +65,12 @@ internal sealed class BoostPredicate(Predicate inner, double factor) : Predicate
     public override bool TryScore(in QueriedDocument document, ScanWork work, out double score)
     {
         bool matches = inner.TryScore(document, work, out score);
-        score *= factor;
+        score = Multiply(score, factor);
         return matches;
     }
+
+    /// <summary>Returns a score multiplied by a factor, at most 1e300.</summary>
+    internal static double Multiply(double score, double factor) => Math.Min(score * factor, MaxScore);
 }
 
 /// <summary>Matches where all inner conditions match. Adds their scores.</summary>

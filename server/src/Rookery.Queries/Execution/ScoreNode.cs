@@ -1,3 +1,4 @@
+using Rookery.Queries.Conditions;
 using Rookery.Search.Segments.Postings;
 
 namespace Rookery.Queries.Execution;
@@ -79,12 +80,13 @@ internal sealed class BoostScore(ScoreNode inner, double factor) : ScoreNode
     public override bool TryScore(int entry, out double score)
     {
         bool matches = inner.TryScore(entry, out score);
-        score *= factor;
+        score = BoostPredicate.Multiply(score, factor);
         return matches;
     }
 
     /// <inheritdoc/>
-    public override double UpperBound(int entry, out int last) => inner.UpperBound(entry, out last) * factor;
+    public override double UpperBound(int entry, out int last) =>
+        BoostPredicate.Multiply(inner.UpperBound(entry, out last), factor);
 }
 
 /// <summary>Adds the scores of several conditions. Either all of them or at least one must match.</summary>

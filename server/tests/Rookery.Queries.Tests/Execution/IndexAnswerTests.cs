@@ -163,6 +163,18 @@ public sealed class IndexAnswerTests
         Assert.InRange(page.PostingsRead, 1, counted.PostingsRead);
     }
 
+    [Fact]
+    public void Factors_that_multiply_beyond_the_range_of_numbers_give_finite_scores()
+    {
+        using var example = CreateUsers(300);
+        using var page = example.Open(
+            Plan(
+                "from Users where boost(boost(search(bio, 'often'), 1e200), 1e200) and boost(age >= 0, 1e308) limit 10"
+            )
+        );
+        Assert.All(page.Documents, static document => Assert.Equal(2e300, document.Score));
+    }
+
     // Bound: ten entries of each segment, and the look-ups that find which entries come after ten known ones, for two
     // full segments and one of ten entries.
     [Theory]

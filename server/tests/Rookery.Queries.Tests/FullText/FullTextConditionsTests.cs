@@ -71,6 +71,18 @@ public sealed class FullTextConditionsTests
         );
     }
 
+    /// <summary>JSON has no number for an infinite score.</summary>
+    [Theory]
+    [InlineData("boost(boost(n = 2, 1e200), 1e200)", 1e300)]
+    [InlineData("boost(n = 2, 1.7e308) and boost(n = 2, 1.7e308)", 2e300)]
+    [InlineData("boost(boost(n = 2, 1.7e308) or boost(n = 2, 1.7e308), 5)", 1e300)]
+    [InlineData("boost(boost(lucene(title, 'f*^FACTOR'), 1e200), 1e200)", 1e300)]
+    public void Factors_that_multiply_beyond_the_range_of_numbers_give_a_finite_score(string condition, double score)
+    {
+        string factor = "1" + new string('0', 300);
+        Assert.Equal(score, ScoreOf(condition.Replace("FACTOR", factor, StringComparison.Ordinal), document: 1));
+    }
+
     [Theory]
     [InlineData("boost(n = 1, 0)")]
     [InlineData("boost(n = 1, 'x')")]
