@@ -189,13 +189,9 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
     /// <summary>Adds the words of a document.</summary>
     public void Add(in QueriedDocument document, SearchableText buffer, ScanWork work, ScanMemory memory)
     {
-        for (int term = 0; term < plan.Terms.Length; term++)
-        {
-            work.CountBytes(document.Members.Length); // each word is compared with each given word
-        }
-
+        work.CountBytes(document.Members.Length);
         _documents++;
-        var visitor = new Visitor(this, buffer, memory);
+        var visitor = new Visitor(this, buffer, work, memory);
         plan.Field.Read(document, ref visitor);
     }
 
@@ -245,7 +241,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
             .Select(static one => one.Key);
     }
 
-    private void AddWord(ReadOnlySpan<byte> word, ScanMemory memory)
+    private void AddWord(ReadOnlySpan<byte> word, ScanWork work, ScanMemory memory)
     {
         var lookup = _candidates.GetAlternateLookup<ReadOnlySpan<byte>>();
         if (lookup.TryGetValue(word, out Candidate? known))
@@ -266,6 +262,9 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
         double[]? similarities = null;
         for (int term = 0; term < plan.Terms.Length; term++)
         {
+            // Every measure compares at most each character with each.
+            work.CountBytes(length, plan.Terms[term].Length);
+
             // A word is not suggested for itself.
             double similarity = characters[..length].SequenceEqual(plan.Terms[term])
                 ? 0
@@ -300,7 +299,8 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
         }
     }
 
-    private readonly struct Visitor(SuggestionTable table, SearchableText buffer, ScanMemory memory) : IValueVisitor
+    private readonly struct Visitor(SuggestionTable table, SearchableText buffer, ScanWork work, ScanMemory memory)
+        : IValueVisitor
     {
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
@@ -309,23 +309,23 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
                 Span<byte> key = stackalloc byte[TermKey.MaxBytes];
                 if (json[0] == (byte)'"' && SuggestionPlan.TryReadWhole(json, key, out var whole) && !whole.IsEmpty)
                 {
-                    table.AddWord(whole, memory);
+                    table.AddWord(whole, work, memory);
                 }
 
                 return true;
             }
 
-            var sink = new Sink(table, memory);
+            var sink = new Sink(table, work, memory);
             analyzer.Analyze(buffer.Of(json), AnalysisPurpose.Index, firstPosition: 0, ref sink);
             return true;
         }
     }
 
-    private readonly struct Sink(SuggestionTable table, ScanMemory memory) : ITokenSink
+    private readonly struct Sink(SuggestionTable table, ScanWork work, ScanMemory memory) : ITokenSink
     {
         public bool Add(scoped in Token token)
         {
-            table.AddWord(token.Bytes, memory);
+            table.AddWord(token.Bytes, work, memory);
             return true;
         }
     }

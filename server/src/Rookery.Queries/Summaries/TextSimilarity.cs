@@ -45,19 +45,10 @@ internal static class TextSimilarity
     {
         int longer = Math.Max(one.Length, other.Length);
         int max = (int)((1 - min) * longer) + 1;
-        if (longer == 0 || !EditDistance.IsWithin(one, other, max))
-        {
-            return 0;
-        }
-
-        int edits = 0;
-        while (!EditDistance.IsWithin(one, other, edits))
-        {
-            edits++;
-        }
+        int edits = EditDistance.Measure(one, other, max);
 
         // Not 1 - edits / longer: 1 - 4 / 5 is less than 0.2, the accuracy that a client asks for.
-        return (double)(longer - edits) / longer;
+        return longer == 0 || edits > max ? 0 : (double)(longer - edits) / longer;
     }
 
     private static double JaroWinkler(ReadOnlySpan<int> one, ReadOnlySpan<int> other)

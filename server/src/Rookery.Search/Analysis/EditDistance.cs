@@ -6,23 +6,27 @@ namespace Rookery.Search.Analysis;
 /// </summary>
 public static class EditDistance
 {
+    /// <summary>Returns whether the distance of two texts is within a bound, see <see cref="Measure"/>.</summary>
+    public static bool IsWithin(ReadOnlySpan<int> left, ReadOnlySpan<int> right, int bound) =>
+        Measure(left, right, bound) <= bound;
+
     /// <summary>
-    /// Returns whether the distance of two texts is within a bound. Takes time proportional to the length of one
-    /// text multiplied by the bound.
+    /// Returns the distance of two texts if it is within a bound, otherwise the bound plus 1. Takes time proportional
+    /// to the length of one text multiplied by the bound.
     /// </summary>
     /// <param name="left">One text, up to 1,024 characters.</param>
     /// <param name="right">The other text, of any length.</param>
     /// <param name="bound">The maximum distance, from 0.</param>
-    public static bool IsWithin(ReadOnlySpan<int> left, ReadOnlySpan<int> right, int bound)
+    public static int Measure(ReadOnlySpan<int> left, ReadOnlySpan<int> right, int bound)
     {
-        if (Math.Abs(left.Length - right.Length) > bound)
-        {
-            return false;
-        }
-
         // One row of the matrix, by characters of left. Only cells within the bound of the diagonal matter; other cells
         // hold bound + 1.
         int tooMuch = bound + 1;
+        if (Math.Abs(left.Length - right.Length) > bound)
+        {
+            return tooMuch;
+        }
+
         Span<int> row = stackalloc int[left.Length + 1];
         for (int column = 0; column <= left.Length; column++)
         {
@@ -47,10 +51,10 @@ public static class EditDistance
 
             if (min == tooMuch)
             {
-                return false;
+                return tooMuch;
             }
         }
 
-        return row[left.Length] <= bound;
+        return row[left.Length];
     }
 }

@@ -45,8 +45,10 @@ public sealed class FuzzyTextTests
                 one =>
                 {
                     var (left, right, bound) = one;
-                    bool isNear = MeasureDistance(left, right) <= bound;
+                    int distance = MeasureDistance(left, right);
+                    bool isNear = distance <= bound;
                     Assert.Equal(isNear, EditDistance.IsWithin(left, right, bound));
+                    Assert.Equal(isNear ? distance : bound + 1, EditDistance.Measure(left, right, bound));
                     near += isNear ? 1 : 0;
                 }
             );
