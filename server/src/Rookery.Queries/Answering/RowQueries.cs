@@ -135,7 +135,7 @@ internal static class RowQueries
     }
 
     /// <summary>
-    /// Adds the rows of a document, or one reduced row. Always returns false, so that all rows are read.
+    /// Adds the rows of a document, or one reduced row. Returns whether no further row can change the answer.
     /// </summary>
     private static bool Add(ScanRun run, in QueriedDocument document, IReadOnlyList<byte[]> rows, SummaryRun? summary)
     {
@@ -148,7 +148,7 @@ internal static class RowQueries
             run.AddRows(document, rows, summary);
         }
 
-        return false;
+        return run.IsComplete;
     }
 
     private sealed class DisposablePair(IDisposable first, IDisposable second) : IDisposable

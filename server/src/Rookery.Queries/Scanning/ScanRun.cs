@@ -159,7 +159,10 @@ public sealed class ScanRun : IDisposable
         }
     }
 
-    /// <summary>Adds the matching rows of a document to a summary.</summary>
+    /// <summary>
+    /// Adds the matching rows of a document to a summary. Each row that matches <c>where</c> counts towards
+    /// <c>filter_limit</c>.
+    /// </summary>
     /// <param name="document">The document; <c>default</c> for a reduced row, which belongs to no document.</param>
     /// <param name="rows">The members of its rows, without braces.</param>
     /// <param name="summary">The summary.</param>
@@ -173,7 +176,19 @@ public sealed class ScanRun : IDisposable
         foreach (byte[] row in rows)
         {
             var queried = document.WithRow(row);
-            if (Matches(queried))
+            if (!_compiled.Matches(queried, _work))
+            {
+                continue;
+            }
+
+            _matched++;
+            IsComplete |= _matched >= _compiled.FilterLimit;
+            if (_matched > _compiled.FilterLimit)
+            {
+                return;
+            }
+
+            if (_compiled.Filter is null || _compiled.Filter.Matches(queried.Whole, _work))
             {
                 summary.Add(queried);
             }

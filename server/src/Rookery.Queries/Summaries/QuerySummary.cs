@@ -34,14 +34,15 @@ public abstract class QuerySummary
             return null;
         }
 
-        IReadOnlyList<SelectedField> items = ((FieldSelection)query.Select!).Items;
+        var selection = (FieldSelection)query.Select!;
+        IReadOnlyList<SelectedField> items = selection.Items;
         SelectedField first = items[0];
         string name = first.Source is SelectedFacet ? "facet" : "suggest";
-        if (query.GroupBy.Count > 0 || query.Loads.Count > 0)
+        if (query.GroupBy.Count > 0 || query.Loads.Count > 0 || selection.IsDistinct)
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                $"'{name}' cannot stand beside 'group by' and 'load'.",
+                $"'{name}' cannot stand beside 'group by', 'load' and 'distinct'.",
                 first.Position
             );
         }

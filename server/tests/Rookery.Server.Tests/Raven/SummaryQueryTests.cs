@@ -55,6 +55,29 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Theory]
+    [InlineData("from Cameras", "filter price > 9 filter_limit 2 select facet(brand)", "brand: acme 2")]
+    [InlineData("from Cameras", "filter price != 20 filter_limit 4 select facet(brand)", "brand: acme 2, zoom 1")]
+    [InlineData("from Cameras", "filter true filter_limit 0 select facet(brand)", "brand:")]
+    [InlineData("from index 'ByBrand'", "filter price > 9 filter_limit 2 select facet(brand)", "brand: acme 2")]
+    [InlineData(
+        "from index 'ByBrand'",
+        "filter price != 20 filter_limit 4 select facet(brand)",
+        "brand: acme 2, zoom 1"
+    )]
+    [InlineData("from index 'ByBrand'", "filter true filter_limit 0 select facet(brand)", "brand:")]
+    [InlineData("from index 'Prices'", "filter count > 0 filter_limit 1 select facet(brand)", "brand: acme 1")]
+    public async Task Facets_count_the_results_of_filter_up_to_its_limit(string source, string clauses, string expected)
+    {
+        string db = await FillAsync();
+        await DefineIndexAsync(db);
+        await DefineAsync(
+            db,
+            """{"Name":"Prices","Maps":["map('Cameras', c => ({ brand: c.brand.toLowerCase(), count: 1 }))"],"Reduce":"groupBy(r => r.brand).aggregate(g => ({ brand: g.key, count: g.values.reduce((n, v) => n + v.count, 0) }))"}"""
+        );
+        Assert.Equal(expected, DescribeFacets(await QueryAsync(db, $"{source} {clauses}")));
+    }
+
+    [Theory]
     [InlineData("from Cameras order by price select facet(brand)", "brand: acme 3, zoom 2")]
     [InlineData("from Cameras select facet(brand) include maker", "brand: acme 3, zoom 2")]
     [InlineData("from index 'ByBrand' order by price as long select facet(brand)", "brand: acme 3, zoom 2")]
@@ -151,6 +174,8 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("from Cameras select facet(id('cameras/1'))", 400, "has no facet")]
     [InlineData("from Cameras select facet(brand, sum(price), name)", 400, "one field")]
     [InlineData("from Cameras select facet(brand), name", 400, "beside other parts")]
+    [InlineData("from Cameras select distinct facet(brand)", 400, "'facet' cannot stand beside")]
+    [InlineData("from Cameras select distinct suggest(text, 'a')", 400, "'suggest' cannot stand beside")]
     public async Task Invalid_facets_are_refused(string query, int status, string named)
     {
         string db = await FillAsync();
