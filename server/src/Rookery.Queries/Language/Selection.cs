@@ -80,6 +80,11 @@ public sealed record ScriptSelection(ScriptText Script) : Selection;
 
 /// <summary><c>select f(u, p)</c>: a call of a declared function.</summary>
 /// <param name="Function">The name of the function.</param>
-/// <param name="Arguments">The arguments as written: aliases, paths or values.</param>
+/// <param name="Arguments">The arguments.</param>
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>
-public sealed record CallSelection(string Function, IReadOnlyList<ScriptText> Arguments, int Position) : Selection;
+public sealed record CallSelection(string Function, IReadOnlyList<CallArgument> Arguments, int Position) : Selection;
+
+/// <summary>An argument of a call: an alias, a path or a value.</summary>
+/// <param name="Written">The argument as written.</param>
+/// <param name="Value">The value; null for an alias or a path.</param>
+public sealed record CallArgument(ScriptText Written, Operand? Value);

@@ -83,19 +83,20 @@ internal sealed class SelectionReader(
         return (new SelectedField(source, fields.TryReadAlias(), position), null);
     }
 
-    private List<ScriptText> ReadArguments()
+    private List<CallArgument> ReadArguments()
     {
-        var arguments = new List<ScriptText>();
+        var arguments = new List<CallArgument>();
         reader.ExpectSymbol("(");
         while (!reader.Current.IsSymbol(")") && (arguments.Count == 0 || reader.AcceptSymbol(",")))
         {
             int start = reader.Current.Position;
-            if (OperandReader.TryRead(reader) is null)
+            var value = OperandReader.TryRead(reader);
+            if (value is null)
             {
                 fields.ReadPath("an alias, a field or a value");
             }
 
-            arguments.Add(new ScriptText(reader.TextFrom(start), start));
+            arguments.Add(new CallArgument(new ScriptText(reader.TextFrom(start), start), value));
         }
 
         reader.ExpectSymbol(")");

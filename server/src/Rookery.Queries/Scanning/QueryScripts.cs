@@ -19,10 +19,11 @@ public static class QueryScripts
     /// <exception cref="QueryException">The script is refused.</exception>
     internal static SelectionScript? SelectionOf(Query query, QueryParameters parameters)
     {
+        var call = query.Select as CallSelection;
         ScriptPart? expression = query.Select switch
         {
             ScriptSelection script => new ScriptPart("{" + script.Script.Text + "}", script.Script.Position - 1),
-            CallSelection call => PartOf(query, call),
+            CallSelection => new ScriptPart(call!.Function, call.Position),
             FieldSelection { Items.Count: > 0 } fields when query.Loads.Count > 0 => PartOf(
                 query,
                 fields,
@@ -48,7 +49,10 @@ public static class QueryScripts
         {
             Definitions = [.. query.Loads.Select(load => new ScriptDefinition(load.Alias, PartOf(query, load)))],
         };
-        return new SelectionScript(Compile(() => source.CompileSelection(part)), parameters.ToJson(), part.Position);
+        var program = Compile(() =>
+            call is null ? source.CompileSelection(part) : source.CompileCall(part, call.Arguments.Select(PartOf))
+        );
+        return new SelectionScript(program, parameters.ToJson(), part.Position);
     }
 
     /// <summary>Compiles the script of a query's <c>update</c>.</summary>
@@ -109,13 +113,11 @@ public static class QueryScripts
     }
 
     /// <summary>
-    /// Returns the call as JavaScript. Arguments in RQL have the same syntax, so their text is copied.
+    /// Returns an argument as JavaScript. Values are written anew, because the escapes of RQL mean other characters in
+    /// JavaScript. Paths and parameters have the same syntax.
     /// </summary>
-    private static ScriptPart PartOf(Query query, CallSelection call)
-    {
-        int end = call.Arguments is [.., var last] ? last.Position + last.Text.Length : -1;
-        return new ScriptPart(end < 0 ? call.Function + "()" : query.Text[call.Position..end] + ")", call.Position);
-    }
+    private static ScriptPart PartOf(CallArgument argument) =>
+        new(LiteralOf(argument.Value) ?? argument.Written.Text, argument.Written.Position);
 
     /// <summary>Returns a call of <c>load</c>. With <c>as c[]</c>, the path holds one id or an array of ids.</summary>
     private static ScriptPart PartOf(Query query, LoadClause load)
@@ -152,14 +154,9 @@ public static class QueryScripts
                 return "id(this)";
             case SelectedOperand { Value: var value }:
                 operands.ReadJson(value);
-                return value switch
-                {
-                    ParameterOperand parameter => $"args[{Quote(parameter.Name)}]",
-                    TextOperand text => Quote(text.Value),
-                    NumberOperand number => $"({number.Text})",
-                    BooleanOperand boolean => boolean.Value ? "true" : "false",
-                    _ => "null",
-                };
+                return value is ParameterOperand parameter
+                    ? $"args[{Quote(parameter.Name)}]"
+                    : LiteralOf(value) ?? "null";
             default:
                 throw new QueryException(
                     QueryFault.NotSupported,
@@ -168,6 +165,17 @@ public static class QueryScripts
                 );
         }
     }
+
+    /// <summary>Returns a value as JavaScript; null for a parameter, or if there is no value.</summary>
+    private static string? LiteralOf(Operand? value) =>
+        value switch
+        {
+            TextOperand text => Quote(text.Value),
+            NumberOperand number => $"({number.Text})",
+            BooleanOperand boolean => boolean.Value ? "true" : "false",
+            NullOperand => "null",
+            _ => null,
+        };
 
     /// <summary>
     /// Returns a path as JavaScript, from the document or from a document that an earlier clause loads.

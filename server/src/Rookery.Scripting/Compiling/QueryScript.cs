@@ -40,9 +40,25 @@ public sealed record QueryScript
 
     /// <summary>Compiles an expression over the document, which may load other documents.</summary>
     /// <exception cref="ScriptException">A part has a syntax error or uses something unsupported.</exception>
-    public ScriptProgram CompileSelection(ScriptPart expression)
+    public ScriptProgram CompileSelection(ScriptPart expression) =>
+        CompileSelection(ReadExpression(expression), expression.Position);
+
+    /// <summary>Compiles a call of one of <see cref="Functions"/>.</summary>
+    /// <param name="function">The name of the function.</param>
+    /// <param name="arguments">The arguments.</param>
+    /// <exception cref="ScriptException">A part has a syntax error or uses something unsupported.</exception>
+    public ScriptProgram CompileCall(ScriptPart function, IEnumerable<ScriptPart> arguments) =>
+        CompileSelection(
+            new CallExpression(
+                ReadExpression(function),
+                [.. arguments.Select(ReadExpression)],
+                function.Position + function.Text.Length
+            ),
+            function.Position
+        );
+
+    private ScriptProgram CompileSelection(Expression value, int position)
     {
-        var value = ReadExpression(expression);
         Statement[] statements =
         [
             .. Functions.Select(Read),
@@ -52,7 +68,7 @@ public sealed record QueryScript
                 IsConstant: true,
                 definition.Value.Position
             )),
-            new ReturnStatement(value, expression.Position),
+            new ReturnStatement(value, position),
         ];
         return ScriptEmitter.Compile(ScriptUse.Reading, Parameters, statements, JavaScript.FieldsOf(value), Alias);
     }

@@ -128,7 +128,7 @@ internal static class QueryPrinter
                 + $"[{string.Join(", ", fields.Items.Select(item => Print(item.Source) + Alias(item.Alias)))}]",
             ScriptSelection script => $"{{{script.Script.Text}}}",
             CallSelection call =>
-                $"call {call.Function}({string.Join(", ", call.Arguments.Select(argument => argument.Text))})",
+                $"call {call.Function}({string.Join(", ", call.Arguments.Select(argument => argument.Written.Text))})",
             _ => throw new InvalidOperationException(selection.ToString()),
         };
 

@@ -27,6 +27,15 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
         """{"first":"Bob","friend":"users/1","age":20}"""
     )]
     [InlineData("declare function f() { } from Users as u where u.age < 25 select f()", "{}")]
+    [InlineData(
+        """declare function f(u, a, b, c) { return { a, b, c } } from Users as u where u.age < 25 select f(u, 'C:\dir\b\x41', 'it''s', "\d")""",
+        """{"a":"C:\\dir\\b\\x41","b":"it's","c":"\\d"}"""
+    )]
+    [InlineData(
+        "declare function f(a, b, c, d) { return { a, b, c, d } } from Users as u where u.age < 25 "
+            + "select f(TRUE, NULL, 007, 1__0)",
+        """{"a":true,"b":null,"c":7,"d":10}"""
+    )]
     [InlineData("from Users as u where u.age < 25 select { '@metadata': { a: 1 }, b: 2 }", """{"b":2}""")]
     [InlineData(
         "from Orders as o load o.company as c, o.lines[].product as p[], c.owner as w select { c: c.name, p: "
@@ -53,6 +62,11 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
         "regular expressions.\nLine 3, column 20"
     )]
     [InlineData("from Users as u select { a: new Date() }", 501, "'new'.\nLine 1, column 29")]
+    [InlineData(
+        "declare function f(a, b) { return {} } from Users as u select f('\\d''', v)",
+        501,
+        ".\nLine 1, column 73"
+    )]
     [InlineData(
         "declare function f(u) { try { } catch (e) { } } from Users as u select f(u)",
         501,
