@@ -126,7 +126,7 @@ internal sealed class FacetPlan
     /// </summary>
     private static FieldReader ReaderOfNumbers(FieldPath path, FieldResolver fields) =>
         fields is RowFields { Rows: var rows } && !rows.HasField(path)
-            ? new FieldReader(path)
+            ? new FieldReader(new FieldPath([new(path.ToString(), IsEach: false)], path.Position))
             : fields.CreateReader(new PathReference(path));
 
     private static string FieldOf(Condition range) =>

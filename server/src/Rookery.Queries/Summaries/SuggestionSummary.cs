@@ -56,13 +56,12 @@ internal sealed record SuggestionPlan(
         OperandValues operands
     )
     {
-        Analyzer? analyzer = AnalyzerCatalog.Default;
-        if (fields is RowFields { Rows: var rows })
-        {
-            var field = new PathReference(suggestion.Field);
-            rows.NameOf(field); // refuses a field that the index lacks
-            analyzer = rows.IsOfWords(suggestion.Field) ? rows.AnalyzerOf(field) : null;
-        }
+        var field = new PathReference(suggestion.Field);
+        var reader = fields.CreateReader(field);
+        var analyzer =
+            fields is not RowFields { Rows: var rows } ? AnalyzerCatalog.Default
+            : rows.IsOfWords(suggestion.Field) ? rows.AnalyzerOf(field)
+            : null;
 
         int position = suggestion.Term.Position;
         byte[][] terms = [.. operands.ReadElements([suggestion.Term])];
@@ -78,7 +77,7 @@ internal sealed record SuggestionPlan(
         var options = new ClauseOptions(suggestion.Options, "suggest", operands);
         var plan = new SuggestionPlan(
             item.Alias ?? suggestion.Field.ToString(),
-            new FieldReader(suggestion.Field),
+            reader,
             [.. terms.Select(term => CharactersOf(term, analyzer, position))],
             options.ReadCount("PageSize", DefaultPageSize),
             options.ReadWord("Distance", SimilarityMeasure.Levenshtein),

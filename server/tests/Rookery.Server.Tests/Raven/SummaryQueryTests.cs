@@ -118,6 +118,23 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
         ).IsRefusal(400, "has no field 'none'");
     }
 
+    [Fact]
+    public async Task A_dot_in_the_name_of_an_index_field_leads_to_no_member()
+    {
+        string db = await FillAsync();
+        await DefineAsync(
+            db,
+            """{"Name":"Dotted","Maps":["map('Cameras', c => ({ 'a.b': c.brand, c: { d: 1 } }))"]}"""
+        );
+        const string From = "from index 'Dotted' select ";
+        Assert.Equal("zoom", await SuggestAsync(db, From + "suggest('a.b', 'zom')"));
+        Assert.Equal("a.b: acme 3, zoom 2", DescribeFacets(await QueryAsync(db, From + "facet('a.b')")));
+        Assert.Equal(
+            "@AllResults: @AllResults 5 c.d sum=0",
+            DescribeFacets(await QueryAsync(db, From + "facet(sum(c.d))"))
+        );
+    }
+
     /// <summary>The terms of a full-text field are those of its analyzer.</summary>
     [Theory]
     [InlineData("WhitespaceAnalyzer", "suggest(name, 'Nikn-F')", "Nikon-F,Nikon-D")]
