@@ -44,86 +44,109 @@ public static class FacetSetup
     /// <summary>Writes each facet as <c>facet(…)</c>.</summary>
     private static IEnumerable<string> Write(JsonElement setup, int position)
     {
-        foreach (var facet in Elements(setup, "Facets"))
+        foreach (var facet in Elements(setup, "Facets", JsonValueKind.Object, position))
         {
             var arguments = new List<string>();
-            if (Text(facet, "FieldName") is { } field)
+            if (Text(facet, "FieldName", position) is { } field)
             {
                 arguments.Add(Quote(field));
             }
 
-            AddAggregates(facet, arguments);
-            if (facet.TryGetProperty("Options", out var options) && options.ValueKind == JsonValueKind.Object)
-            {
-                arguments.Add(Quote(options.GetRawText()));
-            }
-
-            yield return Call(facet, arguments);
+            yield return Call(facet, arguments, position);
         }
 
-        foreach (var facet in Elements(setup, "RangeFacets"))
+        foreach (var facet in Elements(setup, "RangeFacets", JsonValueKind.Object, position))
         {
-            var arguments = Elements(facet, "Ranges")
-                .Select(range =>
-                    range.ValueKind == JsonValueKind.String ? range.GetString()! : throw Wrong("Ranges", position)
-                )
-                .ToList();
-            AddAggregates(facet, arguments);
-            yield return Call(facet, arguments);
+            var ranges = Elements(facet, "Ranges", JsonValueKind.String, position);
+            yield return Call(facet, [.. ranges.Select(static range => range.GetString()!)], position);
         }
     }
 
-    private static string Call(JsonElement facet, List<string> arguments) =>
-        $"facet({string.Join(',', arguments)})"
-        + (Text(facet, "DisplayFieldName") is { } name ? " as " + Quote(name) : "");
+    private static string Call(JsonElement facet, List<string> arguments, int position)
+    {
+        AddAggregates(facet, arguments, position);
+        if (Find(facet, "Options") is { } options)
+        {
+            Require(options, JsonValueKind.Object, "Options", position);
+            arguments.Add(Quote(options.GetRawText()));
+        }
+
+        return $"facet({string.Join(',', arguments)})"
+            + (Text(facet, "DisplayFieldName", position) is { } name ? " as " + Quote(name) : "");
+    }
 
     /// <summary>
     /// Adds the aggregates: <c>{"Sum":["price"]}</c>, <c>{"Sum":[{"Name":"price","DisplayName":"total"}]}</c>, or from
     /// older clients <c>{"Sum":"price"}</c>.
     /// </summary>
-    private static void AddAggregates(JsonElement facet, List<string> arguments)
+    private static void AddAggregates(JsonElement facet, List<string> arguments, int position)
     {
-        if (!facet.TryGetProperty("Aggregations", out var all) || all.ValueKind != JsonValueKind.Object)
+        if (Find(facet, "Aggregations") is not { } all)
         {
             return;
         }
 
+        Require(all, JsonValueKind.Object, "Aggregations", position);
         foreach (var (member, function) in Functions)
         {
-            if (!all.TryGetProperty(member, out var fields))
+            JsonElement[] fields = Find(all, member) switch
             {
-                continue;
-            }
-
-            foreach (
-                var field in fields.ValueKind == JsonValueKind.Array ? fields.EnumerateArray().ToArray() : [fields]
-            )
-            {
-                string? name = field.ValueKind == JsonValueKind.String ? field.GetString() : Text(field, "Name");
-                if (name is not null)
-                {
-                    arguments.Add(
-                        $"{function}({Quote(name)})"
-                            + (Text(field, "DisplayName") is { } alias ? " as " + Quote(alias) : "")
-                    );
-                }
-            }
+                { ValueKind: JsonValueKind.Array } list => [.. list.EnumerateArray()],
+                { } field => [field],
+                null => [],
+            };
+            arguments.AddRange(fields.Select(field => Aggregate(function, field, member, position)));
         }
     }
 
-    private static JsonElement[] Elements(JsonElement value, string member) =>
-        value.ValueKind == JsonValueKind.Object
-        && value.TryGetProperty(member, out var list)
-        && list.ValueKind == JsonValueKind.Array
-            ? [.. list.EnumerateArray()]
-            : [];
+    private static string Aggregate(string function, JsonElement field, string member, int position)
+    {
+        if (field.ValueKind == JsonValueKind.String)
+        {
+            return $"{function}({Quote(field.GetString()!)})";
+        }
 
-    private static string? Text(JsonElement value, string member) =>
-        value.ValueKind == JsonValueKind.Object
-        && value.TryGetProperty(member, out var text)
-        && text.ValueKind == JsonValueKind.String
-            ? text.GetString()
-            : null;
+        Require(field, JsonValueKind.Object, member, position);
+        string name = Text(field, "Name", position) ?? throw Wrong(member, position);
+        return $"{function}({Quote(name)})"
+            + (Text(field, "DisplayName", position) is { } alias ? " as " + Quote(alias) : "");
+    }
+
+    private static JsonElement[] Elements(JsonElement value, string member, JsonValueKind kind, int position)
+    {
+        if (Find(value, member) is not { } list)
+        {
+            return [];
+        }
+
+        Require(list, JsonValueKind.Array, member, position);
+        JsonElement[] elements = [.. list.EnumerateArray()];
+        Array.ForEach(elements, element => Require(element, kind, member, position));
+        return elements;
+    }
+
+    private static string? Text(JsonElement value, string member, int position)
+    {
+        if (Find(value, member) is not { } text)
+        {
+            return null;
+        }
+
+        Require(text, JsonValueKind.String, member, position);
+        return text.GetString();
+    }
+
+    /// <summary>Returns a member of an object; null if it is missing or null.</summary>
+    private static JsonElement? Find(JsonElement value, string member) =>
+        value.TryGetProperty(member, out var found) && found.ValueKind != JsonValueKind.Null ? found : null;
+
+    private static void Require(JsonElement value, JsonValueKind kind, string member, int position)
+    {
+        if (value.ValueKind != kind)
+        {
+            throw Wrong(member, position);
+        }
+    }
 
     private static string Quote(string text) =>
         $"'{text.Replace("\\", "\\\\", StringComparison.Ordinal).Replace("'", "\\'", StringComparison.Ordinal)}'";
@@ -131,7 +154,8 @@ public static class FacetSetup
     private static QueryException Wrong(string member, int position) =>
         new(
             QueryFault.Invalid,
-            $"'{member}' of the stored facet setup must contain texts like 'price < 100'.",
+            $"'{member}' of the stored facet setup does not have the form that RavenDB's clients store: "
+                + """{"Facets":[{"FieldName":"brand"}],"RangeFacets":[{"Ranges":["price < 100"]}]}.""",
             position
         );
 }

@@ -200,6 +200,25 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Theory]
+    [InlineData("""{"Facets":["brand"]}""", "'Facets' of the stored facet setup")]
+    [InlineData("""{"Facets":{"FieldName":"brand"}}""", "'Facets' of")]
+    [InlineData("""{"Facets":[{"FieldName":5}]}""", "'FieldName' of")]
+    [InlineData("""{"Facets":[{"FieldName":"brand","Options":"x"}]}""", "'Options' of")]
+    [InlineData("""{"Facets":[{"FieldName":"brand","Aggregations":["price"]}]}""", "'Aggregations' of")]
+    [InlineData("""{"Facets":[{"FieldName":"brand","Aggregations":{"Sum":[5]}}]}""", "'Sum' of")]
+    [InlineData("""{"Facets":[{"FieldName":"brand","Aggregations":{"Max":{}}}]}""", "'Max' of")]
+    [InlineData("""{"RangeFacets":[["price < 10"]]}""", "'RangeFacets' of")]
+    [InlineData("""{"RangeFacets":[{"Ranges":"price < 10"}]}""", "'Ranges' of")]
+    [InlineData("""{"RangeFacets":[{"Ranges":["price < 10"],"Options":{"Surprise":1}}]}""", "'Surprise'")]
+    public async Task A_facet_setup_of_another_form_is_refused(string setup, string named)
+    {
+        string db = await FillAsync();
+        Assert.Equal(201, (await server.SendAsync("PUT", $"{db}/docs?id=facets/wrong", setup)).Status);
+        string body = BodyOf("from Cameras select facet(id('facets/wrong'))");
+        (await server.SendAsync("POST", db + "/queries", body)).IsRefusal(400, named);
+    }
+
+    [Theory]
     [InlineData("suggest(text, 'nigth')", "text: night")]
     [InlineData("suggest(text, 'NIGTH', '{\"SortMode\":\"None\",\"PageSize\":1}') as s", "s: night")]
     [InlineData("suggest(text, 'nigth', '{\"Accuracy\":0.99}')", "text: ")]
