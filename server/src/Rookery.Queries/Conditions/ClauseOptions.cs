@@ -47,6 +47,8 @@ internal sealed class ClauseOptions
                         _position
                     );
                 }
+
+                RequireWholeTexts(member.Name, member.Value);
             }
         }
         catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
@@ -172,6 +174,31 @@ internal sealed class ClauseOptions
             throw new QueryException(
                 QueryFault.Invalid,
                 $"'{unknown}' is not an option of '{_clause}', which takes {string.Join(", ", _knownOptions)}.",
+                _position
+            );
+        }
+    }
+
+    /// <summary>
+    /// Refuses half of a surrogate pair. JsonDocument accepts it and fails when the text is read. A parameter that is
+    /// an object was checked before.
+    /// </summary>
+    private void RequireWholeTexts(string name, JsonElement value)
+    {
+        try
+        {
+            foreach (
+                var text in value.ValueKind == JsonValueKind.Array ? value.EnumerateArray().AsEnumerable() : [value]
+            )
+            {
+                _ = text.ValueKind == JsonValueKind.String ? text.GetString() : null;
+            }
+        }
+        catch (InvalidOperationException)
+        {
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"The option '{name}' of '{_clause}' contains half of a surrogate pair, which is no character.",
                 _position
             );
         }

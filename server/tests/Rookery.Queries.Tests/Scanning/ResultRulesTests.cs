@@ -359,6 +359,21 @@ public sealed class ResultRulesTests
         QueryFault.Invalid,
         "'Accuracy' of 'suggest' must be a number from 0 to 1"
     )]
+    [InlineData(
+        "from Orders include highlight(company, 9, 1, '{\"GroupKey\":\"\\\\ud800\"}')",
+        QueryFault.Invalid,
+        "'GroupKey' of 'highlight' contains half of a surrogate pair"
+    )]
+    [InlineData(
+        "from Orders include highlight(company, 9, 1, '{\"PreTags\":[\"a\",\"\\\\udc00\"]}')",
+        QueryFault.Invalid,
+        "'PreTags' of 'highlight' contains half of a surrogate pair"
+    )]
+    [InlineData(
+        "from Orders select facet(company, '{\"TermSortMode\":\"\\\\ud800\"}')",
+        QueryFault.Invalid,
+        "'TermSortMode' of 'facet' contains half of a surrogate pair"
+    )]
     public void An_error_names_the_invalid_or_unsupported_part(string query, QueryFault fault, string named)
     {
         QueryException refusal = Assert.Throws<QueryException>(() => Orders.Ask(query));
