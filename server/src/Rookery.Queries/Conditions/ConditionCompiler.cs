@@ -99,6 +99,8 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             ExistsCondition exists => new ExistsPredicate(fields.CreateReader(exists.Field)),
             TextCondition text => CompileText(text, isExact),
             LuceneCondition lucene => CompileLucene(lucene, isExact),
+            SearchCondition or FuzzyCondition or ProximityCondition or MoreLikeThisCondition when isExact =>
+                throw NotExact(condition),
             SearchCondition search => CompileSearch(search),
             FuzzyCondition fuzzy => CompileFuzzy(fuzzy),
             ProximityCondition proximity => CompileProximity(proximity),
@@ -366,6 +368,19 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         byte[] folded = new byte[TextFolding.MaxBytes(text.Length)];
         return folded[..TextFolding.FoldAll(text, folded)];
     }
+
+    private static QueryException NotExact(Condition condition) =>
+        new(
+            QueryFault.NotSupported,
+            $"'exact' around '{condition switch
+            {
+                SearchCondition => "search",
+                FuzzyCondition => "fuzzy",
+                ProximityCondition => "proximity",
+                _ => "moreLikeThis",
+            }}' is not supported by this version, because it compares without case: leave 'exact' out.",
+            condition.Position
+        );
 
     private static QueryException NotSupported(string clause, Condition condition) =>
         new(

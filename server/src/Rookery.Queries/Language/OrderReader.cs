@@ -8,7 +8,22 @@ internal sealed class OrderReader(RqlReader reader, RqlFieldReader fields)
     public OrderKey Read()
     {
         var key = ReadKey();
-        return reader.Accept("nulls") ? key with { Nulls = ReadNullPlace() } : key;
+        int position = reader.Current.Position;
+        if (!reader.Accept("nulls"))
+        {
+            return key;
+        }
+
+        return key.Field is null
+            ? throw new QueryException(
+                QueryFault.Invalid,
+                "'nulls first' and 'nulls last' place the nulls of a field; random() and score() are never null.",
+                position
+            )
+            : key with
+            {
+                Nulls = ReadNullPlace(),
+            };
     }
 
     private OrderKey ReadKey()

@@ -32,7 +32,8 @@ internal sealed class FacetPlan
         FieldReader? field,
         (string Text, Predicate Condition)[] ranges,
         FacetNumbers[] numbers,
-        ClauseOptions options
+        ClauseOptions options,
+        int position
     )
     {
         Name = name;
@@ -44,6 +45,15 @@ internal sealed class FacetPlan
         PageSize = options.ReadCount("PageSize", int.MaxValue);
         NamesRemaining = options.ReadFlag("IncludeRemainingTerms");
         options.RefuseUnread();
+        if (field is null && Order != FacetOrder.ValueAsc)
+        {
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"'TermSortMode' {Order} orders the values of a field. Ranges keep the order of the query: leave it "
+                    + "out.",
+                position
+            );
+        }
     }
 
     /// <summary>The name in the answer.</summary>
@@ -116,7 +126,8 @@ internal sealed class FacetPlan
                         [.. group.Select(static one => one.Aggregate.Kind).Distinct()]
                     )),
             ],
-            new ClauseOptions(facet.Options, "facet", operands)
+            new ClauseOptions(facet.Options, "facet", operands),
+            facet.Options?.Position ?? -1
         );
     }
 

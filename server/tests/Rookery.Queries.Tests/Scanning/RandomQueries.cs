@@ -121,6 +121,30 @@ internal sealed class RandomQueries(Random random, bool isWide = false)
         return $"{{{string.Join(',', members)}}}";
     }
 
+    /// <summary>Draws a condition that <c>exact</c> can enclose.</summary>
+    private Condition ConditionOnValues(int depth)
+    {
+        Condition drawn;
+        do
+        {
+            drawn = Condition(depth);
+        } while (ComparesWithoutCase(drawn));
+
+        return drawn;
+    }
+
+    private static bool ComparesWithoutCase(Condition condition) =>
+        condition switch
+        {
+            SearchCondition or ProximityCondition or FuzzyCondition => true,
+            AndCondition and => and.Conditions.Any(ComparesWithoutCase),
+            OrCondition or => or.Conditions.Any(ComparesWithoutCase),
+            IntersectCondition intersect => intersect.Conditions.Any(ComparesWithoutCase),
+            NotCondition not => ComparesWithoutCase(not.Inner),
+            BoostCondition boost => ComparesWithoutCase(boost.Inner),
+            _ => false,
+        };
+
     /// <summary>Draws a condition, with inner conditions up to a depth.</summary>
     public Condition Condition(int depth)
     {
@@ -131,7 +155,7 @@ internal sealed class RandomQueries(Random random, bool isWide = false)
                 0 => new AndCondition([Condition(depth - 1), Condition(depth - 1)], Position: 0),
                 1 => new OrCondition([Condition(depth - 1), Condition(depth - 1), Condition(depth - 1)], Position: 0),
                 2 => new NotCondition(Condition(depth - 1), Position: 0),
-                _ => new ExactCondition(Condition(depth - 1), Position: 0),
+                _ => new ExactCondition(ConditionOnValues(depth - 1), Position: 0),
             };
         }
 

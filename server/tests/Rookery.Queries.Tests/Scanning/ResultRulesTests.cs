@@ -374,6 +374,25 @@ public sealed class ResultRulesTests
         QueryFault.Invalid,
         "'TermSortMode' of 'facet' contains half of a surrogate pair"
     )]
+    [InlineData("from Orders where exact(search(company, 'a'))", QueryFault.NotSupported, "'exact' around 'search'")]
+    [InlineData("from Orders where exact(not fuzzy(t = 'a', 0.5))", QueryFault.NotSupported, "'exact' around 'fuzzy'")]
+    [InlineData(
+        "from Orders where exact(company = 'a' and proximity(search(company, 'a b'), 2))",
+        QueryFault.NotSupported,
+        "'exact' around 'proximity'"
+    )]
+    [InlineData(
+        "from Orders where exact(moreLikeThis('orders/1'))",
+        QueryFault.NotSupported,
+        "'exact' around 'moreLikeThis'"
+    )]
+    [InlineData("from Orders order by random() nulls last", QueryFault.Invalid, "'nulls first' and 'nulls last'")]
+    [InlineData("from Orders order by score() desc nulls first", QueryFault.Invalid, "'nulls first' and 'nulls last'")]
+    [InlineData(
+        "from Orders select facet(total < 10, '{\"TermSortMode\":\"CountDesc\"}')",
+        QueryFault.Invalid,
+        "'TermSortMode' CountDesc"
+    )]
     public void An_error_names_the_invalid_or_unsupported_part(string query, QueryFault fault, string named)
     {
         QueryException refusal = Assert.Throws<QueryException>(() => Orders.Ask(query));
