@@ -154,6 +154,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
 
     private Predicate CompileIn(InCondition isIn, bool isExact)
     {
+        var reader = fields.CreateReader(isIn.Field); // also for an empty list: refuses an unknown field
         var values = new List<byte[]>();
         foreach (byte[] value in operands.ReadElements(isIn.Values))
         {
@@ -167,15 +168,18 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         }
 
         return isIn.IsAll
-            ? new AllTermsPredicate(fields.CreateReader(isIn.Field), new TermSet(values, isExact), isExact)
-            : CompileTerms(isIn.Field, values, isExact);
+            ? new AllTermsPredicate(reader, new TermSet(values, isExact), isExact)
+            : new TermsPredicate(reader, new TermSet(values, isExact), isExact);
     }
 
     private TermsPredicate CompileTerms(FieldReference field, IReadOnlyList<byte[]> values, bool isExact) =>
         new(fields.CreateReader(field), new TermSet(values, isExact), isExact);
 
-    private Predicate CompileRange(FieldReference field, KeyRange range, bool isExact) =>
-        range.IsEmpty ? new ConstantPredicate(false) : new RangePredicate(fields.CreateReader(field), range, isExact);
+    private Predicate CompileRange(FieldReference field, KeyRange range, bool isExact)
+    {
+        var reader = fields.CreateReader(field); // also for an empty range: refuses an unknown field
+        return range.IsEmpty ? new ConstantPredicate(false) : new RangePredicate(reader, range, isExact);
+    }
 
     private byte[]? KeyOfBound(Operand? operand, bool isExact)
     {

@@ -187,6 +187,22 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Theory]
+    [InlineData("nosuch = 5")]
+    [InlineData("nosuch in ()")]
+    [InlineData("nosuch all in ()")]
+    [InlineData("nosuch in ($none)")]
+    [InlineData("nosuch between 5 and 1")]
+    [InlineData("nosuch between 5 and 'a'")]
+    [InlineData("lucene(nosuch, '[5 TO 1]')")]
+    public async Task A_field_that_the_index_lacks_is_refused_whatever_it_is_compared_with(string condition)
+    {
+        string db = await FillAsync();
+        await DefineIndexAsync(db);
+        string body = BodyOf($"from index 'ByBrand' where {condition}");
+        (await server.SendAsync("POST", db + "/queries", body)).IsRefusal(400, "has no field 'nosuch'");
+    }
+
+    [Theory]
     [InlineData("from Cameras select facet(id('facets/none'))", 400, "facets/none")]
     [InlineData("from Cameras select facet(id('cameras/1'))", 400, "has no facet")]
     [InlineData("from Cameras select facet(brand, sum(price), name)", 400, "one field")]
@@ -355,7 +371,12 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
             {
                 Query = query,
                 WaitForNonStaleResults = true,
-                QueryParameters = new { ten = 10, words = (string[])["nigth", "camrea"] },
+                QueryParameters = new
+                {
+                    ten = 10,
+                    words = (string[])["nigth", "camrea"],
+                    none = Array.Empty<int>(),
+                },
             }
         );
 
