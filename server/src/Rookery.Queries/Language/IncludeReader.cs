@@ -8,6 +8,9 @@ namespace Rookery.Queries.Language;
 /// <param name="loads">The <c>load</c> clauses of the query.</param>
 internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IReadOnlyList<LoadClause> loads)
 {
+    // The highlights and explanations read so far: an answer has one of each name.
+    private readonly HashSet<string> _notes = new(StringComparer.Ordinal);
+
     /// <summary>Parses one part.</summary>
     /// <exception cref="QueryException">The part is invalid.</exception>
     public IncludeClause Read()
@@ -29,12 +32,7 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
                 ReadArguments("timings", max: 0),
                 start.Position
             ),
-            "explanations" => new IncludeClause(
-                IncludeKind.Explanations,
-                Path: null,
-                ReadArguments("explanations", max: 1),
-                start.Position
-            ),
+            "explanations" => ReadExplanations(start.Position),
             "highlight" => ReadHighlight(start.Position),
             "cmpxchg" => ReadCompareExchange(start.Position),
             "counters" => ReadCounters(start.Position),
@@ -165,6 +163,20 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
         return arguments;
     }
 
+    private IncludeClause ReadExplanations(int position)
+    {
+        RefuseRepeated("explanations()", position);
+        return new IncludeClause(IncludeKind.Explanations, Path: null, ReadArguments("explanations", max: 1), position);
+    }
+
+    private void RefuseRepeated(string note, int position)
+    {
+        if (!_notes.Add(note))
+        {
+            throw new QueryException(QueryFault.Invalid, $"'{note}' is included twice: include it once.", position);
+        }
+    }
+
     private IncludeClause ReadHighlight(int position)
     {
         reader.ExpectSymbol("(");
@@ -180,6 +192,7 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
             );
         }
 
+        RefuseRepeated($"highlight({path})", position);
         reader.ExpectSymbol(",");
         var length = OperandReader.ReadNumber(reader);
         reader.ExpectSymbol(",");

@@ -47,6 +47,14 @@ public sealed class RqlErrorTests
     [InlineData("from Users where ^'a..b' = 5", "The name of a field cannot be empty.")]
     [InlineData("from Users order ^a", "'a' stands where 'by' must stand.")]
     [InlineData("from Users where a = 1 filter_limit ^5", "'filter_limit' needs a 'filter'.")]
+    [InlineData(
+        "from Users as u include highlight(u.bio, 80, 1, $a), ^highlight(bio, 90, 2, $b)",
+        "'highlight(bio)' is included twice: include it once."
+    )]
+    [InlineData(
+        "from Users include explanations(), ^explanations($b)",
+        "'explanations()' is included twice: include it once."
+    )]
     [InlineData("from Users order by a nulls ^middle", "'middle' stands where 'first' or 'last' must stand.")]
     [InlineData(
         "from Users order by a as ^number",
