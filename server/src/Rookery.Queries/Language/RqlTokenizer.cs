@@ -1,3 +1,5 @@
+using System.Text;
+
 namespace Rookery.Queries.Language;
 
 /// <summary>Splits a query's text into tokens, in one pass.</summary>
@@ -159,6 +161,7 @@ internal sealed class RqlTokenizer(string text)
             }
         }
 
-        throw new QueryException(QueryFault.Invalid, $"The character '{remaining[0]}' has no meaning here.", Position);
+        Rune.DecodeFromUtf16(remaining, out var character, out _);
+        throw new QueryException(QueryFault.Invalid, $"The character '{character}' has no meaning here.", Position);
     }
 }

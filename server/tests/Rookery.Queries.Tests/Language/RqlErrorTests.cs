@@ -40,6 +40,7 @@ public sealed class RqlErrorTests
     [InlineData("from Users ^/* b", "This comment does not end: '*/' is missing.")]
     [InlineData("from Users where a = ^$", "A parameter needs a name after its '$'.")]
     [InlineData("from Users where a = ^#", "The character '#' has no meaning here.")]
+    [InlineData("from Users where a = ^\U0001F600", "The character '\U0001F600' has no meaning here.")]
     [InlineData(
         "from Users where a = 5^b",
         "A number ends where 'b' stands; a name that begins with a digit needs quotes."
