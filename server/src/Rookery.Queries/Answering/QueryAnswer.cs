@@ -112,6 +112,7 @@ public sealed class QueryAnswer : IDisposable
     {
         _notes?.Dispose();
         Results.Dispose();
+        Plan.UseMemory(null); // the caller may dispose the plan later, after it has sent the answer
         _ownPlan?.Dispose();
         _reader.Dispose();
     }

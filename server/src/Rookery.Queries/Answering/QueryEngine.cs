@@ -153,6 +153,7 @@ public sealed class QueryEngine(
                     RefuseMetadataOfPartialResults(newer, metadataOnly);
                 }
                 onBasisChosen?.Invoke();
+                current.UseMemory(queryMemory);
                 (results, basis, missedEtag) = await DocumentQueries.TryOpenAsync(
                     this,
                     queryMemory,

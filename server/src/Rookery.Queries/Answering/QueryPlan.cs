@@ -150,6 +150,11 @@ public sealed class QueryPlan : IDisposable
     /// <summary>Releases memory.</summary>
     public void Dispose() => _fullText?.Dispose();
 
+    /// <summary>Reserves what the conditions hold in the memory of an answer.</summary>
+    /// <param name="memory">The memory; null to release it. Also released when this is disposed.</param>
+    /// <exception cref="QueryException">The query exceeds its memory.</exception>
+    internal void UseMemory(QueryMemory? memory) => _fullText?.UseMemory(memory);
+
     private static QueryPlan Create(
         Query written,
         QueryRequest request,

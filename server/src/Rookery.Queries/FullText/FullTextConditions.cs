@@ -109,7 +109,12 @@ public sealed class FullTextConditions(
         }
     }
 
-    /// <summary>Releases pooled memory.</summary>
+    /// <summary>Reserves what the conditions hold in the memory of the query.</summary>
+    /// <param name="memory">The memory; null to release it. Also released when this object is disposed.</param>
+    /// <exception cref="QueryException">The query exceeds its memory.</exception>
+    public void UseMemory(QueryMemory? memory) => _moreLikeThis.ForEach(model => model.UseMemory(memory));
+
+    /// <summary>Releases memory.</summary>
     public void Dispose()
     {
         _searched.ForEach(static field => field.Dispose());

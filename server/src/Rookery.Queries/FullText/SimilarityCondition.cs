@@ -36,6 +36,7 @@ internal sealed class SimilarityCondition(
     private const long MaxLookups = 1_000_000;
 
     private readonly List<SimilarityField> _fields = [];
+    private readonly ModelWords _words = new();
     private byte[] _modelIdentity = []; // the model's id; of a reduced row, its members
     private bool _isModelStored;
     private bool _areWordsChosen;
@@ -66,7 +67,6 @@ internal sealed class SimilarityCondition(
             _modelIdentity = row;
         }
 
-        var words = new Dictionary<byte[], int>(BytesComparer.Instance);
         var compared = new List<(FieldReader Reader, Analyzer Analyzer)>();
         foreach (
             string name in options.Fields?.Distinct(StringComparer.Ordinal)
@@ -83,11 +83,14 @@ internal sealed class SimilarityCondition(
             string[] steps = wordFields is null ? name.Split('.') : [name];
             var path = new FieldPath([.. steps.Select(static step => new PathStep(step, IsEach: false))], Position: 0);
             var (reader, analyzer) = (new FieldReader(path), analyzers(new PathReference(path)));
-            SimilarityField.CountWords(reader, analyzer, document, rows, options.Tokens, text, words);
+            SimilarityField.CountWords(reader, analyzer, document, rows, options.Tokens, text, _words);
             compared.Add((reader, analyzer));
         }
 
-        KeyValuePair<byte[], int>[] significant = [.. words.Where(word => options.IsSignificant(word.Key, word.Value))];
+        KeyValuePair<byte[], int>[] significant =
+        [
+            .. _words.Occurrences.Where(word => options.IsSignificant(word.Key, word.Value)),
+        ];
         if (significant.Length * (long)compared.Count > MaxLookups)
         {
             throw TooCostly(
@@ -100,6 +103,7 @@ internal sealed class SimilarityCondition(
 
         _frequencies = [.. significant.Select(static word => word.Value)];
         byte[][] texts = [.. significant.Select(static word => word.Key)];
+        _words.Keep(texts, compared.Count);
         _fields.AddRange(compared.Select(field => new SimilarityField(field.Reader, field.Analyzer, texts, text)));
     }
 
@@ -152,8 +156,18 @@ internal sealed class SimilarityCondition(
         return score > 0;
     }
 
+    /// <summary>
+    /// Reserves the words of the model in a query's memory, also if the model is set already; null to reserve none.
+    /// </summary>
+    /// <exception cref="QueryException">The query exceeds its memory.</exception>
+    public void UseMemory(QueryMemory? memory) => _words.UseMemory(memory);
+
     /// <inheritdoc/>
-    public void Dispose() => _fields.ForEach(static field => field.Dispose());
+    public void Dispose()
+    {
+        _fields.ForEach(static field => field.Dispose());
+        _words.Dispose();
+    }
 
     /// <summary>Chooses the words to search for, by the word statistics. Only the first call has an effect.</summary>
     public void ChooseWords()

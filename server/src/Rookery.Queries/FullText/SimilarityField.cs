@@ -60,7 +60,7 @@ internal sealed class SimilarityField : IDisposable
     /// <param name="rows">The model's index rows to read instead of the document; null to read the document.</param>
     /// <param name="maxTokens">Maximum words to read.</param>
     /// <param name="text">Buffer for a text.</param>
-    /// <param name="words">The number of occurrences of each word, which is raised.</param>
+    /// <param name="words">Receives the words.</param>
     public static void CountWords(
         FieldReader reader,
         Analyzer analyzer,
@@ -68,7 +68,7 @@ internal sealed class SimilarityField : IDisposable
         IReadOnlyList<byte[]>? rows,
         int maxTokens,
         SearchableText text,
-        Dictionary<byte[], int> words
+        ModelWords words
     )
     {
         int[] tokensLeft = [maxTokens]; // an array, because the visitors are copied
@@ -136,12 +136,8 @@ internal sealed class SimilarityField : IDisposable
         }
     }
 
-    private readonly struct WordCounter(
-        Dictionary<byte[], int> words,
-        Analyzer analyzer,
-        SearchableText text,
-        int[] tokensLeft
-    ) : IValueVisitor
+    private readonly struct WordCounter(ModelWords words, Analyzer analyzer, SearchableText text, int[] tokensLeft)
+        : IValueVisitor
     {
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
@@ -151,7 +147,7 @@ internal sealed class SimilarityField : IDisposable
         }
     }
 
-    private readonly struct Sink(Dictionary<byte[], int> words, int[] tokensLeft) : ITokenSink
+    private readonly struct Sink(ModelWords words, int[] tokensLeft) : ITokenSink
     {
         public bool Add(scoped in Token token)
         {
@@ -160,8 +156,7 @@ internal sealed class SimilarityField : IDisposable
                 return false;
             }
 
-            var lookup = words.GetAlternateLookup<ReadOnlySpan<byte>>();
-            lookup[token.Bytes] = lookup.TryGetValue(token.Bytes, out int occurrences) ? occurrences + 1 : 1;
+            words.Add(token.Bytes);
             return true;
         }
     }

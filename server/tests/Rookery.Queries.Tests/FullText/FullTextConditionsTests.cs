@@ -1,5 +1,6 @@
 using System.Text;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;
@@ -110,6 +111,42 @@ public sealed class FullTextConditionsTests
         string members = $"\"title\":\"{string.Join(' ', Enumerable.Repeat(word, words))}\"";
         scan.Evaluate(Encoding.UTF8.GetBytes(members));
         Assert.NotEqual(0, scan.LimitChecks);
+    }
+
+    [Fact]
+    public void The_words_of_a_model_take_memory_of_the_query_until_its_end()
+    {
+        const int Words = 10_000,
+            BytesPerWord = 100;
+        string text = string.Join(' ', Enumerable.Range(0, Words).Select(static number => $"word{number}"));
+        string options = """{"MinimumTermFrequency":1,"MaximumNumberOfTokensParsed":100000}""";
+        var condition = RqlParser
+            .Parse($$"""from Things where moreLikeThis('{"title":"{{text}}"}', '{{options}}')""")
+            .Where;
+        var share = new MemoryBudget(64 << 20).AddShare("queries", 64 << 20);
+        using (var words = new FullTextConditions(static _ => AnalyzerCatalog.Default))
+        {
+            Compile(words);
+            words.UseMemory(new QueryMemory(share));
+            Assert.InRange(share.UsedBytes, Words * BytesPerWord, 64 << 20);
+            words.UseMemory(new QueryMemory(share)); // another try of the query
+            Assert.InRange(share.UsedBytes, Words * BytesPerWord, 64 << 20);
+        }
+
+        Assert.Equal(0, share.UsedBytes);
+        var small = new MemoryBudget(Words * BytesPerWord).AddShare("queries", Words * BytesPerWord);
+        using var refused = new FullTextConditions(static _ => AnalyzerCatalog.Default);
+        Compile(refused);
+        Assert.Equal(
+            QueryFault.TooCostly,
+            Assert.Throws<QueryException>(() => refused.UseMemory(new QueryMemory(small))).Fault
+        );
+        Assert.Equal(0, small.UsedBytes);
+
+        void Compile(FullTextConditions words) =>
+            new ConditionCompiler(new DocumentFields(), new OperandValues(QueryParameters.None), words).Compile(
+                condition
+            );
     }
 
     private static double ScoreOf(string condition, int document)

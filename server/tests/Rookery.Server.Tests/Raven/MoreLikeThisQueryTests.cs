@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Rookery.Platform;
 
 namespace Rookery.Server.Tests.Raven;
 
@@ -150,6 +151,45 @@ public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture
                 BodyOf("from index 'Titles' where moreLikeThis(id() = 'articles/1')")
             )
         ).IsRefusal(400, "holds the words of no field");
+    }
+
+    [Fact]
+    public async Task A_model_whose_words_need_too_much_memory_is_refused()
+    {
+        const string Options = """{"MinimumTermFrequency":1,"MaximumNumberOfTokensParsed":100000}""";
+        var small = new RunningServer { Memory = new MemoryBudget(16 << 20) };
+        await small.InitializeAsync();
+        try
+        {
+            string db = await small.CreateDatabaseAsync();
+            foreach (int words in (int[])[10, 60_000])
+            {
+                string text = string.Join(' ', Enumerable.Range(0, words).Select(static number => $"word{number}"));
+                string document = $$"""{"text":"{{text}}","@metadata":{"@collection":"Texts"} }""";
+                Assert.Equal(201, (await small.SendAsync("PUT", $"{db}/docs?id=texts/{words}", document)).Status);
+            }
+
+            await AssertStatusAsync(200, 10);
+            (await QueryAsync(60_000)).IsRefusal(400, "memory");
+            await AssertStatusAsync(200, 10);
+            Assert.Equal(0, small.Memory.Shares.Single(share => share.Name is "queries").UsedBytes);
+
+            Task<Answer> QueryAsync(int words)
+            {
+                string query = $"from Texts where moreLikeThis('texts/{words}', '{Options}')";
+                return small.SendAsync("POST", db + "/queries", JsonSerializer.Serialize(new { Query = query }));
+            }
+
+            async Task AssertStatusAsync(int status, int words)
+            {
+                var answer = await QueryAsync(words);
+                Assert.True(answer.Status == status, answer.Body);
+            }
+        }
+        finally
+        {
+            await small.DisposeAsync();
+        }
     }
 
     /// <summary>A stream whose total is not known beforehand makes two passes over the documents.</summary>
