@@ -8,7 +8,8 @@ internal static class FailedShare
     private const int MaxPercent = 15;
 
     /// <summary>Returns why an index stops, as a sentence; null if it continues.</summary>
-    /// <param name="failed">Number of errors.</param>
+    /// <param name="failed">Number of documents that failed. Not the number of errors: a group that cannot be reduced
+    /// adds one at each change of its rows.</param>
     /// <param name="documents">Number of documents that were indexed or failed.</param>
     public static string? WhyStopped(long failed, long documents) =>
         documents >= JudgedFrom && failed * 100 > documents * MaxPercent

@@ -33,6 +33,7 @@ public sealed class RunningIndex : IDisposable
     private bool _isReachedConsistent;
     private long _position;
     private long _indexedOrFailed;
+    private long _failed;
     private DateTimeOffset? _lastWritten;
     private int _interruptedPasses; // since the index was last consistent
     private long _documentsLeft = -1;
@@ -537,7 +538,8 @@ public sealed class RunningIndex : IDisposable
     private void Fail(string documentId, string message)
     {
         Errors.Add(new IndexError(_time.GetUtcNow(), documentId, "Map", message));
-        if (!HasStopped && FailedShare.WhyStopped(Errors.Count, _indexedOrFailed) is { } why)
+        _failed++;
+        if (!HasStopped && FailedShare.WhyStopped(_failed, _indexedOrFailed) is { } why)
         {
             Volatile.Write(ref _whyStopped, why);
             Waits.ReleaseIfNotRunning();

@@ -70,6 +70,36 @@ public sealed class RunningIndexTests : IDisposable
         Assert.Equal((reasons[0], 0), (index.ReadStatus(0, null).Trouble, index.VisibleEtag));
     }
 
+    [Fact]
+    public void Only_documents_that_fail_count_towards_the_stop_of_an_index()
+    {
+        using var index = NewIndex();
+        for (int i = 0; i < 120; i++)
+        {
+            Feed(index, $"d/{i}", i < 2 ? "\"fails\":1" : "\"n\":1");
+            index.Errors.Add(new IndexError(default, "", "Reduce", "The group cannot be reduced."));
+        }
+
+        Feed(index, "last", "\"fails\":1");
+        Assert.Equal((IndexState.Normal, 123), (index.State, index.Errors.Count));
+    }
+
+    [Fact]
+    public void Clearing_the_errors_does_not_hide_failed_documents_from_the_stop_of_an_index()
+    {
+        var reasons = new List<string>();
+        using var index = NewIndex(stopped: reasons.Add);
+        for (int i = 0; i < 99; i++)
+        {
+            Feed(index, $"d/{i}", i % 6 == 0 ? "\"fails\":1" : "\"n\":1");
+        }
+
+        index.Errors.Clear();
+        Feed(index, "last", "\"fails\":1");
+        Assert.Equal((IndexState.Error, 1), (index.State, index.Errors.Count));
+        Assert.StartsWith("18 of 100 documents", Assert.Single(reasons), StringComparison.Ordinal);
+    }
+
     /// <summary>The clock stands still: only the stop ends the wait.</summary>
     [Fact]
     public async Task A_patient_wait_ends_when_the_index_stops_just_before_the_wait_begins()
