@@ -491,14 +491,13 @@ public sealed class IndexCatalog : IDisposable
         }
     }
 
-    // If a reason is already recorded for an index of this name, keeps the time of that record.
     private void RecordNotMaintained(IndexRecord record, string reason, IndexPlace? needed)
     {
         var notMaintained = new NotMaintained(record.Number, reason, _factory.Time.GetUtcNow(), needed);
         _notMaintained.AddOrUpdate(
             LowerNames.Index(record.Name),
             notMaintained,
-            (_, before) => notMaintained with { Time = before.Time }
+            (_, before) => notMaintained.After(before)
         );
     }
 
