@@ -1,6 +1,9 @@
+using System.Net.Sockets;
+using System.Text;
 using Rookery.Hosting;
 using Rookery.Hosting.Machine;
 using Rookery.Platform;
+using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
 
@@ -41,6 +44,41 @@ public sealed class NodeStatusTests
         Assert.Throws<InvariantViolationException>(
             NodeStatus.GuardUpdate(new RecordedLog(), static () => Invariant.Holds(false, "a test fails"))
         );
+
+    [Theory]
+    [InlineData("/run/no-such-directory/notify")]
+    [InlineData("@no-such-name-of-rookery")]
+    [InlineData("vsock:2:1234")]
+    [InlineData("long")]
+    public void A_node_starts_without_anybody_at_the_notify_socket(string path)
+    {
+        string name = path is "long" ? "/run/" + new string('x', 200) : path;
+        using var notifier = new SystemdNotifier(new SimulatedDisk("/data"), name);
+        notifier.NotifyReady("serving");
+        notifier.NotifyStopping();
+    }
+
+    [Fact]
+    public void A_manager_that_listens_later_gets_the_next_status()
+    {
+        string directory = Directory.CreateTempSubdirectory("rookery-notify-").FullName;
+        try
+        {
+            string path = Path.Join(directory, "notify");
+            using var notifier = new SystemdNotifier(new SimulatedDisk("/data"), path);
+            notifier.NotifyReady("serving");
+            using var manager = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
+            manager.ReceiveTimeout = 60_000;
+            manager.Bind(new UnixDomainSocketEndPoint(path));
+            notifier.SetStatus("serving more");
+            byte[] received = new byte[100];
+            Assert.Equal("STATUS=serving more", Encoding.UTF8.GetString(received, 0, manager.Receive(received)));
+        }
+        finally
+        {
+            Directory.Delete(directory, recursive: true);
+        }
+    }
 
     /// <summary>A keep-alive must show that the thread pool works, without which no request is answered.</summary>
     [Fact]

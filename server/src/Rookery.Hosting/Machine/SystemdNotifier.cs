@@ -20,20 +20,27 @@ internal sealed class SystemdNotifier : IDisposable
         ? directories.Split(':')[0]
         : null;
     private readonly Socket? _socket;
+    private readonly UnixDomainSocketEndPoint? _manager;
     private readonly ITimer? _watchdog;
     private string? _lastStatus;
 
     public SystemdNotifier(IDisk disk)
+        : this(disk, Environment.GetEnvironmentVariable("NOTIFY_SOCKET")) { }
+
+    /// <summary>Creates a notifier that sends to a socket.</summary>
+    /// <param name="disk">The disk of the file <c>status</c>.</param>
+    /// <param name="socketPath">As $NOTIFY_SOCKET. The node serves even if no socket can have this path.</param>
+    internal SystemdNotifier(IDisk disk, string? socketPath)
     {
         _disk = disk;
-        if (Environment.GetEnvironmentVariable("NOTIFY_SOCKET") is not { Length: > 1 } path)
+        if (socketPath is not { Length: > 1 } || EndPointOf(socketPath) is not { } manager)
         {
             return;
         }
 
-        // A leading @ stands for the zero byte that begins a name in the abstract namespace.
+        // Not connected: connecting throws if nobody listens at the start, and would end the node.
+        _manager = manager;
         _socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
-        _socket.Connect(new UnixDomainSocketEndPoint(path[0] == '@' ? '\0' + path[1..] : path));
         if (ReadWatchdogPeriod() is { } period)
         {
             _watchdog = BeginKeepAlives(() => Send("WATCHDOG=1"), period);
@@ -91,6 +98,19 @@ internal sealed class SystemdNotifier : IDisposable
         _socket?.Dispose();
     }
 
+    private static UnixDomainSocketEndPoint? EndPointOf(string path)
+    {
+        try
+        {
+            // A leading @ stands for the zero byte that begins a name in the abstract namespace.
+            return new UnixDomainSocketEndPoint(path[0] == '@' ? '\0' + path[1..] : path);
+        }
+        catch (ArgumentException)
+        {
+            return null; // longer than a path of a socket can be
+        }
+    }
+
     private static TimeSpan? ReadWatchdogPeriod()
     {
         bool isForAnotherProcess =
@@ -116,11 +136,18 @@ internal sealed class SystemdNotifier : IDisposable
     {
         try
         {
-            _socket?.Send(Encoding.UTF8.GetBytes(state));
+            if (_manager is not null)
+            {
+                _socket?.SendTo(Encoding.UTF8.GetBytes(state), _manager);
+            }
         }
         catch (SocketException)
         {
             // systemd is restarting or gone. If it misses the keep-alive, it restarts this service (WatchdogSec).
+        }
+        catch (ObjectDisposedException)
+        {
+            // A keep-alive that began just before Dispose.
         }
     }
 }
