@@ -130,20 +130,14 @@ internal sealed class TokenRoutes(ServerContext context)
 
     private async Task ResetAsync(HttpContext http)
     {
-        var request = await ReadAsync(http);
+        string name = await ReadNameAsync(http) ?? "admin";
         await AccessResponse.ReadBarrierAsync(context);
         var created = await _maker.MakeAsync(
-            request with
-            {
-                Name = request.Name ?? "admin",
-                Scopes = ["admin"],
-                Databases = null,
-                Lifetime = null,
-            },
+            new TokenRequest(name, ["admin"], Databases: null, Lifetime: null),
             taken: null,
             writer =>
             {
-                DeleteNamed(writer, request.Name ?? "admin");
+                DeleteNamed(writer, name);
                 writer.Set(ClaimRoute.OwnerKey, "{}"u8);
             }
         );
@@ -171,14 +165,27 @@ internal sealed class TokenRoutes(ServerContext context)
         }
     }
 
+    /// <summary>Reads the body of a reset, which has no rights or lifetime to choose.</summary>
+    private async Task<string?> ReadNameAsync(HttpContext http)
+    {
+        using var body = await ReadBodyAsync(http);
+        string? name = null;
+        AccessResponse.ReadMembers(
+            body.Span,
+            (string member, ref Utf8JsonReader json) =>
+                name = member is "Name"
+                    ? JsonBody.ReadText(ref json, member)
+                    : throw AccessResponse.UnknownMember(member)
+        );
+        return name;
+    }
+
+    private ValueTask<RequestBody> ReadBodyAsync(HttpContext http) =>
+        RequestBody.ReadAsync(http, AccessResponse.BodyBytes, context.LargeRequests, BodyUse.Objects);
+
     private async Task<TokenRequest> ReadAsync(HttpContext http)
     {
-        using var body = await RequestBody.ReadAsync(
-            http,
-            AccessResponse.BodyBytes,
-            context.LargeRequests,
-            BodyUse.Objects
-        );
+        using var body = await ReadBodyAsync(http);
         var request = new TokenRequest(Name: null, [], Databases: null, Lifetime: null);
         AccessResponse.ReadMembers(
             body.Span,

@@ -315,6 +315,22 @@ public class AccessRouteTests : IAsyncLifetime
         );
     }
 
+    [Theory]
+    [InlineData("""{"Name":"admin","LifetimeSeconds":3600}""", "'LifetimeSeconds'")]
+    [InlineData("""{"Name":"admin","Scopes":["read"]}""", "'Scopes'")]
+    [InlineData("""{"Databases":["Shop"]}""", "'Databases'")]
+    public async Task A_reset_with_rights_or_a_lifetime_is_refused_and_replaces_nothing(string body, string member)
+    {
+        string known = (await _server.SendAsync("POST", Tokens + "/reset", SecureServer.LocalKey, "{}"))
+            .Json.GetProperty("Token")
+            .GetString()!;
+        (await _server.SendAsync("POST", Tokens + "/reset", SecureServer.LocalKey, body)).IsRefusal(
+            400,
+            "unknown member " + member
+        );
+        Assert.Equal(200, (await _server.SendAsync("GET", Tokens, known)).Status);
+    }
+
     [Fact]
     public async Task A_client_gets_a_certificate_for_its_own_private_key()
     {
