@@ -228,6 +228,13 @@ internal sealed class CertificateRoutes(ServerContext context)
             throw RefusedException.BadRequest("A certificate needs 'ro' or 'rw' in some database, or 'Admin': true.");
         }
 
+        if (signingRequest.IsAdmin && signingRequest.Databases.Count > 0)
+        {
+            throw RefusedException.BadRequest(
+                "'Databases' does not limit 'Admin', which allows everything: omit one of the two."
+            );
+        }
+
         return signingRequest;
     }
 
@@ -293,12 +300,18 @@ internal sealed class CertificateRoutes(ServerContext context)
                 throw RefusedException.BadRequest(problem);
             }
 
-            Databases[database] =
-                CertificateRecord.ScopesOf(right) == AccessScopes.None
-                    ? throw RefusedException.BadRequest(
-                        $"The right on '{database}' must be 'ro' or 'rw', not '{right}'."
-                    )
-                    : right;
+            if (CertificateRecord.ScopesOf(right) == AccessScopes.None)
+            {
+                throw RefusedException.BadRequest($"The right on '{database}' must be 'ro' or 'rw', not '{right}'.");
+            }
+
+            if (!Databases.TryAdd(database, right))
+            {
+                throw RefusedException.BadRequest(
+                    $"'Databases' names the database '{database}' twice, because the case of names does not count. "
+                        + "Name it once."
+                );
+            }
         }
     }
 }

@@ -31,7 +31,26 @@ internal sealed record TokenRequest(
         )
         ?? Databases?.Select(DatabaseName.Problem).FirstOrDefault(static problem => problem is not null)
         ?? (Databases is { Count: 0 } ? "'Databases' is empty: name some, or omit it for all databases." : null)
+        ?? ProblemOfDatabases()
         ?? (Lifetime <= TimeSpan.Zero ? "The lifetime of a token must be positive." : null);
+
+    // Lists show the databases beside the scopes, so a token must not look limited to databases that do not limit it.
+    private string? ProblemOfDatabases()
+    {
+        if (Databases is null)
+        {
+            return null;
+        }
+
+        if (Scopes.Contains("admin", StringComparer.Ordinal))
+        {
+            return "'Databases' does not limit the scope admin, which allows everything: omit one of the two.";
+        }
+
+        return Scopes.Contains("read", StringComparer.Ordinal) || Scopes.Contains("write", StringComparer.Ordinal)
+            ? null
+            : "'Databases' limits only the scopes read and write: add one of them, or omit 'Databases'.";
+    }
 }
 
 /// <summary>A new token and its record. Only the answer to its request shows the token.</summary>

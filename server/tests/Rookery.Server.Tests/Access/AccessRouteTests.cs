@@ -158,6 +158,9 @@ public class AccessRouteTests : IAsyncLifetime
     [InlineData("""{"Name":"a","Scopes":["read"],"Databases":["a/b"]}""", "database")]
     [InlineData("""{"Name":"a","Scopes":["read"],"LifetimeSeconds":0}""", "LifetimeSeconds")]
     [InlineData("""{"Name":"a","Scopes":["read"],"Database":"Shop"}""", "unknown member 'Database'")]
+    [InlineData("""{"Name":"a","Scopes":["admin"],"Databases":["Shop"]}""", "does not limit the scope admin")]
+    [InlineData("""{"Name":"a","Scopes":["read","admin"],"Databases":["Shop"]}""", "does not limit the scope admin")]
+    [InlineData("""{"Name":"a","Scopes":["metrics"],"Databases":["Shop"]}""", "only the scopes read and write")]
     public async Task Invalid_token_requests_are_refused(string body, string sentence) =>
         (await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, body)).IsRefusal(400, sentence);
 
@@ -329,6 +332,25 @@ public class AccessRouteTests : IAsyncLifetime
             "unknown member " + member
         );
         Assert.Equal(200, (await _server.SendAsync("GET", Tokens, known)).Status);
+    }
+
+    [Theory]
+    [InlineData(""" "Databases":{"Shop":"ro","shop":"rw"} """, "'shop' twice")]
+    [InlineData(""" "Admin":true,"Databases":{"Shop":"ro"} """, "does not limit 'Admin'")]
+    public async Task A_certificate_with_rights_that_contradict_each_other_is_refused(string rights, string sentence)
+    {
+        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        string request = new CertificateRequest("CN=ignored", key, HashAlgorithmName.SHA256)
+            .CreateSigningRequestPem()
+            .ReplaceLineEndings("\\n");
+        (
+            await _server.SendAsync(
+                "POST",
+                Certificates,
+                SecureServer.LocalKey,
+                $$"""{"Name":"app","Request":"{{request}}",{{rights}} }"""
+            )
+        ).IsRefusal(400, sentence);
     }
 
     [Fact]
