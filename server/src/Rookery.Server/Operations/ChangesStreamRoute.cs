@@ -79,8 +79,10 @@ internal static class ChangesStreamRoute
     // On a reconnect the header is newer than the parameter, because a browser repeats the URL unchanged.
     private static ChangesPosition? ReadSince(HttpContext http)
     {
-        string? text =
-            http.Request.Headers["Last-Event-ID"].FirstOrDefault() ?? new QueryParameters(http).Text("since");
+        // Some clients send the header without an id until they have one.
+        string? text = http.Request.Headers["Last-Event-ID"].FirstOrDefault() is { Length: > 0 } last
+            ? last
+            : new QueryParameters(http).Text("since");
         if (string.IsNullOrEmpty(text))
         {
             return null;

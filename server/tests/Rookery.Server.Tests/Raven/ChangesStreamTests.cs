@@ -117,6 +117,18 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
         );
     }
 
+    /// <summary>Some clients send the header without an id until they have one.</summary>
+    [Fact]
+    public async Task An_empty_last_event_id_does_not_hide_the_position_in_the_address()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", db + "/docs?id=a", "{}");
+        Assert.Equal(
+            await ReadBlocksAsync(count: 1, db, since: "0"),
+            await ReadBlocksAsync(count: 1, db, since: "0", lastEventId: "")
+        );
+    }
+
     [Theory]
     [InlineData("soon")]
     [InlineData("-1")]
@@ -128,13 +140,17 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
         ).IsRefusal(400, "since");
 
     /// <summary>Returns the first blocks of the feed, without comments. A block is an event or a position.</summary>
-    private async Task<List<string>> ReadBlocksAsync(int count, string db, string since, string lastEventId = "")
+    private async Task<List<string>> ReadBlocksAsync(int count, string db, string since, string? lastEventId = null)
     {
         using var request = new HttpRequestMessage(
             HttpMethod.Get,
             new Uri(server.Address, $"{db}/changes/stream?since={since}")
         );
-        request.Headers.Add("Last-Event-ID", lastEventId.Length > 0 ? [lastEventId] : []);
+        if (lastEventId is not null)
+        {
+            request.Headers.TryAddWithoutValidation("Last-Event-ID", lastEventId);
+        }
+
         using var response = await server.Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
         using var events = new StreamReader(await response.Content.ReadAsStreamAsync());
         var blocks = new List<string>();
