@@ -63,7 +63,14 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
         Assert.Equal(["Emails/B"], await ListKeysAsync(db, "?&startsWith=emails/&start=1&pageSize=1"));
         Assert.Equal(4, (await ListKeysAsync(db, "?&start=0&pageSize=0")).Length);
         Assert.Empty(await ListKeysAsync(db, "?startsWith=zz"));
-        (await server.SendAsync("GET", $"{db}/cmpxchg?key=a&startsWith=b")).IsRefusal(400, "startsWith");
+        foreach (string parameter in (string[])["startsWith", "start", "pageSize"])
+        {
+            (await server.SendAsync("GET", $"{db}/cmpxchg?key=a&{parameter}=1")).IsRefusal(
+                400,
+                $"'{parameter}' of GET cmpxchg has no meaning together with 'key'"
+            );
+        }
+
         Assert.Equal(
             4,
             (await server.SendAsync("GET", $"{db}/stats/detailed"))

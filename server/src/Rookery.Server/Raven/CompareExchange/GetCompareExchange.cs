@@ -16,12 +16,9 @@ internal sealed class GetCompareExchange(ServerContext context)
     public async Task HandleAsync(HttpContext http, Database database)
     {
         var keys = ReadKeys(http);
-        string? prefix = new QueryParameters(http).Text("startsWith");
-        if (keys.Count > 0 && prefix is not null)
+        if (keys.Count > 0)
         {
-            throw RefusedException.BadRequest(
-                "The parameter 'startsWith' of GET cmpxchg has no meaning together with 'key'. Send one of the two."
-            );
+            RefuseListParameters(http);
         }
 
         if (!IsLocal(http))
@@ -39,7 +36,7 @@ internal sealed class GetCompareExchange(ServerContext context)
             }
             else
             {
-                await WriteListAsync(http, answer, reader, prefix ?? "");
+                await WriteListAsync(http, answer, reader, new QueryParameters(http).Text("startsWith") ?? "");
             }
 
             answer.Write("]}"u8);
@@ -164,6 +161,20 @@ internal sealed class GetCompareExchange(ServerContext context)
         {
             cursor.Pause();
             reader.Pause();
+        }
+    }
+
+    private static void RefuseListParameters(HttpContext http)
+    {
+        var parameters = new QueryParameters(http);
+        foreach (string name in (ReadOnlySpan<string>)["startsWith", "start", "pageSize"])
+        {
+            if (parameters.TryGetEscaped(name, out _))
+            {
+                throw RefusedException.BadRequest(
+                    $"The parameter '{name}' of GET cmpxchg has no meaning together with 'key'. Send one of the two."
+                );
+            }
         }
     }
 
