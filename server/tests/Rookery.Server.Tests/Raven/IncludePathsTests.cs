@@ -43,6 +43,13 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
         Assert.Equal(ids, string.Join(' ', includes.Ids));
     }
 
+    [Theory]
+    [InlineData("")]
+    [InlineData(".")]
+    [InlineData("..")]
+    public void A_path_without_a_member_is_refused(string path) =>
+        Assert.Throws<RefusedException>(() => new IncludePaths([path], CreateShare(1 << 20), Continue));
+
     [Fact]
     public void Ids_with_the_same_lower_case_form_are_one_id()
     {

@@ -148,6 +148,11 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
         var step = _root;
         string[] names = path.Replace("[]", ".[]", StringComparison.Ordinal)
             .Split('.', StringSplitOptions.RemoveEmptyEntries);
+        if (names.Length == 0)
+        {
+            throw RefusedException.BadRequest($"The include path '{path}' names no member.");
+        }
+
         foreach (string name in names.Where(static name => name is not "$Keys"))
         {
             step = name is "[]" or "$Values" ? step.Each ??= new Step() : step.Of(Encoding.UTF8.GetBytes(name));
