@@ -255,7 +255,13 @@ internal sealed class MultiGetRoute(
                     && ReadHeaderNames.Contains(name, StringComparer.OrdinalIgnoreCase)
                 )
                 {
-                    part.Headers[name] = value.GetString()!;
+                    if (!part.Headers.TryAdd(name, value.GetString()!))
+                    {
+                        throw RefusedException.BadRequest(
+                            $"A request of multi_get has the header '{name}' twice, because the case of names does "
+                                + "not count."
+                        );
+                    }
                 }
 
                 value.Skip();

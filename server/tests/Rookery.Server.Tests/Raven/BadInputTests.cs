@@ -156,6 +156,17 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     public async Task A_refusal_names_what_must_be_an_object(string url, string body, string named) =>
         (await server.SendAsync("POST", await server.CreateDatabaseAsync() + url, body)).IsRefusal(400, named);
 
+    [Fact]
+    public async Task A_header_of_an_inner_request_that_comes_twice_is_refused()
+    {
+        const string Body =
+            """{"Requests":[{"Url":"/docs","Headers":{"If-None-Match":"\"a\"","if-none-match":"b"}}]}""";
+        (await server.SendAsync("POST", await server.CreateDatabaseAsync() + "/multi_get", Body)).IsRefusal(
+            400,
+            "the header 'if-none-match' twice"
+        );
+    }
+
     [Theory]
     [InlineData("POST", "/queries", """{"query":"from Users"}""", "Did you mean 'Query'?")]
     [InlineData("POST", "/queries", """{"Query":"from Users","PagesSize":1}""", "Did you mean 'PageSize'?")]
