@@ -23,6 +23,41 @@ public sealed class ChangeWatchesTests
         Assert.False(watches.Wants(Change));
     }
 
+    /// <summary>ẞ has the lower case ß, which has no upper case of one letter; σ and ς have one upper case.</summary>
+    [Theory]
+    [InlineData("doc", "users/STRAẞE", "users/straße", true)]
+    [InlineData("doc", "users/5\u212A", "users/5k", true)]
+    [InlineData("doc", "users/σ", "users/ς", false)]
+    [InlineData("prefix", "users/STRAẞ", "users/straße", true)]
+    [InlineData("prefix", "users/σ", "users/ςα", false)]
+    [InlineData("prefix", "users/straßen", "users/straße", false)]
+    public void Ids_are_compared_as_the_database_compares_them(string topic, string watched, string id, bool isWanted)
+    {
+        var watches = new ChangeWatches();
+        Assert.True(watches.TryExecute("watch-" + topic, watched));
+        Assert.Equal(isWanted, watches.Wants(Change with { Id = id }));
+    }
+
+    [Theory]
+    [InlineData("ÄRZTE", "Ärzte", true)]
+    [InlineData("ärzte", "Ärzte", false)]
+    public void Collections_are_compared_as_the_database_compares_them(string watched, string name, bool isWanted)
+    {
+        var watches = new ChangeWatches();
+        Assert.True(watches.TryExecute("watch-collection", watched));
+        Assert.Equal(isWanted, watches.Wants(Change with { Collection = name }));
+    }
+
+    [Theory]
+    [InlineData("Σ", "σ", true)]
+    [InlineData("Σ", "ς", false)]
+    public void Counters_are_compared_as_the_database_compares_them(string watched, string counter, bool isWanted)
+    {
+        var watches = new ChangeWatches();
+        Assert.True(watches.TryExecute("watch-document-counter", "users/1", watched));
+        Assert.Equal(isWanted, watches.Wants(Change with { Counter = counter }));
+    }
+
     [Fact]
     public void A_connection_watches_a_bounded_number_of_topics()
     {

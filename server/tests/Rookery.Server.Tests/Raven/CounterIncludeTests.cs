@@ -36,6 +36,12 @@ public sealed class CounterIncludeTests(RunningServer server) : IClassFixture<Ru
                 """{"users/1":["Likes","views","x"],"users/2":["Likes","views"]}"""
             },
             { "counters(u.missing, 'likes')", "{}", "{}" },
+            {
+                // Two names: the lower case of both is the letter itself.
+                "counters('σ', 'ς')",
+                """{"users/1":[null,null],"users/2":[null,null]}""",
+                """{"users/1":["σ","ς"],"users/2":["σ","ς"]}"""
+            },
         };
 
     [Theory]

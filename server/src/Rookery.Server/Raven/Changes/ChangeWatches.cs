@@ -1,5 +1,6 @@
 using System.Globalization;
 using Rookery.Documents.Changes;
+using Rookery.Documents.Ids;
 
 namespace Rookery.Server.Raven.Changes;
 
@@ -15,14 +16,14 @@ internal sealed class ChangeWatches
     public const int MaximumOfKind = 4096;
 
     private readonly Lock _gate = new();
-    private readonly HashSet<string> _ids = new(StringComparer.OrdinalIgnoreCase);
-    private readonly HashSet<string> _prefixes = new(StringComparer.OrdinalIgnoreCase);
-    private readonly HashSet<string> _collections = new(StringComparer.OrdinalIgnoreCase);
-    private readonly HashSet<string> _indexes = new(StringComparer.OrdinalIgnoreCase);
+    private readonly HashSet<string> _ids = new(IgnoredCase.OfNames);
+    private readonly HashSet<string> _prefixes = new(IgnoredCase.OfNames);
+    private readonly HashSet<string> _collections = new(IgnoredCase.OfCollections);
+    private readonly HashSet<string> _indexes = new(IgnoredCase.OfNames);
     private readonly HashSet<string> _operations = new(StringComparer.Ordinal);
-    private readonly HashSet<string> _counters = new(StringComparer.OrdinalIgnoreCase);
-    private readonly HashSet<string> _countersOfDocuments = new(StringComparer.OrdinalIgnoreCase);
-    private readonly HashSet<string> _documentCounters = new(StringComparer.OrdinalIgnoreCase);
+    private readonly HashSet<string> _counters = new(IgnoredCase.OfNames);
+    private readonly HashSet<string> _countersOfDocuments = new(IgnoredCase.OfNames);
+    private readonly HashSet<string> _documentCounters = new(IgnoredCase.OfNames);
     private bool _allCounters;
     private bool _allDocuments;
     private bool _allIndexes;
@@ -121,7 +122,7 @@ internal sealed class ChangeWatches
 
             foreach (string prefix in _prefixes)
             {
-                if (change.Id.StartsWith(prefix, StringComparison.OrdinalIgnoreCase))
+                if (IgnoredCase.OfNames.StartsWith(change.Id, prefix))
                 {
                     return true;
                 }

@@ -1,5 +1,6 @@
 using System.Text;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
 using Rookery.Json;
 using Rookery.Platform;
 using Rookery.Queries.Answering;
@@ -191,7 +192,7 @@ internal sealed class QueryCounterIncludes : IDisposable
 
         IReadOnlyList<byte[]>? distinct = isAll
             ? null
-            : [.. names.DistinctBy(static name => Encoding.UTF8.GetString(name), StringComparer.OrdinalIgnoreCase)];
+            : [.. names.DistinctBy(static name => Encoding.UTF8.GetString(name), IgnoredCase.OfNames)];
         _namesByParts.Add(parts, distinct);
         return distinct;
     }
