@@ -1,13 +1,14 @@
 using System.Globalization;
+using Rookery.Documents.Ids;
 using Rookery.Indexing.Mapping;
 
 namespace Rookery.Indexing.Automatic;
 
 /// <summary>The automatic index that answers a query, existing or to be defined.</summary>
-/// <param name="Name">The name of the index.</param>
+/// <param name="Name">The name of the index; null to scan documents.</param>
 /// <param name="ToDefine">The definition, when the index does not exist yet; otherwise null.</param>
 /// <param name="Reasons">Why this index was chosen and others were not; empty unless requested.</param>
-public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine, IReadOnlyList<PlanReason> Reasons)
+public sealed record AutoIndexChoice(string? Name, AutoIndexDefinition? ToDefine, IReadOnlyList<PlanReason> Reasons)
 {
     /// <summary>
     /// Maximum fields of an index that was merged from narrower ones. A wider index costs more at each write, and most
@@ -73,19 +74,27 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
         }
 
         var (definition, creation) = MergeWithExisting(needed, candidates);
-        // An index that has this name but was not usable above is disabled or failed. The query reports its state.
         if (
-            candidates.FirstOrDefault(candidate =>
-                string.Equals(candidate.Name, definition.Name, StringComparison.OrdinalIgnoreCase)
-            ) is
-            { } stopped
+            candidates.FirstOrDefault(candidate => IgnoredCase.OfNames.Equals(candidate.Name, definition.Name))
+            is not { } named
         )
         {
-            return new AutoIndexChoice(stopped.Name, ToDefine: null, reasons ?? []);
+            reasons?.Add(new(definition.Name, creation, IsChosen: true));
+            return new AutoIndexChoice(definition.Name, definition, reasons ?? []);
         }
 
-        reasons?.Add(new(definition.Name, creation, IsChosen: true));
-        return new AutoIndexChoice(definition.Name, definition, reasons ?? []);
+        // This index was not usable above, so it is disabled or failed. The query reports its state.
+        if (named.Definition.Covers(needed))
+        {
+            return new AutoIndexChoice(named.Name, ToDefine: null, reasons ?? []);
+        }
+
+        // Names of indexes ignore the case of all letters, names of fields of none, and names of collections only of
+        // ASCII letters.
+        reasons?.Add(
+            PlanReason.OfDocuments($"Documents are scanned: an index with other content has the name {named.Name}.")
+        );
+        return new AutoIndexChoice(Name: null, ToDefine: null, reasons ?? []);
     }
 
     // Adds the needed fields to an existing definition if possible, and gives the reason to create the resulting index.

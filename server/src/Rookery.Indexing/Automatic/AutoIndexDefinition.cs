@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Rookery.Documents.Ids;
 using Rookery.Indexing.Mapping;
 
 namespace Rookery.Indexing.Automatic;
@@ -43,7 +44,7 @@ public sealed record AutoIndexDefinition : IAutoDefinition<AutoIndexDefinition>
 
     /// <summary>Returns whether both definitions cover the same collection.</summary>
     public bool HasCollectionOf(AutoIndexDefinition other) =>
-        string.Equals(Collection, other.Collection, StringComparison.OrdinalIgnoreCase);
+        IgnoredCase.OfCollections.Equals(Collection, other.Collection);
 
     /// <summary>Returns a definition that covers both.</summary>
     public AutoIndexDefinition MergedWith(AutoIndexDefinition other)

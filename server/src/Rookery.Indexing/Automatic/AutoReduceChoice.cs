@@ -1,4 +1,5 @@
 using System.Globalization;
+using Rookery.Documents.Ids;
 using Rookery.Indexing.Mapping;
 
 namespace Rookery.Indexing.Automatic;
@@ -82,9 +83,7 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
         }
 
         if (
-            candidates.FirstOrDefault(candidate =>
-                string.Equals(candidate.Name, definition.Name, StringComparison.OrdinalIgnoreCase)
-            )
+            candidates.FirstOrDefault(candidate => IgnoredCase.OfNames.Equals(candidate.Name, definition.Name))
             is not { } named
         )
         {

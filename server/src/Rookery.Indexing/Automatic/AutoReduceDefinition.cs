@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Rookery.Documents.Ids;
 using Rookery.Indexing.Grouping;
 using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
@@ -82,7 +83,7 @@ public sealed class AutoReduceDefinition : IAutoDefinition<AutoReduceDefinition>
 
     /// <summary>Returns whether both definitions cover the same collection.</summary>
     public bool HasCollectionOf(AutoReduceDefinition other) =>
-        string.Equals(Collection, other.Collection, StringComparison.OrdinalIgnoreCase);
+        IgnoredCase.OfCollections.Equals(Collection, other.Collection);
 
     /// <summary>Returns whether both definitions group the same items by the same keys.</summary>
     public bool HasGroupsOf(AutoReduceDefinition other) =>

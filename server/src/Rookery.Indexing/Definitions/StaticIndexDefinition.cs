@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Text.Json;
+using Rookery.Documents.Ids;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Mapping;
 using Rookery.Scripting.Syntax;
@@ -64,15 +65,11 @@ public sealed class StaticIndexDefinition
     public IReadOnlyList<string> Collections =>
         CompiledMaps.Any(static map => map.Collection is null)
             ? []
-            : [.. CompiledMaps.Select(static map => map.Collection!).Distinct(StringComparer.OrdinalIgnoreCase)];
+            : [.. CompiledMaps.Select(static map => map.Collection!).Distinct(IgnoredCase.OfCollections)];
 
     /// <summary>The collections of documents that the maps load.</summary>
     public IReadOnlyList<string> LoadedCollections =>
-        [
-            .. CompiledMaps
-                .SelectMany(static map => map.Program.LoadedCollections)
-                .Distinct(StringComparer.OrdinalIgnoreCase),
-        ];
+        [.. CompiledMaps.SelectMany(static map => map.Program.LoadedCollections).Distinct(IgnoredCase.OfCollections)];
 
     /// <summary>The compiled maps.</summary>
     public IReadOnlyList<CompiledMap> CompiledMaps { get; }
@@ -198,7 +195,7 @@ public sealed class StaticIndexDefinition
                 .SelectMany(static map =>
                     map.Program.LoadedCollections.Prepend(map.Collection ?? AutoIndexDefinition.AllDocuments)
                 )
-                .Distinct(StringComparer.OrdinalIgnoreCase)
+                .Distinct(IgnoredCase.OfCollections)
                 .ToList();
             return collections.Count > 0 ? collections : null;
         }

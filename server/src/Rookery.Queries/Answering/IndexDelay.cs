@@ -1,4 +1,5 @@
 using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Mapping;
 
@@ -34,9 +35,7 @@ public static class IndexDelay
             : ", so the query does not wait for it";
         return indexes
             .ReadStatus(database)
-            .FirstOrDefault(status =>
-                !status.IsReplacement && status.Name.Equals(name, StringComparison.OrdinalIgnoreCase)
-            )
+            .FirstOrDefault(status => !status.IsReplacement && IgnoredCase.OfNames.Equals(status.Name, name))
             ?.State switch
         {
             IndexState.Disabled =>

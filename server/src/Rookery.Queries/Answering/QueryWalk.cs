@@ -387,7 +387,7 @@ internal sealed class QueryWalk : IDisposable
 
         foreach (var collection in reader.ReadCollections())
         {
-            if (collection.Name.Equals(_selection.Collection, StringComparison.OrdinalIgnoreCase))
+            if (IgnoredCase.OfCollections.Equals(collection.Name, _selection.Collection))
             {
                 return collection.Documents;
             }

@@ -1,4 +1,5 @@
 using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
@@ -270,7 +271,7 @@ public sealed class IndexedQueries(IndexHost indexes)
             ? reader.ReadStatistics().Documents
             : reader
                 .ReadCollections()
-                .Where(counted => counted.Name.Equals(collection, StringComparison.OrdinalIgnoreCase))
+                .Where(counted => IgnoredCase.OfCollections.Equals(counted.Name, collection))
                 .Sum(static counted => counted.Documents);
     }
 }

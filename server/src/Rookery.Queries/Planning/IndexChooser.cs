@@ -1,4 +1,5 @@
 using System.Globalization;
+using Rookery.Documents.Ids;
 using Rookery.Indexing.Automatic;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
@@ -67,6 +68,11 @@ public static class IndexChooser
         }
 
         var choice = AutoIndexChoice.For(needed, candidates, explains);
+        if (choice.Name is null)
+        {
+            return IndexChoice.Scan(choice.Reasons);
+        }
+
         if (choice.ToDefine is not null && !isScanExpensive)
         {
             long documents = countDocuments();
@@ -84,9 +90,7 @@ public static class IndexChooser
             }
         }
 
-        var chosen = candidates.FirstOrDefault(candidate =>
-            string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)
-        );
+        var chosen = candidates.FirstOrDefault(candidate => IgnoredCase.OfNames.Equals(candidate.Name, choice.Name));
         bool isBuilt = chosen is { IsBuilt: true };
         return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, isScanExpensive, choice.Reasons);
     }
@@ -152,9 +156,7 @@ public static class IndexChooser
             }
         }
 
-        var chosen = candidates.FirstOrDefault(candidate =>
-            string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)
-        );
+        var chosen = candidates.FirstOrDefault(candidate => IgnoredCase.OfNames.Equals(candidate.Name, choice.Name));
         bool isBuilt = chosen is { IsBuilt: true };
         return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, IsScanExpensive: false, choice.Reasons);
     }

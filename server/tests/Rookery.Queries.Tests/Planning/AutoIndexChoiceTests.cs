@@ -106,6 +106,25 @@ public sealed class AutoIndexChoiceTests
         );
     }
 
+    /// <summary>Names of indexes ignore the case of all letters; those of fields and of collections do not.</summary>
+    [Fact]
+    public void An_index_of_other_fields_or_of_another_collection_never_answers_although_its_name_is_equal()
+    {
+        var otherField = Candidate(DefinitionOf("Age"), visible: 5) with { State = IndexState.Paused };
+        Assert.Equal((null, null), Choose(DefinitionOf("age"), otherField));
+        var fields = DefinitionOf("age").Fields;
+        var otherCollection = Candidate(new AutoIndexDefinition("Ärzte", fields), visible: 5);
+        Assert.Equal((null, null), Choose(new AutoIndexDefinition("ärzte", fields), otherCollection));
+        Assert.Equal(
+            [
+                PlanReason.OfDocuments(
+                    "Documents are scanned: an index with other content has the name Auto/Ärzte/Byage."
+                ),
+            ],
+            AutoIndexChoice.For(new AutoIndexDefinition("ärzte", fields), [otherCollection], explains: true).Reasons
+        );
+    }
+
     [Fact]
     public void A_narrower_index_is_superfluous_once_a_wider_one_has_caught_up()
     {
@@ -124,7 +143,7 @@ public sealed class AutoIndexChoiceTests
         );
     }
 
-    private static (string Name, AutoIndexDefinition? ToDefine) Choose(
+    private static (string? Name, AutoIndexDefinition? ToDefine) Choose(
         AutoIndexDefinition needed,
         params AutoCandidate<AutoIndexDefinition>[] candidates
     ) =>

@@ -5,6 +5,7 @@ using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
 using Rookery.Server.Access;
 
 namespace Rookery.Server.Raven.Batches;
@@ -237,7 +238,7 @@ internal sealed class BulkDocs(ServerContext context)
         CommandOutcome outcome
     )
     {
-        var collections = new HashSet<string>(StringComparer.OrdinalIgnoreCase);
+        var collections = new HashSet<string>(IgnoredCase.OfCollections);
         bool areKnown = true;
         for (int i = 0; i < operations.Length; i++)
         {

@@ -1,5 +1,6 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
@@ -209,7 +210,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
                 : collections is null
                     || CollectionsOf(index) is not { } own
                     || own.Contains(AutoIndexDefinition.AllDocuments, StringComparer.Ordinal)
-                    || own.Intersect(collections, StringComparer.OrdinalIgnoreCase).Any()
+                    || own.Intersect(collections, IgnoredCase.OfCollections).Any()
         );
 
     // Reads the collections of an index that is not open on this node from its definition. Null if they cannot be
@@ -225,7 +226,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
             || status.LoadedCollections.Contains(AutoIndexDefinition.AllDocuments, StringComparer.Ordinal)
             || status
                 .Collections.Concat(status.LoadedCollections)
-                .Intersect(collections, StringComparer.OrdinalIgnoreCase)
+                .Intersect(collections, IgnoredCase.OfCollections)
                 .Any()
         );
 }

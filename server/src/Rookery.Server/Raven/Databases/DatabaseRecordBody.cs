@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
 
 namespace Rookery.Server.Raven.Databases;
 
@@ -156,7 +157,7 @@ internal static class DatabaseRecordBody
         record.TryGetProperty(member, out var definitions)
             ? definitions
                 .EnumerateObject()
-                .ToDictionary(static index => index.Name, static index => index.Value, StringComparer.OrdinalIgnoreCase)
+                .ToDictionary(static index => index.Name, static index => index.Value, IgnoredCase.OfNames)
             : [];
 
     /// <summary>

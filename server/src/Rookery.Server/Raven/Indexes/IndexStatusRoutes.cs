@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Mapping;
 using Rookery.Queries.Execution;
@@ -323,9 +324,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
     {
         var matchingIndexes = ShownIndex.Named(context.Indexes, database, names, withReplacements);
         return
-            names.Find(name =>
-                !matchingIndexes.Exists(index => index.Name.Equals(name, StringComparison.OrdinalIgnoreCase))
-            )
+            names.Find(name => !matchingIndexes.Exists(index => IgnoredCase.OfNames.Equals(index.Name, name)))
                 is { } missing
             ? throw IndexCommand.Missing(missing)
             : matchingIndexes;

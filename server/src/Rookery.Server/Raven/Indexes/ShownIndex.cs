@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
@@ -107,8 +108,7 @@ internal sealed record ShownIndex(
             records = reader.ReadIndexes();
         }
 
-        var statuses = host.ReadStatus(database)
-            .ToLookup(static status => status.Name, StringComparer.OrdinalIgnoreCase);
+        var statuses = host.ReadStatus(database).ToLookup(static status => status.Name, IgnoredCase.OfNames);
         return
         [
             .. records.SelectMany(record =>
@@ -151,7 +151,7 @@ internal sealed record ShownIndex(
         bool withReplacements = false
     )
     {
-        var wanted = names.ToHashSet(StringComparer.OrdinalIgnoreCase);
+        var wanted = names.ToHashSet(IgnoredCase.OfNames);
         return
         [
             .. All(host, database)
