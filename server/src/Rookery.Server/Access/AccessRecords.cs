@@ -21,10 +21,12 @@ internal sealed record TokenRecord(
     public Principal ToPrincipal()
     {
         var scopes = Scopes.Aggregate(AccessScopes.None, static (all, name) => all | AccessScopeNames.Parse(name));
+        string key = AccessNames.KeyOfToken(Name);
         return Databases is null
-            ? new Principal(Name, scopes, [])
+            ? new Principal(Name, key, scopes, [])
             : new Principal(
                 Name,
+                key,
                 scopes & ~(AccessScopes.Read | AccessScopes.Write),
                 Databases.Select(database => KeyValuePair.Create(database, scopes))
             );
@@ -52,6 +54,7 @@ internal sealed record CertificateRecord(
     public Principal ToPrincipal() =>
         new(
             Name,
+            AccessNames.KeyOfCertificate(Name),
             IsAdmin ? AccessScopes.All : AccessScopes.None,
             Databases.Select(static pair => KeyValuePair.Create(pair.Key, ScopesOf(pair.Value)))
         );

@@ -14,11 +14,18 @@ internal sealed class Principal
 
     /// <summary>Creates a caller.</summary>
     /// <param name="name">Name of the credential.</param>
+    /// <param name="key">See <see cref="Key"/>.</param>
     /// <param name="everywhere">Scopes in all databases.</param>
     /// <param name="databases">Additional scopes by database; names in any case.</param>
-    public Principal(string name, AccessScopes everywhere, IEnumerable<KeyValuePair<string, AccessScopes>> databases)
+    public Principal(
+        string name,
+        string key,
+        AccessScopes everywhere,
+        IEnumerable<KeyValuePair<string, AccessScopes>> databases
+    )
     {
         Name = name;
+        Key = key;
         _everywhere = everywhere;
         var lower = new Dictionary<string, AccessScopes>(StringComparer.Ordinal);
         foreach (var (database, scopes) in databases)
@@ -32,10 +39,15 @@ internal sealed class Principal
     }
 
     /// <summary>The caller with all rights: on plain HTTP, or with the local token.</summary>
-    public static Principal Everything { get; } = new("local", AccessScopes.All, []);
+    public static Principal Everything { get; } = new("local", "local", AccessScopes.All, []);
 
     /// <summary>Name of the credential.</summary>
     public string Name { get; }
+
+    /// <summary>
+    /// Distinguishes credentials of different kinds: a token and a certificate may have the same name.
+    /// </summary>
+    public string Key { get; }
 
     /// <summary>Scopes in all databases and for the node.</summary>
     public AccessScopes Everywhere => _everywhere;

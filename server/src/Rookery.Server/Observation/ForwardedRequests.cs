@@ -85,7 +85,7 @@ internal sealed class ForwardedRequests(ServerContext context)
         http.Request.Path = path;
         if (http.Request.Headers[AskedByHeader].ToString() is { Length: > 0 } name && AccessNames.Problem(name) is null)
         {
-            http.Features.Set(new Principal(name, AccessScopes.All, []));
+            http.Features.Set(new Principal(name, "member", AccessScopes.All, []));
         }
 
         try

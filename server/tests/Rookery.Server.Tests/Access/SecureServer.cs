@@ -140,16 +140,18 @@ public sealed class SecureServer : IAsyncLifetime
     /// <param name="scopes">Rights of the token.</param>
     /// <param name="databases">Databases in which it has them; null for all.</param>
     /// <param name="expires">When it expires; null for never.</param>
+    /// <param name="name">Its name.</param>
     internal async Task<string> GiveTokenAsync(
         string[] scopes,
         string[]? databases = null,
-        DateTimeOffset? expires = null
+        DateTimeOffset? expires = null,
+        string name = "test"
     )
     {
         string token = AccessToken.Create();
         await SetAsync(
             KeyOf(token),
-            AccessJson.Encode(new TokenRecord("test", scopes, databases, Time.GetUtcNow(), expires))
+            AccessJson.Encode(new TokenRecord(name, scopes, databases, Time.GetUtcNow(), expires))
         );
         return token;
     }

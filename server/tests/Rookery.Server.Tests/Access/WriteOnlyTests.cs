@@ -126,6 +126,26 @@ public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
         );
     }
 
+    /// <summary>Tokens and certificates have names of their own, so both may be called alike.</summary>
+    [Fact]
+    public async Task A_write_only_token_sees_no_operation_of_a_certificate_with_its_name()
+    {
+        await StoreAsync();
+        using var certificate = server.Identity.NewClient("app");
+        await server.RegisterAsync(certificate, isAdmin: false, ("Shop", "rw"));
+        string token = await server.GiveTokenAsync(["write"], ["Shop"], name: "app");
+        var started = await server.SendAsync(
+            "PATCH",
+            "/databases/Shop/queries",
+            body: $$"""{"Query":{"Query":"from @all_docs where s = '{{Secret}}' update { this.a = 1 }"} }""",
+            certificate: certificate
+        );
+        string state = $"/databases/Shop/operations/state?id={started.Json.GetProperty("OperationId").GetInt64()}";
+        (await server.SendAsync("GET", state, token)).IsRefusal(400, "knows no operation");
+        Assert.Equal(200, (await server.SendAsync("GET", state, certificate: certificate)).Status);
+        await WaitForOperationAsync(started);
+    }
+
     [Fact]
     public async Task A_write_only_caller_sees_no_document_counts()
     {

@@ -24,7 +24,7 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
 
     public long Id => id;
 
-    /// <summary>Name of the credential that started the operation.</summary>
+    /// <summary><see cref="Access.Principal.Key"/> of the caller who started the operation.</summary>
     public string BegunBy { get; set; } = "";
 
     public OperationStage Stage => _stage;

@@ -95,7 +95,7 @@ internal sealed class OperationRegistry(TimeProvider time, MemoryShare memory)
 
     private bool TryAdd(LongOperation operation, Principal principal)
     {
-        operation.BegunBy = principal.Name;
+        operation.BegunBy = principal.Key;
         return _operations.TryAdd(KeyOf(operation), operation);
     }
 

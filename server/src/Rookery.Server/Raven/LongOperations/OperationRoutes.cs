@@ -82,7 +82,7 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
     // operations that it started.
     private static bool MaySee(HttpContext http, Database database, LongOperation operation) =>
         ReadRight.IsHeld(http, database)
-        || string.Equals(operation.BegunBy, Principal.Of(http).Name, StringComparison.Ordinal);
+        || string.Equals(operation.BegunBy, Principal.Of(http).Key, StringComparison.Ordinal);
 
     // Not 404, which RavenDB's clients read as "no result": they would poll forever or fail silently.
     private LongOperation Find(HttpContext http, Database database)
