@@ -1,3 +1,4 @@
+using System.Text.Json;
 using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Raven;
@@ -35,6 +36,21 @@ public sealed class KeptOperationsTests
         Assert.Equal([true, true, true, false, false], endedOperations.Select(operation => operation.IsForgotten));
     }
 
+    /// <summary>The other operations end while the first is counted, as on another thread.</summary>
+    [Fact]
+    public void Operations_that_end_at_the_same_time_leave_half_of_the_memory_to_queries()
+    {
+        var first = _operations.Begin(
+            new InterruptedOperation(_operations.NextId(), _memory, () => EndWithAllDetails(count: 3)),
+            Principal.Everything
+        );
+        first.Complete();
+        _operations.Announce(first);
+        Assert.InRange(_memory.UsedBytes, 1, _memory.LimitBytes / 2);
+        EndWithAllDetails(count: 5);
+        Assert.InRange(_memory.UsedBytes, 1, _memory.LimitBytes / 2);
+    }
+
     [Fact]
     public void A_failed_operation_holds_no_details()
     {
@@ -66,6 +82,16 @@ public sealed class KeptOperationsTests
         Assert.Equal(numbers[1], operation.Id);
     }
 
+    private void EndWithAllDetails(int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            var operation = BeginWithAllDetails();
+            operation.Complete();
+            _operations.Announce(operation);
+        }
+    }
+
     /// <summary>Begins an operation and gives it as many details as it may hold.</summary>
     private SetOperation BeginWithAllDetails()
     {
@@ -79,5 +105,47 @@ public sealed class KeptOperationsTests
         }
 
         return operation;
+    }
+
+    /// <summary>
+    /// An operation that holds a quarter of a share, and during whose counting something else happens.
+    /// </summary>
+    private sealed class InterruptedOperation : LongOperation
+    {
+        private readonly MemoryShare _memory;
+        private Action? _whileCounted;
+        private long _reservedBytes;
+
+        public InterruptedOperation(long id, MemoryShare memory, Action whileCounted)
+            : base(database: 1, id)
+        {
+            _memory = memory;
+            _whileCounted = whileCounted;
+            _reservedBytes = memory.LimitBytes / 4;
+            Assert.True(memory.TryReserve(_reservedBytes));
+        }
+
+        public override long HeldBytes
+        {
+            get
+            {
+                var happening = _whileCounted;
+                _whileCounted = null;
+                happening?.Invoke();
+                return 0;
+            }
+        }
+
+        public override long ReservedBytes => _reservedBytes;
+
+        public override void WriteProgress(Utf8JsonWriter json) => throw new NotSupportedException();
+
+        public override void WriteResult(Utf8JsonWriter json) => throw new NotSupportedException();
+
+        protected override void ReleaseResult()
+        {
+            _memory.Release(_reservedBytes);
+            _reservedBytes = 0;
+        }
     }
 }

@@ -26,7 +26,7 @@ internal sealed class OperationRegistry(TimeProvider time, MemoryShare memory)
 
     private readonly long _maxReservedBytes = memory.LimitBytes / 2;
     private readonly ConcurrentDictionary<(uint Database, long Id), LongOperation> _operations = new();
-    private readonly ConcurrentQueue<LongOperation> _finished = new();
+    private readonly ConcurrentQueue<Finished> _finished = new();
     private long _finishedBytes;
     private long _reservedBytes;
 
@@ -101,9 +101,12 @@ internal sealed class OperationRegistry(TimeProvider time, MemoryShare memory)
 
     private void KeepFinished(LongOperation ended)
     {
-        _finished.Enqueue(ended);
-        Interlocked.Add(ref _finishedBytes, ended.HeldBytes);
-        Interlocked.Add(ref _reservedBytes, ended.ReservedBytes);
+        // Counted before the operation is queued: another thread may dequeue and dispose it at once, and disposing sets
+        // its bytes to 0.
+        var finished = new Finished(ended, ended.HeldBytes, ended.ReservedBytes);
+        Interlocked.Add(ref _finishedBytes, finished.HeldBytes);
+        Interlocked.Add(ref _reservedBytes, finished.ReservedBytes);
+        _finished.Enqueue(finished);
         while (
             (
                 _finished.Count > MaxFinished
@@ -114,7 +117,7 @@ internal sealed class OperationRegistry(TimeProvider time, MemoryShare memory)
         {
             Interlocked.Add(ref _finishedBytes, -oldest.HeldBytes);
             Interlocked.Add(ref _reservedBytes, -oldest.ReservedBytes);
-            if (_operations.TryRemove(KeyOf(oldest), out var forgotten))
+            if (_operations.TryRemove(KeyOf(oldest.Operation), out var forgotten))
             {
                 forgotten.Dispose();
             }
@@ -122,6 +125,9 @@ internal sealed class OperationRegistry(TimeProvider time, MemoryShare memory)
     }
 
     private static (uint Database, long Id) KeyOf(LongOperation operation) => (operation.Database, operation.Id);
+
+    /// <summary>An ended operation and the bytes that it was counted with.</summary>
+    private readonly record struct Finished(LongOperation Operation, long HeldBytes, long ReservedBytes);
 }
 
 /// <summary>The operation that made progress or ended.</summary>
