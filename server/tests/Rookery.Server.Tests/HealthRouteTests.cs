@@ -11,6 +11,7 @@ using Rookery.Journal;
 using Rookery.Platform;
 using Rookery.Raft;
 using Rookery.Server.Operations;
+using Rookery.Server.Tests.Access;
 using Rookery.Server.Tests.Raven;
 using Rookery.Simulation;
 
@@ -55,6 +56,29 @@ public sealed class HealthRouteTests(NodeInDiagnosis inDiagnosis) : IClassFixtur
             Assert.Equal([StatusWords.Well], verbose.Headers.GetValues(StatusWords.Header));
             Assert.Equal([StatusWords.Well], words.Headers.GetValues(StatusWords.Header));
             Assert.StartsWith("Ready: documents are served.\n", words.Body, StringComparison.Ordinal);
+        }
+        finally
+        {
+            await server.DisposeAsync();
+        }
+    }
+
+    [Theory]
+    [InlineData("leader")]
+    [InlineData("1")]
+    public async Task Fixed_words_are_shown_to_everyone_unchanged_although_a_machine_has_such_a_name(string name)
+    {
+        var server = new SecureServer { MemberName = name };
+        await server.InitializeAsync();
+        try
+        {
+            var shown = (await server.SendAsync("GET", "/readyz?verbose")).Json;
+            var whole = (await server.SendAsync("GET", "/readyz?verbose", SecureServer.LocalKey)).Json;
+            Assert.Equal(whole.GetProperty("Version").GetString(), shown.GetProperty("Version").GetString());
+            Assert.Equal(
+                "leader",
+                shown.GetProperty("Cluster").GetProperty("Members")[0].GetProperty("Role").GetString()
+            );
         }
         finally
         {

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Collections.Frozen;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
@@ -14,6 +15,24 @@ namespace Rookery.Server.Operations;
 /// </summary>
 internal static class HealthRoutes
 {
+    // Members whose values are fixed words, letters of members, versions or times. A machine may be named like one of
+    // them ("leader"), and programs read them.
+    private static readonly FrozenSet<string> FixedWords = FrozenSet.Create(
+        StringComparer.Ordinal,
+        "Version",
+        "ImageRelease",
+        "NodeTag",
+        "Expires",
+        "Model",
+        "Now",
+        "SinceBoot",
+        "Role",
+        "Leader",
+        "Time",
+        "LimitedBy",
+        "Tag"
+    );
+
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
         routes.MapWithoutData("/livez", RouteScope.Open, static http => http.Response.WriteAsync("ok\n"));
@@ -74,12 +93,13 @@ internal static class HealthRoutes
         }
     }
 
-    // Rewrites all strings, so that a sentence that is added later cannot be forgotten.
+    // Rewrites all strings except the known fixed words, so that a sentence that is added later cannot be forgotten.
     private static ArrayBufferWriter<byte> RewriteForEveryone(ReadOnlyMemory<byte> answer, PublicText text)
     {
         var body = new ArrayBufferWriter<byte>();
         using var json = new Utf8JsonWriter(body, new JsonWriterOptions { Indented = true });
         var reader = new Utf8JsonReader(answer.Span);
+        string member = "";
         while (reader.Read())
         {
             switch (reader.TokenType)
@@ -97,10 +117,12 @@ internal static class HealthRoutes
                     json.WriteEndArray();
                     break;
                 case JsonTokenType.PropertyName:
-                    json.WritePropertyName(reader.GetString()!);
+                    member = reader.GetString()!;
+                    json.WritePropertyName(member);
                     break;
                 case JsonTokenType.String:
-                    json.WriteStringValue(text.ForEveryone(reader.GetString()));
+                    string value = reader.GetString()!;
+                    json.WriteStringValue(FixedWords.Contains(member) ? value : text.ForEveryone(value));
                     break;
                 default:
                     json.WriteRawValue(reader.ValueSpan);

@@ -68,6 +68,9 @@ public sealed class SecureServer : IAsyncLifetime
     /// </summary>
     public Func<IConsensus, Task>? AtBarrier { get; init; }
 
+    /// <summary>Name of the node as one of three members; null for a single node.</summary>
+    public string? MemberName { get; init; }
+
     internal TestIdentity Identity { get; } = new();
 
     internal ServerContext Context { get; private set; } = null!;
@@ -252,7 +255,9 @@ public sealed class SecureServer : IAsyncLifetime
     private IConsensusHost OpenConsensus(NodeStore store)
     {
         var alone = RaftConsensus.Open(store, new ConsensusOptions { IsClockSynchronised = () => IsClockSynchronised });
-        return AtBarrier is null ? alone : new OneOfThree(alone, AtBarrier);
+        return AtBarrier is null && MemberName is null
+            ? alone
+            : new OneOfThree(alone, AtBarrier ?? (static _ => Task.CompletedTask)) { MemberName = MemberName };
     }
 
     private static string KeyOf(string token)

@@ -102,14 +102,25 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
     /// <summary>Why the node takes no part in its cluster any more; null if it does.</summary>
     public string? WhyNoPart { get; set; }
 
-    public ConsensusStatistics ReadCluster() =>
-        WhyNoPart is { } why
-            ? alone.ReadCluster() with
+    /// <summary>Name of this node as a member; null for the name that it has alone.</summary>
+    public string? MemberName { get; init; }
+
+    public ConsensusStatistics ReadCluster()
+    {
+        var cluster = alone.ReadCluster();
+        if (MemberName is { } name)
+        {
+            cluster = cluster with
             {
-                Role = ConsensusStatistics.NoRole,
-                Trouble = why,
-            }
-            : alone.ReadCluster();
+                Members =
+                [
+                    .. cluster.Members.Select(member => member with { Member = member.Member with { Name = name } }),
+                ],
+            };
+        }
+
+        return WhyNoPart is { } why ? cluster with { Role = ConsensusStatistics.NoRole, Trouble = why } : cluster;
+    }
 
     public void Dispose() => alone.Dispose();
 
