@@ -3,6 +3,8 @@ using System.Net;
 using System.Net.Sockets;
 using System.Text;
 using System.Text.Json;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using Rookery.Server.Tests.Access;
 
 namespace Rookery.Server.Tests;
@@ -106,6 +108,18 @@ public sealed class MachineMetricsTests : IAsyncLifetime
         using var connection = await _exporter.AcceptTcpClientAsync();
         _node.Time.Advance(TimeSpan.FromSeconds(11));
         (await answering).IsRefusal(502, "did not answer within 10 seconds");
+    }
+
+    [Fact]
+    public async Task A_scrape_while_the_node_stops_is_refused_without_an_error_in_the_log()
+    {
+        var lifetime = _node.App.Services.GetRequiredService<IHostApplicationLifetime>();
+        var answering = _node.SendAsync("GET", "/metrics/machine", _token);
+        using var connection = await _exporter.AcceptTcpClientAsync();
+        lifetime.StopApplication();
+        (await answering).IsRefusal(503, "The node is stopping.");
+        (await _node.SendAsync("GET", "/metrics/machine", _token)).IsRefusal(503, "The node is stopping.");
+        Assert.True(_node.Log.Lines.IsEmpty, string.Join("\n", _node.Log.Lines));
     }
 
     [Fact]

@@ -2,6 +2,8 @@ using System.Net;
 using System.Net.Http.Headers;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using Rookery.Server.Access;
 
 namespace Rookery.Server.Operations;
@@ -41,7 +43,11 @@ internal sealed class MachineMetricsRoute : IDisposable
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
         var route = new MachineMetricsRoute(context);
-        context.Stopping.Register(route.Dispose);
+
+        // Not when the stop begins: scrapes may still arrive then.
+        routes
+            .ServiceProvider.GetRequiredService<IHostApplicationLifetime>()
+            .ApplicationStopped.Register(route.Dispose);
         routes.MapWithoutData("/metrics/machine", RouteScope.Metrics, route.AnswerAsync);
     }
 
@@ -50,7 +56,11 @@ internal sealed class MachineMetricsRoute : IDisposable
     private async Task AnswerAsync(HttpContext http)
     {
         using var timeout = new CancellationTokenSource(ScrapeTimeout, _context.Time);
-        using var timeoutOrClient = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, http.RequestAborted);
+        using var ending = CancellationTokenSource.CreateLinkedTokenSource(
+            timeout.Token,
+            http.RequestAborted,
+            _context.Stopping
+        );
         try
         {
             using var request = new HttpRequestMessage(HttpMethod.Get, _context.Options.MachineMetrics);
@@ -59,11 +69,20 @@ internal sealed class MachineMetricsRoute : IDisposable
                 request.Headers.AcceptEncoding.Add(new StringWithQualityHeaderValue("gzip"));
             }
 
-            using var answer = await _client.SendAsync(request, timeoutOrClient.Token);
+            using var answer = await _client.SendAsync(request, ending.Token);
             await (
                 answer.StatusCode == HttpStatusCode.OK
                     ? ForwardAsync(http, answer.Content)
                     : RefuseAsync(http, $"answered with {(int)answer.StatusCode}")
+            );
+        }
+        catch (OperationCanceledException) when (_context.Stopping.IsCancellationRequested && !http.Response.HasStarted)
+        {
+            await ErrorResponse.WriteAsync(
+                http,
+                StatusCodes.Status503ServiceUnavailable,
+                ErrorResponse.RavenException,
+                Readiness.NodeStops
             );
         }
         catch (OperationCanceledException) when (timeout.IsCancellationRequested)
