@@ -294,6 +294,20 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         }
 
         /// <summary>
+        /// Cancels the read of the body. Does nothing if the body is read: its request must be answered.
+        /// </summary>
+        public void EndReading()
+        {
+            lock (_gate)
+            {
+                if (_bytes != 0)
+                {
+                    Reading?.CancelPendingRead();
+                }
+            }
+        }
+
+        /// <summary>
         /// Cancels the read of the body, or closes the connection. A lease without memory is over, and its connection
         /// may already serve another request.
         /// </summary>

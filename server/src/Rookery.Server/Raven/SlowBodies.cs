@@ -40,10 +40,11 @@ internal sealed class SlowBodies(TimeProvider time)
             ];
         }
 
-        // Not under the lock, because each read that ends here takes it.
+        // Not under the lock, because each read that ends here takes it. So the last bytes of a body may have come
+        // meanwhile.
         foreach (var lease in slow)
         {
-            lease.End();
+            lease.EndReading();
         }
     }
 

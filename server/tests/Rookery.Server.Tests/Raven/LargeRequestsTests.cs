@@ -4,6 +4,7 @@ using System.Net.Sockets;
 using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
 using Rookery.Documents.Databases;
 using Rookery.Platform;
 using Rookery.Server.Raven;
@@ -142,6 +143,32 @@ public sealed class LargeRequestsTests : IAsyncLifetime
             body.Reader.AdvanceTo(read.Buffer.End);
             return read;
         }
+    }
+
+    /// <summary>The body is complete, but its read is still among those that wait, as on another thread.</summary>
+    [Fact]
+    public async Task A_slow_body_that_is_complete_meanwhile_keeps_its_connection()
+    {
+        var requests = new LargeRequests(new MemoryBudget(128 << 20), _time);
+        var connection = new AbortedConnection();
+        var http = new DefaultHttpContext();
+        http.Features.Set<IHttpRequestLifetimeFeature>(connection);
+        var body = new Pipe();
+        using var room = requests.Begin(http);
+        await room.GrowAsync(32 << 20);
+        var reading = room.ReadAsync(body.Reader);
+        using var clientLeft = new CancellationTokenSource();
+        var other = requests
+            .Begin(new DefaultHttpContext())
+            .GrowAsync(bytes: 1 << 20, waitsLong: true, clientLeft.Token)
+            .AsTask();
+        room.Reading = null;
+        _time.Advance(2 * SlowBodies.MaxDelay);
+        Assert.False(connection.IsAborted);
+        await body.Writer.CompleteAsync();
+        Assert.False((await reading.AsTask().WaitAsync(Guard)).IsCanceled);
+        await clientLeft.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => other);
     }
 
     /// <summary>Formerly, each request that waited had two timers.</summary>
@@ -414,6 +441,15 @@ public sealed class LargeRequestsTests : IAsyncLifetime
             ).Status
         );
         Assert.True(_server.Log.Lines.IsEmpty, string.Join("\n", _server.Log.Lines));
+    }
+
+    private sealed class AbortedConnection : IHttpRequestLifetimeFeature
+    {
+        public CancellationToken RequestAborted { get; set; }
+
+        public bool IsAborted { get; private set; }
+
+        public void Abort() => IsAborted = true;
     }
 
     private sealed class RawClient : IDisposable
