@@ -32,7 +32,9 @@ function compressed() {
         const content = readFileSync(path)
         writeFileSync(
           `${path}.br`,
-          brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length } }),
+          brotliCompressSync(content, {
+            params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length },
+          }),
         )
       }
     },
@@ -50,6 +52,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
   },
-  server: { proxy: Object.fromEntries(routes.map((path) => [path, { target: node, changeOrigin: true, secure: false, headers: { origin: node } }])) },
+  server: {
+    proxy: Object.fromEntries(routes.map((path) => [path, { target: node, changeOrigin: true, secure: false, headers: { origin: node } }])),
+  },
   test: { include: ["tests/**/*.test.ts"] },
 })

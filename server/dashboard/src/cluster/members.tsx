@@ -36,7 +36,8 @@ export function Members() {
     return (
       <Empty title="This node is alone.">
         <p>
-          It is in no cluster. Stop it, make it the first member of a cluster with <code>rookery cluster init --data DIR</code>, and start it again.
+          It is in no cluster. Stop it, make it the first member of a cluster with <code>rookery cluster init --data DIR</code>, and start
+          it again.
         </p>
         <a href={manualHref("/help/how-to/cluster.md")}>How to make a cluster</a>
       </Empty>

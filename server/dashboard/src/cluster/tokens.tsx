@@ -53,9 +53,7 @@ export function Tokens() {
           path="/admin/access/tokens"
           rows={data.value.Tokens}
           refresh={refresh}
-          warning={(name) =>
-            name === session.value?.Name && <strong> You are signed in with this token, and will be signed out.</strong>
-          }
+          warning={(name) => name === session.value?.Name && <strong> You are signed in with this token, and will be signed out.</strong>}
           empty={<Empty title="No tokens yet.">Create one for each program and each person.</Empty>}
           columns={[
             {

@@ -138,8 +138,14 @@ const fullAnswer = "No. Nothing new can be written now, and each node that is of
 
 const unplug = {
   full: [fullAnswer, fullAnswer],
-  well: ["Yes. pi-2 leads next; after that the cluster tolerates no further failure.", "Yes. pi-1 goes on leading; after that the cluster tolerates no further failure."],
-  hot: ["Yes. pi-3 leads next; after that the cluster tolerates no further failure.", "Yes. pi-1 goes on leading; after that the cluster tolerates no further failure."],
+  well: [
+    "Yes. pi-2 leads next; after that the cluster tolerates no further failure.",
+    "Yes. pi-1 goes on leading; after that the cluster tolerates no further failure.",
+  ],
+  hot: [
+    "Yes. pi-3 leads next; after that the cluster tolerates no further failure.",
+    "Yes. pi-1 goes on leading; after that the cluster tolerates no further failure.",
+  ],
   "one-dead": ["No. pi-3 is off already: without pi-1 nothing is written.", "No. pi-3 is off already: without pi-2 nothing is written."],
   "no-quorum": ["No. Nothing is written already, and pi-1 is the last that answers reads.", "It is off already."],
   alone: ["No. It is the only node.", ""],
