@@ -232,10 +232,7 @@ public sealed class AuthorityRotation(
         {
             OtherDnsNames = currentNames?.DnsNames ?? [],
         };
-        var signed = CertificateLife.SigningTime(
-            recordStore.Time is { IsSure: true, Known: { } now } ? now : time.GetUtcNow(),
-            self.Certificate
-        );
+        var signed = CertificateLife.SigningTime(SigningClock.Of(recordStore.Time, time), self.Certificate);
         return self.With(
             [next, .. others],
             sealedKey,

@@ -3,8 +3,9 @@ using System.Security.Cryptography.X509Certificates;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// The validity periods of certificates. A board's clock may be wrong: without a battery it boots in 1970, and with an
-/// empty battery at any time. A wrong clock must not lock clients out or produce certificates that are unusable later.
+/// The validity periods of certificates. A board's clock may be wrong: without a battery it boots in 1970 or at the
+/// date of its system, and with an empty battery at any time. A wrong clock must not lock clients out or produce
+/// certificates that are unusable later.
 /// </summary>
 internal static class CertificateLife
 {
@@ -37,24 +38,30 @@ internal static class CertificateLife
     }
 
     /// <summary>
-    /// Returns the signing time for a leaf that replaces another. If the clock is certainly wrong, that is the signing
-    /// time of the replaced leaf, so that the new one does not expire earlier.
+    /// Returns the signing time for a leaf that replaces another. If the clock is not sure, that is at least the
+    /// signing time of the replaced leaf, so that the new one does not expire earlier.
     /// </summary>
-    public static DateTimeOffset SigningTime(DateTimeOffset now, X509Certificate2 replaced) =>
-        now >= EarliestPlausible ? now : Plausible(Of(replaced).NotBefore + Backdating);
+    public static DateTimeOffset SigningTime(SigningClock clock, X509Certificate2 replaced)
+    {
+        var replacedSigning = Of(replaced).NotBefore + Backdating;
+        return Plausible(clock.IsSure || clock.Now > replacedSigning ? clock.Now : replacedSigning);
+    }
 
     /// <summary>Returns the later of <paramref name="now"/> and <see cref="EarliestPlausible"/>.</summary>
     public static DateTimeOffset Plausible(DateTimeOffset now) => now > EarliestPlausible ? now : EarliestPlausible;
 
     /// <summary>
     /// Whether a leaf must be signed again: two thirds of its validity have passed, or it begins in the future, because
-    /// the clock was fast when it was signed. False while the clock is certainly wrong: the new leaf would get the
-    /// signing time of this one (<see cref="SigningTime"/>), so nothing would be gained.
+    /// the clock was fast when it was signed. While the clock is not sure, a leaf that begins in the future is kept:
+    /// the clock may be slow, and the new leaf would get the signing time of this one (<see cref="SigningTime"/>), so
+    /// nothing would be gained.
     /// </summary>
-    public static bool NeedsRenewal(X509Certificate2 leaf, DateTimeOffset now)
+    public static bool NeedsRenewal(X509Certificate2 leaf, SigningClock clock)
     {
         var (notBefore, notAfter) = Of(leaf);
-        return now >= EarliestPlausible && (now < notBefore || now >= notBefore + ((notAfter - notBefore) * 2 / 3));
+        var now = clock.Now;
+        bool isOfFuture = clock.IsSure && now < notBefore;
+        return now >= EarliestPlausible && (isOfFuture || now >= notBefore + ((notAfter - notBefore) * 2 / 3));
     }
 
     /// <summary>

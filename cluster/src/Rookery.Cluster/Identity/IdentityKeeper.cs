@@ -24,11 +24,11 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
     /// <summary>
     /// Whether one of this node's certificates must be renewed (<see cref="CertificateLife.NeedsRenewal"/>). Cheap.
     /// </summary>
-    public bool NeedsRenewal(DateTimeOffset now)
+    public bool NeedsRenewal(SigningClock clock)
     {
         var self = Current;
-        return CertificateLife.NeedsRenewal(self.Certificate, now)
-            || CertificateLife.NeedsRenewal(self.CertificateForClients, now);
+        return CertificateLife.NeedsRenewal(self.Certificate, clock)
+            || CertificateLife.NeedsRenewal(self.CertificateForClients, clock);
     }
 
     /// <summary>
@@ -36,11 +36,11 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
     /// addresses. Call it at the start and when these have changed.
     /// </summary>
     /// <param name="names">The node's names and addresses.</param>
-    /// <param name="now">The current time.</param>
+    /// <param name="clock">The current time.</param>
     /// <returns>Whether the certificate was signed again.</returns>
     /// <exception cref="IOException">The disk failed, or the authority's key cannot be opened. The previous certificate
     /// stays in use.</exception>
-    public bool RenewIfDue(NodeNames names, DateTimeOffset now)
+    public bool RenewIfDue(NodeNames names, SigningClock clock)
     {
         lock (_writeLock)
         {
@@ -51,7 +51,7 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
             X509Certificate2[] shown = [self.Certificate, self.CertificateForClients];
             bool isDue = Array.Exists(
                 shown,
-                certificate => CertificateLife.NeedsRenewal(certificate, now) || !authority.Covers(certificate, names)
+                certificate => CertificateLife.NeedsRenewal(certificate, clock) || !authority.Covers(certificate, names)
             );
             if (isDue)
             {
@@ -61,7 +61,7 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
                             new PublicKey(self.Key),
                             self.NodeId,
                             names,
-                            CertificateLife.SigningTime(now, self.Certificate)
+                            CertificateLife.SigningTime(clock, self.Certificate)
                         )
                     )
                 );

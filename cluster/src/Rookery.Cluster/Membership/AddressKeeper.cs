@@ -9,12 +9,12 @@ namespace Rookery.Cluster.Membership;
 /// </summary>
 /// <param name="keeper">Holds the node's identity.</param>
 /// <param name="readFacts">Reads the node's facts, with the present addresses of its machine.</param>
-/// <param name="now">Returns the current time.</param>
+/// <param name="readClock">Returns the current time.</param>
 /// <param name="log">Receives a sentence when the certificate was signed again.</param>
 internal sealed class AddressKeeper(
     IdentityKeeper keeper,
     Func<MemberFacts> readFacts,
-    Func<DateTimeOffset> now,
+    Func<SigningClock> readClock,
     Action<string> log
 )
 {
@@ -41,7 +41,8 @@ internal sealed class AddressKeeper(
 
         // Check the certificate each second: the clock of a board without a battery may jump by years when it first
         // reaches a time source.
-        if ((isAddressCheck || keeper.NeedsRenewal(now())) && keeper.RenewIfDue(Facts.NamesOf(keeper.Current), now()))
+        var clock = readClock();
+        if ((isAddressCheck || keeper.NeedsRenewal(clock)) && keeper.RenewIfDue(Facts.NamesOf(keeper.Current), clock))
         {
             log("This node's certificate was signed anew.");
         }

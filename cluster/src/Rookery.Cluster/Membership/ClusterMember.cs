@@ -218,7 +218,7 @@ public sealed class ClusterMember : IAsyncDisposable
                     NewestFormatLevel = store.Options.NewestFormatLevel,
                     FormatLevel = store.FormatLevel,
                 },
-            () => _consensus.Time is { IsSure: true, Known: { } sure } ? sure : _time.GetUtcNow(),
+            () => SigningClock.Of(_consensus.Time, _time),
             _options.Note
         );
         _forming = CreateFormingDuty(store);

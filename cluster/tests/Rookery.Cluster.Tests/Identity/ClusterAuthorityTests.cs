@@ -137,8 +137,8 @@ public sealed class ClusterAuthorityTests
         var signing = DateTimeOffset.Parse(clock);
         using var authority = Create();
         using var leaf = SignNode(authority, signing);
-        Assert.Equal(signing != Now, CertificateLife.NeedsRenewal(leaf, Now));
-        Assert.False(CertificateLife.NeedsRenewal(leaf, DateTimeOffset.UnixEpoch.AddDays(1)));
+        Assert.Equal(signing != Now, CertificateLife.NeedsRenewal(leaf, Sure(Now)));
+        Assert.False(CertificateLife.NeedsRenewal(leaf, Sure(DateTimeOffset.UnixEpoch.AddDays(1))));
     }
 
     [Fact]
@@ -148,9 +148,9 @@ public sealed class ClusterAuthorityTests
         using var leaf = SignNode(authority);
 
         // Valid for 397 days from yesterday on: two thirds end after 263.7 days.
-        Assert.False(CertificateLife.NeedsRenewal(leaf, Now));
-        Assert.False(CertificateLife.NeedsRenewal(leaf, Now.AddDays(263)));
-        Assert.True(CertificateLife.NeedsRenewal(leaf, Now.AddDays(264)));
+        Assert.False(CertificateLife.NeedsRenewal(leaf, Sure(Now)));
+        Assert.False(CertificateLife.NeedsRenewal(leaf, Sure(Now.AddDays(263))));
+        Assert.True(CertificateLife.NeedsRenewal(leaf, Sure(Now.AddDays(264))));
     }
 
     [Fact]
@@ -211,6 +211,8 @@ public sealed class ClusterAuthorityTests
         using var large = ECDsa.Create(ECCurve.NamedCurves.nistP384);
         Assert.Null(NodeKey.ReadRequest(NodeKey.RequestCertificate(large)));
     }
+
+    private static SigningClock Sure(DateTimeOffset now) => new(now, IsSure: true);
 
     /// <summary>Signs a server certificate with a stolen copy of the authority's key.</summary>
     private static X509Certificate2 Forge(ClusterAuthority authority, string dns, string? address)

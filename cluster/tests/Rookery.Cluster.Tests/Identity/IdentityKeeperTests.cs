@@ -27,14 +27,14 @@ public sealed class IdentityKeeperTests : IDisposable
     [Fact]
     public void A_certificate_is_signed_anew_at_two_thirds_of_its_life_and_stored()
     {
-        Assert.False(_keeper.RenewIfDue(Home, _time.GetUtcNow()));
+        Assert.False(_keeper.RenewIfDue(Home, Clock));
 
         // Two thirds of 397 days, which began the day before the signing, end after 263.7 days.
         _time.Advance(TimeSpan.FromDays(264));
         NodeIdentity? published = null;
         _keeper.Changed = identity => published = identity;
-        Assert.True(_keeper.RenewIfDue(Home, _time.GetUtcNow()));
-        Assert.False(_keeper.RenewIfDue(Home, _time.GetUtcNow()));
+        Assert.True(_keeper.RenewIfDue(Home, Clock));
+        Assert.False(_keeper.RenewIfDue(Home, Clock));
         Assert.Same(_keeper.Current, published);
         using var loaded = IdentityDirectory.TryLoad(_disk, "/data")!;
         Assert.Equal(_keeper.Current.Certificate.RawData, loaded.Certificate.RawData);
@@ -44,7 +44,7 @@ public sealed class IdentityKeeperTests : IDisposable
     [Fact]
     public void A_certificate_is_signed_anew_when_the_machine_has_moved()
     {
-        Assert.True(_keeper.RenewIfDue(Elsewhere, _time.GetUtcNow()));
+        Assert.True(_keeper.RenewIfDue(Elsewhere, Clock));
         Assert.True(_keeper.Current.Certificate.MatchesHostname("192.168.1.77"));
         Assert.Equal(NodeId, _keeper.Current.PeerRule.Judge(_keeper.Current.Certificate, PeerRole.Client).NodeId);
     }
@@ -87,28 +87,51 @@ public sealed class IdentityKeeperTests : IDisposable
                 current.Certificate
             )
         );
-        Assert.False(_keeper.RenewIfDue(Home, _time.GetUtcNow()));
+        Assert.False(_keeper.RenewIfDue(Home, Clock));
         Assert.NotSame(signed, _keeper.Current.CertificateForClients);
-        Assert.True(_keeper.RenewIfDue(Elsewhere, _time.GetUtcNow()));
+        Assert.True(_keeper.RenewIfDue(Elsewhere, Clock));
         Assert.True(_keeper.Current.CertificateForClients.MatchesHostname("192.168.1.77"));
     }
 
-    [Fact]
-    public void A_clock_in_1970_renews_nothing()
+    [Theory]
+    [InlineData("1970-01-01T00:00:00Z")]
+    [InlineData("2026-01-02T00:00:00Z")]
+    public void A_slow_clock_that_is_not_sure_renews_nothing(string clock)
     {
-        _time.SetUtcNow(DateTimeOffset.UnixEpoch);
-        Assert.False(_keeper.NeedsRenewal(_time.GetUtcNow()));
-        Assert.False(_keeper.RenewIfDue(Home, _time.GetUtcNow()));
+        var slow = SlowClock(clock);
+        Assert.False(_keeper.NeedsRenewal(slow));
+        Assert.False(_keeper.RenewIfDue(Home, slow));
     }
 
-    /// <summary>Signed with that clock, the new certificate would end years before the replaced one.</summary>
-    [Fact]
-    public void A_clock_in_1970_on_a_machine_that_moved_makes_no_certificate_that_ends_earlier()
+    /// <summary>Signed with that clock, the new certificate would end earlier than the replaced one.</summary>
+    [Theory]
+    [InlineData("1970-01-01T00:00:00Z")]
+    [InlineData("2026-01-02T00:00:00Z")]
+    public void A_slow_clock_on_a_machine_that_moved_makes_no_certificate_that_ends_earlier(string clock)
     {
         var life = CertificateLife.Of(_keeper.Current.Certificate);
-        Assert.True(_keeper.RenewIfDue(Elsewhere, DateTimeOffset.UnixEpoch));
+        Assert.True(_keeper.RenewIfDue(Elsewhere, SlowClock(clock)));
         Assert.True(_keeper.Current.Certificate.MatchesHostname("192.168.1.77"));
         Assert.Equal(life, CertificateLife.Of(_keeper.Current.Certificate));
+    }
+
+    /// <summary>This node cannot sign another certificate of the old authority, whose key it no longer has.</summary>
+    [Fact]
+    public void A_slow_clock_during_a_rotation_keeps_the_certificate_that_clients_trust()
+    {
+        using var next = Create();
+        using var signed = next.SignNode(new(_keeper.Current.Key), NodeId, Home, Now);
+        var shown = _keeper.Current.Certificate;
+        _keeper.Change(current =>
+            current.With(
+                [next.Certificate, _authority.Certificate],
+                next.SealKeyFor(new(current.Key)),
+                signed,
+                current.Certificate
+            )
+        );
+        Assert.False(_keeper.RenewIfDue(Home, SlowClock("2026-01-02T00:00:00Z")));
+        Assert.Same(shown, _keeper.Current.CertificateForClients);
     }
 
     [Fact]
@@ -121,4 +144,8 @@ public sealed class IdentityKeeperTests : IDisposable
         using var loaded = IdentityDirectory.TryLoad(_disk, "/data")!;
         Assert.Equal("third", Assert.Single(loaded.Peers).NodeId);
     }
+
+    private SigningClock Clock => new(_time.GetUtcNow(), IsSure: true);
+
+    private static SigningClock SlowClock(string now) => new(DateTimeOffset.Parse(now), IsSure: false);
 }

@@ -26,7 +26,7 @@ public sealed class AddressKeeperTests : IDisposable
         var identity = TestAuthority.CreateIdentity(_authority);
         IdentityDirectory.Create(disk, "/data", identity);
         _keeper = new IdentityKeeper(disk, "/data", identity);
-        _addressKeeper = new AddressKeeper(_keeper, () => _facts, () => _now, _log.Add);
+        _addressKeeper = new AddressKeeper(_keeper, () => _facts, () => new SigningClock(_now, IsSure: true), _log.Add);
     }
 
     public void Dispose() => _authority.Dispose();

@@ -169,7 +169,7 @@ public sealed class MemberMaintenanceTests : IDisposable
                         ClientUrls: ["https://127.0.0.1:3"],
                         PublicUrl: null
                     ),
-                _time.GetUtcNow,
+                () => new SigningClock(_time.GetUtcNow(), IsSure: true),
                 static _ => { }
             ),
             configuredPeers: ["127.0.0.1:2", "127.0.0.1:4"],
