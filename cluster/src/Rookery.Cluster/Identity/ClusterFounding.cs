@@ -14,7 +14,15 @@ public static class ClusterFounding
     /// <param name="names">The names of node and cluster, and the node's addresses.</param>
     /// <param name="addedNames">DNS names and domains in addition to those that every cluster may use.</param>
     /// <param name="now">The current time.</param>
-    public static NodeIdentity Found(NodeIds ids, NodeNames names, IEnumerable<string> addedNames, DateTimeOffset now)
+    /// <param name="former">The node's identity in a lost cluster; null for none. The new identity keeps the addresses
+    /// and the URL that the operator configured; <paramref name="names"/> must cover them.</param>
+    public static NodeIdentity Found(
+        NodeIds ids,
+        NodeNames names,
+        IEnumerable<string> addedNames,
+        DateTimeOffset now,
+        NodeIdentity? former = null
+    )
     {
         using var authority = ClusterAuthority.Create(ids.ClusterId, names.ClusterName, addedNames);
         var key = NodeKey.Create();
@@ -26,6 +34,8 @@ public static class ClusterFounding
             NodeId = ids.NodeId,
             NodeName = names.Name,
             Tag = "A",
+            ConfiguredAddresses = former?.ConfiguredAddresses ?? [],
+            ConfiguredUrl = former?.ConfiguredUrl,
             Key = key,
             Certificate = certificate,
             Authorities = [X509CertificateLoader.LoadCertificate(authority.Certificate.RawDataMemory.Span)],

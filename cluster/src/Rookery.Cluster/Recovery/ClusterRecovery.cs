@@ -178,9 +178,10 @@ public sealed class ClusterRecovery : IDisposable
         var data = recovery.Build(_store, ids);
         using var founded = ClusterFounding.Found(
             ids,
-            new NodeNames(Identity.NodeName, Identity.ClusterName, addresses),
+            NamesAt(addresses),
             NameConstraints.ReadFrom(Identity.Authorities[0]).Domains,
-            _time.GetUtcNow()
+            CertificateLife.SigningTime(new SigningClock(_time.GetUtcNow(), IsSure: false), Identity.Certificate),
+            Identity
         );
         IdentityDirectory.Create(_disk, recovery.WorkDirectory, founded);
         return new RecoveredCluster(ids, data, recovery.Decide(), founded.Authorities[0].ExportCertificatePem());
@@ -191,6 +192,18 @@ public sealed class ClusterRecovery : IDisposable
     {
         Identity.Dispose();
         _store.Dispose();
+    }
+
+    /// <summary>Returns the node's names, with the hosts that the operator configured at its join.</summary>
+    private NodeNames NamesAt(IReadOnlyList<IPAddress> addresses)
+    {
+        string[] configuredUrls = Identity.ConfiguredUrl is { } url ? [url] : [];
+        var configured = MemberFacts.NamesOf(
+            Identity.NodeName,
+            Identity.ClusterName,
+            [.. Identity.ConfiguredAddresses, .. configuredUrls]
+        );
+        return configured with { CurrentAddresses = [.. addresses, .. configured.CurrentAddresses] };
     }
 
     private MemberStore MemberStoreOf(StoppedStore store, string name, string place) =>

@@ -80,6 +80,40 @@ public sealed class ClusterRecoveryTests : IDisposable
     }
 
     [Fact]
+    public void The_recovered_node_keeps_the_address_and_the_URL_that_the_operator_configured()
+    {
+        _members.Write("/data/one", 1, entries: 1);
+        using (var recovery = Open("/data/one"))
+        {
+            recovery.Run([IPAddress.Parse("192.168.1.5")]);
+        }
+
+        using var identity = IdentityDirectory.TryLoad(_disk, "/data/one")!;
+        Assert.Equal(StoppedMembers.ConfiguredAddress, Assert.Single(identity.ConfiguredAddresses));
+        Assert.Equal(StoppedMembers.ConfiguredUrl, identity.ConfiguredUrl);
+        Assert.All(
+            ["192.168.1.5", "192.168.7.9", "pi-1.example.org"],
+            host => Assert.True(identity.Certificate.MatchesHostname(host), host)
+        );
+    }
+
+    [Fact]
+    public void A_slow_clock_gives_the_recovered_node_no_certificate_that_ends_earlier_than_its_former_one()
+    {
+        _members.Write("/data/one", 1, entries: 1);
+        DateTimeOffset formerEnd;
+        using (var recovery = Open("/data/one"))
+        {
+            formerEnd = CertificateLife.Of(recovery.Identity.Certificate).NotAfter;
+            _time.SetUtcNow(_time.GetUtcNow().AddMonths(-10));
+            recovery.Run([]);
+        }
+
+        using var identity = IdentityDirectory.TryLoad(_disk, "/data/one")!;
+        Assert.Equal(formerEnd, CertificateLife.Of(identity.Certificate).NotAfter);
+    }
+
+    [Fact]
     public async Task The_new_cluster_refuses_members_of_the_old_one_and_says_why()
     {
         _members.Write("/data/one", 1, entries: 2);

@@ -19,6 +19,12 @@ internal sealed class StoppedMembers(SimulatedDisk disk, TimeProvider time, Clus
 {
     public const string ClusterId = "abcdefghijklmnopqrstuv";
 
+    /// <summary>The address for members that the operator configured for each member.</summary>
+    public const string ConfiguredAddress = "192.168.7.9:9443";
+
+    /// <summary>The URL for clients that the operator configured for each member.</summary>
+    public const string ConfiguredUrl = "https://pi-1.example.org:8443";
+
     public static string NodeIdOf(int number) => $"node-{number}-abcdefghijklmno";
 
     public static NodeOptions Options(string directory) =>
@@ -136,6 +142,8 @@ internal sealed class StoppedMembers(SimulatedDisk disk, TimeProvider time, Clus
                         .Where(other => other != number)
                         .Select(static other => new KnownPeer(NodeIdOf(other), [$"192.0.2.{other}:9080"])),
                 ],
+                ConfiguredAddresses = [ConfiguredAddress],
+                ConfiguredUrl = ConfiguredUrl,
                 Key = key,
                 Certificate = signing.SignNode(
                     publicKey,
