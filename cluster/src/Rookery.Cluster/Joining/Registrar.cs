@@ -40,15 +40,24 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
         CancellationToken cancellationToken
     )
     {
-        // Do no work for a node before it presents a known token. Catch up first, because the token may be new.
-        if (
-            recordStore.IsLeader
-            && recordStore.Find(TokenRecord.KeyOf(request.Secret)) is null
-            && await recordStore.CatchUpAsync(cancellationToken)
-            && recordStore.Find(TokenRecord.KeyOf(request.Secret)) is null
-        )
+        // Do no work for a node before it presents a known token: anybody can send a request. Catch up first, because
+        // the token may be new.
+        if (!recordStore.IsLeader)
         {
-            return (null, _tokens.Judge(token: null));
+            return (null, ReferToLeader());
+        }
+
+        if (recordStore.Find(TokenRecord.KeyOf(request.Secret)) is null)
+        {
+            if (!await recordStore.CatchUpAsync(cancellationToken))
+            {
+                return (null, ReferToLeader());
+            }
+
+            if (recordStore.Find(TokenRecord.KeyOf(request.Secret)) is null)
+            {
+                return (null, _tokens.Judge(token: null));
+            }
         }
 
         if (

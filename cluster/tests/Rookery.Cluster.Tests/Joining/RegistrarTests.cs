@@ -148,6 +148,21 @@ public sealed class RegistrarTests : IDisposable
         );
     }
 
+    /// <summary>A leader that cannot catch up does not know whether the token exists.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task The_certificate_request_of_a_node_without_a_known_token_is_not_read(bool isLeader)
+    {
+        var caughtUp = new TaskCompletionSource<bool>();
+        caughtUp.SetResult(false);
+        var recordStore = new MemoryRecordStore { IsLeader = isLeader, CaughtUp = caughtUp };
+        var registrar = new Registrar(() => _cluster.Identity, recordStore, _cluster.Time);
+        var request = TestCluster.Request(await _cluster.CreateTokenAsync()) with { CertificateRequest = [] };
+        var (_, refusal) = await registrar.AdmitAsync(request, CancellationToken.None);
+        Assert.Equal(JoinError.Unavailable, refusal!.Error);
+    }
+
     [Fact]
     public async Task A_follower_names_the_leader()
     {
