@@ -63,7 +63,7 @@ public sealed class NodeBackup : IDisposable
             );
         }
 
-        if (disk.Exists(checkpoint))
+        if (store.IsBackupRunning)
         {
             throw new BackupException(
                 $"A backup of this node is being taken already (its checkpoint is {checkpoint}). "
@@ -78,6 +78,8 @@ public sealed class NodeBackup : IDisposable
         JournalReader? journal = null;
         try
         {
+            // An earlier backup whose hard links could not be deleted at its end leaves them.
+            RemoveCheckpoint(disk, checkpoint);
             journal = store.Journal.Read();
             var start = store.Time.GetUtcNow();
             var names = store.Databases.All.Select(database => database.Name).ToArray();
@@ -85,11 +87,13 @@ public sealed class NodeBackup : IDisposable
             var level = store.FormatLevel;
             string Heading(long index, long etag, IReadOnlyCollection<string> unreadable) =>
                 BackupManifest.HeadingOf(store.NodeId, store.ClusterId, start, index, etag, level, names, unreadable);
-            return new NodeBackup(store, contents, disk, io, journal, checkpoint, Heading)
+            var backup = new NodeBackup(store, contents, disk, io, journal, checkpoint, Heading)
             {
                 _throughIndex = position.Index,
                 _throughEtag = position.Sequence,
             };
+            store.IsBackupRunning = true;
+            return backup;
         }
         catch
         {
@@ -169,7 +173,15 @@ public sealed class NodeBackup : IDisposable
     {
         _journal.Dispose();
         _contentsHold.Dispose();
-        RemoveCheckpoint(_disk, _checkpoint);
+        try
+        {
+            RemoveCheckpoint(_disk, _checkpoint);
+        }
+        finally
+        {
+            // Only now, because the next backup uses the same directory. It deletes what remains there.
+            _store.IsBackupRunning = false;
+        }
     }
 
     // Finds the contents that rows name and that the backup lacks, or has with damage.

@@ -25,6 +25,7 @@ public sealed class NodeStore : IDisposable
     private readonly AgreedFormatLevel _level;
     private readonly PreviousVersions _previous;
     private readonly (long Index, long Term) _logEndAtStart;
+    private volatile bool _isBackupRunning;
 
     internal NodeStore(
         DataDirectory directory,
@@ -289,6 +290,15 @@ public sealed class NodeStore : IDisposable
         var outcomes = new CommandOutcome[1];
         Applier.Apply(position, content, outcomes);
         return outcomes[0];
+    }
+
+    /// <summary>
+    /// Whether a <see cref="NodeBackup"/> of this store is not disposed yet. Set by the backup, on any thread.
+    /// </summary>
+    internal bool IsBackupRunning
+    {
+        get => _isBackupRunning;
+        set => _isBackupRunning = value;
     }
 
     /// <summary>Begins a backup. Call it on the thread of background work, or before that thread runs.</summary>

@@ -254,6 +254,21 @@ public class BackupTests
     }
 
     [Fact]
+    public void A_backup_whose_hard_links_could_not_be_deleted_does_not_stop_the_next_one()
+    {
+        using var node = BackedUp.NewNode(_disk);
+        var first = node.Core.BeginBackup();
+        _disk.Inject(
+            new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Delete, PathContains = "checkpoint" }
+        );
+        Assert.Throws<DiskException>(first.Dispose);
+        Assert.True(_disk.Exists(Path.Join(BackedUp.Node, "checkpoint")));
+
+        BackedUp.Take(node, _disk);
+        Assert.False(_disk.Exists(Path.Join(BackedUp.Node, "checkpoint")));
+    }
+
+    [Fact]
     public void A_changed_byte_anywhere_in_a_backup_is_detected_and_its_file_named()
     {
         using (var node = BackedUp.NewNode(_disk, documents: 60))
