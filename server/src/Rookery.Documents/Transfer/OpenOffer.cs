@@ -13,6 +13,7 @@ namespace Rookery.Documents.Transfer;
 internal sealed class OpenOffer(string directory, long index, IDisposable journalPin)
 {
     private readonly Lock _writing = new();
+    private bool _isEnded;
 
     /// <summary>Directory of the files.</summary>
     public string Directory => directory;
@@ -35,13 +36,21 @@ internal sealed class OpenOffer(string directory, long index, IDisposable journa
     /// <summary>Makes the offer available.</summary>
     public void Complete(SnapshotOffer offer) => Offer = offer;
 
-    /// <summary>Writes the files of the changes. Call it once, on any thread; it can take long.</summary>
+    /// <summary>
+    /// Writes the files of the changes, unless the offer has ended: another one may use the directory then. Call it
+    /// once, on any thread; it can take long.
+    /// </summary>
     /// <param name="disk">The disk.</param>
     /// <param name="describe">Creates the offer from the written files.</param>
     public void Write(IDisk disk, Func<SnapshotOffer> describe)
     {
         lock (_writing)
         {
+            if (_isEnded)
+            {
+                return;
+            }
+
             try
             {
                 if (Changes!.Write(directory, Changes.WholeBytes / 2))
@@ -62,7 +71,7 @@ internal sealed class OpenOffer(string directory, long index, IDisposable journa
             Changes!.Dispose();
             if (Offer is null)
             {
-                RemoveFiles(disk);
+                RemoveFiles(disk, directory);
                 journalPin.Dispose();
             }
         }
@@ -74,13 +83,18 @@ internal sealed class OpenOffer(string directory, long index, IDisposable journa
         Changes?.Dispose();
         lock (_writing)
         {
+            _isEnded = true;
             journalPin.Dispose();
-            RemoveFiles(disk);
+            RemoveFiles(disk, directory);
         }
     }
 
-    // The next offer in this directory or the next start deletes what remains.
-    private void RemoveFiles(IDisk disk)
+    /// <summary>
+    /// Deletes the files of an offer. The next offer in the directory, or the next start, deletes what remains.
+    /// </summary>
+    /// <param name="disk">The disk.</param>
+    /// <param name="directory">Directory of the files.</param>
+    public static void RemoveFiles(IDisk disk, string directory)
     {
         try
         {

@@ -127,6 +127,30 @@ public sealed class SnapshotOffersTests
         Assert.Equal(later.Files[0].Bytes, file.Length);
     }
 
+    /// <summary>The offer ended before a thread was free to write it, and a newer one has its directory.</summary>
+    [Fact]
+    public void An_offer_that_is_written_after_its_end_leaves_the_newer_ones_files()
+    {
+        using var node = SteppedNode.Open(_disk, Transferred.Sender, _time);
+        var offers = node.Core.Offers;
+        long since = Transferred.FillWithLittleChanged(node);
+        Assert.Null(offers.MakeSince(since, out var lateWrite));
+        _time.Advance(SnapshotOffers.IdleTimeout);
+        Assert.Null(offers.MakeSince(since, out var write));
+        write!();
+        lateWrite!();
+        var offer = offers.MakeSince(since, out _)!;
+        Assert.Equal(since, offer.Since);
+        Assert.All(
+            offer.Files,
+            each =>
+            {
+                using IDiskFile file = offers.Open(offer.Id, each.Name)!;
+                Assert.Equal(each.Bytes, file.Length);
+            }
+        );
+    }
+
     [Fact]
     public void A_node_with_damage_offers_nothing_and_states_the_reason()
     {

@@ -45,7 +45,7 @@ public sealed class StateChangesTests
         var disk = new SimulatedDisk("/data");
         var time = new SimulatedTimeProvider();
         using var sender = SteppedNode.Open(disk, Transferred.Sender, time);
-        long since = FillWithLittleChanged(sender);
+        long since = Transferred.FillWithLittleChanged(sender);
         var offers = sender.Core.Offers;
 
         Assert.Null(offers.MakeSince(since, out var write));
@@ -71,7 +71,7 @@ public sealed class StateChangesTests
     {
         var disk = new SimulatedDisk("/data");
         using var sender = SteppedNode.Open(disk, Transferred.Sender);
-        long since = FillWithLittleChanged(sender);
+        long since = Transferred.FillWithLittleChanged(sender);
         Assert.Null(sender.Core.Offers.MakeSince(since, out var write));
         disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Write });
         write!();
@@ -195,29 +195,6 @@ public sealed class StateChangesTests
         int Installed,
         int Acknowledged
     );
-
-    // Puts 300 documents, then 20 of them again. Returns the etag in between, after which little changed.
-    private static long FillWithLittleChanged(SteppedNode node)
-    {
-        var random = new Random(3);
-        node.CreateDatabase("db");
-        Fill(300);
-        long since = node.Core.Storage.Sequence;
-        Fill(20);
-        return since;
-
-        void Fill(int documents)
-        {
-            byte[] text = new byte[400];
-            for (int i = 0; i < documents; i++)
-            {
-                random.NextBytes(text);
-                node.Put("db", $"users/{i}", $$"""{"Text":"{{Convert.ToHexString(text)}}"}""");
-            }
-
-            node.Flush();
-        }
-    }
 
     // A receiver copies entries of the sender, stops, and installs what the sender offers after more commands. Returns
     // the offer.

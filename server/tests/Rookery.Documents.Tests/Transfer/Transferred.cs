@@ -67,6 +67,35 @@ internal static class Transferred
         node.Flush();
     }
 
+    /// <summary>
+    /// Puts 300 documents, then 20 of them again. Returns the etag in between, after which little changed.
+    /// </summary>
+    public static long FillWithLittleChanged(SteppedNode node)
+    {
+        var random = new Random(3);
+        if (!node.Core.Databases.TryGet("db", out _))
+        {
+            node.CreateDatabase("db");
+        }
+
+        Fill(300);
+        long since = node.Core.Storage.Sequence;
+        Fill(20);
+        return since;
+
+        void Fill(int documents)
+        {
+            byte[] text = new byte[400];
+            for (int i = 0; i < documents; i++)
+            {
+                random.NextBytes(text);
+                node.Put("db", $"users/{i}", $$"""{"Text":"{{Convert.ToHexString(text)}}"}""");
+            }
+
+            node.Flush();
+        }
+    }
+
     /// <summary>Copies the bytes of an offer that an inbox lacks.</summary>
     public static void Copy(SnapshotOffers offers, SnapshotOffer offer, StateInbox inbox)
     {
