@@ -374,6 +374,7 @@ public sealed class SnapshotOffers : IDisposable
         }
         catch
         {
+            OpenOffer.RemoveFiles(_disk, _directory);
             journalPin.Dispose();
             throw;
         }
@@ -397,27 +398,47 @@ public sealed class SnapshotOffers : IDisposable
             );
         }
 
+        OpenOffer? begun = null;
+        string? refusal;
+        try
+        {
+            refusal = WhyNotWritten(changes);
+            begun = refusal is null ? BeginIn(directory, changes) : null;
+        }
+        finally
+        {
+            if (begun is null)
+            {
+                changes.Dispose(); // its run files would stay open until the next start
+            }
+        }
+
+        if (begun is not null)
+        {
+            Add(begun);
+        }
+
+        return (begun, refusal);
+    }
+
+    private string? WhyNotWritten(StateChanges changes)
+    {
         long estimated = changes.EstimatedBytes;
         var space = _disk.SpaceOf(Path.GetDirectoryName(_directory)!);
-        string? refusal =
-            estimated > changes.WholeBytes / 2 ? "the changes are about as large"
+        return estimated > changes.WholeBytes / 2 ? "the changes are about as large"
             : space.FreeBytes < estimated + Reserve.BytesOf(space.TotalBytes)
                 ? "there is no room to write the changes there"
             : null;
-        if (refusal is not null)
-        {
-            changes.Dispose();
-            return (null, refusal);
-        }
+    }
 
+    private OpenOffer BeginIn(string directory, StateChanges changes)
+    {
         NodeBackup.RemoveCheckpoint(_disk, directory);
-        var begun = new OpenOffer(directory, changes.Position.Index, _journal.PinAbove(changes.Position.Index))
+        return new OpenOffer(directory, changes.Position.Index, _journal.PinAbove(changes.Position.Index))
         {
             Changes = changes,
             LastUse = _time.GetTimestamp(),
         };
-        Add(begun);
-        return (begun, null);
     }
 
     private SnapshotOffer Describe(

@@ -152,6 +152,32 @@ public sealed class SnapshotOffersTests
     }
 
     [Fact]
+    public void Changes_that_cannot_be_offered_keep_no_files_that_merges_replace() =>
+        Assert.Equal(CountRunsAfterMerges(offersChanges: false), CountRunsAfterMerges(offersChanges: true));
+
+    private static int CountRunsAfterMerges(bool offersChanges)
+    {
+        var disk = new SimulatedDisk("/data");
+        using var node = SteppedNode.Open(disk, Transferred.Sender);
+        long since = Transferred.FillWithLittleChanged(node);
+        if (offersChanges)
+        {
+            disk.CreateDirectory($"{Transferred.Sender}/offer-changes-1");
+            disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.List });
+            Assert.Throws<DiskException>(() => node.Core.Offers.MakeSince(since, out _));
+        }
+
+        for (int round = 0; round < 8; round++)
+        {
+            Transferred.FillWithLittleChanged(node);
+            while (node.Core.Storage.MergeOnce()) { }
+        }
+
+        return disk.List($"{Transferred.Sender}/storage")
+            .Count(static name => name.EndsWith(".run", StringComparison.Ordinal));
+    }
+
+    [Fact]
     public void A_node_with_damage_offers_nothing_and_states_the_reason()
     {
         OpenSender().Dispose();
