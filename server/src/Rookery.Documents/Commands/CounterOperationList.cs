@@ -28,6 +28,8 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
 
     private readonly PooledBytes _operations = new();
     private readonly PooledBytes _name = new();
+    private readonly PooledBytes _innerId = new(); // the first id inside an operation, if any
+    private readonly PooledBytes _nextInnerId = new();
     private int _maxCount = int.MaxValue;
     private long _maxBytes = long.MaxValue;
     private int _maxBatchBytes;
@@ -49,21 +51,13 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
     /// <summary>The reason for a refusal.</summary>
     public InputError Refusal { get; private set; }
 
-    /// <summary>Checks that the id inside the counters, if any, is that of the command.</summary>
+    /// <summary>Checks that the ids inside the counters, if any, are that of the command.</summary>
     /// <param name="id">The document's id in the command.</param>
     /// <param name="scanner">The scanner of the text.</param>
     /// <param name="start">Offset of the command, for the refusal.</param>
     public bool IsOf(ReadOnlySpan<byte> id, JsonScanner scanner, int start)
     {
-        Span<byte> lowerInner = stackalloc byte[Ids.DocumentId.MaxBytes];
-        Span<byte> lowerId = stackalloc byte[Ids.DocumentId.MaxBytes];
-        bool isSame =
-            DocumentId.Length == 0
-            || (
-                Ids.DocumentId.TryToLower(DocumentId.Written, lowerInner, out int innerLength)
-                && Ids.DocumentId.TryToLower(id, lowerId, out int length)
-                && lowerInner[..innerLength].SequenceEqual(lowerId[..length])
-            );
+        bool isSame = IsNoneOrSame(DocumentId.Written, id) && IsNoneOrSame(_innerId.Written, id);
         return isSame
             || Refuse(
                 InputErrorCode.InvalidId,
@@ -98,6 +92,7 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
     public void Clear()
     {
         _operations.Clear();
+        _innerId.Clear();
         DocumentId.Clear();
         Count = 0;
         Bytes = 0;
@@ -110,6 +105,8 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
     {
         _operations.Release();
         _name.Release();
+        _innerId.Release();
+        _nextInnerId.Release();
         DocumentId.Release();
     }
 
@@ -179,6 +176,12 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
             return false;
         }
 
+        // Only now, because the document's id may follow its operations.
+        if (DocumentId.Length > 0 && !IsNoneOrSame(_innerId.Written, DocumentId.Written))
+        {
+            return RefuseInnerId(scanner, start);
+        }
+
         return Count > 0
             || Refuse(
                 InputErrorCode.MissingMember,
@@ -228,7 +231,7 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
                 member.SequenceEqual("Type"u8) ? TryReadType(ref scanner, out kind)
                 : member.SequenceEqual("CounterName"u8) ? TryReadText(ref scanner, _name)
                 : member.SequenceEqual("Delta"u8) ? TryReadDelta(ref scanner, out delta)
-                : member.SequenceEqual("DocumentId"u8) ? scanner.TrySkipValue(levels: 1)
+                : member.SequenceEqual("DocumentId"u8) ? TryReadInnerId(ref scanner)
                 : TrySkipNull(ref scanner, member, "an operation on a counter");
             if (!isRead)
             {
@@ -237,6 +240,47 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
         }
 
         return scanner.Error == InputErrorCode.None && TryAdd(scanner, start, kind, delta);
+    }
+
+    private bool TryReadInnerId(scoped ref JsonScanner scanner)
+    {
+        scanner.Peek();
+        int start = scanner.Position;
+        if (!TryReadText(ref scanner, _nextInnerId))
+        {
+            return false;
+        }
+
+        if (_innerId.Length == 0)
+        {
+            _innerId.Append(_nextInnerId.Written);
+        }
+
+        return IsNoneOrSame(_nextInnerId.Written, _innerId.Written) || RefuseInnerId(scanner, start);
+    }
+
+    private bool RefuseInnerId(JsonScanner scanner, int at) =>
+        Refuse(
+            InputErrorCode.InvalidId,
+            scanner,
+            at,
+            "The DocumentId of an operation differs from that of its document",
+            "Send the operations of each document as an element of their own, and leave DocumentId out in them"
+        );
+
+    // Compares an optional id with another one, without case.
+    private static bool IsNoneOrSame(ReadOnlySpan<byte> optional, ReadOnlySpan<byte> id)
+    {
+        if (optional.IsEmpty)
+        {
+            return true;
+        }
+
+        Span<byte> lowerOptional = stackalloc byte[Ids.DocumentId.MaxBytes];
+        Span<byte> lowerId = stackalloc byte[Ids.DocumentId.MaxBytes];
+        return Ids.DocumentId.TryToLower(optional, lowerOptional, out int optionalLength)
+            && Ids.DocumentId.TryToLower(id, lowerId, out int length)
+            && lowerOptional[..optionalLength].SequenceEqual(lowerId[..length]);
     }
 
     private bool TryAdd(JsonScanner scanner, int start, OperationKind kind, long? delta)

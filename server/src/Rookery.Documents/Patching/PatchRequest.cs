@@ -62,9 +62,11 @@ internal sealed class PatchRequest(int formatLevel)
             : HasScriptIfMissing = TryReadScript(ref scanner, _scriptIfMissing, out _isInterpretedIfMissing);
 
     /// <summary>Encodes the scripts that were read as a program.</summary>
-    /// <param name="createIfMissing">The document to store if none exists; the default value for none.</param>
+    /// <param name="createIfMissing">The document to store if none exists; the default value for none. Must be that if
+    /// <see cref="HasScriptIfMissing"/>.</param>
     public void Complete(in ParsedDocument createIfMissing)
     {
+        Invariant.Holds(!createIfMissing.IsRead || !HasScriptIfMissing, "one thing happens to a missing document");
         if (_isInterpreted)
         {
             _program.Append((byte)ProgramKind.Compiled);

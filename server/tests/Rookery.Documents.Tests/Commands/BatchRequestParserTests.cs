@@ -1,4 +1,5 @@
 using Rookery.Documents.Commands;
+using Rookery.Documents.Nodes;
 using Rookery.Json;
 using static Rookery.Documents.Tests.Parsing.ParsedExample;
 
@@ -158,6 +159,39 @@ public class BatchRequestParserTests
         }
     }
 
+    [Theory]
+    [InlineData(
+        """{"Id":"a","Type":"PUT","Document":{},"PatchIfMissing":{"Script":"this.a = 1"}}""",
+        InputErrorCode.NotSupported,
+        "'PatchIfMissing'"
+    )]
+    [InlineData(
+        """{"Id":"a","Type":"DELETE","PatchIfMissing":{"Script":"this.a = 1"}}""",
+        InputErrorCode.NotSupported,
+        "'PatchIfMissing'"
+    )]
+    [InlineData(
+        """{"Id":"a","Type":"JsonPatch","JsonPatch":{"Operations":[]},"PatchIfMissing":{"Script":"this.a = 1"}}""",
+        InputErrorCode.NotSupported,
+        "'PatchIfMissing'"
+    )]
+    [InlineData(
+        """{"Id":"a","Type":"PUT","Document":{},"IdPrefixed":true}""",
+        InputErrorCode.NotSupported,
+        "'IdPrefixed'"
+    )]
+    [InlineData(
+        """{"Id":"a","Type":"Counters","Counters":{"Operations":[{"Type":"Get","CounterName":"c","DocumentId":"b"}]}}""",
+        InputErrorCode.InvalidId,
+        "DocumentId"
+    )]
+    public void A_member_that_a_command_cannot_obey_is_refused(string command, InputErrorCode code, string named)
+    {
+        InputError error = Refuse($$"""{"Commands":[{{command}}]}""", formatLevel: FormatLevel.Newest);
+        Assert.Equal(code, error.Code);
+        Assert.Contains(named, error.What, StringComparison.Ordinal);
+    }
+
     [Fact]
     public void A_batch_is_bounded_by_its_encoded_size_and_its_number_of_commands()
     {
@@ -278,7 +312,7 @@ public class BatchRequestParserTests
         return batch;
     }
 
-    private static InputError Refuse(string body, int maxBatchBytes = 1 << 20)
+    private static InputError Refuse(string body, int maxBatchBytes = 1 << 20, int formatLevel = FormatLevel.Oldest)
     {
         Assert.False(
             BatchRequestParser.TryParse(
@@ -287,7 +321,8 @@ public class BatchRequestParserTests
                 key: default,
                 maxBatchBytes,
                 out _,
-                out InputError error
+                out InputError error,
+                formatLevel
             ),
             body
         );

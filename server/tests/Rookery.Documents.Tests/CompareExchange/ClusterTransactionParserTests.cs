@@ -64,6 +64,14 @@ public sealed class ClusterTransactionParserTests
     [InlineData("""{"Id":"a","IdPrefixed":true,"Type":"DELETE"}""", "'IdPrefixed'")]
     [InlineData("""{"Id":"a","Document":{"Object":1},"Type":"CompareExchangePUT"}""", "no Index")]
     [InlineData("""{"Id":"a","Index":0,"Type":"CompareExchangePUT"}""", "no Document")]
+    [InlineData(
+        """{"Id":"a","Index":5,"Document":{"Object":1},"OriginalChangeVector":"A:7-x","Type":"CompareExchangePUT"}""",
+        "'OriginalChangeVector'"
+    )]
+    [InlineData(
+        """{"Id":"a","Index":5,"OriginalChangeVector":"A:7-x","Type":"CompareExchangeDELETE"}""",
+        "'OriginalChangeVector'"
+    )]
     [InlineData("""{"Id":"a","Index":-1,"Document":{"Object":1},"Type":"CompareExchangePUT"}""", "whole number")]
     [InlineData("""{"Id":"a","Index":1.5,"Document":{"Object":1},"Type":"CompareExchangePUT"}""", "whole number")]
     [InlineData("""{"Id":"a","Index":0,"Document":{"Value":1},"Type":"CompareExchangePUT"}""", "member Object")]

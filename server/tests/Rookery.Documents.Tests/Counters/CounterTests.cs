@@ -262,6 +262,18 @@ public sealed class CounterTests : IDisposable
     [InlineData("""{"Documents":[{"DocumentId":"a","Operations":[{"Type":"Put","CounterName":"a"}]}]}""", "'Put'")]
     [InlineData("""{"Documents":[{"DocumentId":"a","Operations":[{"Type":"Delete","CounterName":""}]}]}""", "name")]
     [InlineData("""{"Documents":[{"Operations":[{"Type":"Get","CounterName":"a"}]}]}""", "id is empty")]
+    [InlineData(
+        """{"Documents":[{"DocumentId":"a","Operations":[{"Type":"Get","CounterName":"a","DocumentId":"b"}]}]}""",
+        "differs"
+    )]
+    [InlineData(
+        """{"Documents":[{"Operations":[{"Type":"Get","CounterName":"a","DocumentId":"b"}],"DocumentId":"a"}]}""",
+        "differs"
+    )]
+    [InlineData(
+        """{"Documents":[{"DocumentId":"a","Operations":[{"Type":"Get","CounterName":"a","DocumentId":7}]}]}""",
+        "string"
+    )]
     [InlineData("""{"FromEtl":true,"Documents":[]}""", "FromEtl")]
     [InlineData("{}", "no Documents")]
     public void Invalid_bodies_are_refused_with_the_reason(string body, string text)
@@ -269,6 +281,20 @@ public sealed class CounterTests : IDisposable
         Assert.False(TryParse(body, key: default, out _, out string error));
         Assert.Contains(text, error, StringComparison.Ordinal);
     }
+
+    [Theory]
+    [InlineData("\"A\"")]
+    [InlineData("\"\"")]
+    [InlineData("null")]
+    public void An_operation_may_repeat_the_id_of_its_document(string id) =>
+        Assert.True(
+            TryParse(
+                $$"""{"Documents":[{"DocumentId":"a","Operations":[{"Type":"Get","CounterName":"c","DocumentId":{{id}}}]}]}""",
+                key: default,
+                out _,
+                out _
+            )
+        );
 
     [Fact]
     public void Below_their_format_level_counters_are_refused() =>
