@@ -65,15 +65,22 @@ internal static class ContentRows
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
-        ReadOnlySpan<byte> start = Key.WritePrefix(from, database, Table.AttachmentContents);
-        if (after is { } hash)
-        {
-            int length = WriteKey(from, database, hash).Length;
-            from[length] = 0; // the next possible key
-            start = from[..(length + 1)];
-        }
+        return snapshot.Seek(
+            WriteStart(from, database, after),
+            Key.WritePrefix(to, database, Table.AttachmentContents + 1)
+        );
+    }
 
-        return snapshot.Seek(start, Key.WritePrefix(to, database, Table.AttachmentContents + 1));
+    /// <summary>Like <see cref="Seek"/>, without the rows that damage makes unreadable.</summary>
+    public static RowCursor SeekReadable(in Snapshot snapshot, uint database, ContentHash? after)
+    {
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        return snapshot.SeekReadable(
+            WriteStart(from, database, after),
+            Key.WritePrefix(to, database, Table.AttachmentContents + 1),
+            damageSkipped: static _ => { }
+        );
     }
 
     /// <summary>Decodes a row that <see cref="Seek"/> found.</summary>
@@ -160,6 +167,18 @@ internal static class ContentRows
         BinaryPrimitives.WriteInt64LittleEndian(value[1..], references);
         BinaryPrimitives.WriteInt64LittleEndian(value[(1 + sizeof(long))..], size);
         context.Batch.Put(WriteKey(key, context.Database.Number, hash), context.Etag, value);
+    }
+
+    private static ReadOnlySpan<byte> WriteStart(Span<byte> buffer, uint database, ContentHash? after)
+    {
+        if (after is not { } hash)
+        {
+            return Key.WritePrefix(buffer, database, Table.AttachmentContents);
+        }
+
+        int length = WriteKey(buffer, database, hash).Length;
+        buffer[length] = 0; // the next possible key
+        return buffer[..(length + 1)];
     }
 
     private static ReadOnlySpan<byte> WriteKey(Span<byte> buffer, uint database, ContentHash hash)

@@ -163,7 +163,8 @@ internal sealed class ContentScrub(AttachmentContents contents, DatabaseCatalog 
             try
             {
                 using var reader = database.OpenReader();
-                using var rows = ContentRows.Seek(reader.Snapshot, _database, after);
+                // Damage of the rows is reported elsewhere; the contents after it are read all the same.
+                using var rows = ContentRows.SeekReadable(reader.Snapshot, _database, after);
                 while (_read.Count < RowsPerRead && rows.MoveNext())
                 {
                     var hash = ContentRows.Decode(rows).Hash;
@@ -171,9 +172,9 @@ internal sealed class ContentScrub(AttachmentContents contents, DatabaseCatalog 
                     _after = _read.Count == RowsPerRead ? hash : null;
                 }
             }
-            catch (Exception failure) when (failure is DatabaseGoneException or DamagedException)
+            catch (DatabaseGoneException)
             {
-                _after = null; // damage of the tables is reported elsewhere; the next walk reads these rows again
+                _after = null;
             }
         }
     }
