@@ -8,7 +8,8 @@ namespace Rookery.Storage.Runs;
 /// units, so free memory serves blocks of any size; with size classes, one class could not use the free memory of
 /// another. A completely free segment is returned to the system. Not thread-safe: the cache calls it under its lock.
 /// </summary>
-internal sealed unsafe class BlockArena
+/// <param name="map">Maps a segment; null for memory of the system.</param>
+internal sealed unsafe class BlockArena(Func<nint>? map = null)
 {
     public const int UnitBytes = 4096;
     public const int SegmentBytes = 1024 * 1024;
@@ -52,9 +53,10 @@ internal sealed unsafe class BlockArena
     }
 
     /// <summary>Maps another segment.</summary>
+    /// <exception cref="InsufficientMemoryException">The system has no memory; nothing changed.</exception>
     public void Grow()
     {
-        var segment = new Segment(NativePages.Map(SegmentBytes));
+        var segment = new Segment(map is null ? NativePages.Map(SegmentBytes) : (byte*)map());
         int index = _segments.FindIndex(other => other.Address > segment.Address);
         _segments.Insert(index < 0 ? _segments.Count : index, segment);
         _firstTried = index < 0 ? _segments.Count - 1 : index;

@@ -23,7 +23,7 @@ internal sealed unsafe class BlockCache : IDisposable
     /// </summary>
     public BlockCache(MemoryShare share)
     {
-        _memory = new BlockMemory(share);
+        _memory = new BlockMemory(share, new BlockArena());
         share.AllowYielding(() => _memory.YieldableBytes, _memory.Yield);
     }
 

@@ -23,7 +23,7 @@ internal sealed unsafe class BlockMemory : IDisposable
     private const int GhostMask = 0x3fff_ffff;
 
     private readonly Lock _gate = new();
-    private readonly BlockArena _arena = new();
+    private readonly BlockArena _arena;
     private readonly MemoryShare _share;
     private readonly Stack<CachedBlock> _freeFrames = new();
     private Queue<CachedBlock> _small = new();
@@ -36,9 +36,10 @@ internal sealed unsafe class BlockMemory : IDisposable
     private long _smallBytes;
     private int _evictions;
 
-    public BlockMemory(MemoryShare share)
+    public BlockMemory(MemoryShare share, BlockArena arena)
     {
         _share = share;
+        _arena = arena;
         _capacityBytes = share.LimitBytes;
     }
 
@@ -192,7 +193,7 @@ internal sealed unsafe class BlockMemory : IDisposable
                 && _share.TryReserve(BlockArena.SegmentBytes);
             if (mayGrow)
             {
-                _arena.Grow();
+                MapReservedSegment();
             }
             else if (evicted % EvictionsBeforeClearingSegment == EvictionsBeforeClearingSegment - 1)
             {
@@ -204,8 +205,21 @@ internal sealed unsafe class BlockMemory : IDisposable
                 // Readers pin all blocks. They must be able to continue, so the capacity is exceeded until the next
                 // trim.
                 _share.Reserve(BlockArena.SegmentBytes);
-                _arena.Grow();
+                MapReservedSegment();
             }
+        }
+    }
+
+    private void MapReservedSegment()
+    {
+        try
+        {
+            _arena.Grow();
+        }
+        catch
+        {
+            _share.Release(BlockArena.SegmentBytes); // only mapped segments are released later
+            throw;
         }
     }
 

@@ -36,9 +36,10 @@ internal sealed class CachedBlocks(RunReader run, BlockCache cache) : IBlockSour
 internal sealed unsafe class SequentialBlocks(RunReader run, IoKind kind) : IBlockSource
 {
     private const int WindowBytes = 256 * 1024;
+    private const int UnpackedBytes = 64 * 1024; // enough for most blocks
 
     private readonly NativeRegion _window = new(WindowBytes);
-    private NativeRegion _unpacked = new(64 * 1024);
+    private NativeRegion? _unpacked; // mapped later: if the system refuses it, the owner can release the window
     private long _windowStart;
     private int _windowLength;
 
@@ -50,10 +51,10 @@ internal sealed unsafe class SequentialBlocks(RunReader run, IoKind kind) : IBlo
         error ??= SealedBlock.Open(bytes, run.FileId, run.Index.Offset(block), out sealedBlock);
         if (error is null)
         {
-            if (_unpacked.Bytes < sealedBlock.MemoryBytes)
+            if (_unpacked is null || _unpacked.Bytes < sealedBlock.MemoryBytes)
             {
-                _unpacked.Dispose();
-                _unpacked = new NativeRegion(sealedBlock.MemoryBytes);
+                _unpacked?.Dispose();
+                _unpacked = new NativeRegion(Math.Max(sealedBlock.MemoryBytes, UnpackedBytes));
             }
 
             error = sealedBlock.TryUnpack(_unpacked.Address) ? null : SealedBlock.Malformed;
@@ -67,7 +68,7 @@ internal sealed unsafe class SequentialBlocks(RunReader run, IoKind kind) : IBlo
     public void Dispose()
     {
         _window.Dispose();
-        _unpacked.Dispose();
+        _unpacked?.Dispose();
     }
 
     private string? Read(int block, out ReadOnlySpan<byte> bytes)

@@ -7,14 +7,38 @@ namespace Rookery.Storage.Runs;
 /// because the journal's fdatasync waits for everything that the device has queued. The buffer is native memory,
 /// because the garbage collector handles large short-lived arrays badly.
 /// </summary>
-internal sealed class RunFile(IDiskFile file, IoKind kind, bool paced, IIoRecorder io) : IDisposable
+internal sealed class RunFile : IDisposable
 {
     private const int WriteBytes = 256 * 1024;
     private const int UnsyncedLimitBytes = 512 * 1024;
 
-    private readonly NativeRegion _buffer = new(WriteBytes + RunFormat.RawLimitBytes + RunFormat.BlockHeaderBytes);
+    private readonly IDiskFile _file;
+    private readonly IoKind _kind;
+    private readonly bool _paced;
+    private readonly IIoRecorder _io;
+    private readonly NativeRegion _buffer;
     private int _buffered;
     private long _unsyncedBytes;
+
+    /// <summary>Creates the file.</summary>
+    public RunFile(IDisk disk, string path, IoKind kind, bool paced, IIoRecorder io)
+    {
+        _kind = kind;
+        _paced = paced;
+        _io = io;
+
+        // The file last: nobody could dispose and delete it if the system refused the memory.
+        _buffer = new NativeRegion(WriteBytes + RunFormat.RawLimitBytes + RunFormat.BlockHeaderBytes);
+        try
+        {
+            _file = disk.Open(path, DiskOpen.CreateNew);
+        }
+        catch
+        {
+            _buffer.Dispose();
+            throw;
+        }
+    }
 
     /// <summary>Offset of the next byte in the file.</summary>
     public long Position => WrittenBytes + _buffered;
@@ -32,7 +56,7 @@ internal sealed class RunFile(IDiskFile file, IoKind kind, bool paced, IIoRecord
         if (_buffered >= WriteBytes)
         {
             WriteOut(WriteBytes);
-            if (paced && _unsyncedBytes + WriteBytes > UnsyncedLimitBytes)
+            if (_paced && _unsyncedBytes + WriteBytes > UnsyncedLimitBytes)
             {
                 Sync();
             }
@@ -60,23 +84,23 @@ internal sealed class RunFile(IDiskFile file, IoKind kind, bool paced, IIoRecord
 
     public void Dispose()
     {
-        file.Dispose();
+        _file.Dispose();
         _buffer.Dispose();
     }
 
     private void Sync()
     {
-        long begun = io.Begin();
-        file.Sync();
-        io.Record(kind, begun, bytes: 0);
+        long begun = _io.Begin();
+        _file.Sync();
+        _io.Record(_kind, begun, bytes: 0);
         _unsyncedBytes = 0;
     }
 
     private void WriteOut(int bytes)
     {
-        long begun = io.Begin();
-        file.Write(_buffer.SpanOf(offset: 0, bytes), WrittenBytes);
-        io.Record(kind, begun, bytes);
+        long begun = _io.Begin();
+        _file.Write(_buffer.SpanOf(offset: 0, bytes), WrittenBytes);
+        _io.Record(_kind, begun, bytes);
         WrittenBytes += bytes;
         _unsyncedBytes += bytes;
         _buffered -= bytes;

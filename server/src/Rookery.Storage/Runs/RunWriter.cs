@@ -58,7 +58,7 @@ internal sealed class RunWriter : IDisposable
         _options = options;
         _block = new BlockBuilder(options.BlockBytes);
         _filter = options.Filter ? new FilterBuilder() : null;
-        _file = new RunFile(disk.Open(path, DiskOpen.CreateNew), options.Kind, options.Paced, io);
+        _file = new RunFile(disk, path, options.Kind, options.Paced, io);
         RunFormat.WriteHeader(_file.Reserve(RunFormat.HeaderBytes), fileId);
         _file.Advance(RunFormat.HeaderBytes);
     }

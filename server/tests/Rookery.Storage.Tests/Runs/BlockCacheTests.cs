@@ -22,6 +22,21 @@ public sealed class BlockCacheTests
         Assert.Equal(reads, fixture.Io.Count(IoKind.Read));
     }
 
+    /// <summary>With a capacity of 0 the memory is needed beyond the capacity.</summary>
+    [Theory]
+    [InlineData(8 * MiB)]
+    [InlineData(0)]
+    public void Memory_that_the_system_refuses_is_not_counted(long capacityBytes)
+    {
+        var share = new MemoryBudget(1 << 30).AddShare("blocks", 8 * MiB);
+        var arena = new BlockArena(static () => throw new InvalidOperationException());
+        using var memory = new BlockMemory(share, arena) { CapacityBytes = capacityBytes };
+        Assert.Throws<InvalidOperationException>(() =>
+            memory.Take(memoryBytes: 5000, rawLength: 4000, rows: 1, trimNumber: 0, intoMain: false)
+        );
+        Assert.Equal(0, share.UsedBytes);
+    }
+
     [Fact]
     public void A_lookup_that_must_not_read_the_disk_finds_only_rows_of_cached_blocks()
     {
