@@ -136,7 +136,7 @@ public class JsonPatchTests
     [InlineData("""{"op":"remove","path":"/none"}""", "there is no such member")]
     [InlineData("""{"op":"replace","path":"/none","value":1}""", "there is no such member")]
     [InlineData("""{"op":"copy","from":"/none","path":"/x"}""", "there is no such member")]
-    [InlineData("""{"op":"copy","from":"/a","path":""}""", "no object")]
+    [InlineData("""{"op":"copy","from":"/a","path":""}""", "must stay an object")]
     [InlineData("""{"op":"move","from":"/m","path":""}""", "@metadata")]
     public void A_failure_names_the_operation_by_its_number(string operation, string reason)
     {

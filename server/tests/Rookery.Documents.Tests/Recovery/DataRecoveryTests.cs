@@ -231,7 +231,11 @@ public class DataRecoveryTests
         using (var old = Open(_disk))
         {
             Assert.Equal(lastIndex, old.Last.Index);
-            Assert.Contains($"everything after entry {lastIndex}", old.Damage, StringComparison.Ordinal);
+            Assert.Contains(
+                $"all entries after {lastIndex}, the last one in the tables",
+                old.Damage,
+                StringComparison.Ordinal
+            );
         }
 
         Assert.Equal([("Other", 2), ("Shop", 40)], Recover(_disk).Databases);
