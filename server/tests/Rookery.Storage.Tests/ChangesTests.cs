@@ -121,6 +121,57 @@ public sealed class ChangesTests
         }
     }
 
+    /// <summary>
+    /// The deletions are in the order of their keys only within each of ten rounds, so each part of the merge has
+    /// tombstones of all ages.
+    /// </summary>
+    [Fact]
+    public void A_merge_of_many_parts_retains_the_newest_deletions()
+    {
+        const int retained = 500;
+        const int rows = 2000;
+        var disk = new SimulatedDisk("/data");
+        using StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, retained) with { RunBytes = 2 << 10 });
+        long sequence = 0;
+        Write(Enumerable.Range(0, rows), isDelete: false);
+        for (int round = 0; round < 10; round++)
+        {
+            Write(Enumerable.Range(0, rows / 10).Select(i => (i * 10) + round), isDelete: true);
+        }
+
+        int steps = 0;
+        while (engine.MergeOnce())
+        {
+            steps++;
+            using StateChanges? changes = engine.BeginChanges(sequence - (retained / 2));
+            Assert.True(changes is not null, $"after step {steps}");
+        }
+
+        Assert.InRange(steps, 10, int.MaxValue);
+
+        void Write(IEnumerable<int> keys, bool isDelete)
+        {
+            foreach (int key in keys)
+            {
+                WriteBatch batch = engine.Begin(sequence + 1, term: 1);
+                byte[] row = EngineWorkload.Key(database: 1, table: 1, $"row{key:D6}");
+                if (isDelete)
+                {
+                    batch.Delete(row, ++sequence);
+                }
+                else
+                {
+                    batch.Put(row, ++sequence, new byte[20]);
+                }
+
+                engine.Apply(batch, sequence);
+            }
+
+            engine.Memtables.RequestFlush();
+            engine.Memtables.Flush();
+        }
+    }
+
     [Fact]
     public void The_number_of_retained_records_of_released_large_values_is_bounded()
     {

@@ -106,7 +106,9 @@ internal sealed class BackgroundMerges
         Range picked = Pick(group, runs, runs[..usable]);
         if (!picked.Equals(default))
         {
-            unfinished.Push(new MergeJob(group, runs[..usable][picked].ToArray(), Output: null));
+            unfinished.Push(
+                new MergeJob(group, runs[..usable][picked].ToArray(), Output: null, DroppableThrough(group, runs))
+            );
         }
 
         return unfinished.TryPeek(out MergeJob? next) ? next : null;
@@ -117,16 +119,16 @@ internal sealed class BackgroundMerges
     private Range Pick(byte group, ReadOnlySpan<SortedRun> runs, ReadOnlySpan<SortedRun> usable) =>
         group == TableMap.Chunks
             ? _picker.PickSmall(usable, _context.Options.RunBytes / SmallFileDivisor)
-            : _picker.Pick(
-                usable,
-                TombstoneRetention.DroppableThrough(
-                    group,
-                    _context.RetainedTombstones,
-                    runs,
-                    _context.Durable.Manifest.Position,
-                    _context.Durable.Deletions.DroppedThrough
-                )
-            );
+            : _picker.Pick(usable, DroppableThrough(group, runs));
+
+    private long DroppableThrough(byte group, ReadOnlySpan<SortedRun> runs) =>
+        TombstoneRetention.DroppableThrough(
+            group,
+            _context.RetainedTombstones,
+            runs,
+            _context.Durable.Manifest.Position,
+            _context.Durable.Deletions.DroppedThrough
+        );
 
     // A damaged run cannot be merged. It waits for its repair; newer runs are merged without it.
     private bool IsDamaged(SortedRun run) =>
@@ -153,7 +155,8 @@ internal sealed class BackgroundMerges
             _emptyMemtable,
             job.Group,
             job.Inputs,
-            runs[job.FindIn(runs).End.Value..]
+            runs[job.FindIn(runs).End.Value..],
+            job.DroppableThrough
         );
         if (part.Linked.Count == 0 && !merge.Run(part.ToExclusive.Span))
         {
@@ -165,7 +168,7 @@ internal sealed class BackgroundMerges
         SortedRun? output = merged.Length == 0 ? null : new SortedRun(merged);
         if (Install(job, remaining, output, merge) && remaining.Length > 0)
         {
-            unfinished.Push(new MergeJob(job.Group, remaining, output));
+            unfinished.Push(job with { Inputs = remaining, Output = output });
         }
         else
         {

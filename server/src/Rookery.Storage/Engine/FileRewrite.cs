@@ -109,7 +109,12 @@ internal sealed class FileRewrite(EngineContext context, Memtable emptyMemtable)
             emptyMemtable,
             group,
             [new SortedRun([file])],
-            runs[(PlaceOf(file, runs) + 1)..]
+            runs[(PlaceOf(file, runs) + 1)..],
+            // A store that retains tombstones drops none here that merges retained: the tombstones of other files would
+            // seem to be newer afterwards.
+            context.RetainedTombstones == 0
+                ? long.MaxValue
+                : context.Durable.Deletions.DroppedThrough
         );
         if (!merge.Run([]))
         {

@@ -10,7 +10,10 @@ namespace Rookery.Storage.Engine;
 /// <param name="Group">The group of tables.</param>
 /// <param name="Inputs">The adjacent sorted runs to merge, newest first.</param>
 /// <param name="Output">The run with the rows merged so far, older than the inputs; null before the first part.</param>
-internal sealed record MergeJob(byte Group, SortedRun[] Inputs, SortedRun? Output)
+/// <param name="DroppableThrough">The sequence through which all parts may drop tombstones that hide no rows. Computed
+/// once: after each part the tombstones of the other parts would seem to be newer, and the last parts would drop nearly
+/// all of them.</param>
+internal sealed record MergeJob(byte Group, SortedRun[] Inputs, SortedRun? Output, long DroppableThrough)
 {
     /// <summary>
     /// Returns the positions of inputs and output among the group's runs. Empty if one of them was removed by a range

@@ -38,6 +38,8 @@ internal sealed class RowDropping : IDisposable
     /// <param name="position">Position of the last batch in the runs and <paramref name="flushed"/>.</param>
     /// <param name="rangeTombstones">The range tombstones that hide rows.</param>
     /// <param name="older">The group's sorted runs that are older than all inputs.</param>
+    /// <param name="droppableAtMost">The highest sequence of a tombstone that may be dropped, if the retention permits
+    /// more.</param>
     public RowDropping(
         EngineContext context,
         byte group,
@@ -45,7 +47,8 @@ internal sealed class RowDropping : IDisposable
         RunSet runs,
         ManifestPosition position,
         RangeTombstoneSet rangeTombstones,
-        ReadOnlySpan<SortedRun> older
+        ReadOnlySpan<SortedRun> older,
+        long droppableAtMost = long.MaxValue
     )
     {
         _group = group;
@@ -57,12 +60,15 @@ internal sealed class RowDropping : IDisposable
                 : null;
         _settled = new EngineState(context.Sources, flushed, [], runs, rangeTombstones, position);
         _chunkBytes = context.Options.ChunkBytes;
-        _droppableThrough = TombstoneRetention.DroppableThrough(
-            group,
-            context.RetainedTombstones,
-            runs.Of(group),
-            position,
-            context.Durable.Deletions.DroppedThrough
+        _droppableThrough = Math.Min(
+            droppableAtMost,
+            TombstoneRetention.DroppableThrough(
+                group,
+                context.RetainedTombstones,
+                runs.Of(group),
+                position,
+                context.Durable.Deletions.DroppedThrough
+            )
         );
     }
 

@@ -14,7 +14,8 @@ internal sealed class RunMerge(
     Memtable emptyMemtable,
     byte group,
     SortedRun[] inputs,
-    ReadOnlySpan<SortedRun> older
+    ReadOnlySpan<SortedRun> older,
+    long droppableAtMost
 ) : IDisposable
 {
     // A lookup of another row counts as this many merged bytes for the pacer, because many lookups wait for the disk.
@@ -27,7 +28,8 @@ internal sealed class RunMerge(
         context.Published.Current.Runs,
         context.Durable.Manifest.Position,
         context.Durable.Deletions.Ranges,
-        older
+        older,
+        droppableAtMost
     );
 
     private readonly RunOutput _output = new(context, group, IoKind.Compaction, context.Durable.Deletions.Ranges);
