@@ -84,6 +84,26 @@ public class HostileScriptTests
         Assert.Throws<ScriptException>(() => JavaScript.CompilePatch(text.ToString()));
     }
 
+    /// <summary>
+    /// A value in a template is parsed as a text of its own, and its level continues that of the template.
+    /// </summary>
+    [Fact]
+    public void Brackets_in_templates_in_brackets_count_as_nested()
+    {
+        string text = "this";
+        for (int level = 0; level < 40; level++)
+        {
+            text = new string('(', 25) + "`${" + text + "}`" + new string(')', 25);
+        }
+
+        SmallStackThread.Run(() =>
+            Assert.Equal(
+                ScriptFault.TooLarge,
+                Assert.Throws<ScriptException>(() => JavaScript.CompilePatch("this.x = " + text)).Fault
+            )
+        );
+    }
+
     [Fact]
     public void Deeply_nested_blocks_and_long_scripts_are_refused()
     {

@@ -22,16 +22,17 @@ internal sealed class LinqParser
     /// <param name="offset">The position of this text in the whole index text.</param>
     /// <exception cref="ScriptException">The text has an invalid token.</exception>
     public LinqParser(string text, int offset = 0)
-        : this(text, offset, new LinqShapes()) { }
+        : this(text, offset, level: 0, new LinqShapes()) { }
 
     /// <summary>Starts to parse an expression embedded in another text, with the variables known there.</summary>
     /// <param name="text">The text.</param>
     /// <param name="offset">The position of this text in the whole index text.</param>
+    /// <param name="level">The level of nesting of this text in the whole index text.</param>
     /// <param name="shapes">The known shapes and types of those variables.</param>
     /// <exception cref="ScriptException">The text has an invalid token.</exception>
-    public LinqParser(string text, int offset, LinqShapes shapes)
+    public LinqParser(string text, int offset, int level, LinqShapes shapes)
     {
-        Cursor = new TokenCursor(new Lexer(text, isCSharp: true).ReadAll(offset));
+        Cursor = new TokenCursor(new Lexer(text, isCSharp: true).ReadAll(offset), level);
         Shapes = shapes;
         Queries = new LinqQueryParser(this);
         Expressions = new LinqExpressionParser(this);

@@ -197,7 +197,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
                     );
                 }
 
-                var inner = new LinqParser(text.Text[(at + 1)..end], text.Position, parser.Shapes);
+                var inner = new LinqParser(text.Text[(at + 1)..end], text.Position, parser.Cursor.Level, parser.Shapes);
                 format.Append(CultureInfo.InvariantCulture, $"{inside.Count}");
                 inside.Add(parser.Shapes.ToSequence(inner.Expressions.ParseExpression()));
                 inner.Queries.ExpectEnd();

@@ -22,6 +22,9 @@ internal sealed class OneRowCheck
     // Number of enclosing statements that possibly skip the current one.
     private int _conditions;
 
+    // Number of values that are being checked: one contains the next, or is a variable that has the next.
+    private int _depth;
+
     private OneRowCheck(string group) => _group = group;
 
     /// <summary>
@@ -180,6 +183,13 @@ internal sealed class OneRowCheck
 
     /// <summary>Requires that a returned value is an object on every path that computes it.</summary>
     private void RequireObject(Expression value)
+    {
+        SyntaxDepth.Require(++_depth, value.Position);
+        RequireObjectOnEachPath(value);
+        _depth--;
+    }
+
+    private void RequireObjectOnEachPath(Expression value)
     {
         switch (value)
         {

@@ -15,6 +15,10 @@ internal sealed class PlainScript
     // Maximum lookups of variables. The limit ends the lookup of a variable that is defined by itself.
     private const int MaxLookups = 1024;
 
+    // Maximum operators and member accesses in each other. A variable continues the chain of its value, so chains may
+    // be longer than those that the interpreter compiles. It bounds the recursion here and in each run.
+    private const int MaxDepth = SyntaxDepth.MaxOperations;
+
     // Maximum characters in constants, counted at each use, because a variable may be used a thousand times.
     private const int MaxConstantCharacters = Lexer.MaxCharacters;
 
@@ -25,6 +29,7 @@ internal sealed class PlainScript
     private bool _isCSharp;
     private int _lookups;
     private int _constantCharacters;
+    private int _depth;
 
     private PlainScript(string parameter) => _parameter = parameter;
 
@@ -185,7 +190,15 @@ internal sealed class PlainScript
 
     private PlainValue? ToValue(Expression expression)
     {
-        switch (Resolve(expression))
+        _depth++;
+        var value = _depth > MaxDepth ? null : ToValueWithin(Resolve(expression));
+        _depth--;
+        return value;
+    }
+
+    private PlainValue? ToValueWithin(Expression expression)
+    {
+        switch (expression)
         {
             case NumberLiteral { IsCSharp: true } number:
                 string digits = number.Whole?.ToString(CultureInfo.InvariantCulture) ?? JsonNumber.Format(number.Value);
@@ -219,7 +232,7 @@ internal sealed class PlainScript
             case LogicalExpression choice when ToValue(choice.Left) is { } left && ToValue(choice.Right) is { } right:
                 return new PlainValue.Choice(choice.Keep, left, right);
             case MemberExpression
-            or InvokeExpression { Function: ScriptFunction.Property } when ToMember(Resolve(expression)) is { } member:
+            or InvokeExpression { Function: ScriptFunction.Property } when ToMember(expression) is { } member:
                 return member;
             default:
                 return null;
@@ -231,6 +244,14 @@ internal sealed class PlainScript
     /// of a text or array.
     /// </summary>
     private PlainValue.Member? ToMember(Expression expression)
+    {
+        _depth++;
+        var member = _depth > MaxDepth ? null : ToMemberWithin(expression);
+        _depth--;
+        return member;
+    }
+
+    private PlainValue.Member? ToMemberWithin(Expression expression)
     {
         if (PropertyOf(expression, IsParameter) is { } root)
         {

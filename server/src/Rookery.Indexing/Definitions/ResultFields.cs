@@ -19,6 +19,7 @@ internal sealed class ResultFields
     private readonly Dictionary<string, List<Expression>> _elements = new(StringComparer.Ordinal);
     private readonly Dictionary<string, List<AddedMember>> _setMembers = new(StringComparer.Ordinal);
     private readonly HashSet<Expression> _visited = new(ReferenceEqualityComparer.Instance);
+    private int _depth;
 
     private ResultFields() { }
 
@@ -175,6 +176,13 @@ internal sealed class ResultFields
             return;
         }
 
+        SyntaxDepth.Require(++_depth, result.Position);
+        AddNew(result);
+        _depth--;
+    }
+
+    private void AddNew(Expression result)
+    {
         switch (result)
         {
             case ObjectLiteral literal:

@@ -17,9 +17,6 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changes
     /// <summary>Maximum variables of a function, including those for iterations.</summary>
     private const int MaxLocals = 1000;
 
-    /// <summary>Maximum levels of nested expressions. Each operator of a chain is a level.</summary>
-    private const int MaxDepth = 250;
-
     private int _locals;
     private int _depth;
 
@@ -213,13 +210,9 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changes
     /// <exception cref="ScriptException">The script nests too deep.</exception>
     public void EnterLevel(int position)
     {
-        if (++_depth > MaxDepth)
+        if (++_depth > SyntaxDepth.MaxOperations)
         {
-            throw new ScriptException(
-                ScriptFault.TooLarge,
-                $"The script nests deeper than {MaxDepth} operations",
-                position
-            );
+            throw SyntaxDepth.TooDeep(position);
         }
     }
 

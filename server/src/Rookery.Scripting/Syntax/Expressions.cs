@@ -5,11 +5,43 @@ namespace Rookery.Scripting.Syntax;
 /// <summary>
 /// An expression. JavaScript and C# are both parsed to these types, whose meaning is that of JavaScript.
 /// </summary>
-/// <param name="Position">The offset in the text, in characters.</param>
-internal abstract record Expression(int Position)
+internal abstract record Expression
 {
+    private int _depth; // 0 if it is not known yet
+
+    /// <summary>Initializes the expression. The properties of derived types are already set.</summary>
+    /// <exception cref="ScriptException">The expression is too deep (<see cref="SyntaxDepth"/>).</exception>
+    protected Expression(int position)
+    {
+        Position = position;
+        _depth = FindDepth();
+    }
+
+    /// <summary>Copies an expression. The copy may get other operands, so its depth is not known yet.</summary>
+    protected Expression(Expression original) => Position = original.Position;
+
+    /// <summary>The offset in the text, in characters.</summary>
+    public int Position { get; init; }
+
     /// <summary>The expressions directly inside of this one; those in the body of a function are not.</summary>
     public virtual IEnumerable<Expression> Operands => [];
+
+    /// <summary>
+    /// The number of expressions and statements from this one to its innermost one, both included. Statements in
+    /// functions count.
+    /// </summary>
+    public int Depth => _depth > 0 ? _depth : _depth = FindDepth();
+
+    private int FindDepth()
+    {
+        int deepest = this is LambdaExpression { Body: { } body } ? body.Depth : 0;
+        foreach (var operand in Operands)
+        {
+            deepest = Math.Max(deepest, operand.Depth);
+        }
+
+        return SyntaxDepth.Above(deepest, Position);
+    }
 }
 
 /// <summary>A number literal.</summary>

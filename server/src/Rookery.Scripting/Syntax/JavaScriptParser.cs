@@ -63,10 +63,11 @@ internal sealed class JavaScriptParser
     /// <summary>Creates a parser positioned at the start of a text.</summary>
     /// <param name="text">The text.</param>
     /// <param name="offset">The position of this text in the whole script.</param>
+    /// <param name="level">The level of nesting of this text in the whole script.</param>
     /// <exception cref="ScriptException">The text has an invalid token.</exception>
-    public JavaScriptParser(string text, int offset = 0)
+    public JavaScriptParser(string text, int offset = 0, int level = 0)
     {
-        Cursor = new TokenCursor(new Lexer(text, isCSharp: false).ReadAll(offset));
+        Cursor = new TokenCursor(new Lexer(text, isCSharp: false).ReadAll(offset), level);
         Statements = new JavaScriptStatementParser(this);
         Expressions = new JavaScriptExpressionParser(this);
         Primaries = new JavaScriptPrimaryParser(this);

@@ -232,7 +232,7 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
 
     private Expression ParseTemplateValue(string value, int position)
     {
-        var inner = new JavaScriptParser(value, position) { IsInFunction = parser.IsInFunction };
+        var inner = new JavaScriptParser(value, position, parser.Cursor.Level) { IsInFunction = parser.IsInFunction };
         var result = inner.Expressions.ParseSequence();
         inner.ExpectEnd();
         parser.Resizes += inner.Resizes;

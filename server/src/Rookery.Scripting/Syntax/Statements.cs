@@ -1,9 +1,30 @@
 namespace Rookery.Scripting.Syntax;
 
 /// <summary>A statement. JavaScript and C# are both translated to these types.</summary>
-/// <param name="Position">The offset in the text, in characters.</param>
-internal abstract record Statement(int Position)
+internal abstract record Statement
 {
+    private int _depth; // 0 if it is not known yet
+
+    /// <summary>Initializes the statement. The properties of derived types are already set.</summary>
+    /// <exception cref="ScriptException">The statement is too deep (<see cref="SyntaxDepth"/>).</exception>
+    protected Statement(int position)
+    {
+        Position = position;
+        _depth = FindDepth();
+    }
+
+    /// <summary>Copies a statement. The copy may get other parts, so its depth is not known yet.</summary>
+    protected Statement(Statement original) => Position = original.Position;
+
+    /// <summary>The offset in the text, in characters.</summary>
+    public int Position { get; init; }
+
+    /// <summary>
+    /// The number of statements and expressions from this one to its innermost one, both included. Declared functions
+    /// do not count.
+    /// </summary>
+    public int Depth => _depth > 0 ? _depth : _depth = FindDepth();
+
     /// <summary>The statements inside of this one, without those of declared functions; empty for none.</summary>
     public virtual IEnumerable<Statement> Inner => [];
 
@@ -32,6 +53,22 @@ internal abstract record Statement(int Position)
                 }
             }
         }
+    }
+
+    private int FindDepth()
+    {
+        int deepest = 0;
+        foreach (var expression in Expressions)
+        {
+            deepest = Math.Max(deepest, expression.Depth);
+        }
+
+        foreach (var statement in Inner)
+        {
+            deepest = Math.Max(deepest, statement.Depth);
+        }
+
+        return SyntaxDepth.Above(deepest, Position);
     }
 
     private static void Push<T>(Stack<T> left, IEnumerable<T> more)

@@ -2,13 +2,16 @@ namespace Rookery.Scripting.Syntax;
 
 /// <summary>Iterates over the tokens of a script, and bounds the recursion of its parser.</summary>
 /// <param name="tokens">The tokens; the last is <see cref="TokenKind.End"/>.</param>
-internal sealed class TokenCursor(List<Token> tokens)
+/// <param name="level">The level of the tokens: that of the template which they are in, or 0.</param>
+internal sealed class TokenCursor(List<Token> tokens, int level = 0)
 {
     /// <summary>Maximum levels of nesting. It bounds the recursion of parsers and compilers.</summary>
     public const int MaxLevels = 100;
 
     private int _position;
-    private int _level;
+
+    /// <summary>The current level of nesting.</summary>
+    public int Level { get; private set; } = level;
 
     /// <summary>The next token.</summary>
     public Token Current => tokens[_position];
@@ -70,7 +73,7 @@ internal sealed class TokenCursor(List<Token> tokens)
     /// <summary>Enters a level of nesting. <see cref="LeaveLevel"/> leaves it.</summary>
     public void EnterLevel()
     {
-        if (++_level > MaxLevels)
+        if (++Level > MaxLevels)
         {
             throw new ScriptException(
                 ScriptFault.TooLarge,
@@ -81,5 +84,5 @@ internal sealed class TokenCursor(List<Token> tokens)
     }
 
     /// <summary>Leaves the level of <see cref="EnterLevel"/>.</summary>
-    public void LeaveLevel() => _level--;
+    public void LeaveLevel() => Level--;
 }
