@@ -19,6 +19,11 @@ internal sealed class PlainScript
     // be longer than those that the interpreter compiles. It bounds the recursion here and in each run.
     private const int MaxDepth = SyntaxDepth.MaxOperations;
 
+    // Maximum reads of whole values, counted at each use: a member of a member is searched in the value before it, and
+    // an operator tests its left value. Such a value may be most of a large document, and a plain function counts no
+    // steps.
+    private const int MaxWholeReads = 64;
+
     // Maximum characters in constants, counted at each use, because a variable may be used a thousand times.
     private const int MaxConstantCharacters = Lexer.MaxCharacters;
 
@@ -29,6 +34,7 @@ internal sealed class PlainScript
     private bool _isCSharp;
     private int _lookups;
     private int _constantCharacters;
+    private int _wholeReads;
     private int _depth;
 
     private PlainScript(string parameter) => _parameter = parameter;
@@ -77,10 +83,11 @@ internal sealed class PlainScript
     }
 
     /// <summary>
-    /// Whether the function is plain: the value uses every variable, and few names. An unused variable may load a
-    /// document, and only used variables are known to be plain.
+    /// Whether the function is plain: the value uses every variable, few names, and few whole values. An unused
+    /// variable may load a document, and only used variables are known to be plain.
     /// </summary>
-    private bool IsPlain => _used.Count == _variables.Count && _names.Count <= PlainRow.MaxNames;
+    private bool IsPlain =>
+        _used.Count == _variables.Count && _names.Count <= PlainRow.MaxNames && _wholeReads <= MaxWholeReads;
 
     /// <summary>
     /// Returns whether the reduced row keeps a part of the key under the name of the member that it was read from. Then
@@ -230,9 +237,11 @@ internal sealed class PlainScript
                 };
                 return new PlainValue.Constant(Encoding.UTF8.GetBytes(json));
             case LogicalExpression choice when ToValue(choice.Left) is { } left && ToValue(choice.Right) is { } right:
+                _wholeReads++;
                 return new PlainValue.Choice(choice.Keep, left, right);
             case MemberExpression
             or InvokeExpression { Function: ScriptFunction.Property } when ToMember(expression) is { } member:
+                _wholeReads += member.Below.Length;
                 return member;
             default:
                 return null;

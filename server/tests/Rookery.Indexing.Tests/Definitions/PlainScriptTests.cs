@@ -42,6 +42,33 @@ public sealed class PlainScriptTests
     [InlineData("docs.SelectMany(d => d.lines, (d, line) => new { line.a })")]
     public void Other_maps_are_left_to_the_interpreter(string text) => Assert.Null(IndexScript.CompileMap(text).Plain);
 
+    /// <summary>
+    /// A plain map counts no steps, and each member of a member is searched in all bytes of the member before it.
+    /// </summary>
+    [Theory]
+    [InlineData("d.a.b", 64)]
+    [InlineData("d.a.b.c", 32)]
+    [InlineData("d.a || 1", 64)]
+    [InlineData("d.a.b || 1", 32)]
+    public void A_map_that_reads_many_whole_values_is_left_to_the_interpreter(string value, int most)
+    {
+        Assert.NotNull(IndexScript.CompileMap($"map('Users', d => ({{ {Members(value, most)} }}))").Plain);
+        Assert.Null(IndexScript.CompileMap($"map('Users', d => ({{ {Members(value, most + 1)} }}))").Plain);
+        Assert.NotNull(PlainOf(most));
+        Assert.Null(PlainOf(most + 1));
+
+        PlainReduce? PlainOf(int count) =>
+            IndexScript
+                .CompileReduce(
+                    $"groupBy(d => ({{ {Members(value, count)} }})).aggregate(g => ({{ n: g.key.n1, "
+                        + "c: g.values.reduce((s, r) => s + r.c, 0) }))"
+                )
+                .Plain;
+
+        static string Members(string value, int count) =>
+            string.Join(", ", Enumerable.Range(1, count).Select(number => $"n{number}: {value}"));
+    }
+
     [Fact]
     public void A_variable_defined_by_itself_is_left_to_the_interpreter_or_refused()
     {
