@@ -332,7 +332,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                 return options with { Indexing = FieldIndexing.Search };
             }
 
-            return options.Indexing == FieldIndexing.Search || IsImplied(options.Analyzer, options.Indexing)
+            return options.Indexing == FieldIndexing.Search || IsImplied(field.Name, options.Analyzer, options.Indexing)
                 ? options
                 : throw new IndexDefinitionException(
                     $"The field '{field.Name}' has an analyzer, but its 'Indexing' is {options.Indexing}, which uses "
@@ -344,7 +344,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         /// Returns whether an analyzer makes the same term of a value as indexing the value whole, so that naming the
         /// analyzer has no effect. RavenDB's Studio sends the names of such analyzers.
         /// </summary>
-        private static bool IsImplied(string analyzer, FieldIndexing indexing)
+        private static bool IsImplied(string field, string analyzer, FieldIndexing indexing)
         {
             string? implied = indexing switch
             {
@@ -352,8 +352,15 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                 FieldIndexing.Default => "LowerCaseKeywordAnalyzer",
                 _ => null,
             };
-            return implied is not null
-                && string.Equals(AnalyzerCatalog.Make(analyzer).Name, implied, StringComparison.Ordinal);
+            try
+            {
+                return implied is not null
+                    && string.Equals(AnalyzerCatalog.Make(analyzer).Name, implied, StringComparison.Ordinal);
+            }
+            catch (AnalyzerException wrong)
+            {
+                throw new IndexDefinitionException($"The field '{field}': {wrong.Message}");
+            }
         }
 
         private static bool ParseStorage(JsonProperty option) =>

@@ -181,6 +181,16 @@ public sealed class StaticIndexRequestTests
         false
     )]
     [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Indexing":"Exact","Analyzer":"FooAnalyzer"}}}""",
+        "no analyzer 'FooAnalyzer'",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Indexing":"Default","Analyzer":"FooAnalyzer"}}}""",
+        "no analyzer 'FooAnalyzer'",
+        false
+    )]
+    [InlineData(
         """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Configuration":{"Indexing.MapBatchSize":"5"}}""",
         "'Indexing.MapBatchSize'",
         true
