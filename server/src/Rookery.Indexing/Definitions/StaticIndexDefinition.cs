@@ -3,6 +3,7 @@ using System.Text.Json;
 using Rookery.Documents.Ids;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Mapping;
+using Rookery.Platform;
 using Rookery.Scripting.Syntax;
 using Rookery.Search.Analysis;
 
@@ -288,6 +289,14 @@ public sealed class StaticIndexDefinition
     {
         string[] mapped = [.. CompiledMaps.SelectMany(static map => map.Fields).Distinct(StringComparer.Ordinal)];
         string[] names = [.. CompiledReduce?.Fields ?? mapped];
+        if (names.Length > MappedField.MaxFields)
+        {
+            throw new IndexDefinitionException(
+                $"The index has {Amount.Number(names.Length)} fields, and at most "
+                    + $"{Amount.Number(MappedField.MaxFields)} are allowed. Use several indexes."
+            );
+        }
+
         if (CompiledReduce is not null)
         {
             foreach (var map in CompiledMaps)

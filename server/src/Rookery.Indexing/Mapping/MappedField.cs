@@ -14,6 +14,11 @@ public sealed record MappedField(IReadOnlyList<string> Path, bool HasExactValues
     /// <summary>Number of field numbers for each field.</summary>
     public const int Numbers = 5;
 
+    /// <summary>
+    /// Maximum fields of an index. Their numbers fit a segment, which has at most 65,536.
+    /// </summary>
+    public const int MaxFields = 8_192;
+
     /// <summary>The term of every entry that has a value in the field; null counts as a value.</summary>
     public static ReadOnlySpan<byte> AnyValue => [1];
 

@@ -274,6 +274,22 @@ public sealed class StaticIndexRequestTests
     }
 
     [Fact]
+    public void An_index_of_more_fields_than_a_segment_holds_is_refused()
+    {
+        string first = string.Join(',', Enumerable.Range(0, 4_096).Select(static number => $"a{number}:1"));
+        string second = string.Join(',', Enumerable.Range(0, 4_096).Select(static number => $"b{number}:1"));
+        Assert.Equal(8_192, Parse(TextOf(second)).Definition.Fields.Count);
+        Assert.Contains(
+            "has 8,193 fields",
+            Assert.Throws<IndexDefinitionException>(() => Parse(TextOf(second + ",c:1"))).Message,
+            StringComparison.Ordinal
+        );
+
+        string TextOf(string others) =>
+            $$"""{"Name":"A","Maps":["map('A', a => ({{{first}}}))","map('B', b => ({{{others}}}))"]}""";
+    }
+
+    [Fact]
     public void A_refusal_shows_the_position() =>
         Assert.Equal(
             "The map, line 2, column 3: This server does not run 'orderby' here\n  orderby u.name select new { "

@@ -33,6 +33,31 @@ public sealed class SegmentStoreTests
         Assert.InRange(documents, 100, 10_000);
     }
 
+    /// <summary>A segment with more fields could be written and not be read.</summary>
+    [Fact]
+    public void A_segment_has_no_more_fields_than_its_reader_accepts()
+    {
+        const int Most = 1 << 16;
+        using var store = Open(CreateDisk());
+        PutFields(Most);
+        store.Apply(watermark: 1);
+        Assert.Equal(1, store.Documents);
+        PutFields(Most + 1);
+        Assert.Throws<InvariantViolationException>(() => store.Apply(watermark: 2));
+
+        void PutFields(int fields)
+        {
+            var entry = new IndexEntry();
+            for (int field = 0; field < fields; field++)
+            {
+                entry.Add(field, "t"u8);
+            }
+
+            entry.EndEntry();
+            store.Put(Encoding.UTF8.GetBytes("d/1"), etag: 1, entry);
+        }
+    }
+
     /// <summary>
     /// Words are prefetched in groups. In texts of any length, with other parts between the words, each word is indexed
     /// at its positions.

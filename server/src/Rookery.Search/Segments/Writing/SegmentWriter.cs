@@ -80,7 +80,9 @@ internal sealed class SegmentWriter : IDisposable
         PackedColumnRoot lengths,
         long entriesWithLength,
         long totalLength
-    ) =>
+    )
+    {
+        Invariant.Holds(_fields.Count < SegmentFooter.FieldLimit, "a segment has no more fields than a reader accepts");
         _fields.Add(
             new SegmentFieldFooter(
                 _field,
@@ -93,6 +95,7 @@ internal sealed class SegmentWriter : IDisposable
                 totalLength
             )
         );
+    }
 
     /// <summary>Adds a document with its entries. Ids must ascend.</summary>
     public void AddId(ReadOnlySpan<byte> id, int firstEntry, int count)
