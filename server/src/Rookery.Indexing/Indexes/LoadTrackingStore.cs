@@ -28,9 +28,16 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
     // such a document is looked up in this smaller field.
     private const int LoadedElsewhere = 1;
 
+    // Approximate memory of `_pending`: the set of a loaded document with its entry in the dictionary, an element of
+    // such a set, and an id without its characters.
+    private const int BytesOfLoaded = 300;
+    private const int BytesOfLoad = 40;
+    private const int BytesOfId = 24;
+
     // Ids of the loading documents whose loads are not applied yet, by the id of the document that they loaded.
     private readonly Dictionary<string, HashSet<string>> _pending = new(StringComparer.Ordinal);
     private readonly IndexEntry _loaded = new();
+    private long _pendingBytes;
 
     /// <summary>The store of the entries.</summary>
     public IIndexStore Inner => entries;
@@ -48,12 +55,13 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
     public long PendingBytes =>
         entries.PendingBytes is long.MaxValue || loads.PendingBytes is long.MaxValue
             ? long.MaxValue
-            : entries.PendingBytes + loads.PendingBytes;
+            : entries.PendingBytes + loads.PendingBytes + _pendingBytes;
 
     /// <inheritdoc/>
     public void Put(ReadOnlySpan<byte> lowerId, long etag, IndexEntry entry)
     {
         _loaded.Clear();
+        string? loading = null;
         for (int i = 0; i < entry.LoadedCount; i++)
         {
             var id = entry.Loaded(i);
@@ -63,7 +71,8 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
                 _loaded.Add(LoadedElsewhere, id);
             }
 
-            RecordLoad(id, lowerId);
+            loading ??= KeepId(lowerId);
+            RecordLoad(id, loading);
         }
 
         if (entry.LoadedCount == 0)
@@ -99,6 +108,7 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
         loads.Apply(Math.Max(loads.Watermark, watermark));
         entries.Apply(watermark);
         _pending.Clear();
+        _pendingBytes = 0;
     }
 
     /// <inheritdoc/>
@@ -166,14 +176,25 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
         loads.Dispose();
     }
 
-    private void RecordLoad(ReadOnlySpan<byte> loaded, ReadOnlySpan<byte> lowerId)
+    private void RecordLoad(ReadOnlySpan<byte> loaded, string loading)
     {
         string key = Encoding.UTF8.GetString(loaded);
         if (!_pending.TryGetValue(key, out var documents))
         {
             _pending.Add(key, documents = new(StringComparer.Ordinal));
+            _pendingBytes += BytesOfLoaded + BytesOf(key);
         }
 
-        documents.Add(Encoding.UTF8.GetString(lowerId));
+        _pendingBytes += documents.Add(loading) ? BytesOfLoad : 0;
     }
+
+    // All loads of a document share one text of its id.
+    private string KeepId(ReadOnlySpan<byte> lowerId)
+    {
+        string id = Encoding.UTF8.GetString(lowerId);
+        _pendingBytes += BytesOf(id);
+        return id;
+    }
+
+    private static long BytesOf(string id) => BytesOfId + (sizeof(char) * (long)id.Length);
 }
