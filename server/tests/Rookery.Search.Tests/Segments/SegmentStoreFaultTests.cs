@@ -50,6 +50,30 @@ public sealed class SegmentStoreFaultTests
         );
     }
 
+    /// <summary>
+    /// Each disk operation fails in turn while a batch is applied, also the opening of the written segment. After the
+    /// store has repeated its work and another batch, the folder has only the files of the segments.
+    /// </summary>
+    [Fact]
+    public void A_disk_error_while_a_batch_is_applied_leaves_no_file_behind() =>
+        LeaveNoFile(
+            prepare: static store => Fill(store, batches: 1),
+            act: static store =>
+            {
+                if (store.PendingBytes == 0)
+                {
+                    Put(store, batch: 2);
+                }
+
+                store.Apply(watermark: 2);
+            }
+        );
+
+    /// <summary>The same while segments are merged.</summary>
+    [Fact]
+    public void A_disk_error_while_segments_are_merged_leaves_no_file_behind() =>
+        LeaveNoFile(prepare: static store => Fill(store, SegmentsPerMerge), act: MergeAll);
+
     [Fact]
     public void A_closed_store_opens_no_snapshot()
     {
@@ -121,6 +145,40 @@ public sealed class SegmentStoreFaultTests
         }
 
         Assert.True(broken.Count == 0, $"indexes are damaged after a disk error:\n{string.Join('\n', broken)}");
+    }
+
+    private static void LeaveNoFile(Action<SegmentStore> prepare, Action<SegmentStore> act)
+    {
+        bool wasHit = true;
+        for (int call = 1; wasHit; call++)
+        {
+            var disk = CreateDisk();
+            using var store = Open(disk);
+            prepare(store);
+
+            // A file that could not be deleted stays until the next start. After an unreadable page the whole index is
+            // deleted.
+            disk.Inject(
+                new DiskFault(call, Errno.InputOutput) { Calls = DiskCalls.All & ~(DiskCalls.Delete | DiskCalls.Read) }
+            );
+            wasHit = false;
+            try
+            {
+                act(store);
+            }
+            catch (DiskException)
+            {
+                wasHit = true;
+            }
+
+            disk.ClearFaults();
+            act(store);
+            Put(store, batch: 100);
+            store.Apply(watermark: 100);
+            using var snapshot = store.OpenSnapshot();
+            int files = disk.List(Folder).Count(static name => name.StartsWith("segment-", StringComparison.Ordinal));
+            Assert.True(files == snapshot.Segments.Count, $"call {call}: {files} files");
+        }
     }
 
     private static void Fill(SegmentStore store, int batches)

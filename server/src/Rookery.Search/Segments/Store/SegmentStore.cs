@@ -277,7 +277,32 @@ public sealed class SegmentStore : IIndexStore
         long fileId = _nextFileId++;
         using var writer = new SegmentWriter(_context.Disk, PathOf(_folder, fileId), fileId, _context.Io);
         BatchWriter.Write(batch, writer);
-        return OpenSegment(_context, _folder, writer.Finish());
+        return OpenWritten(writer.Finish());
+    }
+
+    /// <summary>
+    /// Opens a segment that was just written. If that fails, deletes its file: the work is tried again with a new file,
+    /// and otherwise each attempt would leave a file until the next start.
+    /// </summary>
+    private SegmentHandle OpenWritten(SegmentSummary summary)
+    {
+        try
+        {
+            return OpenSegment(_context, _folder, summary);
+        }
+        catch
+        {
+            try
+            {
+                _context.Disk.Delete(PathOf(_folder, summary.FileId));
+            }
+            catch (DiskException)
+            {
+                // The first exception is already being thrown. The next start deletes a file that no manifest names.
+            }
+
+            throw;
+        }
     }
 
     /// <summary>Makes a state durable, then visible.</summary>
@@ -407,7 +432,7 @@ public sealed class SegmentStore : IIndexStore
         var current = Current;
         var summary = merge.Finish();
         Invariant.Holds(summary.FileId == _mergeFileId, "a merge makes the file that it was begun for");
-        var handle = OpenSegment(_context, _folder, summary);
+        var handle = OpenWritten(summary);
         var (live, deadDocuments) = merge.CarryOverDeaths(current.Segments, summary.Entries);
         var merged = current
             .Segments.Where(segment =>
