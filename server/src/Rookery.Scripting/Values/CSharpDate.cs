@@ -195,6 +195,7 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
     private static bool TryReadZone(ReadOnlySpan<byte> zone, out DateForm form, out long offset)
     {
         const int OffsetBytes = 6;
+        const int MaxOffsetMinutes = 14 * 60;
         offset = 0;
         form = zone.IsEmpty ? DateForm.Unspecified : DateForm.Utc;
         if (zone.IsEmpty || (zone.Length == 1 && zone[0] == 'Z'))
@@ -209,8 +210,8 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
             || zone[3] != ':'
             || !TryRead(zone[1..3], out int hours)
             || !TryRead(zone[4..6], out int minutes)
-            || hours > 14
             || minutes > 59
+            || (hours * 60) + minutes > MaxOffsetMinutes
         )
         {
             return false;

@@ -175,6 +175,26 @@ public sealed class CSharpFailureTests
         Assert.Equal(row, DefinitionExample.Map(Map, document));
     }
 
+    [Theory]
+    [InlineData("+14:00", """{"v":"2024"}""")]
+    [InlineData("-14:00", """{"v":"2024"}""")]
+    [InlineData("+13:59", """{"v":"2024"}""")]
+    public void A_text_with_an_offset_of_at_most_14_hours_is_a_date(string offset, string row) =>
+        Assert.Equal(row, YearOf(offset));
+
+    [Theory]
+    [InlineData("+14:01")]
+    [InlineData("-14:30")]
+    [InlineData("+15:00")]
+    public void A_text_with_a_larger_offset_is_no_date(string offset) =>
+        Assert.Contains("formats a string", YearOf(offset), StringComparison.Ordinal);
+
+    private static string YearOf(string offset) =>
+        DefinitionExample.Map(
+            "from o in docs.Users select new { v = o.A.ToString(\"yyyy\") }",
+            $$$"""{"A":"2024-01-01T00:00:00{{{offset}}}","@metadata":{"@collection":"Users"}}"""
+        );
+
     [Fact]
     public void Entries_of_a_dictionary_become_rows() =>
         Assert.Equal(
