@@ -22,7 +22,8 @@ internal sealed class ReduceKeyForm(IReadOnlyList<ReduceKeyMember> members)
 
     /// <summary>Returns the normal form of a key.</summary>
     /// <param name="json">The key as JSON without whitespace between tokens.</param>
-    /// <returns>The normal form, valid until the next call and no longer than <paramref name="json"/>.</returns>
+    /// <returns>The normal form, valid until the next call. It may be longer than <paramref name="json"/>, because it
+    /// has the names of missing members.</returns>
     public ReadOnlySpan<byte> Of(ReadOnlySpan<byte> json)
     {
         if (IsInForm(json))

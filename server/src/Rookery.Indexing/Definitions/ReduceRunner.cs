@@ -33,7 +33,8 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     }
 
     /// <summary>
-    /// Returns the key of a row, as JSON in normal form. Valid until the next call, and no longer than the row.
+    /// Returns the key of a row, as JSON in normal form. Valid until the next call. It may be longer than the row,
+    /// because a key that the text writes as an object has the names of missing members.
     /// </summary>
     /// <exception cref="ReduceException">The script failed.</exception>
     public ReadOnlySpan<byte> KeyOf(ReadOnlySpan<byte> row) => _form.Of(ReadKey(row));
