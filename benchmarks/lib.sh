@@ -130,8 +130,13 @@ same_matches() { # FILE FILE: whether both subjects found the same number for ea
   [[ $(figure matches "$1") == "$(figure matches "$2")" ]] || { say "different answers: $(figure matches "$1") and $(figure matches "$2")"; return 1; }
 }
 
-# Prints how often threads of the process stopped waiting.
-wakeups() { cat /proc/"$1"/task/*/status | awk '/^voluntary_ctxt_switches/ { sum += $2 } END { print sum }'; }
+# Prints the id and the voluntary context switches of each thread of a process.
+wakeups() {
+  local thread
+  for thread in /proc/"$1"/task/*/status; do
+    awk '/^Pid:/ { id = $2 } /^voluntary_ctxt_switches/ { print id, $2 }' "$thread" 2>/dev/null || true
+  done
+}
 
 cpu_seconds() { awk '{ printf "%.2f", ($14 + $15) / 100 }' "/proc/$1/stat"; }
 resident_mib() { awk '/VmRSS/ { printf "%.1f", $2 / 1024 }' "/proc/$1/status"; }
