@@ -164,18 +164,25 @@ internal sealed class ApplyPipeline(
         lock (host.Gate)
         {
             log.Cache.TryGet(index, out entry);
+
+            // The journal thread drops durable entries from a full cache. Without this reference it would return the
+            // memory of the entry while it is applied or answered here, and other bytes could be applied.
+            entry?.Retain();
         }
 
         FrameType type;
-        if (entry is null)
+        try
         {
-            type = ApplyFromJournal(index);
+            type = Apply(index, entry);
         }
-        else
+        catch
         {
-            CloseJournalReader();
-            entry.Apply(store);
-            type = entry.Type;
+            lock (host.Gate)
+            {
+                Release(entry);
+            }
+
+            throw;
         }
 
         if (type == FrameType.Batch && index > _lastIndexBeforeStart)
@@ -185,6 +192,27 @@ internal sealed class ApplyPipeline(
 
         CompleteApply(index, entry);
         return true;
+    }
+
+    private FrameType Apply(long index, CachedEntry? entry)
+    {
+        if (entry is null)
+        {
+            return ApplyFromJournal(index);
+        }
+
+        CloseJournalReader();
+        entry.Apply(store);
+        return entry.Type;
+    }
+
+    // Drops the reference that ApplyOrThrow took. Under the lock.
+    private void Release(CachedEntry? entry)
+    {
+        if (entry is not null)
+        {
+            log.Cache.Release(entry);
+        }
     }
 
     private void CompleteApply(long index, CachedEntry? entry)
@@ -212,6 +240,7 @@ internal sealed class ApplyPipeline(
 
         lock (host.Gate)
         {
+            Release(entry);
             log.Cache.ReleaseThrough(index, host.Leadership.MayBeAskedForEntries ? host.Options.CachedBytes : 0);
             reads.EndThrough(index);
             if (index == host.Leadership.ReadyIndex)

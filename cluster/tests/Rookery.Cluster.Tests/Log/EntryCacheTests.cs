@@ -27,6 +27,21 @@ public sealed class EntryCacheTests
         Assert.Equal(0, cache.Bytes);
     }
 
+    /// <summary>The apply thread uses an entry while the journal thread drops it from a full cache.</summary>
+    [Fact]
+    public void A_retained_entry_keeps_its_payload_when_the_cache_drops_it()
+    {
+        var cache = new EntryCache();
+        Fill(cache, entries: 2, payloadBytes: 10);
+        Assert.True(cache.TryGet(1, out var applied));
+        applied.Retain();
+        cache.ReleaseUnawaitedThrough(1, bytesToKeep: 0);
+        Assert.Equal((2, 10), (cache.FirstIndex, applied.Frame.Payload.Length));
+        cache.Release(applied);
+        Assert.Equal(0, applied.Frame.Payload.Length);
+        Assert.Same(applied, cache.Rent());
+    }
+
     private static void Fill(EntryCache cache, int entries, int payloadBytes)
     {
         for (int index = 1; index <= entries; index++)
