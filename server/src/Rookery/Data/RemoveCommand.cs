@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Text.Json;
 using Rookery.Access;
+using Rookery.Documents.Ids;
 using Rookery.Hosting;
 using Rookery.Hosting.Logging;
 using Rookery.Platform;
@@ -92,7 +93,7 @@ internal static class RemoveCommand
                             );
                         }
 
-                        string[] wantedIds = [.. parsed.GetValue(ids)!.Distinct(StringComparer.OrdinalIgnoreCase)];
+                        string[] wantedIds = [.. parsed.GetValue(ids)!.Distinct(IgnoredCase.OfNames)];
                         string? idPrefix = parsed.GetValue(prefix);
                         bool hasIds = wantedIds.Length > 0;
                         bool hasPrefix = idPrefix is not null;
