@@ -56,17 +56,21 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     public IReadOnlyList<string> LoadedCollections => Definition.LoadedCollections;
 
     /// <summary>
-    /// 4. Since version 4, NaN in rows to reduce is rejected. Since 3, rows of a group have a defined order. Since 2,
-    /// reduce keys are normalised, C# values have C# types, and documents loaded from collections that the map does not
-    /// name are tracked, too.
+    /// 4, or 5 if collections of the maps differ only in a case that the database distinguishes: before, their
+    /// documents were read as those of one collection, and the others were missing. Since version 4, NaN in rows to
+    /// reduce is rejected. Since 3, rows of a group have a defined order. Since 2, reduce keys are normalised, C#
+    /// values have C# types, and documents loaded from collections that the map does not name are tracked, too.
     /// </summary>
-    public int ContentVersion => 4;
+    public int ContentVersion => MergedCollections(Collections) || MergedCollections(LoadedCollections) ? 5 : 4;
 
     /// <summary>The snapshot that maps load documents from; null for the newest one.</summary>
     internal DatabaseReader? LoadSource
     {
         set => _loads.Source = value;
     }
+
+    private static bool MergedCollections(IReadOnlyList<string> collections) =>
+        collections.Distinct(StringComparer.OrdinalIgnoreCase).Count() < collections.Count;
 
     /// <inheritdoc/>
     public void Map(in QueriedDocument document, IndexEntry entry)
