@@ -14,10 +14,8 @@ public sealed record MappedField(IReadOnlyList<string> Path, bool HasExactValues
     /// <summary>Number of field numbers for each field.</summary>
     public const int Numbers = 5;
 
-    /// <summary>
-    /// Maximum fields of an index. Their numbers fit a segment, which has at most 65,536.
-    /// </summary>
-    public const int MaxFields = 8_192;
+    /// <summary>Maximum fields of an index: the numbers of so many fit a segment, which has at most 65,536.</summary>
+    public const int MaxFields = 65_536 / Numbers;
 
     /// <summary>The term of every entry that has a value in the field; null counts as a value.</summary>
     public static ReadOnlySpan<byte> AnyValue => [1];
