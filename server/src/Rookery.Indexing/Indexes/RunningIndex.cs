@@ -539,7 +539,7 @@ public sealed class RunningIndex : IDisposable
     {
         Errors.Add(new IndexError(_time.GetUtcNow(), documentId, "Map", message));
         _failed++;
-        if (!HasStopped && FailedShare.WhyStopped(_failed, _indexedOrFailed) is { } why)
+        if (!HasStopped && FailedShare.WhyStopped(_failed, Math.Max(_indexedOrFailed, Store.Documents)) is { } why)
         {
             Volatile.Write(ref _whyStopped, why);
             Waits.ReleaseIfNotRunning();

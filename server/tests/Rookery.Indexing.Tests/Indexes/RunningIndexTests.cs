@@ -85,6 +85,28 @@ public sealed class RunningIndexTests : IDisposable
     }
 
     [Fact]
+    public void One_document_that_fails_again_and_again_does_not_stop_a_large_index()
+    {
+        using var node = IndexedNode.New();
+        node.Define("""{"Maps":["from u in docs.Users select new { n = (int)u.n }"]}""", "numbers");
+        for (int i = 0; i < 1000; i++)
+        {
+            node.Put($"users/{i}", $"\"n\":{i}");
+        }
+
+        node.SettleAll();
+        using var restarted = node.Restart();
+        for (int i = 0; i < 100; i++)
+        {
+            restarted.Put("users/0", $"\"n\":\"x{i}\"");
+            restarted.SettleAll();
+        }
+
+        Assert.Equal(100, restarted.Host.ReadErrors(restarted.Database(), "numbers").Count);
+        Assert.Equal(IndexState.Normal, restarted.Status("numbers").State);
+    }
+
+    [Fact]
     public void Clearing_the_errors_does_not_hide_failed_documents_from_the_stop_of_an_index()
     {
         var reasons = new List<string>();
