@@ -97,4 +97,4 @@ export class Chaos {
 const ask = question => question === undefined ? undefined : Promise.resolve().then(question).then(Boolean, () => false)
 
 /** The first five of what was found are in the message, because an assertion with a message of its own shows nothing else. */
-const assertNone = (found, what) => assert.equal(found.length, 0, `${what}: ${JSON.stringify(found.slice(0, 5))}`)
+const assertNone = (found, what) => assert.equal(found.length, 0, `${what}: ${JSON.stringify(found.slice(0, 5)).slice(0, 3000)}`)
