@@ -162,7 +162,7 @@ test("An excess card reports who founded the cluster without it, a short phrase 
   }
 
   await until(() => /The phrase to form a cluster with has 9 characters, and must have 16 at least/.test(cards.nodes.d.log))
-  const isOut = name => /^out . has founded the cluster home without this node/.test(cards.note(name))
+  const isOut = name => /^out . has founded the cluster home of 2 without this node/.test(cards.note(name))
   await until(() => ["a", "b", "c"].some(isOut))
   const excluded = ["a", "b", "c"].find(isOut)
   const others = ["a", "b", "c"].filter(name => name !== excluded)
@@ -174,7 +174,7 @@ test("An excess card reports who founded the cluster without it, a short phrase 
   }
 
   assert.match((await cards.health(excluded)).Forming, /This node can join with a token/)
-  await until(() => /^Serving\. . has founded the cluster home without this node, .* This node can join with a token/.test(cards.shown(excluded)))
+  await until(() => /^Serving\. . has founded the cluster home of 2 without this node, .* This node can join with a token/.test(cards.shown(excluded)))
   await until(() => /The phrase to form a cluster with has 9 characters/.test(cards.shown("d")))
   assert.deepEqual(await Promise.all([excluded, "d", "e"].map(name => cards.membersSeenBy(name))), [1, 1, 1])
   assert.equal(cards.note("e"), "")
