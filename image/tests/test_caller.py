@@ -103,9 +103,11 @@ class Caller(unittest.TestCase):
                 self.assertIn(str(network), firewall)
 
     def test_the_environment_of_a_real_process_is_read(self):
-        script = "import sys; sys.stdin.read()"
-        with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE,
+        # The kernel shows no environment for a moment after a program has begun, so the child says that it runs.
+        script = "import sys; print(flush=True); sys.stdin.read()"
+        with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               env={"SSH_CONNECTION": "203.0.113.7 50000 192.168.1.11 22"}) as child:
+            child.stdout.readline()
             with mock.patch.object(caller, "PROCESSES", Path("/proc")):
                 self.assertEqual(caller.ssh_source(child.pid), "203.0.113.7")
             child.stdin.close()
