@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# time from exec to the first answer, against a bare Kestrel of the same publish mode
+# time from exec to the first answer, against a bare Kestrel with ReadyToRun code
 # shellcheck disable=SC2153
 milliseconds_to_answer() { # URL COMMAND...: from the start of the command to the first answer of the URL
   local url=$1 from=$EPOCHREALTIME; shift

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# duration of `rookery status`, against an empty .NET program of the same publish mode
+# duration of `rookery status`, against an empty .NET program with ReadyToRun code
 empty_program() { # DIRECTORY: publishes it outside the repository, so that the repository's build settings do not apply
   mkdir -p "$1"
   echo 'return 0;' >"$1/Program.cs"
