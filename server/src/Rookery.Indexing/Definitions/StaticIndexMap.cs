@@ -61,7 +61,7 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     /// reduce is rejected. Since 3, rows of a group have a defined order. Since 2, reduce keys are normalised, C#
     /// values have C# types, and documents loaded from collections that the map does not name are tracked, too.
     /// </summary>
-    public int ContentVersion => MergedCollections(Collections) || MergedCollections(LoadedCollections) ? 5 : 4;
+    public int ContentVersion => WereMerged(Collections) || WereMerged(LoadedCollections) ? 5 : 4;
 
     /// <summary>The snapshot that maps load documents from; null for the newest one.</summary>
     internal DatabaseReader? LoadSource
@@ -69,7 +69,7 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
         set => _loads.Source = value;
     }
 
-    private static bool MergedCollections(IReadOnlyList<string> collections) =>
+    private static bool WereMerged(IReadOnlyList<string> collections) =>
         collections.Distinct(StringComparer.OrdinalIgnoreCase).Count() < collections.Count;
 
     /// <inheritdoc/>

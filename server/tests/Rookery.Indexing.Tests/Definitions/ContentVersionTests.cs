@@ -1,0 +1,25 @@
+using Rookery.Fixtures;
+
+namespace Rookery.Indexing.Tests.Definitions;
+
+/// <summary>An index is rebuilt by the first version that computes other entries for it, and only then.</summary>
+public sealed class ContentVersionTests
+{
+    /// <summary>
+    /// Earlier versions took collections that .NET compares as equal for one, and skipped the documents of the second.
+    /// </summary>
+    [Theory]
+    [InlineData("docs.Ärzte", "docs.ärzte", 5)]
+    [InlineData("docs.Users", "docs.users", 4)]
+    [InlineData("docs.Users", "docs.Orders", 4)]
+    public void Only_an_index_whose_collections_were_taken_for_one_is_rebuilt(string first, string second, int version)
+    {
+        using var node = IndexedNode.New();
+        node.Define(
+            $$"""{"Maps":["from d in {{first}} select new { d.n }","from d in {{second}} select new { d.n }"]}""",
+            "both"
+        );
+        node.SettleAll();
+        Assert.Equal(version, node.Serving("both").Map.ContentVersion);
+    }
+}
