@@ -273,7 +273,7 @@ public sealed class IndexCatalog : IDisposable
             {
                 Remove(index);
                 var rebuilt = Open(index.Record, index.Place);
-                rebuilt?.IsPaused = index.IsPaused;
+                rebuilt?.Pause.TakeOver(index.Pause);
                 Publish(name, AfterReset(slot, index, rebuilt));
                 reset = true;
                 break; // the slot has just been replaced
@@ -438,7 +438,7 @@ public sealed class IndexCatalog : IDisposable
 
         slot.Serving.Record = slot.Serving.Record with { Settings = record.Settings };
         var replacement = Open(record, IndexPlace.Replacement);
-        replacement?.IsPaused = slot.Serving.IsPaused;
+        replacement?.Pause.TakeOver(slot.Serving.Pause);
         return new IndexSlot(slot.Serving, replacement);
     }
 

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Automatic;
@@ -23,6 +24,8 @@ public delegate ReduceStore OpenReduceStore(string folder, IReducer reducer);
 /// <summary>Creates running indexes from their definitions.</summary>
 internal sealed class IndexFactory
 {
+    private readonly ConditionalWeakTable<Database, DatabasePause> _pauses = [];
+
     /// <summary>The clock.</summary>
     public required TimeProvider Time { get; init; }
 
@@ -43,6 +46,9 @@ internal sealed class IndexFactory
 
     /// <summary>Reports a problem to the operator, in a sentence.</summary>
     public required Action<string> TroubleFound { get; init; }
+
+    /// <summary>Whether all indexes of a database are paused. Thread-safe.</summary>
+    public DatabasePause PauseOf(Database database) => _pauses.GetOrCreateValue(database);
 
     /// <summary>
     /// Opens an index with its state on disk. If the state is missing or unusable, starts building the index.
@@ -136,6 +142,7 @@ internal sealed class IndexFactory
     {
         var index = new RunningIndex(record, map, store, Time, HasReapplied)
         {
+            Pause = new IndexPause(PauseOf(database)),
             Stopped = (stopped, why) =>
                 TroubleFound(
                     $"The {(stopped.IsReplacement ? "changed definition of the index" : "index")} "

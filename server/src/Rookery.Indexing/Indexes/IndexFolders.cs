@@ -130,16 +130,25 @@ public sealed class IndexFolders(IDisk disk, string root)
     /// <summary>Returns whether an index has a folder.</summary>
     public bool Exists(uint database, long number) => disk.Exists(PathOf(database, number));
 
-    /// <summary>Returns the numbers of the databases that have folders.</summary>
-    public IReadOnlyList<uint> ListDatabases() =>
-        disk.Exists(root)
-            ?
-            [
-                .. ListNumbers(root)
-                    .Where(static number => number <= uint.MaxValue)
-                    .Select(static number => (uint)number),
-            ]
-            : [];
+    /// <summary>
+    /// Removes the folders of the databases that <paramref name="isDeleted"/> names by number. A folder that the disk
+    /// refuses to remove stays until the next call.
+    /// </summary>
+    public void DeleteDatabases(Func<uint, bool> isDeleted)
+    {
+        IEnumerable<long> numbers = disk.Exists(root) ? ListNumbers(root) : [];
+        foreach (long number in numbers.Where(number => number <= uint.MaxValue && isDeleted((uint)number)))
+        {
+            try
+            {
+                Delete((uint)number);
+            }
+            catch (DiskException)
+            {
+                // The remaining files are removed when a database is created or deleted, or at the next start.
+            }
+        }
+    }
 
     /// <summary>Returns the numbers of a database's indexes that have folders.</summary>
     public IReadOnlyList<long> ListIndexes(uint database) =>

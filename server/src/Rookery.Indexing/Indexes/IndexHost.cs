@@ -319,21 +319,29 @@ public sealed class IndexHost : IDisposable
 
         foreach (var index in slot.All)
         {
-            index.IsPaused = isPaused;
+            index.SetPaused(isPaused);
         }
 
         WakeRequested?.Invoke();
         return true;
     }
 
-    /// <summary>Pauses or resumes all indexes of a database on this node.</summary>
+    /// <summary>
+    /// Pauses or resumes all indexes of a database on this node, those included that are defined later.
+    /// </summary>
     public void SetPaused(Database database, bool isPaused)
     {
-        foreach (var status in ReadStatus(database))
+        _factory.PauseOf(database).IsPaused = isPaused;
+        if (TryGetCatalog(database, out var catalog))
         {
-            SetPaused(database, status.Name, isPaused);
+            catalog.Slots.Values.SelectMany(static slot => slot.All).ToList().ForEach(index => index.SetPaused(null));
         }
+
+        WakeRequested?.Invoke();
     }
+
+    /// <summary>Whether all indexes of a database were paused together, and not resumed since.</summary>
+    public bool IsPaused(Database database) => _factory.PauseOf(database).IsPaused;
 
     /// <summary>Does one step of work: follows definitions, then feeds each database's indexes.</summary>
     /// <returns>Whether there was work to do.</returns>
@@ -527,22 +535,7 @@ public sealed class IndexHost : IDisposable
         List<IndexCatalog> removed = [.. Catalogs.Where(catalog => !catalogs.ContainsValue(catalog))];
         Volatile.Write(ref _catalogs, catalogs);
         Closing.Each(removed, static catalog => catalog.Dispose());
-        foreach (
-            uint number in _folders
-                .ListDatabases()
-                .Where(number => number <= lastNumber && !catalogs.ContainsKey(number))
-        )
-        {
-            try
-            {
-                _folders.Delete(number);
-            }
-            catch (DiskException)
-            {
-                // The remaining files are deleted when a database is created or deleted, or at the next start.
-            }
-        }
-
+        _folders.DeleteDatabases(number => number <= lastNumber && !catalogs.ContainsKey(number));
         (_knownDatabases, _areFoldersSwept) = (databases, true);
         return true;
     }

@@ -38,7 +38,6 @@ public sealed class RunningIndex : IDisposable
     private int _interruptedPasses; // since the index was last consistent
     private long _documentsLeft = -1;
     private bool _mayBeAhead;
-    private bool _isPaused;
     private bool _isResetRequested;
     private string? _whyStopped;
     private string? _trouble;
@@ -143,17 +142,18 @@ public sealed class RunningIndex : IDisposable
         set => Volatile.Write(ref _documentsLeft, value ?? -1);
     }
 
+    /// <summary>Whether the index is paused on this node, alone or with its database.</summary>
+    public bool IsPaused => Pause.IsPaused;
+
+    internal IndexPause Pause { get; init; } = new(new DatabasePause());
+
     /// <summary>
-    /// Whether the index is paused on this node. Setting it releases waiting tasks if the index no longer runs.
+    /// Pauses or resumes the index; null makes it follow its database. Releases waiting tasks if it no longer runs.
     /// </summary>
-    public bool IsPaused
+    public void SetPaused(bool? isPaused)
     {
-        get => Volatile.Read(ref _isPaused);
-        set
-        {
-            Volatile.Write(ref _isPaused, value);
-            Waits.ReleaseIfNotRunning();
-        }
+        Pause.Set(isPaused);
+        Waits.ReleaseIfNotRunning();
     }
 
     /// <summary>Whether a rebuild was requested.</summary>

@@ -45,18 +45,18 @@ public sealed class PassSnapshotsTests
             {
                 if (++reads == pausedAt)
                 {
-                    index.IsPaused = true;
+                    index.SetPaused(true);
                 }
             };
             node.Step();
             node.Time.BeforeRead = null;
-            index.IsPaused = true;
+            index.SetPaused(true);
             node.Put("users/0", "\"name\":3");
             node.Settle();
             node.Time.Advance(TimeSpan.FromSeconds(10));
             node.Settle();
             Assert.Equal(TimeSpan.Zero, node.Store.Storage.Statistics().OldestReaderAge);
-            index.IsPaused = false;
+            index.SetPaused(false);
             node.SettleAll();
             node.Check(ByName.Name, ByName);
             return reads >= pausedAt;
@@ -186,7 +186,7 @@ public sealed class PassSnapshotsTests
         }
 
         // Each pass of the replacement is interrupted, while the serving index is paused.
-        slot.Serving.IsPaused = true;
+        slot.Serving.SetPaused(true);
         int partial = 0;
         for (int i = 0; i < 60 && node.Serving(Other) != replacement; i++)
         {

@@ -256,13 +256,38 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         foreach (string selection in (string[])["?name=" + ByAge, ""])
         {
             await AssertNoContentAsync("POST", database + "/admin/indexes/stop" + selection);
-            Assert.Equal("Paused", (await GetAsync(database + "/indexes/status")).GetProperty("Status").GetString());
+            var status = await GetAsync(database + "/indexes/status");
+            Assert.Equal(selection.Length > 0 ? "Running" : "Paused", status.GetProperty("Status").GetString());
+            Assert.Equal("Paused", status.GetProperty("Indexes")[0].GetProperty("Status").GetString());
             await PutAsync(database, "users/1", """{"age":7,"@metadata":{"@collection":"Users"}}""");
             Assert.True(
                 (await GetAsync(database + "/indexes/staleness?name=" + ByAge)).GetProperty("IsStale").GetBoolean()
             );
             await AssertNoContentAsync("POST", database + "/admin/indexes/start" + selection);
             await AwaitNonStaleAsync(database);
+        }
+    }
+
+    [Fact]
+    public async Task An_index_defined_while_all_are_paused_is_paused_until_it_or_all_are_resumed()
+    {
+        string database = await DefineAsync("age");
+        await AssertNoContentAsync("POST", database + "/admin/indexes/stop");
+        const string defined =
+            """{"Indexes":[{"Name":"B","Maps":["from u in docs.Us select new { u.n }"]},{"Name":"C","Maps":["from u in docs.Us select new { u.n }"]}]}""";
+        Assert.Equal(201, (await server.SendAsync("PUT", database + "/admin/indexes", defined)).Status);
+        await AssertNoContentAsync("POST", database + "/admin/indexes/start?name=B");
+        Assert.Equal("Paused:Paused Running Paused", await ReadPausesAsync());
+        await AssertNoContentAsync("POST", database + "/admin/indexes/start");
+        Assert.Equal("Running:Running Running Running", await ReadPausesAsync());
+
+        async Task<string> ReadPausesAsync()
+        {
+            var status = await GetAsync(database + "/indexes/status");
+            var indexes = status.GetProperty("Indexes").EnumerateArray();
+            return status.GetProperty("Status").GetString()
+                + ":"
+                + string.Join(' ', indexes.Select(static index => index.GetProperty("Status").GetString()));
         }
     }
 

@@ -57,16 +57,23 @@ public sealed class IndexWaitTests : IAsyncLifetime
         try
         {
             string db = await opening.DefineAsync(30);
+            Assert.Equal(["Running"], await ReadStatusAsync());
             var stop = opening.Server.SendAsync("POST", db + "/admin/indexes/stop");
             await Task.WhenAny(stop, Task.Delay(500));
             opening.Release();
             Assert.Equal(204, (await stop).Status);
-            var indexes = (await opening.Server.SendAsync("GET", db + "/indexes/status")).Json.GetProperty("Indexes");
-            Assert.Equal(30, indexes.GetArrayLength());
-            Assert.All(
-                indexes.EnumerateArray(),
-                static index => Assert.Equal("Paused", index.GetProperty("Status").GetString())
-            );
+            Assert.Equal(["Paused"], await ReadStatusAsync());
+
+            async Task<IEnumerable<string?>> ReadStatusAsync()
+            {
+                var indexes = (await opening.Server.SendAsync("GET", db + "/indexes/status")).Json;
+                Assert.Equal(30, indexes.GetProperty("Indexes").GetArrayLength());
+                return indexes
+                    .GetProperty("Indexes")
+                    .EnumerateArray()
+                    .Select(static index => index.GetProperty("Status").GetString())
+                    .Distinct();
+            }
         }
         finally
         {

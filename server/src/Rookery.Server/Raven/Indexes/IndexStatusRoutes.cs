@@ -184,13 +184,11 @@ internal sealed class IndexStatusRoutes(ServerContext context)
     public Task StatusAsync(HttpContext http, Database database)
     {
         var indexes = ShownIndex.All(context.Indexes, database);
-        bool isPaused =
-            indexes.Count > 0 && indexes.TrueForAll(static index => index.Status?.State == IndexState.Paused);
         return JsonResponse.SendAsync(
             http,
             json =>
             {
-                json.WriteString("Status"u8, isPaused ? "Paused"u8 : "Running"u8);
+                json.WriteString("Status"u8, context.Indexes.IsPaused(database) ? "Paused"u8 : "Running"u8);
                 json.WriteStartArray("Indexes"u8);
                 foreach (var index in indexes)
                 {

@@ -77,12 +77,15 @@ internal sealed record ShownIndex(
     /// <summary>Number of errors on this node, including those too old for <c>indexes/errors</c> to list.</summary>
     public long Errors => (Status?.ErrorCount ?? 0) + (WhyNotMaintained is null ? 0 : 1);
 
-    /// <summary>Whether the index is being updated, in RavenDB's terms.</summary>
+    /// <summary>
+    /// Whether the index is being updated, in RavenDB's terms. An index that this node is about to open runs already,
+    /// for a client that has just defined or enabled it; one that the node does not maintain is pending.
+    /// </summary>
     public string RunningStatus =>
         Status?.State switch
         {
             _ when Record.Settings.IsDisabled => "Disabled",
-            null => "Pending",
+            null => WhyNotMaintained is null ? "Running" : "Pending",
             IndexState.Paused => "Paused",
             _ => "Running",
         };
