@@ -57,6 +57,9 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
     {
         ["SourceType"] = ["Documents", "None"],
         ["IndexSourceType"] = ["Documents", "None"],
+
+        // The Node client sends a private field, after it read the definition from an answer or compared one.
+        ["_indexSourceType"] = ["Documents", "None"],
         ["DeploymentMode"] = ["Parallel"],
     };
 

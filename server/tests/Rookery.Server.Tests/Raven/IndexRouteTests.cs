@@ -397,17 +397,26 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
                 .Json.GetProperty("Changed")
                 .GetBoolean()
         );
-        Assert.True(
-            (
-                await server.SendAsync(
-                    "POST",
-                    database + "/indexes/has-changed",
-                    Definition.Replace("first: u.first", "first: u.age", StringComparison.Ordinal)
-                )
-            )
-                .Json.GetProperty("Changed")
-                .GetBoolean()
-        );
+        // A changed map; a map and options that no index can have; a member that the Node client adds.
+        foreach (
+            var (text, replacement, isChange) in new[]
+            {
+                ("first: u.first", "first: u.age", true),
+                ("u => ({ first: u.first })", "u => ", true),
+                ("\"Fields\":{}", "\"Fields\":{\"First\":{\"Indexing\":\"Search\"}}", true),
+                ("\"Fields\":{}", "\"Fields\":{},\"_indexSourceType\":\"Documents\"", false),
+            }
+        )
+        {
+            string definition = Definition.Replace(text, replacement, StringComparison.Ordinal);
+            Assert.Equal(
+                isChange,
+                (await server.SendAsync("POST", database + "/indexes/has-changed", definition))
+                    .Json.GetProperty("Changed")
+                    .GetBoolean()
+            );
+        }
+
         foreach (
             var (setting, isChange) in new[] { ("\"Priority\":\"Low\"", true), ("\"Priority\":\"Normal\"", false) }
         )

@@ -63,19 +63,35 @@ internal sealed class DefineIndexes(ServerContext context)
 
     /// <summary>
     /// POST indexes/has-changed with a definition: whether the definition, or a setting in it, differs from the stored
-    /// one.
+    /// one. A definition that this server would refuse differs from each stored one.
     /// </summary>
     public async Task HasChangedAsync(HttpContext http, Database database)
     {
-        StaticIndexRequest request;
+        bool hasChanged;
         using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.LargeRequests, BodyUse.Objects))
         {
             using var json = Read(body);
-            request = Parse(json.RootElement, database);
+            hasChanged = HasChanged(json.RootElement, database);
         }
 
-        bool hasChanged = !IsStored(request, database) || ChangesSettings(request, database);
         await JsonResponse.SendAsync(http, json => json.WriteBoolean("Changed"u8, hasChanged));
+    }
+
+    private bool HasChanged(JsonElement json, Database database)
+    {
+        try
+        {
+            var request = ParseDefinition(json, database);
+            return !IsStored(request, database) || ChangesSettings(request, database);
+        }
+        catch (IndexDefinitionException) when (NameOf(json) is { Length: > 0 })
+        {
+            return true;
+        }
+        catch (IndexDefinitionException unnamed)
+        {
+            throw RefusedException.BadRequest(unnamed.Message);
+        }
     }
 
     private static JsonElement IndexesOf(JsonElement body)
@@ -128,11 +144,7 @@ internal sealed class DefineIndexes(ServerContext context)
     {
         try
         {
-            return StaticIndexRequest.Parse(
-                json,
-                request =>
-                    IsStored(request, database) && context.Indexes.WhyNotMaintained(database, request.Name) is null
-            );
+            return ParseDefinition(json, database);
         }
         catch (IndexDefinitionException refused)
         {
@@ -142,6 +154,19 @@ internal sealed class DefineIndexes(ServerContext context)
             throw refused.IsNotSupported
                 ? RefusedException.NotSupported(message)
                 : new RefusedException(StatusCodes.Status400BadRequest, RavenType.IndexCompilation, message);
+        }
+    }
+
+    /// <exception cref="IndexDefinitionException">The definition is invalid or not supported.</exception>
+    private StaticIndexRequest ParseDefinition(JsonElement json, Database database)
+    {
+        try
+        {
+            return StaticIndexRequest.Parse(
+                json,
+                request =>
+                    IsStored(request, database) && context.Indexes.WhyNotMaintained(database, request.Name) is null
+            );
         }
         catch (InvalidOperationException)
         {
