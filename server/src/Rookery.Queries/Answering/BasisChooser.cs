@@ -20,6 +20,9 @@ internal static class BasisChooser
     /// </summary>
     public static readonly TimeSpan ImplicitWait = TimeSpan.FromSeconds(1.5);
 
+    // Time to wait for the definition of an index by a query that needs none.
+    private static readonly TimeSpan DefinitionWait = TimeSpan.FromMilliseconds(500);
+
     // Time to wait for an index that is being built, if the query sets no wait and a scan would be expensive.
     // Afterwards the documents are scanned nevertheless.
     private static readonly TimeSpan BuildWait = QueryRequest.DefaultWait;
@@ -86,7 +89,13 @@ internal static class BasisChooser
             return QueryBasis.OfDocuments(plan.IndexName, newestEtag);
         }
 
-        if (TryUse(engine, database, choice, name, newestEtag) is not { } basis)
+        var basis = TryUse(engine, database, choice, name, newestEtag);
+        if (basis is null && choice.ToDefine is null && IsScannedMeanwhile(database, plan, choice))
+        {
+            basis = QueryBasis.OfDocuments(name, newestEtag);
+        }
+
+        if (basis is null)
         {
             return null;
         }
@@ -197,6 +206,16 @@ internal static class BasisChooser
         // A half-built automatic index would give an answer that looks complete, so a scan answers until the index is
         // built. A named index answers with what it has and is reported as stale, as in RavenDB.
         bool mayScan = !choice.IsBuilt && plan.NamedIndex is null;
+        if (IsScannedMeanwhile(database, plan, choice))
+        {
+            if (choice.ToDefine is { } defined && !engine.AutomaticIndexes.HaveFailedLately)
+            {
+                await DefineMeanwhileAsync(engine, database, defined);
+            }
+
+            return QueryBasis.OfDocuments(name, newestEtag);
+        }
+
         if (
             choice.ToDefine is { } definition
             && await engine.AutomaticIndexes.DefineAsync(database, definition).WaitAsync(engine.Stopping) is { } refusal
@@ -225,6 +244,32 @@ internal static class BasisChooser
         return mayScan || isDeleted
             ? QueryBasis.OfDocuments(name, newestEtag)
             : BasisOfIndex(engine, database, plan, name, isCaughtUp, newestEtag);
+    }
+
+    // Whether documents are scanned while the automatic index is not up to date, because they are few.
+    private static bool IsScannedMeanwhile(Database database, QueryPlan plan, IndexChoice choice) =>
+        plan is { Wait: null, NamedIndex: null }
+        && !choice.IsScanExpensive
+        && IndexedQueries.CountDocuments(database, plan.Compiled!.Target.Collection) <= IndexChooser.FewDocuments;
+
+    // The index exists when the client gets the answer, unless the cluster is slow to define it. The answer never fails
+    // because of it.
+    private static async Task DefineMeanwhileAsync(QueryEngine engine, Database database, IAutoDefinition definition)
+    {
+        var defining = engine.AutomaticIndexes.DefineAsync(database, definition);
+        try
+        {
+            await defining.WaitAsync(DefinitionWait, engine.Time, engine.Stopping);
+        }
+        catch (TimeoutException)
+        {
+            _ = defining.ContinueWith(
+                static failed => failed.Exception,
+                CancellationToken.None,
+                TaskContinuationOptions.OnlyOnFaulted,
+                TaskScheduler.Default
+            );
+        }
     }
 
     private static async Task<bool> WaitForIndexAsync(

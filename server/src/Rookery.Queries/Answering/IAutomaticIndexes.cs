@@ -10,6 +10,12 @@ public interface IAutomaticIndexes
     /// <summary>Records that a query uses an index.</summary>
     void RecordUse(Database database, string name);
 
+    /// <summary>
+    /// Whether a definition failed a moment ago, for example without a leader. A query that can do without an index
+    /// then defines none, and does not wait.
+    /// </summary>
+    bool HaveFailedLately { get; }
+
     /// <summary>Defines an index on all members.</summary>
     /// <param name="database">The database to index.</param>
     /// <param name="definition">The definition of the index.</param>

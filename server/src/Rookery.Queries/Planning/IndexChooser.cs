@@ -9,7 +9,10 @@ namespace Rookery.Queries.Planning;
 /// <summary>Chooses an automatic index or a scan for a query.</summary>
 public static class IndexChooser
 {
-    /// <summary>Up to this number of documents, a scan is faster than an index.</summary>
+    /// <summary>
+    /// Up to this number of documents, a scan is faster than the wait for an index. Such a query defines its index for
+    /// clients that list it, as in RavenDB, and for queries to come.
+    /// </summary>
     public const long FewDocuments = 256;
 
     /// <summary>
@@ -73,26 +76,16 @@ public static class IndexChooser
             return IndexChoice.Scan(choice.Reasons);
         }
 
-        if (choice.ToDefine is not null && !isScanExpensive)
-        {
-            long documents = countDocuments();
-            if (documents <= FewDocuments)
-            {
-                return Scan(
-                    explains
-                        ? string.Create(
-                            CultureInfo.InvariantCulture,
-                            $"Documents are scanned: there are only {documents}. An index is created for "
-                                + $"{FewDocuments + 1} or more."
-                        )
-                        : null
-                );
-            }
-        }
-
+        var reasons =
+            explains
+            && choice.ToDefine is not null
+            && !isScanExpensive
+            && countDocuments() is <= FewDocuments and var few
+                ? ScanMeanwhile(choice.Reasons, few)
+                : choice.Reasons;
         var chosen = candidates.FirstOrDefault(candidate => IgnoredCase.OfNames.Equals(candidate.Name, choice.Name));
         bool isBuilt = chosen is { IsBuilt: true };
-        return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, isScanExpensive, choice.Reasons);
+        return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, isScanExpensive, reasons);
     }
 
     /// <summary>Chooses for a grouped query.</summary>
@@ -130,20 +123,9 @@ public static class IndexChooser
             return IndexChoice.Scan(choice.Reasons);
         }
 
+        var reasons = choice.Reasons;
         if (choice.ToDefine is not null)
         {
-            long documents = countDocuments();
-            if (documents <= FewDocuments)
-            {
-                return Scan(
-                    string.Create(
-                        CultureInfo.InvariantCulture,
-                        $"Documents are scanned: there are only {documents}. An index is created for "
-                            + $"{FewDocuments + 1} or more."
-                    )
-                );
-            }
-
             if (candidates.Count >= MaxReduceIndexes)
             {
                 return Scan(
@@ -154,11 +136,14 @@ public static class IndexChooser
                     )
                 );
             }
+
+            long documents = countDocuments();
+            reasons = documents <= FewDocuments ? ScanMeanwhile(reasons, documents) : reasons;
         }
 
         var chosen = candidates.FirstOrDefault(candidate => IgnoredCase.OfNames.Equals(candidate.Name, choice.Name));
         bool isBuilt = chosen is { IsBuilt: true };
-        return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, IsScanExpensive: false, choice.Reasons);
+        return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, IsScanExpensive: false, reasons);
     }
 
     /// <summary>
@@ -166,6 +151,17 @@ public static class IndexChooser
     /// of all documents before it scores, so it reads all documents twice.
     /// </summary>
     internal static bool IsScanExpensive(Query query) => query.GroupBy.Count == 0 && Relevance.HasScores(query.Where);
+
+    private static List<PlanReason> ScanMeanwhile(IReadOnlyList<PlanReason> reasons, long documents) =>
+        [
+            .. reasons.Select(static reason => reason with { IsChosen = false }),
+            PlanReason.OfDocuments(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"Documents are scanned until the new index is built: there are only {documents}."
+                )
+            ),
+        ];
 
     private static IndexChoice Scan(string? reason) =>
         IndexChoice.Scan(reason is null ? [] : [PlanReason.OfDocuments(reason)]);

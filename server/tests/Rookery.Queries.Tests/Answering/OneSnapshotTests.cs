@@ -5,6 +5,7 @@ using Rookery.Documents.Parsing;
 using Rookery.Fixtures;
 using Rookery.Indexing.Automatic;
 using Rookery.Queries.Language;
+using Rookery.Queries.Planning;
 
 namespace Rookery.Queries.Tests.Answering;
 
@@ -71,6 +72,7 @@ public sealed class OneSnapshotTests : IDisposable
     [Fact]
     public async Task An_answer_without_a_wait_is_stale_if_the_snapshot_that_the_index_reflects_was_released()
     {
+        PutTooManyToScan();
         _node.Host.SetPaused(_node.Database(), ByName.Name, isPaused: true);
         _node.Time.Advance(TimeSpan.FromSeconds(10));
         _node.Settle();
@@ -248,6 +250,7 @@ public sealed class OneSnapshotTests : IDisposable
     [Fact]
     public async Task A_query_is_refused_only_after_its_last_try_and_the_message_has_the_reason()
     {
+        PutTooManyToScan();
         int choices = 0;
         var (isStale, rows) = await AskWithReleasesAsync(Wait, releases: 2);
         Assert.False(isStale);
@@ -362,5 +365,16 @@ public sealed class OneSnapshotTests : IDisposable
 
             await Task.Yield();
         }
+    }
+
+    // A query that does not wait scans few documents, instead of an index that lags.
+    private void PutTooManyToScan()
+    {
+        for (long i = 1; i <= IndexChooser.FewDocuments; i++)
+        {
+            _node.Put($"others/{i}", "\"name\":\"bob\"");
+        }
+
+        _node.SettleAll();
     }
 }

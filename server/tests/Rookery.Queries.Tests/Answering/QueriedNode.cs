@@ -60,6 +60,8 @@ internal sealed class QueriedNode(IndexedNode node, Action meanwhile, TimeProvid
 
     private sealed class NoDefinitions : IAutomaticIndexes
     {
+        public bool HaveFailedLately => true;
+
         public void RecordUse(Database database, string name) { }
 
         public Task<Rejection?> DefineAsync(Database database, IAutoDefinition definition) =>

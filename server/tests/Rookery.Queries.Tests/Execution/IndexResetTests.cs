@@ -115,6 +115,8 @@ public sealed class IndexResetTests
 
     private sealed class NoDefinitions : IAutomaticIndexes
     {
+        public bool HaveFailedLately => true;
+
         public void RecordUse(Database database, string name) { }
 
         public Task<Rejection?> DefineAsync(Database database, IAutoDefinition definition) =>

@@ -220,10 +220,12 @@ public sealed class AutoReduceDefinitionTests
     }
 
     [Fact]
-    public void An_index_of_groups_is_created_for_many_documents()
+    public void An_index_of_groups_is_created_for_any_number_of_documents()
     {
         const string Query = "from Orders group by a select count()";
-        Assert.Null(Route(Query, IndexChooser.FewDocuments).IndexName);
+        var few = Route(Query, IndexChooser.FewDocuments);
+        Assert.Equal(("Auto/Orders/ByCountReducedBya", few.ToDefine?.Name), (few.IndexName, few.IndexName));
+        Assert.Null(Assert.Single(few.Reasons, static reason => reason.IsChosen).Index);
         var route = Route(Query, IndexChooser.FewDocuments + 1);
         Assert.Equal("Auto/Orders/ByCountReducedBya", route.IndexName);
         Assert.Equal(route.IndexName, route.ToDefine?.Name);

@@ -37,14 +37,17 @@ public sealed class IndexChooserTests
     }
 
     [Theory]
-    [InlineData(IndexChooser.FewDocuments, null)]
-    [InlineData(IndexChooser.FewDocuments + 1, "Auto/Users/Byname")]
-    public void An_index_is_created_if_there_are_many_documents(long documents, string? name)
+    [InlineData(0, "Documents are scanned until the new index is built: there are only 0.")]
+    [InlineData(IndexChooser.FewDocuments, "Documents are scanned until the new index is built: there are only 256.")]
+    [InlineData(IndexChooser.FewDocuments + 1, "Will be created for the query.")]
+    public void An_index_is_created_for_any_number_of_documents(long documents, string reason)
     {
         var route = Plan("from Users where name = 'ann'", documents);
-        Assert.Equal(name, route.IndexName);
-        Assert.Equal(name, route.ToDefine?.Name);
+        Assert.Equal("Auto/Users/Byname", route.IndexName);
+        Assert.Equal(route.IndexName, route.ToDefine?.Name);
         Assert.False(route.IsBuilt);
+        var chosen = Assert.Single(route.Reasons, static one => one.IsChosen);
+        Assert.Contains(reason, chosen.Text, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -61,7 +61,7 @@ public sealed class FastPathAccessTests : IAsyncLifetime
     {
         const string Queries = "/databases/Shop/queries";
         const string Batches = "/databases/Shop/bulk_docs";
-        const string Query = """{"Query":"from Dogs where age = 1"}""";
+        const string Query = """{"Query":"from Dogs where id() = 'dogs/1'"}""";
         const string Batch = """{"Commands":[{"Type":"DELETE","Id":"no"}]}""";
         string reader = await _server.GiveTokenAsync(["read"]);
         using var reading = _server.NewClient();

@@ -39,7 +39,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     }
 
     [Fact]
-    public async Task Few_documents_are_scanned_without_an_index()
+    public async Task A_query_of_few_documents_defines_its_index_before_the_answer()
     {
         Assert.Equal(
             201,
@@ -54,7 +54,9 @@ public sealed class IndexedQueryTests : IndexedDatabase
         var answer = await AskAsync("from Pets where name = 'rex'");
         Assert.Equal("Auto/Pets/Byname", answer.GetProperty("IndexName").GetString());
         Assert.Equal(1, answer.GetProperty("TotalResults").GetInt32());
-        Assert.Equal(0, (await GetAsync("/indexes")).GetProperty("Results").GetArrayLength());
+        var defined = Assert.Single((await GetAsync("/indexes")).GetProperty("Results").EnumerateArray());
+        Assert.Equal("Auto/Pets/Byname", defined.GetProperty("Name").GetString());
+        Assert.False((await AskAsync("from Pets where name = 'rex'")).GetProperty("IsStale").GetBoolean());
     }
 
     [Fact]

@@ -20,8 +20,18 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
     // wait.
     private static readonly TimeSpan SuperfluousLifetime = TimeSpan.FromMinutes(1);
 
+    private static readonly TimeSpan RestAfterFailure = TimeSpan.FromSeconds(10);
+
     private readonly ConcurrentDictionary<(uint Database, string Name), Task<Rejection?>> _defining = new();
     private readonly ConcurrentDictionary<(uint Database, string LowerName), long> _lastUsed = new();
+
+    // The timestamp of the last definition that failed; 0 for none.
+    private long _failedAt;
+
+    /// <inheritdoc/>
+    public bool HaveFailedLately =>
+        Volatile.Read(ref _failedAt) is not 0 and var failedAt
+        && context.Time.GetElapsedTime(failedAt) < RestAfterFailure;
 
     /// <inheritdoc/>
     public void RecordUse(Database database, string name) =>
@@ -49,11 +59,17 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
                     writer => writer.Put(definition.Name, definition.ToJson(), settings: default)
                 )
                 : new Rejection(RejectionKind.Overloaded, context.Indexes.WhyNoMore);
+            if (refusal is not null)
+            {
+                Volatile.Write(ref _failedAt, context.Time.GetTimestamp());
+            }
+
             done.SetResult(refusal);
             return refusal;
         }
         catch (Exception failure)
         {
+            Volatile.Write(ref _failedAt, context.Time.GetTimestamp());
             done.SetException(failure);
             throw;
         }
