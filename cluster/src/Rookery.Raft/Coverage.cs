@@ -37,6 +37,9 @@ internal enum RareBranch
     /// <summary>A message of an earlier term's leader is answered with the new term.</summary>
     RefusedOldTerm,
 
+    /// <summary>A leader hears that its message of an earlier term was refused.</summary>
+    RefusedAndLeads,
+
     /// <summary>The time jumped past the election timeout, and the leader stepped down.</summary>
     JumpOfClock,
 

@@ -315,6 +315,12 @@ internal sealed class Member
             return;
         }
 
+        if (!State.Rules.IsAnswerOfTerm(message.Refused))
+        {
+            Coverage.Count(RareBranch.RefusedAndLeads);
+            return;
+        }
+
         _heartbeats.RecordReply(peer, message);
         peer.CountRound(State.Log.Entries.LastIndex, State.Now, State.ElectionTimeoutMicroseconds);
         Reads.FinishRound();

@@ -120,6 +120,13 @@ internal class SafetyRules
     /// <summary>Whether a reply counts: only if it comes from the newest known start of the peer's store.</summary>
     public virtual bool CountsAnswer(long startNumber, long newestKnown) => startNumber >= newestKnown;
 
+    /// <summary>
+    /// Whether the reply to a heartbeat tells more than that the peer is there. The refusal of a message of an earlier
+    /// term does not: it carries no health and no clock, and repeats the round's number of that message. An earlier
+    /// start of this leader may have counted rounds that this one has not begun, and their numbers would confirm them.
+    /// </summary>
+    public virtual bool IsAnswerOfTerm(bool isRefusal) => !isRefusal;
+
     /// <summary>Whether an answer counts as lost, so that its message is repeated.</summary>
     public virtual bool AnswerIsLost(long waitedMicroseconds, long timeoutMicroseconds) =>
         waitedMicroseconds > timeoutMicroseconds;

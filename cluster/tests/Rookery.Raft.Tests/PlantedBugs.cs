@@ -82,6 +82,7 @@ internal static class PlantedBugs
             ["replies from an earlier start count"] = new CountOldAnswers(),
             ["lost replies are waited for"] = new WaitForEver(),
             ["reads are served without a heartbeat round"] = new ReadWithoutRound(),
+            ["a refusal confirms a round of reads"] = new RefusalConfirms(),
             ["a damaged member never votes"] = new DamagedNeverVotes(),
             ["the term of a refused pre-vote is ignored"] =
                 (Func<Message, Message?>)(
@@ -130,6 +131,7 @@ internal static class PlantedBugs
         "replies from an earlier start count",
         "a damaged member never votes",
         "reads are served without a heartbeat round",
+        "a refusal confirms a round of reads",
         "the term of a refused pre-vote is ignored",
         "a refused append counts as acknowledged",
         "a leader ignores that all disks stall",
@@ -248,6 +250,11 @@ internal static class PlantedBugs
     private sealed class ProposeDuringTransfer : SafetyRules
     {
         public override bool MayPropose(bool leads, bool isTransferring) => leads;
+    }
+
+    private sealed class RefusalConfirms : SafetyRules
+    {
+        public override bool IsAnswerOfTerm(bool isRefusal) => true;
     }
 
     private sealed class TransferOutlives : SafetyRules

@@ -21,6 +21,13 @@ internal static class ReadScenarios
             ReadIdReused
         ),
         new(
+            "refusal-confirms-read",
+            "the refusal of a heartbeat of an earlier term confirms no read",
+            "a refusal confirms a round of reads",
+            "had been acknowledged before it began",
+            RefusalConfirmsRead
+        ),
+        new(
             "read-before-no-op",
             "a new leader answers no read before it knows the commit index",
             "reads are served before an entry of the term is committed",
@@ -58,6 +65,30 @@ internal static class ReadScenarios
         world.Read(3);
         world.DeliverDelayed();
         Assert.Equal(0, world.Oracle.Reads);
+    }
+
+    // The first start of 1 numbered more rounds of heartbeats than its second one.
+    private static void RefusalConfirmsRead(ScriptedWorld world)
+    {
+        var (one, two) = (new NodeId(1), new NodeId(2));
+        world.Elect(1);
+        world.IsDelayed = message => message.To == two && message is { Kind: MessageKind.Heartbeat, Sequence: >= 3 };
+        for (int reads = 0; reads < 3; reads++)
+        {
+            world.Read(1);
+        }
+
+        long served = world.Oracle.Reads;
+        world.Restart(1);
+        world.Elect(1);
+        world.DeliverDelayed();
+        world.IsDelivered = message =>
+            message.Kind == MessageKind.TimeoutNow || (message.From != one && message.To != one);
+        world.TimeOutNow(leader: 1, voter: 2);
+        world.Propose(2, payload: 8);
+        Assert.Equal(Role.Leader, world[1].Core!.Role);
+        world.Read(1);
+        Assert.Equal(served, world.Oracle.Reads);
     }
 
     private static void ReadBeforeNoOp(ScriptedWorld world)
