@@ -4,7 +4,12 @@ namespace Rookery.Raft;
 /// Membership changes (thesis 4.1 to 4.3): each changes the role of one member, and is in force once its entry is
 /// appended.
 /// </summary>
-internal sealed class MemberChanges(MemberState state, ProgressTracker tracker, Replication replication)
+internal sealed class MemberChanges(
+    MemberState state,
+    ProgressTracker tracker,
+    Replication replication,
+    LeadershipTransfer transfer
+)
 {
     /// <summary>Changes a member's role, if that is safe now.</summary>
     public ChangeAnswer Change(MemberChange change, NodeId node)
@@ -46,7 +51,9 @@ internal sealed class MemberChanges(MemberState state, ProgressTracker tracker, 
             return change == MemberChange.Removed ? ChangeAnswer.NoSuchMember : ChangeAnswer.NothingToDo;
         }
 
-        if (!state.Rules.MayChangeMembers(state.OwnTermIsCommitted, state.Log.ChangeIsPending))
+        // An entry that another voter receives before the target of a transfer would take that voter's vote from it.
+        bool mayAppend = state.Rules.MayPropose(state.IsLeader, transfer.IsActive);
+        if (!mayAppend || !state.Rules.MayChangeMembers(state.OwnTermIsCommitted, state.Log.ChangeIsPending))
         {
             return ChangeAnswer.ChangePending;
         }

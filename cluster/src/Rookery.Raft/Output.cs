@@ -47,7 +47,8 @@ public enum ChangeAnswer
     NotLeader,
 
     /// <summary>
-    /// The preceding change is not committed yet, or no entry of this term is (Ongaro's correction of 2015).
+    /// The preceding change is not committed yet, or no entry of this term is (Ongaro's correction of 2015), or a
+    /// leadership transfer is running.
     /// </summary>
     ChangePending,
 

@@ -498,8 +498,8 @@ public sealed class MembershipService(
                 "This node lost its leadership meanwhile, so no member was changed. Ask again in a second."
             ),
             ChangeAnswer.ChangePending => Unavailable(
-                "The change of members before this one is not committed yet, so no member was changed: a "
-                    + "majority of the voters has to answer first."
+                "The change of members before this one is not committed yet, or leadership is being handed over, so no "
+                    + "member was changed. A majority of the voters has to answer first: ask again in a few seconds."
             ),
             ChangeAnswer.NotCaughtUp => Unavailable(
                 $"{name} has not caught up, or does not answer, and as a voter it would hold up every write. "

@@ -321,6 +321,7 @@ internal static class ElectionScenarios
         world.Transfer(from: 1, to: 2);
         world.Propose(1, payload: 8);
         Assert.True(world[1].Core!.Last.Index == 2, "nothing is proposed during a leadership transfer");
+        Assert.Equal(ChangeAnswer.ChangePending, world.Change(1, MemberChange.Removed, 3));
         world.DeliverDelayed();
         Assert.Equal(2, world.Leader);
         Assert.Equal(3, world[2].Applied);
