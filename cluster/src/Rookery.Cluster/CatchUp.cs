@@ -6,18 +6,32 @@ namespace Rookery.Cluster;
 
 /// <summary>
 /// Reads from the journal the entries that are no longer cached, and sends them to lagging members. Used by
-/// <see cref="EntrySender"/>. One thread at a time reads, without the consensus lock. Messages for one member keep
-/// their order, because the member cannot use a later one before the earlier ones.
+/// <see cref="EntrySender"/>. One thread at a time reads, without the consensus lock. The members that wait take turns.
+/// Messages for one member keep their order, because the member cannot use a later one before the earlier ones: while
+/// <see cref="IsReadingFor"/> is true, messages whose entries are cached are queued here too.
 /// </summary>
 internal sealed class CatchUp(NodeJournal journal, EntrySender sender, Action<Action> runInBackground)
 {
     private readonly Dictionary<NodeId, Queue<Message>> _requested = [];
+
+    // The members with queued messages, each once, in the order of their turns.
+    private readonly Queue<NodeId> _turns = new();
 
     // Locked while a thread reads or closes readers. A lagging member needs consecutive entries, so a reader that stays
     // open finds the next entries at once.
     private readonly Dictionary<NodeId, OpenReader> _readers = [];
     private readonly Lock _gate = new();
     private bool _isReading;
+    private NodeId _readingFor;
+
+    /// <summary>Whether a message for a member is queued, or is being read and not sent yet.</summary>
+    public bool IsReadingFor(NodeId node)
+    {
+        lock (_gate)
+        {
+            return _readingFor == node || _requested.ContainsKey(node);
+        }
+    }
 
     /// <summary>Queues a message whose entries are to be read and sent. Returns at once.</summary>
     public void Read(in Message message)
@@ -75,6 +89,7 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender sender, Action<Ac
         if (!_requested.TryGetValue(message.To, out var waiting))
         {
             _requested.Add(message.To, waiting = new Queue<Message>());
+            _turns.Enqueue(message.To);
         }
 
         if (
@@ -95,7 +110,10 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender sender, Action<Ac
             try
             {
                 var entries = new JournalFrame[message.LastIndex - message.Position.Index];
-                sender.SendRead(message, entries, Read(message, entries));
+                if (!sender.TrySendCached(message, entries))
+                {
+                    sender.SendRead(message, entries, Read(message, entries));
+                }
             }
             catch (Exception failure) when (failure is DiskException or JournalDamagedException)
             {
@@ -109,17 +127,24 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender sender, Action<Ac
         }
     }
 
-    /// <summary>Dequeues a message to any member; null ends the read, because no message is queued.</summary>
+    /// <summary>
+    /// Dequeues a message to the member whose turn it is; null ends the read, because no message is queued.
+    /// </summary>
     private Message? DequeueNext()
     {
         lock (_gate)
         {
-            foreach (var (node, waiting) in _requested)
+            if (_turns.TryDequeue(out _readingFor))
             {
+                var waiting = _requested[_readingFor];
                 var message = waiting.Dequeue();
                 if (waiting.Count == 0)
                 {
-                    _requested.Remove(node);
+                    _requested.Remove(_readingFor);
+                }
+                else
+                {
+                    _turns.Enqueue(_readingFor);
                 }
 
                 return message;

@@ -49,13 +49,13 @@ internal sealed class EntrySender
             {
                 _network.Send(message, []);
             }
-            else if (first >= _log.Cache.FirstIndex && message.LastIndex <= _log.Cache.LastIndex)
+            else if (!IsCached(message) || _catchUp.IsReadingFor(message.To))
             {
-                SendEntries(message, first);
+                _catchUp.Read(message);
             }
             else
             {
-                _catchUp.Read(message);
+                SendEntries(message, first);
             }
         }
     }
@@ -93,6 +93,25 @@ internal sealed class EntrySender
             _host.EndStep();
         }
     }
+
+    /// <summary>Sends a message whose entries are all cached, if the log still contains them.</summary>
+    /// <returns>False when an entry must be read from the journal.</returns>
+    public bool TrySendCached(in Message message, Span<JournalFrame> frames)
+    {
+        lock (_host.Gate)
+        {
+            bool isCached = IsCached(message);
+            if (isCached)
+            {
+                SendRead(message, frames, read: 0);
+            }
+
+            return isCached;
+        }
+    }
+
+    private bool IsCached(in Message message) =>
+        message.Position.Index + 1 >= _log.Cache.FirstIndex && message.LastIndex <= _log.Cache.LastIndex;
 
     private void SendEntries(in Message message, long first)
     {

@@ -63,6 +63,40 @@ public sealed class HostCatchUpTests
         Assert.Equal(199, cluster.C.Peek("users/199").Value);
     }
 
+    /// <summary>
+    /// The newest entries are cached, the older ones are read from the journal, which takes longer. The member would
+    /// refuse all entries that arrive before the older ones, and get them again and again.
+    /// </summary>
+    [Fact]
+    public void A_lagging_member_is_sent_no_entries_before_the_earlier_ones()
+    {
+        using var cluster = new SteppedCluster(seed: 1) { MaxMessageBytes = 2 << 10 }.Form(members: 3);
+        cluster.C.Kill();
+        for (int i = 0; i < 40; i++)
+        {
+            cluster.Do(cluster.A, SteppedCluster.PutOf($"users/{i}", i, padding: 900));
+        }
+
+        long sentThrough = 0;
+        var gaps = new List<Message>();
+        cluster.Wire.MessageSent = message =>
+        {
+            if (
+                message.Kind == MessageKind.Append
+                && message.To == cluster.C.Id
+                && message.LastIndex > message.Position.Index
+            )
+            {
+                gaps.AddRange(sentThrough > 0 && message.Position.Index > sentThrough ? [message] : []);
+                sentThrough = message.LastIndex;
+            }
+        };
+        cluster.C.Open();
+        cluster.AwaitEqual(seconds: 5);
+        Assert.True(sentThrough > 40, "C got its entries from the log");
+        Assert.Empty(gaps);
+    }
+
     [Fact]
     public void A_member_gets_the_state_when_the_entries_that_it_misses_were_released_after_the_last_flush()
     {

@@ -50,6 +50,9 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     /// </summary>
     public Func<NodeId, JournalFrame, JournalFrame>? Alters { get; set; }
 
+    /// <summary>Receives each message when it is sent; null for none.</summary>
+    public Action<Message>? MessageSent { get; set; }
+
     /// <summary>The number of completely fetched states.</summary>
     public int StatesFetched { get; private set; }
 
@@ -113,6 +116,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         var copy =
             GrantsEveryVote && message.Kind == MessageKind.VoteReply ? message with { Refused = false } : message;
         cluster.Observer?.ObserveMessage(copy);
+        MessageSent?.Invoke(copy);
         var entries = new JournalFrame[frames.Length];
         for (int i = 0; i < frames.Length; i++)
         {
