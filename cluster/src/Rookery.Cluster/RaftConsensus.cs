@@ -58,18 +58,18 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
             new ProposalAnswers(store.Admission, options.AnswersInline),
             new ReceiptKeeper(Roster)
         );
-        var memory = new ReplicatedLog(Host, Proposals.Answers, store.Journal.OperationsBeforeNext);
+        Log = new ReplicatedLog(Host, Proposals.Answers, store.Journal.OperationsBeforeNext);
         _log = new LogReplication(
-            memory,
-            new JournalWriter(Host, memory, store.Journal, _measures.Health, Proposals.Answers),
-            new EntrySender(Host, memory, store)
+            Log,
+            new JournalWriter(Host, Log, store.Journal, _measures.Health, Proposals.Answers),
+            new EntrySender(Host, Log, store)
         );
         Contents = options.ContentPeers is { } contentPeers
             ? new ContentExchange(Host, store, contentPeers, Deliver)
             : null;
         Intake = new ProposalIntake(Host, store, _measures.Space, _reads, Proposals, Contents?.Sharing);
         Writes = new WritePipeline(Host, _reads, _measures.Time, _log, Proposals, Intake, store.Attachments.Replicated);
-        Applies = new ApplyPipeline(Host, store, _reads, _measures, memory, Proposals);
+        Applies = new ApplyPipeline(Host, store, _reads, _measures, Log, Proposals);
         Threads = new CommitThreads(Host, Proposals.Queue, Writes, Applies, store.Time);
         Intake.CommitOnCallingThread = Threads.CommitOnCallingThread;
         Installer = new SnapshotInstaller(Host, store, Roster, _reads, _log, Applies, Threads, Contents?.Snapshot);
@@ -117,6 +117,9 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
 
     /// <summary>The core, its lock and the published state.</summary>
     internal RaftHost Host { get; }
+
+    /// <summary>The log with its cached entries. Used under the lock.</summary>
+    internal ReplicatedLog Log { get; }
 
     /// <summary>The parts that process proposals.</summary>
     internal Proposals Proposals { get; }

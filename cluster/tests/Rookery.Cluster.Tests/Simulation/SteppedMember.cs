@@ -338,8 +338,13 @@ internal sealed class SteppedMember
                 _cluster.Random.NextDouble() * _cluster.LongestApplyMilliseconds,
                 () =>
                 {
-                    _isApplying = false;
+                    // A test may run further events within the call.
+                    int start = Starts;
                     Consensus!.Applies.ApplyOnce();
+                    if (Starts == start)
+                    {
+                        _isApplying = false;
+                    }
                 }
             );
         }
