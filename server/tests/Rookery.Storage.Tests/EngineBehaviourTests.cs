@@ -45,6 +45,54 @@ public sealed class EngineBehaviourTests
         );
     }
 
+    /// <summary>One sector of a manifest slot is worn; everything else can be written.</summary>
+    [Fact]
+    public void Retries_leave_no_further_files_while_the_manifest_cannot_be_written()
+    {
+        var disk = new SimulatedDisk("/data");
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        for (int index = 1; index <= 4; index++)
+        {
+            Put(engine, index);
+            engine.Memtables.RequestFlush();
+            Assert.Equal(index < 4, TryFlush(failsManifest: index == 4));
+        }
+
+        int files = disk.Files.Count;
+        for (int attempt = 0; attempt < 3; attempt++)
+        {
+            Assert.False(TryFlush(failsManifest: true));
+            disk.Inject(Worn());
+            Assert.False(engine.MergeOnce());
+            Assert.Equal(files, disk.Files.Count);
+        }
+
+        disk.ClearFaults();
+        DoBackgroundWork(engine, flushAll: true);
+        Assert.Null(engine.Problem);
+        Assert.Equal(4, engine.Durable.Index);
+        Assert.InRange(disk.Files.Count, 1, files - 1);
+
+        bool TryFlush(bool failsManifest)
+        {
+            disk.ClearFaults();
+            if (failsManifest)
+            {
+                disk.Inject(Worn());
+            }
+
+            return engine.Memtables.Flush();
+        }
+
+        static DiskFault Worn() =>
+            new(AtCall: 1, Errno.InputOutput)
+            {
+                Calls = DiskCalls.Write,
+                PathContains = "manifest-",
+                Sticky = true,
+            };
+    }
+
     /// <summary>
     /// A flush of a memtable with only an abandoned batch would write position 0, as if nothing had been applied.
     /// </summary>

@@ -148,6 +148,7 @@ internal sealed class BackgroundMerges
             return true;
         }
 
+        _context.Durable.SettleDoubt(_context);
         ReadOnlySpan<SortedRun> runs = _context.Published.Current.Runs.Of(job.Group);
         MergePart part = MergePart.Next(job.Inputs, file => MayLink(job.Group, file));
         using var merge = new RunMerge(

@@ -18,7 +18,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     private const long FirstRevisionOfUse = 3;
 
     // New files of a manifest whose write failed. That manifest may be on disk anyway, so they are kept until a later
-    // one is durable.
+    // one is durable (SettleDoubt).
     private readonly List<string> _doubtful = [];
     private ManifestRecord _manifest = manifest;
     private long _nextFileId = firstFileId;
@@ -39,14 +39,29 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     /// <summary>Returns the path of a run file.</summary>
     public string PathOf(long fileId) => Path.Join(directory, RunFileName.Of(fileId));
 
+    /// <summary>
+    /// Writes the current manifest again and deletes the files of a manifest whose write failed; does nothing if none
+    /// failed. Call it before writing new files. Otherwise each retry would leave its files, until the disk is full, as
+    /// long as only manifests cannot be written.
+    /// </summary>
+    /// <exception cref="DiskException">The manifest still cannot be written.</exception>
+    public void SettleDoubt(EngineContext context)
+    {
+        if (_doubtful.Count > 0)
+        {
+            Write(context, Describe(context.Published.Current.Runs, Manifest.Position, Deletions, Manifest.Pending));
+            Collect(context);
+        }
+    }
+
     /// <summary>Makes a new set of runs durable, then visible.</summary>
     /// <param name="context">The engine.</param>
     /// <param name="next">The runs; the caller keeps its reference.</param>
     /// <param name="position">Position of the last batch in the runs.</param>
     /// <param name="deletions">The deletions, including those that hide rows of the runs.</param>
     /// <param name="flushed">The memtable that the runs replace; null if they replace runs only.</param>
-    /// <exception cref="DiskException">Nothing changed for readers. The new files are kept until a later manifest is
-    /// durable, then deleted.</exception>
+    /// <exception cref="DiskException">Nothing changed for readers. The new files are kept until
+    /// <see cref="SettleDoubt"/>, or another manifest, deletes them.</exception>
     public void Install(
         EngineContext context,
         RunSet next,

@@ -103,6 +103,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable emptyMemtable)
     /// </summary>
     public bool Execute(byte group, RunEntry file)
     {
+        context.Durable.SettleDoubt(context);
         ReadOnlySpan<SortedRun> runs = context.Published.Current.Runs.Of(group);
         using var merge = new RunMerge(
             context,

@@ -18,6 +18,7 @@ internal sealed unsafe class Flusher(EngineContext context)
             return false;
         }
 
+        context.Durable.SettleDoubt(context);
         Memtable memtable = frozen[^1];
         Deletions deletions = context.Durable.Deletions.With(memtable.RangeTombstones);
         SortedRun[]?[] runs = context.Published.Current.Runs.ToArrays();

@@ -93,6 +93,7 @@ public sealed class FileRepair
             return false;
         }
 
+        _context.Durable.SettleDoubt(_context);
         RunEntry damaged = ofGroup[place].Files.First(IsRequested);
         RunReader received =
             RunReader.Open(
