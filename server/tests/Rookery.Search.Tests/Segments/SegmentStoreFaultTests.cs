@@ -75,6 +75,20 @@ public sealed class SegmentStoreFaultTests
         LeaveNoFile(prepare: static store => Fill(store, SegmentsPerMerge), act: MergeAll);
 
     [Fact]
+    public void Retries_leave_no_further_file_while_the_manifest_cannot_be_replaced()
+    {
+        var disk = CreateDisk();
+        using var store = Open(disk);
+        Fill(store, batches: 1);
+        Put(store, batch: 2);
+        disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Rename, Sticky = true });
+        Assert.Throws<DiskException>(() => store.Apply(watermark: 2));
+        int files = disk.Files.Count;
+        Assert.Throws<DiskException>(() => store.Apply(watermark: 2));
+        Assert.Equal(files, disk.Files.Count);
+    }
+
+    [Fact]
     public void A_closed_store_opens_no_snapshot()
     {
         var store = Open(CreateDisk());

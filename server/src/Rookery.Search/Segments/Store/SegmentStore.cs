@@ -137,6 +137,7 @@ public sealed class SegmentStore : IIndexStore
         SegmentHandle? added = null;
         if (_batch is { } batch && BatchWriter.LiveEntriesOf(batch) > 0)
         {
+            SettleDoubt();
             added = WriteBatch(batch);
             segments.Add(new HeldSegment(added, LiveEntries.All(added.Summary.Entries), DeadDocuments: 0));
         }
@@ -340,6 +341,18 @@ public sealed class SegmentStore : IIndexStore
         }
     }
 
+    /// <summary>
+    /// Publishes the current manifest again, and deletes the segments of a manifest whose Publish failed. Otherwise
+    /// each retry would leave its segment, until the disk is full, as long as only the manifest cannot be replaced.
+    /// </summary>
+    private void SettleDoubt()
+    {
+        if (_doubtful.Count > 0)
+        {
+            Commit(Current, added: null);
+        }
+    }
+
     private void Publish(SegmentHandle? added)
     {
         try
@@ -415,6 +428,7 @@ public sealed class SegmentStore : IIndexStore
             return false;
         }
 
+        SettleDoubt();
         _mergeFileId = _nextFileId++;
         _merge = new SegmentMerge(
             _context.Disk,
