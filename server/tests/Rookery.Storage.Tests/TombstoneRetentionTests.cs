@@ -44,8 +44,15 @@ public sealed class TombstoneRetentionTests
     }
 
     [Fact]
-    public void Tombstones_of_a_file_with_old_rows_are_after_those_that_were_dropped() =>
-        Assert.Equal(950_000, Droppable(dropped: 900_000, File("a", 1, 1_000_000, tombstones: 400)));
+    public void Tombstones_of_a_file_with_old_rows_are_counted_from_the_first_one_if_it_is_known() =>
+        Assert.Equal(
+            950_000,
+            Droppable(dropped: 0, File("a", 1, 1_000_000, tombstones: 400) with { DeletionsAfter = 900_000 })
+        );
+
+    [Fact]
+    public void Tombstones_that_another_group_made_useless_are_dropped_and_no_newer_ones() =>
+        Assert.Equal(900_000, Droppable(dropped: 900_000, File("a", 1, 1_000_000, tombstones: 400)));
 
     [Fact]
     public void An_eighth_of_the_rows_may_be_tombstones() =>

@@ -111,8 +111,8 @@ internal sealed class FileRewrite(EngineContext context, Memtable emptyMemtable)
             group,
             [new SortedRun([file])],
             runs[(PlaceOf(file, runs) + 1)..],
-            // A store that retains tombstones drops none here that merges retained: the tombstones of other files would
-            // seem to be newer afterwards.
+            // A store that retains tombstones drops none here that merges retained: only merges compare all files of
+            // the group.
             context.RetainedTombstones == 0
                 ? long.MaxValue
                 : context.Durable.Deletions.DroppedThrough

@@ -21,6 +21,7 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
     private readonly long _clearedThrough = cleared.IsEmpty ? 0 : cleared.Pieces.Max(piece => piece.Sequence);
     private RunWriter? _writer;
     private long _fileId;
+    private long _firstDeletion; // the lowest sequence of a deletion in the current file
     private long _pacedBytes;
     private bool _isHandedOver;
 
@@ -50,10 +51,16 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
                 kind
             );
             _writer = new RunWriter(context.Disk, context.Durable.PathOf(_fileId), _fileId, options, context.Io);
+            _firstDeletion = long.MaxValue;
             _pacedBytes = 0;
         }
 
         _writer.Add(key, sequence, rowKind, value);
+        if (TombstoneRetention.IsDeletion(group, rowKind))
+        {
+            _firstDeletion = Math.Min(_firstDeletion, sequence);
+        }
+
         if (_writer.WrittenBytes - _pacedBytes >= PaceBytes)
         {
             context.Options.Pacer?.Yield(_writer.WrittenBytes - _pacedBytes, context.IsUrgent);
@@ -115,6 +122,7 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
                 WrittenAs = _fileId,
                 Reader = reader,
                 ClearedThrough = _clearedThrough,
+                DeletionsAfter = Math.Min(_firstDeletion - 1, summary.LargestSequence),
             }
         );
     }

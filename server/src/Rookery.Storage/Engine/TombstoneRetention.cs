@@ -8,9 +8,10 @@ namespace Rookery.Storage.Engine;
 /// A limit by number bounds their space and the time to skip them under any load.
 /// </summary>
 /// <remarks>
-/// A file records how many tombstones it has and the range of its sequences, not which of these are tombstones. They
-/// count as spread evenly over the range. Without the estimate, all tombstones of the file in which the limit is
-/// reached would be dropped, and after a merge that file may have most of them.
+/// A file records how many tombstones it has and the range of its sequences. The store remembers the lowest sequence of
+/// a tombstone of each file that it has written since it was opened. The tombstones count as spread evenly from there
+/// to the file's end. Without the estimate, all tombstones of the file in which the limit is reached would be dropped,
+/// and after a merge that file may have most of them.
 /// </remarks>
 internal static class TombstoneRetention
 {
@@ -38,20 +39,19 @@ internal static class TombstoneRetention
 
         long rows = 0;
         long tombstones = 0;
-        var files = new List<RunSummary>();
         foreach (SortedRun run in runs)
         {
             rows += run.Rows;
             foreach (RunEntry file in run.Files)
             {
-                RunSummary summary = file.Summary with { Tombstones = CountIn(group, file.Summary) };
-                tombstones += summary.Tombstones;
-                files.Add(summary);
+                tombstones += CountIn(group, file.Summary);
             }
         }
 
+        // A reader of changes needs all tombstones after one sequence, of all groups. So those through droppedThrough
+        // are of no use any more.
         long limit = Math.Max(least, rows / ShareOfRows);
-        return tombstones <= limit ? 0 : FindSequenceBefore(files, limit, droppedThrough);
+        return tombstones <= limit ? 0 : Math.Max(FindSequenceBefore(group, runs, limit), droppedThrough);
     }
 
     /// <summary>
@@ -59,15 +59,23 @@ internal static class TombstoneRetention
     /// </summary>
     public static long CountIn(byte group, RunSummary file) => group == TableMap.Released ? file.Rows : file.Tombstones;
 
+    /// <summary>Whether a row records a deletion.</summary>
+    public static bool IsDeletion(byte group, RowKind kind) => group == TableMap.Released || kind == RowKind.Tombstone;
+
     // Returns the highest sequence after which there are at least that many tombstones.
-    private static long FindSequenceBefore(List<RunSummary> files, long tombstones, long droppedThrough)
+    private static long FindSequenceBefore(byte group, ReadOnlySpan<SortedRun> runs, long tombstones)
     {
         long low = 0;
-        long high = files.Max(static file => file.LargestSequence);
+        long high = 0;
+        foreach (SortedRun run in runs)
+        {
+            high = Math.Max(high, run.Files.Max(static file => file.Summary.LargestSequence));
+        }
+
         while (high - low > 1)
         {
             long middle = low + ((high - low) / 2);
-            if (files.Sum(file => EstimateAfter(file, middle, droppedThrough)) >= tombstones)
+            if (EstimateAfter(group, runs, middle) >= tombstones)
             {
                 low = middle;
             }
@@ -80,15 +88,20 @@ internal static class TombstoneRetention
         return low;
     }
 
-    // Earlier merges dropped most tombstones through droppedThrough, so that those of a file are after it. Otherwise a
-    // file with old rows would seem to have few new tombstones, and would retain ever more of them.
-    private static double EstimateAfter(RunSummary file, long sequence, long droppedThrough)
+    private static double EstimateAfter(byte group, ReadOnlySpan<SortedRun> runs, long sequence)
     {
-        long before =
-            droppedThrough < file.LargestSequence
-                ? Math.Max(droppedThrough, file.SmallestSequence - 1)
-                : file.SmallestSequence - 1;
-        double share = (double)(file.LargestSequence - sequence) / (file.LargestSequence - before);
-        return file.Tombstones * Math.Clamp(share, 0, 1);
+        double tombstones = 0;
+        foreach (SortedRun run in runs)
+        {
+            foreach (RunEntry file in run.Files)
+            {
+                long before = Math.Max(file.DeletionsAfter, file.Summary.SmallestSequence - 1);
+                long range = Math.Max(1, file.Summary.LargestSequence - before);
+                double share = Math.Clamp((double)(file.Summary.LargestSequence - sequence) / range, 0, 1);
+                tombstones += CountIn(group, file.Summary) * share;
+            }
+        }
+
+        return tombstones;
     }
 }

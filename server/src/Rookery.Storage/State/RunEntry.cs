@@ -24,6 +24,12 @@ internal sealed record RunEntry
     /// <summary>Range tombstones through this sequence hide no row of the file.</summary>
     public long ClearedThrough { get; init; }
 
+    /// <summary>
+    /// The rows of the file that record deletions have higher sequences than this. 0 if that is not known, because the
+    /// file was written before the store was opened.
+    /// </summary>
+    public long DeletionsAfter { get; init; }
+
     /// <summary>The file number that the file's checksums contain.</summary>
     public required long WrittenAs { get; init; }
 
