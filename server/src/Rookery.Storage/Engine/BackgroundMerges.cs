@@ -142,12 +142,13 @@ internal sealed class BackgroundMerges
     private bool DoPart(MergeJob job)
     {
         Stack<MergeJob> unfinished = _jobs[job.Group];
-        unfinished.Pop();
         if (job.Inputs.Any(IsDamaged))
         {
+            unfinished.Pop();
             return true;
         }
 
+        // After a failure below, the job stays, so that its threshold holds for the parts that remain.
         _context.Durable.SettleDoubt(_context);
         ReadOnlySpan<SortedRun> runs = _context.Published.Current.Runs.Of(job.Group);
         MergePart part = MergePart.Next(job.Inputs, file => MayLink(job.Group, file));
@@ -161,13 +162,16 @@ internal sealed class BackgroundMerges
         );
         if (part.Linked.Count == 0 && !merge.Run(part.ToExclusive.Span))
         {
+            unfinished.Pop();
             return true; // an input is damaged, which is registered: the job ends
         }
 
         SortedRun[] remaining = part.Linked.Count > 0 ? Without(job.Inputs, part.Linked) : merge.RemainingInputs();
         RunEntry[] merged = [.. job.Output?.Files ?? [], .. part.Linked, .. merge.Files];
         SortedRun? output = merged.Length == 0 ? null : new SortedRun(merged);
-        if (Install(job, remaining, output, merge) && remaining.Length > 0)
+        bool isInstalled = Install(job, remaining, output, merge);
+        unfinished.Pop();
+        if (isInstalled && remaining.Length > 0)
         {
             unfinished.Push(job with { Inputs = remaining, Output = output });
         }
