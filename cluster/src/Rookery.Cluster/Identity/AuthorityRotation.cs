@@ -232,7 +232,8 @@ public sealed class AuthorityRotation(
         {
             OtherDnsNames = currentNames?.DnsNames ?? [],
         };
-        var signed = CertificateLife.SigningTime(SigningClock.Of(recordStore.Time, time), self.Certificate);
+        var clock = SigningClock.Of(recordStore.Time, time, isSynchronised: false);
+        var signed = CertificateLife.SigningTime(clock, self.Certificate);
         return self.With(
             [next, .. others],
             sealedKey,

@@ -53,8 +53,8 @@ internal static class CertificateLife
     /// <summary>
     /// Whether a leaf must be signed again: two thirds of its validity have passed, or it begins in the future, because
     /// the clock was fast when it was signed. While the clock is not sure, a leaf that begins in the future is kept:
-    /// the clock may be slow, and the new leaf would get the signing time of this one (<see cref="SigningTime"/>), so
-    /// nothing would be gained.
+    /// the clock is probably slow, and the new leaf would get the signing time of this one (<see cref="SigningTime"/>),
+    /// so nothing would be gained.
     /// </summary>
     public static bool NeedsRenewal(X509Certificate2 leaf, SigningClock clock)
     {

@@ -218,7 +218,7 @@ public sealed class ClusterMember : IAsyncDisposable
                     NewestFormatLevel = store.Options.NewestFormatLevel,
                     FormatLevel = store.FormatLevel,
                 },
-            () => SigningClock.Of(_consensus.Time, _time),
+            () => SigningClock.Of(_consensus.Time, _time, _options.IsClockSynchronised()),
             _options.Note
         );
         _forming = CreateFormingDuty(store);

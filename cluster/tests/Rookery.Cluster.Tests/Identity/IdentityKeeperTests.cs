@@ -1,4 +1,5 @@
 using Rookery.Cluster.Identity;
+using Rookery.Documents.Consensus;
 using Rookery.Simulation;
 using static Rookery.Cluster.Tests.Identity.TestAuthority;
 
@@ -113,6 +114,33 @@ public sealed class IdentityKeeperTests : IDisposable
         Assert.True(_keeper.RenewIfDue(Elsewhere, SlowClock(clock)));
         Assert.True(_keeper.Current.Certificate.MatchesHostname("192.168.1.77"));
         Assert.Equal(life, CertificateLife.Of(_keeper.Current.Certificate));
+    }
+
+    /// <summary>
+    /// Clients would refuse the new certificate as not yet valid, and this node would keep it until its time is sure.
+    /// </summary>
+    [Theory]
+    [InlineData(0)]
+    [InlineData(30)]
+    public void A_fast_clock_in_doubt_makes_no_certificate_of_the_future(int daysOfCluster)
+    {
+        var cluster =
+            daysOfCluster == 0 ? default : new ClusterTime(Now.AddDays(daysOfCluster).UtcTicks, IsSure: false);
+        var fast = SigningClock.Of(cluster, new SimulatedTimeProvider(Now.AddYears(10)), isSynchronised: false);
+        var life = CertificateLife.Of(_keeper.Current.Certificate);
+        Assert.False(_keeper.RenewIfDue(Home, fast));
+        Assert.True(_keeper.RenewIfDue(Elsewhere, fast));
+        Assert.Equal(life.NotBefore.AddDays(daysOfCluster), CertificateLife.Of(_keeper.Current.Certificate).NotBefore);
+    }
+
+    /// <summary>A member that finds no majority after its start has no time of the cluster.</summary>
+    [Fact]
+    public void A_synchronised_clock_replaces_a_certificate_of_the_future_without_the_cluster()
+    {
+        Assert.True(_keeper.RenewIfDue(Elsewhere, new SigningClock(Now.AddYears(10), IsSure: true)));
+        var synchronised = SigningClock.Of(default, new SimulatedTimeProvider(Now), isSynchronised: true);
+        Assert.True(_keeper.RenewIfDue(Elsewhere, synchronised));
+        Assert.InRange(_keeper.Current.Certificate.NotBefore.ToUniversalTime(), DateTime.MinValue, Now.UtcDateTime);
     }
 
     /// <summary>This node cannot sign another certificate of the old authority, whose key it no longer has.</summary>
