@@ -57,16 +57,19 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
     }
 
     /// <summary>Returns the date with other ticks.</summary>
-    /// <exception cref="ScriptFailure">The ticks are before the year 1 or after the year 9999.</exception>
+    /// <exception cref="ScriptFailure">The ticks are before the year 1 or after the year 9999, locally or in
+    /// UTC.</exception>
     public CSharpDate WithTicks(long ticks) =>
-        ticks >= 0 && ticks <= DateTime.MaxValue.Ticks
+        IsTime(ticks) && IsTime(ticks - Offset)
             ? this with
             {
                 Ticks = ticks,
             }
             : throw new ScriptFailure("a date is before the year 1 or after the year 9999");
 
-    /// <summary>Reads a date.</summary>
+    /// <summary>
+    /// Reads a date. As in .NET, a text whose time is before the year 1 or after the year 9999 in UTC is none.
+    /// </summary>
     public static bool TryParse(ReadOnlySpan<byte> text, out CSharpDate date)
     {
         date = default;
@@ -120,7 +123,7 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
         }
 
         date = new CSharpDate(ticks + fraction, form, offset);
-        return true;
+        return IsTime(date.UtcTicks);
     }
 
     /// <summary>Writes the date and returns its length.</summary>
@@ -220,6 +223,8 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
         offset = ((hours * 60L) + minutes) * TimeSpan.TicksPerMinute * (zone[0] == '-' ? -1 : 1);
         return true;
     }
+
+    private static bool IsTime(long ticks) => ticks >= 0 && ticks <= DateTime.MaxValue.Ticks;
 
     private static bool TryRead(ReadOnlySpan<byte> digits, out int value) =>
         Utf8Parser.TryParse(digits, out value, out int read)

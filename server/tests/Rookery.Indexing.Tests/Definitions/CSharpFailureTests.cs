@@ -189,10 +189,32 @@ public sealed class CSharpFailureTests
     public void A_text_with_a_larger_offset_is_no_date(string offset) =>
         Assert.Contains("formats a string", YearOf(offset), StringComparison.Ordinal);
 
-    private static string YearOf(string offset) =>
+    [Theory]
+    [InlineData("0001-01-01T02:00:00", "+02:00", "0001")]
+    [InlineData("9999-12-31T22:59:59", "-01:00", "9999")]
+    public void The_first_and_the_last_time_in_UTC_are_dates(string time, string offset, string year) =>
+        Assert.Equal($$$"""{"v":"{{{year}}}"}""", YearOf(offset, time));
+
+    [Theory]
+    [InlineData("0001-01-01T01:59:59", "+02:00")]
+    [InlineData("9999-12-31T23:00:00", "-01:00")]
+    public void A_text_beyond_the_calendar_in_UTC_is_no_date(string time, string offset) =>
+        Assert.Contains("formats a string", YearOf(offset, time), StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("0001-01-01T02:00:00", "+02:00", "-1")]
+    [InlineData("9999-12-31T22:59:59", "-01:00", "1")]
+    public void A_date_with_an_offset_does_not_leave_the_calendar_in_UTC(string time, string offset, string hours) =>
+        Assert.Contains(
+            "before the year 1 or after the year 9999",
+            YearOf(offset, time, $"AddHours({hours})."),
+            StringComparison.Ordinal
+        );
+
+    private static string YearOf(string offset, string time = "2024-01-01T00:00:00", string call = "") =>
         DefinitionExample.Map(
-            "from o in docs.Users select new { v = o.A.ToString(\"yyyy\") }",
-            $$$"""{"A":"2024-01-01T00:00:00{{{offset}}}","@metadata":{"@collection":"Users"}}"""
+            $"from o in docs.Users select new {{ v = o.A.{call}ToString(\"yyyy\") }}",
+            $$$"""{"A":"{{{time}}}{{{offset}}}","@metadata":{"@collection":"Users"}}"""
         );
 
     [Fact]
