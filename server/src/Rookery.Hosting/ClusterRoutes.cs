@@ -101,14 +101,17 @@ internal sealed class ClusterRoutes(ILogger log)
             return;
         }
 
-        if (await ReadLifetimeAsync(http) is not { } lifetime)
+        byte[] body = new byte[MaxBodyBytes];
+        int length = await http.Request.Body.ReadAtLeastAsync(
+            body,
+            body.Length,
+            throwOnEndOfStream: false,
+            http.RequestAborted
+        );
+        var (lifetime, fault) = ParseLifetime(body.AsMemory(0, length));
+        if (fault is not null)
         {
-            await ErrorResponse.WriteAsync(
-                http,
-                StatusCodes.Status400BadRequest,
-                ErrorResponse.BadRequest,
-                "'LifetimeSeconds' must be a whole number of seconds, at least one and at most a week."
-            );
+            await ErrorResponse.WriteAsync(http, StatusCodes.Status400BadRequest, ErrorResponse.BadRequest, fault);
             return;
         }
 
@@ -361,42 +364,59 @@ internal sealed class ClusterRoutes(ILogger log)
                 + "--data DIR`, and start it again."
         );
 
-    /// <summary>
-    /// Reads the lifetime of the token from the body: the default if the body names none, null if the body is invalid.
-    /// </summary>
-    private static async Task<TimeSpan?> ReadLifetimeAsync(HttpContext http)
+    /// <summary>Reads the lifetime of a new join token from the body of its request.</summary>
+    /// <param name="body">The body, of which at most 4 KiB were read; empty for the default lifetime.</param>
+    /// <returns>The lifetime, and why the body is refused; null if it is not.</returns>
+    internal static (TimeSpan Lifetime, string? Fault) ParseLifetime(ReadOnlyMemory<byte> body)
     {
-        byte[] buffer = new byte[MaxBodyBytes];
-        int length = await http.Request.Body.ReadAtLeastAsync(
-            buffer,
-            buffer.Length,
-            throwOnEndOfStream: false,
-            http.RequestAborted
-        );
-        if (length == 0)
+        const string Malformed = "The body must be empty, or a JSON object such as {\"LifetimeSeconds\":3600}.";
+        if (body.IsEmpty)
         {
-            return JoinTokens.DefaultLife;
+            return (JoinTokens.DefaultLife, null);
         }
 
+        if (body.Length == MaxBodyBytes)
+        {
+            return (default, Malformed);
+        }
+
+        TimeSpan? lifetime = null;
         try
         {
-            using var body = JsonDocument.Parse(buffer.AsMemory(0, length));
-            if (!body.RootElement.TryGetProperty("LifetimeSeconds", out var seconds))
+            using var json = JsonDocument.Parse(body);
+            foreach (var member in json.RootElement.EnumerateObject())
             {
-                return JoinTokens.DefaultLife;
-            }
+                if (!member.NameEquals("LifetimeSeconds"u8))
+                {
+                    return (default, $"The body has the unknown member '{member.Name}'.");
+                }
 
-            if (seconds.TryGetInt64(out long lifetime) && lifetime is > 0 and <= 7 * 86_400)
-            {
-                return TimeSpan.FromSeconds(lifetime);
-            }
+                if (lifetime is not null)
+                {
+                    return (default, $"The body has the member '{member.Name}' twice.");
+                }
 
-            return null;
+                if (
+                    member.Value.ValueKind != JsonValueKind.Number
+                    || !member.Value.TryGetInt64(out long seconds)
+                    || seconds is < 1 or > 7 * 86_400
+                )
+                {
+                    return (
+                        default,
+                        $"'{member.Name}' must be a whole number of seconds, at least one and at most a week."
+                    );
+                }
+
+                lifetime = TimeSpan.FromSeconds(seconds);
+            }
         }
         catch (Exception invalid) when (invalid is JsonException or InvalidOperationException)
         {
-            return null;
+            return (default, Malformed);
         }
+
+        return (lifetime ?? JoinTokens.DefaultLife, null);
     }
 
     private static async Task SendAsync(HttpContext http, int status, Action<Utf8JsonWriter> members)
