@@ -401,6 +401,21 @@ public class StatementTests
     }
 
     [Theory]
+    [InlineData("throw 'x';\nthis.a = 1;", 1)]
+    [InlineData("\nthrow 'x';", 2)]
+    [InlineData("this.a = 1;\r\n\r\nthrow 'x';", 3)]
+    [InlineData("if (this.a) {\n  this.b = 1;\n} else {\n  this.c = 1;\n}\nthrow 'x'", 6)]
+    [InlineData("function f(a) {\n  throw a;\n}\nthis.a = 1;\nf('x');", 2)]
+    [InlineData("this.none.deep = [1].map(function (a) {\n  return a;\n});", 1)]
+    [InlineData("for (let i = 0; ; this.none.deep = 1) {\n  this.a = 1;\n}", 1)]
+    public void A_patch_of_several_lines_that_fails_names_the_line(string script, int line) =>
+        Assert.EndsWith($" (line {line})", Scripts.Patch(script, "{}"), StringComparison.Ordinal);
+
+    [Fact]
+    public void A_patch_of_one_line_that_fails_names_no_line() =>
+        Assert.Equal("failed: the script throws 'x'", Scripts.Patch("this.a = 1; throw 'x'", "{}"));
+
+    [Theory]
     [InlineData("")]
     [InlineData("x")]
     public void A_refusal_shows_a_long_line_from_and_to_a_whole_character(string before)

@@ -9,7 +9,8 @@ namespace Rookery.Scripting.Compiling;
 /// <param name="use">The kind of script, which limits what it may do.</param>
 /// <param name="hasArguments">Whether the script receives <c>args</c>.</param>
 /// <param name="changesMetadata">Whether the script may change the metadata of its document.</param>
-internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changesMetadata)
+/// <param name="lines">The lines of the script's text; null if its program does not contain them.</param>
+internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changesMetadata, LineCounter? lines)
 {
     /// <summary>An internal name of <c>args</c>, which no variable of a script can hide.</summary>
     public const string ArgumentsName = "\0args";
@@ -204,6 +205,15 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changes
         NewLocal(position);
         Builder.Emit(Opcode.BeginIteration, iteration);
         return iteration;
+    }
+
+    /// <summary>Assigns the next instructions to the line of a position.</summary>
+    public void MarkLine(int position)
+    {
+        if (lines is not null)
+        {
+            Builder.Line = lines.LineAt(position);
+        }
     }
 
     /// <summary>Enters a statement or expression. <see cref="LeaveLevel"/> leaves it.</summary>

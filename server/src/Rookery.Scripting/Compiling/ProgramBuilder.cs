@@ -12,7 +12,22 @@ internal sealed class ProgramBuilder
     private readonly ArrayBufferWriter<byte> _code = new();
     private readonly Dictionary<string, int> _constants = new(StringComparer.Ordinal);
     private readonly List<FunctionEntry> _functions = [];
+    private readonly List<(int Offset, int Line)> _lines = [];
     private byte _version = ScriptProgram.FirstVersion;
+
+    /// <summary>The line of the script to which the next instructions belong, from 1.</summary>
+    public int Line
+    {
+        get;
+        set
+        {
+            if (value != field)
+            {
+                field = value;
+                _lines.Add((_code.WrittenCount, value));
+            }
+        }
+    } = 1;
 
     /// <summary>Declares a function, to be written later, and returns its number.</summary>
     public int Declare()
@@ -143,7 +158,14 @@ internal sealed class ProgramBuilder
         }
 
         output.Append(instructions);
-        byte[] program = output.Written.ToArray();
+        int length = output.Length;
+        if (_lines.Count > 0)
+        {
+            LineTable.Append(output, _lines);
+        }
+
+        // A script that is too long with its lines only fails without naming them.
+        byte[] program = output.Written[..(output.Length > ScriptProgram.MaxBytes ? length : output.Length)].ToArray();
         output.Release();
         return program.Length <= ScriptProgram.MaxBytes
             ? program

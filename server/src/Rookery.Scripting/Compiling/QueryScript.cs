@@ -98,7 +98,12 @@ public sealed record QueryScript
             [.. Functions.Select(Read), .. read],
             fields: [],
             Alias,
-            changesMetadata
+            changesMetadata,
+            // In a query, the lines would be those of the query, which this part does not contain.
+            statements.Position == 0
+            && Functions.Count == 0
+                ? statements.Text
+                : null
         );
     }
 

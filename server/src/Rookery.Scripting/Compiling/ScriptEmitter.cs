@@ -23,9 +23,9 @@ internal sealed class ScriptEmitter
     private readonly EmitContext _context;
     private readonly ExpressionEmitter _expressions;
 
-    private ScriptEmitter(ScriptUse use, bool hasArguments, bool changesMetadata)
+    private ScriptEmitter(ScriptUse use, bool hasArguments, bool changesMetadata, LineCounter? lines)
     {
-        _context = new EmitContext(use, hasArguments, changesMetadata);
+        _context = new EmitContext(use, hasArguments, changesMetadata, lines);
         _expressions = new ExpressionEmitter(_context, this);
         Statements = new StatementEmitter(_context, this);
         Calls = new CallEmitter(_context, this);
@@ -48,16 +48,24 @@ internal sealed class ScriptEmitter
     /// <param name="fields">Member names of the object that the script returns.</param>
     /// <param name="alias">Another name of the first parameter; null for none.</param>
     /// <param name="changesMetadata">Whether the script may change the metadata of its document.</param>
+    /// <param name="text">The text of all statements, if a failure of the program names its line; otherwise
+    /// null.</param>
     public static ScriptProgram Compile(
         ScriptUse use,
         IReadOnlyList<string> parameters,
         IReadOnlyList<Statement> statements,
         IReadOnlyList<string> fields,
         string? alias = null,
-        bool changesMetadata = false
+        bool changesMetadata = false,
+        string? text = null
     )
     {
-        var emitter = new ScriptEmitter(use, parameters.Contains("args", StringComparer.Ordinal), changesMetadata);
+        var emitter = new ScriptEmitter(
+            use,
+            parameters.Contains("args", StringComparer.Ordinal),
+            changesMetadata,
+            text is null ? null : new LineCounter(text)
+        );
         var context = emitter._context;
         int main = context.Builder.Declare();
         foreach (var statement in statements)

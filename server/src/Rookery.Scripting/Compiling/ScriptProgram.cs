@@ -7,7 +7,8 @@ namespace Rookery.Scripting.Compiling;
 /// </summary>
 /// <remarks>
 /// <c>[version u8][count varint] constants: [length varint][UTF-8] … [count varint] functions: [parameters
-/// varint][locals varint][start varint] … instructions</c>. The first function is the script itself.
+/// varint][locals varint][start varint] … instructions [lines]</c>. The first function is the script itself. The lines
+/// (<see cref="LineTable"/>) are only in patches of several lines.
 /// </remarks>
 public sealed class ScriptProgram
 {

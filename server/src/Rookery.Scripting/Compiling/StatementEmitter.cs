@@ -12,6 +12,7 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
     public void Emit(Statement statement)
     {
         context.EnterLevel(statement.Position);
+        context.MarkLine(statement.Position);
         switch (statement)
         {
             case ExpressionStatement expression:
@@ -129,7 +130,9 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
             context.Builder.Emit(Opcode.StoreLocal, local);
         }
 
+        int line = context.Builder.Line;
         EmitBlock(body with { OpensScope = false });
+        context.Builder.Line = line;
     }
 
     private void EmitIf(IfStatement choice)
@@ -224,6 +227,7 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
         context.Builder.Mark(next);
         if (loop.Step is not null)
         {
+            context.MarkLine(loop.Position);
             script.Emit(loop.Step);
             context.Builder.Emit(Opcode.Pop);
         }

@@ -53,7 +53,9 @@ public sealed class ScriptInterpreter : IDisposable
         set => _heap.Budget.MemorySource = value;
     }
 
-    /// <summary>Why the last run failed; null if it succeeded.</summary>
+    /// <summary>
+    /// Why the last run failed, with the line if the script is a patch of several lines; null if it succeeded.
+    /// </summary>
     public string? Failure { get; private set; }
 
     /// <summary>Maximum steps of a run, in addition to the limits.</summary>
@@ -258,7 +260,8 @@ public sealed class ScriptInterpreter : IDisposable
         }
         catch (ScriptFailure failure)
         {
-            Failure = failure.Message;
+            int line = LineTable.Find(program, _machine.Instruction);
+            Failure = line == 0 ? failure.Message : $"{failure.Message} (line {line})";
             return false;
         }
     }

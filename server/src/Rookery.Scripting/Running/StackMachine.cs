@@ -38,6 +38,9 @@ internal sealed class StackMachine
         _program = program;
     }
 
+    /// <summary>The offset of the last instruction that was begun, from the first one of the program.</summary>
+    public int Instruction { get; private set; }
+
     /// <summary>Releases the stack if a run has enlarged it.</summary>
     public void Trim()
     {
@@ -54,6 +57,7 @@ internal sealed class StackMachine
     public ScriptValue Run(ReadOnlySpan<byte> code, List<ScriptValue> parameters)
     {
         _top = 0;
+        Instruction = 0;
         foreach (var parameter in parameters)
         {
             Push(parameter);
@@ -70,6 +74,7 @@ internal sealed class StackMachine
         int at = _program.Functions[0].Start;
         while (true)
         {
+            Instruction = at;
             _heap.Budget.Spend(1);
             var opcode = (Opcode)code[at++];
             switch (opcode)
