@@ -1,17 +1,12 @@
 // The frame and the pages of cluster and nodes in a real browser, on the mock node. It simulates states that a real
 // cluster reaches only after minutes, and serves the built server/dashboard/dist.
 import assert from "node:assert/strict"
-import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import { dirname, join } from "node:path"
 import { after, before, test } from "node:test"
-import { fileURLToPath } from "node:url"
-import { chromium } from "playwright-core"
+import { launchBrowser, startMockNode } from "./page-on-mock.mjs"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-const Flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-const mockNode = join(dirname(fileURLToPath(import.meta.url)), "../../dashboard/tests/mock-node.mjs")
 const Patience = 20_000
 const started = []
 const wrong = []
@@ -19,7 +14,7 @@ let browser
 let open
 
 before(async () => {
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: Flags })
+  browser = await launchBrowser()
   open = await play()
 })
 
@@ -28,15 +23,7 @@ after(async () => {
   for (const process of started) process.kill()
 })
 
-/** Starts a mock node on a free port, and returns its address. */
-function play(...options) {
-  const node = spawn(process.execPath, [mockNode, "--port", "0", ...options], { stdio: ["ignore", "pipe", "inherit"] })
-  started.push(node)
-  return new Promise((resolve, reject) => {
-    node.once("exit", code => reject(new Error(`The mock node ended with ${code}.`)))
-    node.stdout.once("data", line => resolve(/http:\/\/\S+/.exec(String(line))[0]))
-  })
-}
+const play = (...options) => startMockNode(started, ...options)
 
 /** The page for each size and colour scheme, and the only address to which it may send requests. Pages are reused, because a new one costs a browser process and a cold start. */
 const shown = new Map()

@@ -4,7 +4,8 @@ import { bytes } from "../shell/format"
 import { useLeaving } from "../shell/leaving"
 import { Button, ErrorSentence, Field, LinkButton, Tag, toast } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
-import { may } from "../shell/session"
+import { hasEnded, may } from "../shell/session"
+import { holdPage, releasePage } from "../shell/unsaved"
 import { CodeEditor, goTo } from "./code-editor"
 import { ConflictDialog } from "./conflict-dialog"
 import { DocumentFacts } from "./document-facts"
@@ -63,9 +64,8 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
 
   useEffect(() => {
     if (!isChanged) return
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener("beforeunload", warn)
-    return () => removeEventListener("beforeunload", warn)
+    holdPage(text)
+    return () => releasePage(text)
   }, [isChanged])
   const leaving = useLeaving()
   const leave = useRef(() => {})
@@ -73,7 +73,8 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
     if (text.value === original.value || isDone.current) return
     const left = { text: text.value, changeVector: base.current }
     const place = made.current === null ? address : hrefOf("document", database, made.current)
-    if (isGoingThere.current) keepDraft(place, { ...left, isSaveWanted: isSaveWanted.current })
+    // The user leaves no text when the node ends the session, as at each of its restarts: it is restored after the sign-in.
+    if (isGoingThere.current || hasEnded()) keepDraft(place, { ...left, isSaveWanted: isSaveWanted.current })
     else offerDraft(place, made.current ?? stored?.id ?? "The new document", left)
   }
   // Not useEffect, which starts only after the next frame: a text that is left earlier would be lost. While a save is

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals"
 import { toast } from "../shell/parts"
+import { holdPage, releasePage } from "../shell/unsaved"
 
 /**
  * A text that the user left without saving, and the change vector of the version that it is based on; null for a new
@@ -21,12 +22,14 @@ export const restoredDrafts = signal(0)
 /** Keeps a draft for the page with an address. */
 export function keepDraft(address: string, draft: Draft): void {
   drafts.set(address, draft)
+  holdPage(drafts)
 }
 
 /** Returns and removes the draft of a page. */
 export function takeDraft(address: string): Draft | undefined {
   const draft = drafts.get(address)
   drafts.delete(address)
+  if (drafts.size === 0) releasePage(drafts)
   return draft
 }
 
@@ -34,7 +37,7 @@ export function takeDraft(address: string): Draft | undefined {
 export function offerDraft(address: string, name: string, draft: Draft): void {
   toast(`${name} was left without saving.`, {
     undo: async () => {
-      drafts.set(address, draft)
+      keepDraft(address, draft)
       if (location.hash === address) restoredDrafts.value++
       else location.hash = address
     },

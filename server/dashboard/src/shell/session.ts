@@ -33,6 +33,13 @@ export async function refreshSession(): Promise<void> {
   session.value = await ask<Session>("/session", { signal: AbortSignal.timeout(PatienceMilliseconds) })
 }
 
+let isSignedOut = false
+
+/** Whether the node ended the session, and not the user by "Sign out". */
+export function hasEnded(): boolean {
+  return session.peek()?.SignedIn === false && !isSignedOut
+}
+
 // A token was revoked, or the session has ended. A failed sign-in gets 401 too, but must not change the session.
 onUnknown(() => {
   if (session.peek()?.SignedIn) refreshSession().catch(() => {})
@@ -41,11 +48,13 @@ onUnknown(() => {
 /** Signs in by a token. Throws {@link Refusal} if the token is unknown. */
 export async function signIn(token: string): Promise<void> {
   await send("/session", { method: "POST", body: { Token: token.trim() } })
+  isSignedOut = false
   await refreshSession()
 }
 
 export async function signOut(): Promise<void> {
   await send("/session", { method: "DELETE" })
+  isSignedOut = true
   await refreshSession()
 }
 

@@ -1,0 +1,20 @@
+// A page in a real browser against the mock node, which serves the built server/dashboard/dist.
+import { spawn } from "node:child_process"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { chromium } from "playwright-core"
+
+const Flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+const mockNode = join(dirname(fileURLToPath(import.meta.url)), "../../dashboard/tests/mock-node.mjs")
+
+export const launchBrowser = () => chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: Flags })
+
+/** Starts a mock node on a free port, and returns its address. Adds its process to `started`. */
+export function startMockNode(started, ...options) {
+  const node = spawn(process.execPath, [mockNode, "--port", "0", ...options], { stdio: ["ignore", "pipe", "inherit"] })
+  started.push(node)
+  return new Promise((resolve, reject) => {
+    node.once("exit", code => reject(new Error(`The mock node ended with ${code}.`)))
+    node.stdout.once("data", line => resolve(/http:\/\/\S+/.exec(String(line))[0]))
+  })
+}
