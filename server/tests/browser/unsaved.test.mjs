@@ -64,3 +64,19 @@ test("A text that was not saved when the node ended the session is there again a
   await page.getByRole("button", { name: "Save", exact: true }).click()
   await page.locator(".toast", { hasText: "users/1 is stored." }).waitFor()
 })
+
+test("A read that waited for a leader and failed does not close a document that was opened meanwhile", async () => {
+  await open("#/settings")
+  const waiting = []
+  await page.route(url => url.pathname === "/databases/shop/docs" && url.searchParams.get("consistency") !== "local", route => { waiting.push(route) })
+  await go("#/document/shop/users%2F1")
+  while (waiting.length === 0) await page.waitForTimeout(20)
+  await fetch(`${node}/mock/scenario?name=no-quorum`, { method: "POST" })
+  const editor = text("Document as JSON")
+  await editor.fill('{ "name": "Unsaved" }')
+  await Promise.all(waiting.map(route => route.fulfill({ status: 503, contentType: "application/json", body: '{"Message":"Nobody leads now."}' }).catch(() => {})))
+  // The answer has reached the page when a request that was sent after it is answered.
+  await page.evaluate(() => fetch("/databases").then(() => new Promise(done => setTimeout(done))))
+  assert.match(await editor.inputValue(), /Unsaved/)
+  assert.equal(await page.getByText("Nobody leads now.").count(), 0)
+})

@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
-import { useLeaving } from "../shell/leaving"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { Empty, ErrorSentence, LinkButton } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
 import { may } from "../shell/session"
@@ -37,21 +36,27 @@ export function DocumentPage() {
 function Stored({ database, id }: { database: string; id: string }) {
   const found = useSignal<StoredDocument | null | undefined>(undefined)
   const trouble = useSignal<unknown>(null)
-  const leaving = useLeaving()
+  const reading = useRef<AbortController | undefined>(undefined)
+  // A new read ends the one before, which could fail after the new one has opened the document.
   const read = async () => {
+    reading.current?.abort()
+    reading.current = new AbortController()
+    const { signal } = reading.current
     trouble.value = null
     try {
-      found.value = await fetchDocument(database, id, leaving)
+      const now = await fetchDocument(database, id, signal)
+      if (!signal.aborted) found.value = now
     } catch (failure) {
-      if (!leaving.aborted) trouble.value = failure
+      if (!signal.aborted) trouble.value = failure
     }
   }
+  useLayoutEffect(() => () => reading.current?.abort(), [])
   // The absence of a leader may be known only after the first request. A document that is already open stays.
   const isLocal = readsAreLocal()
   useEffect(() => {
     if (!found.value) void read()
   }, [isLocal])
-  if (trouble.value) return <ErrorSentence of={trouble.value} retry={read} />
+  if (trouble.value && !found.value) return <ErrorSentence of={trouble.value} retry={read} />
   if (found.value === undefined) {
     return (
       <p class="quiet" role="status">
