@@ -1,6 +1,8 @@
 // A page in a real browser against the mock node, which serves the built server/dashboard/dist.
+import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { dirname, join } from "node:path"
+import { after } from "node:test"
 import { fileURLToPath } from "node:url"
 import { chromium } from "playwright-core"
 
@@ -18,3 +20,25 @@ export function startMockNode(started, ...options) {
     node.stdout.once("data", line => resolve(/http:\/\/\S+/.exec(String(line))[0]))
   })
 }
+
+let browser
+
+/** Opens a place of the page of a new mock node until the test `t` ends. The test fails if the page throws an exception. */
+export async function openOnMock(t, hash, ...options) {
+  browser ??= launchBrowser()
+  const [started, wrong] = [[], []]
+  const context = await (await browser).newContext()
+  t.after(async () => {
+    await context.close()
+    for (const process of started) process.kill()
+    assert.deepEqual(wrong, [])
+  })
+  const node = await startMockNode(started, ...options)
+  const page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
+  await page.goto(`${node}/${hash}`)
+  return { page, node }
+}
+
+after(async () => (await browser)?.close())

@@ -1,39 +1,15 @@
 // Texts that were not saved, in a real browser on the mock node.
 import assert from "node:assert/strict"
-import { after, before, beforeEach, afterEach, test } from "node:test"
-import { launchBrowser, startMockNode } from "./page-on-mock.mjs"
+import { test } from "node:test"
+import { openOnMock } from "./page-on-mock.mjs"
 
-const started = []
-const wrong = []
-let browser
 let page
 let node
 
-before(async () => {
-  browser = await launchBrowser()
-})
-
-after(async () => {
-  await browser?.close()
-  for (const process of started) process.kill()
-})
-
-/** Opens a page of a new mock node. */
-async function open(hash, ...options) {
-  node = await startMockNode(started, ...options)
-  page = await browser.newPage()
-  page.setDefaultTimeout(15_000)
-  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
-  await page.goto(`${node}/${hash}`)
-}
-
-beforeEach(() => { wrong.length = 0 })
-afterEach(async () => {
-  await page.close()
-  assert.deepEqual(wrong, [])
-})
-
 const text = name => page.getByRole("textbox", { name, exact: true })
+const open = async (t, ...options) => {
+  ({ page, node } = await openOnMock(t, ...options))
+}
 const go = hash => page.evaluate(to => { location.hash = to }, hash)
 const signIn = async () => {
   await page.getByLabel("Token").fill("rookery_test")
@@ -49,8 +25,8 @@ async function asksBeforeReload() {
   return Promise.race([asked, page.reload().then(() => false, () => false)])
 }
 
-test("A text that was not saved when the node ended the session is there again after the sign-in", async () => {
-  await open("#/document/shop/users%2F1", "--sign-in")
+test("A text that was not saved when the node ended the session is there again after the sign-in", async t => {
+  await open(t, "#/document/shop/users%2F1", "--sign-in")
   await signIn()
   const editor = text("Document as JSON")
   await editor.fill('{ "name": "Unsaved", "nest": "nests/1" }')
@@ -65,8 +41,8 @@ test("A text that was not saved when the node ended the session is there again a
   await page.locator(".toast", { hasText: "users/1 is stored." }).waitFor()
 })
 
-test("A read that waited for a leader and failed does not close a document that was opened meanwhile", async () => {
-  await open("#/settings")
+test("A read that waited for a leader and failed does not close a document that was opened meanwhile", async t => {
+  await open(t, "#/settings")
   const waiting = []
   await page.route(url => url.pathname === "/databases/shop/docs" && url.searchParams.get("consistency") !== "local", route => { waiting.push(route) })
   await go("#/document/shop/users%2F1")
@@ -79,4 +55,53 @@ test("A read that waited for a leader and failed does not close a document that 
   await page.evaluate(() => fetch("/databases").then(() => new Promise(done => setTimeout(done))))
   assert.match(await editor.inputValue(), /Unsaved/)
   assert.equal(await page.getByText("Nobody leads now.").count(), 0)
+})
+
+test("A changed index definition stays in the editor while there is no leader and while another tab or page is shown", async t => {
+  await open(t, "#/indexes/shop/Orders%2FByCompany")
+  const map = text("Map 1")
+  await map.fill("from order in docs.Orders select new { order.unsaved }")
+  await fetch(`${node}/mock/scenario?name=no-quorum`, { method: "POST" })
+  await page.getByText("No leader: nothing is written now.").waitFor()
+  assert.ok(await map.evaluate(area => area === document.activeElement), "the editor was replaced")
+  await page.getByRole("tab", { name: "Terms" }).click()
+  await map.waitFor({ state: "detached" })
+  await page.getByRole("tab", { name: "Definition" }).click()
+  assert.match(await map.inputValue(), /unsaved/)
+  await go("#/settings")
+  await page.getByRole("table").waitFor()
+  assert.ok(await asksBeforeReload())
+  await go("#/indexes/shop/Orders%2FByCompany")
+  await map.waitFor()
+  assert.match(await map.inputValue(), /unsaved/)
+  await page.getByRole("button", { name: "Discard changes" }).click()
+  assert.doesNotMatch(await map.inputValue(), /unsaved/)
+  assert.equal(await asksBeforeReload(), false)
+})
+
+test("A new index and a query that were not sent are there again when their page is opened again", async t => {
+  await open(t, "#/indexes/shop?new=")
+  await page.getByRole("button", { name: "Begin with this: Full text" }).click()
+  await text("Name").fill("Unsaved")
+  await go("#/query/shop")
+  await text("Query in RQL").fill("from Unsaved")
+  await go("#/indexes/shop?new=")
+  await text("Name").waitFor()
+  assert.equal(await text("Name").inputValue(), "Unsaved")
+  await page.getByRole("button", { name: "Discard", exact: true }).click()
+  await page.getByRole("button", { name: "Begin with this: Full text" }).waitFor()
+  await go("#/query/shop")
+  await text("Query in RQL").waitFor()
+  assert.equal(await text("Query in RQL").inputValue(), "from Unsaved")
+})
+
+test("What was not saved of an index that was deleted meanwhile can be stored as a new one", async t => {
+  await open(t, "#/indexes/shop/Orders%2FByCompany")
+  await text("Map 1").fill("from order in docs.Orders select new { order.unsaved }")
+  await page.route(url => /\/indexes(\/stats)?$/.test(url.pathname), route => route.request().method() === "PUT" ? route.fulfill({ json: {} }) : route.fulfill({ json: { Results: [] } }))
+  await page.getByText("There is no index Orders/ByCompany.").waitFor()
+  assert.match(await text("Map 1").inputValue(), /unsaved/)
+  const put = page.waitForRequest(request => request.method() === "PUT")
+  await page.getByRole("button", { name: "Create index" }).click()
+  assert.match((await put).postData(), /Orders\/ByCompany.*unsaved/)
 })
