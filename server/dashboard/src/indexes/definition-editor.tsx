@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals"
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { CodeEditor } from "../documents/code-editor"
 import { highlightScript } from "../documents/highlight"
 import { pathOf } from "../documents/store"
@@ -6,23 +7,37 @@ import { Button, ErrorSentence, Field, toast } from "../shell/parts"
 import { ask, Refusal } from "../shell/request"
 import { may } from "../shell/session"
 import { type IndexDefinition, type PlaceOfError, placeOfError, toPut } from "./definition"
+import { draftOf, dropDefinition, keepDefinition } from "./drafts"
 import { FieldsEditor } from "./fields-editor"
 
 interface DefinitionEditorProps {
   database: string
+  /** Name of the index; empty for a new one. */
+  name: string
+  /** The stored definition, or the one that a new index begins with. */
   definition: IndexDefinition
   isNew: boolean
   onStored: (name: string) => void
+  /** Called when the user discards a new index. */
+  onDiscard?: () => void
 }
 
-/** The editor of an index's texts and options. Errors that the node reports are marked at their positions. */
-export function DefinitionEditor({ database, definition, isNew, onStored }: DefinitionEditorProps) {
-  const draft = useSignal(definition)
+const textOf = (definition: IndexDefinition) => JSON.stringify(toPut(definition))
+
+/**
+ * The editor of an index's texts and options. Errors that the node reports are marked at their positions. What was not
+ * saved is kept when the editor is closed, and is there when it is opened again.
+ */
+export function DefinitionEditor({ database, name, definition, isNew, onStored, onDiscard }: DefinitionEditorProps) {
+  const kept = useMemo(() => draftOf(database, name), [])
+  const base = useRef(kept?.base ?? definition)
+  const draft = useSignal(kept?.definition ?? definition)
   const place = useSignal<PlaceOfError | null>(null)
   const trouble = useSignal<unknown>(null)
   const isSaving = useSignal(false)
   const isAutomatic = definition.Type === "AutoMap"
-  const isChanged = isNew || JSON.stringify(toPut(draft.value)) !== JSON.stringify(toPut(definition))
+  const isEdited = textOf(draft.value) !== textOf(definition)
+  const isChanged = isNew || isEdited
   const mayEdit = may("write", database) && !isAutomatic
   const change = (part: Partial<IndexDefinition>) => {
     draft.value = { ...draft.value, ...part }
@@ -30,17 +45,36 @@ export function DefinitionEditor({ database, definition, isNew, onStored }: Defi
     trouble.value = null
   }
 
+  useLayoutEffect(() => {
+    // The base of an index that was deleted meanwhile is stored nowhere either.
+    if (isEdited || (isNew && name !== "")) keepDefinition(database, name, { base: base.current, definition: draft.value })
+    else dropDefinition(database, name)
+  }, [draft.value, isEdited])
+
+  const discard = () => {
+    dropDefinition(database, name)
+    base.current = definition
+    change(definition)
+    onDiscard?.()
+  }
+
   const save = async () => {
     if (!isChanged || isSaving.value || !mayEdit) return
     isSaving.value = true
     place.value = null
     trouble.value = null
+    const sent = draft.value
+    const stored = sent.Name.trim()
     try {
-      await ask(pathOf(database, "indexes"), { method: "PUT", body: { Indexes: [toPut(draft.value)] } })
-      toast(isNew ? `The index ${draft.value.Name.trim()} is being built.` : "The new definition is being built beside the old one.", {
+      await ask(pathOf(database, "indexes"), { method: "PUT", body: { Indexes: [toPut(sent)] } })
+      base.current = sent
+      dropDefinition(database, name)
+      // The text that was typed while the index was being stored.
+      if (draft.value !== sent) keepDefinition(database, stored, { base: sent, definition: { ...draft.value, Name: stored } })
+      toast(isNew ? `The index ${stored} is being built.` : "The new definition is being built beside the old one.", {
         tone: "good",
       })
-      onStored(draft.value.Name.trim())
+      onStored(stored)
     } catch (failure) {
       trouble.value = failure
       place.value = failure instanceof Refusal ? placeOfError(failure.message, draft.value) : null
@@ -139,10 +173,15 @@ export function DefinitionEditor({ database, definition, isNew, onStored }: Defi
           <Button kind="primary" disabled={!isChanged || Name.trim() === ""} busy={isSaving.value} title="Ctrl+S" onClick={save}>
             {isNew ? "Create index" : "Save definition"}
           </Button>
+          {isNew && <Button onClick={discard}>Discard</Button>}
           {isChanged && !isNew && (
             <>
-              <Button onClick={() => change(definition)}>Discard changes</Button>
-              <span class="quiet">The old definition answers queries until the new one has caught up.</span>
+              <Button onClick={discard}>Discard changes</Button>
+              <span class="quiet">
+                {textOf(base.current) === textOf(definition)
+                  ? "The old definition answers queries until the new one has caught up."
+                  : "The stored definition has changed since you began. Saving replaces it."}
+              </span>
             </>
           )}
         </div>

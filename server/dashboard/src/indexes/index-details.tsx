@@ -7,6 +7,7 @@ import { Empty, ErrorSentence, LinkButton, Panel, Tabs, useAsked } from "../shel
 import { hrefOf, route } from "../shell/route"
 import type { IndexDefinition } from "./definition"
 import { DefinitionEditor } from "./definition-editor"
+import { draftOf } from "./drafts"
 import { ConditionTag, IndexProgressBar, ReplacementTag } from "./index-condition"
 import { IndexErrors } from "./index-errors"
 import { IndexMenu } from "./index-menu"
@@ -23,11 +24,20 @@ export function IndexDetails({ database, name }: { database: string; name: strin
   const view = useSignal<View>(route.peek().query.get("view") === "errors" ? "errors" : "definition")
   const index = indexes?.find((one) => one.Name.toLowerCase() === name.toLowerCase())
   const definition = definitions.data.value?.Results[0]
+  const stored = () => void Promise.all([refresh(), definitions.refresh()])
   if (indexes && !index) {
+    const draft = draftOf(database, name)
     return (
-      <Empty title={`There is no index ${name}.`}>
-        <LinkButton href={hrefOf("indexes", database)}>All indexes of {database}</LinkButton>
-      </Empty>
+      <>
+        <Empty title={`There is no index ${name}.`}>
+          <LinkButton href={hrefOf("indexes", database)}>All indexes of {database}</LinkButton>
+        </Empty>
+        {draft && (
+          <Panel title="What you had not saved">
+            <DefinitionEditor database={database} name={name} definition={draft.base} isNew onStored={stored} onDiscard={stored} />
+          </Panel>
+        )}
+      </>
     )
   }
 
@@ -61,13 +71,7 @@ export function IndexDetails({ database, name }: { database: string; name: strin
         >
           <div class="tab-content">
             {view.value === "definition" && (
-              <DefinitionEditor
-                key={name}
-                database={database}
-                definition={definition}
-                isNew={false}
-                onStored={() => void Promise.all([refresh(), definitions.refresh()])}
-              />
+              <DefinitionEditor key={name} database={database} name={name} definition={definition} isNew={false} onStored={stored} />
             )}
             {view.value === "errors" && <IndexErrors database={database} index={index} refresh={refresh} />}
             {view.value === "terms" && <TermsBrowser database={database} definition={definition} />}

@@ -5,6 +5,7 @@ import { Button, Confirm, Menu, sentenceOf, toast } from "../shell/parts"
 import { ask } from "../shell/request"
 import { hrefOf } from "../shell/route"
 import { may } from "../shell/session"
+import { dropDefinition } from "./drafts"
 import type { ListedIndex } from "./index-state"
 
 interface IndexMenuProps {
@@ -65,6 +66,7 @@ export function IndexMenu({ database, index, refresh, isBrief = false }: IndexMe
           danger
           onConfirm={async () => {
             await ask(pathOf(database, "indexes", { name: Name }), { method: "DELETE" })
+            dropDefinition(database, Name)
             toast(`The index ${Name} is deleted.`)
             if (!leaving.aborted) location.hash = hrefOf("indexes", database)
             await refresh()

@@ -6,6 +6,7 @@ import { Button, ErrorSentence, Panel, useAsked } from "../shell/parts"
 import { hrefOf } from "../shell/route"
 import { type IndexDefinition, Templates } from "./definition"
 import { DefinitionEditor } from "./definition-editor"
+import { draftOf } from "./drafts"
 
 /** Creates an index from a template. */
 export function NewIndex({ database }: { database: string }) {
@@ -13,15 +14,19 @@ export function NewIndex({ database }: { database: string }) {
   const collections = Object.keys(statistics.data.value?.Collections ?? {}).filter((name) => !name.startsWith("@"))
   const leaving = useLeaving()
   const collection = useSignal("")
-  const chosen = useSignal<IndexDefinition | null>(null)
+  const chosen = useSignal<IndexDefinition | null>(draftOf(database, "")?.base ?? null)
   const from = collection.value || (collections[0] ?? "Users")
   if (chosen.value) {
     return (
       <Panel title="New index">
         <DefinitionEditor
           database={database}
+          name=""
           definition={chosen.value}
           isNew
+          onDiscard={() => {
+            chosen.value = null
+          }}
           onStored={(name) => {
             if (!leaving.aborted) location.hash = hrefOf("indexes", database, name)
           }}

@@ -28,12 +28,17 @@ import { LongestParameters, LongestQuery, TooLong } from "./too-long"
 const PageSize = 50
 const LongestInAddress = 2000
 
+/** What was typed last on each database's page, until the browser's page is closed. */
+const typed = new Map<string, { text: string; parameters: string }>()
+
 /** The query's text, parameters, options and results. */
 export function QueryConsole({ database }: { database: string }) {
   const past = useSignal(readHistory(localStorage, database))
   const asked = route.value.query.get("q")
-  const text = useSignal(asked ?? past.peek()[0]?.text ?? "")
-  const parameters = useSignal(asked === null ? (past.peek()[0]?.parameters ?? "") : "")
+  const before = typed.get(database)?.text ? typed.get(database) : past.peek()[0]
+  const text = useSignal(asked ?? before?.text ?? "")
+  const parameters = useSignal(asked === null ? (before?.parameters ?? "") : "")
+  typed.set(database, { text: text.value, parameters: parameters.value })
   const options = useSignal({ timings: true, waits: false, seconds: 15 })
   const answer = useSignal<(QueryAnswer & { start: number; of: Question }) | null>(null)
   const plan = useSignal<Plan | null>(null)
@@ -43,7 +48,7 @@ export function QueryConsole({ database }: { database: string }) {
   const ran = useRef<string | null>(null)
   const leaving = useLeaving()
   const known = useKnown(database, text.value.length > LongestHelped ? "" : text.value)
-  const completeWith = () => (typed: string, caret: number) => complete(typed, caret, known)
+  const completeWith = () => (query: string, caret: number) => complete(query, caret, known)
   const completeKnown = useMemo(completeWith, [JSON.stringify(known)])
 
   const isTooLong = text.value.length > LongestQuery
