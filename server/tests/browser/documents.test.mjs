@@ -272,6 +272,32 @@ test("Undo restores a deleted document, unless its id was written again", async 
   assert.match(await stored("rooks/1"), /Newer/)
 })
 
+test("Documents with attachments or counters are deleted only after a question, and without an Undo that would not restore these", async () => {
+  const attach = id => rest("PUT", `attachments?id=${id}&name=ring.txt&contentType=text/plain`, "blue")
+  assert.equal((await attach("rooks/1")).status, 201)
+  await rest("PUT", "docs?id=rooks/2", { name: "Bea", "@metadata": { "@collection": "Rooks" } })
+  await rest("POST", "counters", { Documents: [{ DocumentId: "rooks/2", Operations: [{ Type: "Increment", CounterName: "calls", Delta: 2 }] }] })
+  // From another page, so that the list is read again.
+  await go("#/documents")
+  await go(`#/documents/${database}/Rooks`)
+  await page.getByRole("checkbox", { name: "Choose rooks/1", exact: true }).check()
+  await button("Delete it").click()
+  await dialog().getByText("rooks/1 has 1 attachment.").waitFor()
+  await dialog().getByRole("button", { name: "Delete" }).click()
+  const message = page.locator(".toast", { hasText: "rooks/1 deleted." })
+  await message.waitFor()
+  assert.equal(await message.getByRole("button", { name: "Undo" }).count(), 0)
+
+  await go(`#/document/${database}/rooks%2F2`)
+  await button("Delete").click()
+  await dialog().getByText("The document has 1 counter").waitFor()
+  assert.equal((await rest("GET", "docs?id=rooks/2")).status, 200)
+  await dialog().getByRole("button", { name: "Delete" }).click()
+  await said("rooks/2 is deleted.")
+  assert.equal(await page.getByRole("button", { name: "Undo" }).count(), 0)
+  await go(`#/documents/${database}`)
+})
+
 test("A compressed file is imported, and its invalid line is listed", async () => {
   const lines = Array.from({ length: 600 }, (_, at) => JSON.stringify({ name: `Bird ${at}`, age: at % 50, home: { city: at % 2 ? "Ulm" : "Köln" }, "@metadata": { "@id": `birds/${at}`, "@collection": "Birds" } }))
   lines.splice(299, 0, '{"name": oops}')

@@ -54,3 +54,19 @@ test("An answer that comes after that of a newer request is ignored", async t =>
   await settle(page)
   assert.equal(await row.count(), 1)
 })
+
+test("A deletion whose answer is lost is reported as not known, and its Undo stores what is missing", async t => {
+  const { page, node } = await openOnMock(t, "#/documents/birds/Rooks")
+  const choose = page.getByRole("checkbox", { name: "Choose rooks/7", exact: true })
+  await choose.check()
+  await page.route(url => url.pathname.endsWith("/bulk_docs"), async route => {
+    await fetch(`${node}/databases/birds/docs?id=rooks/7`, { method: "DELETE" })
+    await route.abort()
+  })
+  await page.getByRole("button", { name: "Delete it" }).click()
+  const message = page.locator(".toast", { hasText: "It is not known whether rooks/7 was deleted." })
+  await message.hover()
+  await choose.waitFor({ state: "detached" })
+  await message.getByRole("button", { name: "Undo" }).click()
+  await choose.waitFor()
+})

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { bytes } from "../shell/format"
 import { useLeaving } from "../shell/leaving"
-import { Button, ErrorSentence, Field, LinkButton, Tag, toast } from "../shell/parts"
+import { Button, Confirm, ErrorSentence, Field, LinkButton, Tag, toast } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
 import { hasEnded, may } from "../shell/session"
 import { holdPage, releasePage } from "../shell/unsaved"
@@ -49,6 +49,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
   const id = useSignal(
     stored?.id ?? route.peek().query.get("id") ?? (collection && !collection.startsWith("@") ? `${collection.toLowerCase()}/` : ""),
   )
+  const isAskingToDrop = useSignal(false)
   const conflict = useSignal<{ theirs: StoredDocument | null } | null>(null)
   const trouble = useSignal<unknown>(null)
   // Whether the document is being stored or read. A save that is requested meanwhile follows.
@@ -188,12 +189,15 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
     isDone.current = true
     const list = stored.collection === "@empty" ? hrefOf("documents", database) : hrefOf("documents", database, stored.collection)
     if (!leaving.aborted) location.hash = list
-    toast(`${stored.id} is deleted.`, {
-      undo: async () => {
-        await putBack(database, [stored])
-        location.hash = hrefOf("document", database, stored.id)
-      },
-    })
+    // It would store only the text again.
+    if (stored.belongings) toast(`${stored.id} is deleted.`)
+    else
+      toast(`${stored.id} is deleted.`, {
+        undo: async () => {
+          await putBack(database, [stored])
+          location.hash = hrefOf("document", database, stored.id)
+        },
+      })
   }
 
   return (
@@ -217,7 +221,13 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
           {!isNew && mayWrite && (
             <>
               <LinkButton href={`${hrefOf("document", database)}?collection=${encodeURIComponent(stored.collection)}`}>New</LinkButton>
-              <Button kind="danger" onClick={drop}>
+              <Button
+                kind="danger"
+                onClick={() => {
+                  if (!stored.belongings) return drop()
+                  isAskingToDrop.value = true
+                }}
+              >
                 Delete
               </Button>
             </>
@@ -309,6 +319,19 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
         </div>
         <DocumentFacts database={database} stored={stored} text={settled} isGood={fault === null} />
       </div>
+      {isAskingToDrop.value && stored && (
+        <Confirm
+          title={`Delete ${stored.id}?`}
+          verb="Delete"
+          danger
+          onConfirm={drop}
+          onClose={() => {
+            isAskingToDrop.value = false
+          }}
+        >
+          <p>The document has {stored.belongings}, which are deleted with it. This cannot be undone.</p>
+        </Confirm>
+      )}
       {conflict.value && stored && (
         <ConflictDialog
           id={stored.id}

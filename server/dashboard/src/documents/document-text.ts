@@ -8,6 +8,8 @@ export interface StoredDocument {
   lastModified: string
   /** When the document expires; null if it does not. */
   expires: string | null
+  /** What is deleted with the document and is not in its text, as "2 attachments and 1 counter"; empty for nothing. */
+  belongings: string
   /** The text to edit: indented, without the metadata that the node adds. */
   readonly text: string
   /** Size in bytes, with the node's metadata. */
@@ -46,6 +48,11 @@ export function documentOf(answer: string, node: Node): StoredDocument {
     changeVector: textOf("@change-vector"),
     lastModified: textOf("@last-modified"),
     expires: textOf("@expires") || null,
+    belongings: ["attachment", "counter"]
+      .map((kind) => ({ kind, many: memberOf(metadata, `@${kind}s`)?.items?.length ?? 0 }))
+      .filter(({ many }) => many > 0)
+      .map(({ kind, many }) => `${many} ${kind}${many === 1 ? "" : "s"}`)
+      .join(" and "),
     // Computed on demand, because a list contains many documents that are never opened.
     get text() {
       text ??= readable(editable(answer, own, kept))

@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals"
 import { bytes, count, moment } from "../shell/format"
-import { Button, type Column, Empty, LinkButton, Table, Tag, toast } from "../shell/parts"
+import { Button, type Column, Confirm, Empty, LinkButton, sentenceOf, Table, Tag, toast } from "../shell/parts"
 import { hrefOf } from "../shell/route"
 import { may } from "../shell/session"
 import type { StoredDocument } from "./document-text"
 import { Expiry } from "./expiry"
 import type { Page } from "./listing"
-import { deleteDocuments, putBack } from "./store"
+import { deleteDocuments, isOutcomeUnknown, putBack } from "./store"
 
 interface DocumentsTableProps {
   database: string
@@ -36,6 +36,7 @@ export function DocumentsTable({
   onNext,
 }: DocumentsTableProps) {
   const chosen = useSignal<ReadonlyMap<string, StoredDocument>>(new Map())
+  const isAsking = useSignal(false)
   if (page === null) {
     return (
       <p class="quiet" role="status">
@@ -56,28 +57,36 @@ export function DocumentsTable({
 
     chosen.value = next
   }
+  // Undo stores only texts again.
+  const lost = [...chosen.value.values()].filter((document) => document.belongings !== "")
   const drop = async () => {
     const dropped = [...chosen.value.values()]
-    try {
-      await deleteDocuments(database, dropped)
-    } catch (failure) {
-      toast(`Nothing was deleted. ${failure instanceof Error ? failure.message : ""} Read the list again.`, { tone: "bad", seconds: 12 })
-      chosen.value = new Map()
-      onChanged()
+    const what = dropped.length === 1 ? (dropped[0]?.id ?? "") : `${count(dropped.length)} documents`
+    const failure = await deleteDocuments(database, dropped).then(
+      () => null,
+      (reason: unknown) => reason,
+    )
+    const isUnknown = failure !== null && isOutcomeUnknown(failure)
+    chosen.value = new Map()
+    onChanged()
+    if (failure !== null && !isUnknown) {
+      toast(`Nothing was deleted. ${sentenceOf(failure)}`, { tone: "bad", seconds: 12 })
       return
     }
 
-    chosen.value = new Map()
-    onChanged()
-    toast(`${dropped.length === 1 ? dropped[0]?.id : `${count(dropped.length)} documents`} deleted.`, {
-      undo: async () => {
-        try {
-          await putBack(database, dropped)
-        } finally {
-          onChanged()
-        }
-      },
-    })
+    const undo = async () => {
+      try {
+        await putBack(database, dropped, isUnknown ? "exists" : undefined)
+      } finally {
+        onChanged()
+      }
+    }
+    toast(
+      isUnknown
+        ? `${sentenceOf(failure)} It is not known whether ${what} ${dropped.length === 1 ? "was" : "were"} deleted.`
+        : `${what} deleted.`,
+      { ...(isUnknown ? { tone: "bad" } : {}), ...(lost.length > 0 ? {} : { undo }) },
+    )
   }
 
   const columns: Column<StoredDocument>[] = [
@@ -144,7 +153,13 @@ export function DocumentsTable({
           {chosen.value.size > 0 && (
             <>
               <Tag tone="accent">{count(chosen.value.size)} chosen</Tag>
-              <Button kind="danger" onClick={drop}>
+              <Button
+                kind="danger"
+                onClick={() => {
+                  if (lost.length === 0) return drop()
+                  isAsking.value = true
+                }}
+              >
                 Delete {chosen.value.size === 1 ? "it" : "them"}
               </Button>
               <Button
@@ -158,6 +173,23 @@ export function DocumentsTable({
             </>
           )}
         </div>
+      )}
+      {isAsking.value && (
+        <Confirm
+          title={`Delete ${chosen.value.size === 1 ? lost[0]?.id : `${count(chosen.value.size)} documents`}?`}
+          verb="Delete"
+          danger
+          onConfirm={drop}
+          onClose={() => {
+            isAsking.value = false
+          }}
+        >
+          <p>
+            {lost[0]?.id} has {lost[0]?.belongings}
+            {lost.length > 1 && `, and ${count(lost.length - 1)} more ${lost.length === 2 ? "has" : "have"} some, too`}. They are deleted
+            with it. This cannot be undone.
+          </p>
+        </Confirm>
       )}
       <Table
         label="Documents"

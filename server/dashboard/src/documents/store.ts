@@ -96,8 +96,13 @@ export async function deleteDocuments(database: string, documents: StoredDocumen
   })
 }
 
-/** Stores deleted documents again, except those whose id exists again. */
-export async function putBack(database: string, documents: StoredDocument[]): Promise<void> {
+/** Whether a failed write may have changed something: the node or a proxy did not answer, or does not know. */
+export function isOutcomeUnknown(failure: unknown): boolean {
+  return !(failure instanceof Refusal) || [0, 500, 502, 504].includes(failure.status)
+}
+
+/** Stores deleted documents again, except those whose id exists, which the error says with `why`. */
+export async function putBack(database: string, documents: StoredDocument[], why = "was written again meanwhile"): Promise<void> {
   const kept: string[] = []
   for (const { id, text } of documents) {
     try {
@@ -110,7 +115,7 @@ export async function putBack(database: string, documents: StoredDocument[]): Pr
 
   if (kept.length === 0) return
   const rest = kept.length > 1 ? ` and ${kept.length - 1} more` : ""
-  throw new Error(`${kept[0]}${rest} was written again meanwhile, and stays as it is now.`)
+  throw new Error(`${kept[0]}${rest} ${why}, and stays as it is now.`)
 }
 
 export function isConflict(failure: unknown): boolean {

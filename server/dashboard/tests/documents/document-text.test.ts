@@ -20,6 +20,12 @@ test("A document without a collection and without members is read", () => {
   expect(document).toMatchObject({ id: "a", collection: "@empty", expires: null, text: "{}", preview: "" })
 })
 
+test("What is deleted with a document and is not in its text is counted", () => {
+  const belongings = (metadata: string) => documentsOf(`{"Results":[{"@metadata":{${metadata}"@id":"a"}}]}`)[0]?.belongings
+  expect(belongings("")).toBe("")
+  expect(belongings('"@attachments":[{"Name":"a"},{"Name":"b"}],"@counters":["likes"],')).toBe("2 attachments and 1 counter")
+})
+
 test("The text of a new document names its collection", () => {
   const text = newDocumentText("My users")
   expect(text).toContain('"@collection": "My users"')
