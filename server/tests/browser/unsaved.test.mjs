@@ -105,3 +105,59 @@ test("What was not saved of an index that was deleted meanwhile can be stored as
   await page.getByRole("button", { name: "Create index" }).click()
   assert.match((await put).postData(), /Orders\/ByCompany.*unsaved/)
 })
+
+test("The first admin token stays until it was used, also when the user reads the manual", async t => {
+  await open(t, "#/settings", "--sign-in")
+  let isIn = false
+  await page.route(`${node}/session`, route => {
+    if (route.request().method() === "GET") return route.fulfill({ json: { SignedIn: isIn, Scopes: isIn ? ["admin"] : [], Databases: null, IsClaimed: isIn, NodeName: "pi-1" } })
+    isIn = true
+    return route.fulfill({ status: 204 })
+  })
+  await page.route(`${node}/claim`, route => route.fulfill({ json: { Token: "rookery_test" } }))
+  await page.reload()
+  await page.getByLabel("Code").fill("ABCD-EFGH")
+  await page.keyboard.press("Enter")
+  const token = page.locator(".copyable code", { hasText: "rookery_test" })
+  await token.waitFor()
+  assert.ok(await asksBeforeReload())
+  await page.getByRole("link", { name: "Help for this page" }).click()
+  await token.waitFor({ state: "detached" })
+  await page.getByRole("link", { name: "Sign in" }).click()
+  await token.waitFor()
+  await page.getByRole("button", { name: "I have stored it" }).click()
+  await page.getByRole("navigation", { name: "Pages" }).waitFor()
+  assert.equal(await asksBeforeReload(), false)
+})
+
+test("A new token is created and shown until its button is pressed, whatever else is pressed", async t => {
+  await open(t, "#/cluster/access")
+  let letGo
+  const isHeld = new Promise(go => { letGo = go })
+  await page.route(`${node}/admin/access/tokens`, async route => {
+    if (route.request().method() === "POST") await isHeld
+    await route.continue()
+  })
+  await page.getByRole("button", { name: "New token" }).click()
+  const dialog = page.getByRole("dialog")
+  const press = async () => {
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("Escape")
+    await page.mouse.click(5, 5)
+    await page.goBack()
+    await page.evaluate(() => new Promise(done => setTimeout(done)))
+  }
+  await dialog.getByLabel("Name").fill("late")
+  await dialog.getByRole("button", { name: "Create the token" }).click()
+  await dialog.getByRole("button", { name: "Cancel" }).and(page.locator(":disabled")).waitFor()
+  await press()
+  assert.equal(await dialog.isVisible(), true)
+  letGo()
+  await dialog.getByText("this once").waitFor()
+  await press()
+  assert.match(await dialog.locator(".copyable code").innerText(), /^rookery_/)
+  await dialog.getByRole("button", { name: "I have stored it" }).click()
+  await dialog.waitFor({ state: "detached" })
+  await page.getByRole("button", { name: "Revoke the token late" }).waitFor()
+  assert.match(page.url(), /#\/cluster\/access$/)
+})

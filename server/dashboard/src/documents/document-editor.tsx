@@ -5,7 +5,7 @@ import { useLeaving } from "../shell/leaving"
 import { Button, Confirm, ErrorSentence, Field, LinkButton, Tag, toast } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
 import { hasEnded, may } from "../shell/session"
-import { holdPage, releasePage } from "../shell/unsaved"
+import { useHeldPage } from "../shell/unsaved"
 import { CodeEditor, goTo } from "./code-editor"
 import { ConflictDialog } from "./conflict-dialog"
 import { DocumentFacts } from "./document-facts"
@@ -63,11 +63,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
   const isLarge = text.value.length > LongestEdited && !isForced.value
   const place = fault ? placeOf(settled, fault.at) : null
 
-  useEffect(() => {
-    if (!isChanged) return
-    holdPage(text)
-    return () => releasePage(text)
-  }, [isChanged])
+  useHeldPage(isChanged)
   const leaving = useLeaving()
   const leave = useRef(() => {})
   leave.current = () => {

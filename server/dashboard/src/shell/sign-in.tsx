@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals"
+import { signal, useSignal } from "@preact/signals"
 import type { ComponentChildren, InputHTMLAttributes } from "preact"
 import { Button } from "./button"
 import { Copyable } from "./copyable"
@@ -9,6 +9,13 @@ import { manualHref } from "./manual-href"
 import { ask, Refusal } from "./request"
 import { session, signIn } from "./session"
 import { Tabs } from "./tabs"
+import { useHeldPage } from "./unsaved"
+
+/**
+ * The first admin token, until the user has signed in with it. The node shows it once, so it must outlast the form: the
+ * manual replaces the form, for example.
+ */
+const claimed = signal("")
 
 /** The sign-in form, shown without a session. */
 export function SignIn() {
@@ -24,7 +31,9 @@ export function SignIn() {
           {Version && ` · Rookery ${Version}`}
         </p>
       </div>
-      {IsClaimed === false ? (
+      {claimed.value ? (
+        <ClaimedToken />
+      ) : IsClaimed === false ? (
         <Tabs
           label="Ways in"
           tabs={[
@@ -82,32 +91,35 @@ function TokenForm() {
   )
 }
 
+function ClaimedToken() {
+  const trouble = useSignal<unknown>(null)
+  useHeldPage()
+  return (
+    <div class="stack">
+      <p>
+        This is your admin token. It is shown <strong>this once</strong>: put it into your password manager.
+      </p>
+      <Copyable text={claimed.value} />
+      <ErrorSentence of={trouble.value} />
+      <Button
+        kind="primary"
+        onClick={async () => {
+          try {
+            await signIn(claimed.value)
+            claimed.value = ""
+          } catch (failure) {
+            trouble.value = failure
+          }
+        }}
+      >
+        I have stored it: sign in
+      </Button>
+    </div>
+  )
+}
+
 /** The form that claims a node without an owner by its code, and gets the first admin token. */
 function Claim() {
-  const trouble = useSignal<unknown>(null)
-  const made = useSignal("")
-  if (made.value) {
-    return (
-      <div class="stack">
-        <p>
-          This is your admin token. It is shown <strong>this once</strong>: put it into your password manager.
-        </p>
-        <Copyable text={made.value} />
-        <ErrorSentence of={trouble.value} />
-        <Button
-          kind="primary"
-          onClick={() =>
-            signIn(made.value).catch((failure: unknown) => {
-              trouble.value = failure
-            })
-          }
-        >
-          I have stored it: sign in
-        </Button>
-      </div>
-    )
-  }
-
   return (
     <SecretForm
       label="Code"
@@ -115,7 +127,7 @@ function Claim() {
       verb="Become the owner"
       input={{ name: "code", autocomplete: "one-time-code", autocapitalize: "characters", spellcheck: false }}
       send={async (code) => {
-        made.value = (await ask<{ Token: string }>("/claim", { method: "POST", body: { Code: code.trim(), Name: "admin" } })).Token
+        claimed.value = (await ask<{ Token: string }>("/claim", { method: "POST", body: { Code: code.trim(), Name: "admin" } })).Token
       }}
     />
   )

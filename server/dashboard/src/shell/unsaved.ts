@@ -1,3 +1,5 @@
+import { useEffect, useRef } from "preact/hooks"
+
 /** What only this page has: texts that were not saved, and secrets that were shown once. */
 const held = new Set<unknown>()
 
@@ -12,4 +14,14 @@ export function holdPage(key: unknown): void {
 
 export function releasePage(key: unknown): void {
   if (held.delete(key) && held.size === 0) removeEventListener("beforeunload", warn)
+}
+
+/** Has the browser ask before it closes or reloads the page, while the component is shown and `isHeld`. */
+export function useHeldPage(isHeld = true): void {
+  const key = useRef({}).current
+  useEffect(() => {
+    if (!isHeld) return
+    holdPage(key)
+    return () => releasePage(key)
+  }, [isHeld])
 }
