@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { Button, Dialog, Field, WorkDialog } from "../shell/parts"
+import { useHeldPage } from "../shell/unsaved"
 
 interface AccessFormProps<Made> {
   title: string
@@ -38,9 +39,9 @@ export function AccessForm<Made>({
   if (made.value) {
     const shown = show(made.value.it)
     return (
-      <Dialog title={shown.title} onClose={onClose} actions={<Button onClick={onClose}>{shown.done}</Button>}>
+      <ShownOnce title={shown.title} done={shown.done} onClose={onClose}>
         {shown.content}
-      </Dialog>
+      </ShownOnce>
     )
   }
 
@@ -60,6 +61,23 @@ export function AccessForm<Made>({
       </Field>
       {children}
     </WorkDialog>
+  )
+}
+
+interface ShownOnceProps {
+  title: string
+  done: string
+  onClose: () => void
+  children: ComponentChildren
+}
+
+/** The dialog with a secret. Only its button closes it, because a press beside it or Escape would lose the secret. */
+function ShownOnce({ title, done, onClose, children }: ShownOnceProps) {
+  useHeldPage()
+  return (
+    <Dialog title={title} isHeld onClose={onClose} actions={<Button onClick={onClose}>{done}</Button>}>
+      {children}
+    </Dialog>
   )
 }
 

@@ -19,6 +19,7 @@ export function Authority() {
   const { data, trouble, refresh } = useAsked<AuthorityState>(inCluster("/admin/cluster/authority"), 10)
   const asks = useSignal<"rotate" | "retire" | null>(null)
   const state = data.value
+  const asked = asks.value
   if (isAlone() !== false) return null
   const isRotating = state?.Rotation !== undefined
   const waits = state?.WaitsFor ?? []
@@ -55,15 +56,15 @@ export function Authority() {
           </div>
         </div>
       )}
-      {asks.value && (
+      {asked && (
         <Confirm
-          title={asks.value === "rotate" ? "Replace the authority?" : "Retire the old authority?"}
-          verb={asks.value === "rotate" ? "Replace it" : "Retire it"}
+          title={asked === "rotate" ? "Replace the authority?" : "Retire the old authority?"}
+          verb={asked === "rotate" ? "Replace it" : "Retire it"}
           danger
           onConfirm={async () => {
-            await ask(`/admin/cluster/authority/${asks.value}`, { method: "POST" })
+            await ask(`/admin/cluster/authority/${asked}`, { method: "POST" })
             toast(
-              asks.value === "rotate"
+              asked === "rotate"
                 ? "A new authority was created. Now the members learn to trust it."
                 : "The old authority is no longer trusted.",
               { tone: "good" },
@@ -75,7 +76,7 @@ export function Authority() {
           }}
         >
           <p>
-            {asks.value === "rotate"
+            {asked === "rotate"
               ? "First all members learn to trust the new authority, then all present certificates of it. Clients can use the old authority until you retire it. A member that is off delays the replacement."
               : "Then clients that trust only the old authority can reach no node, and certificates that it signed are refused."}
           </p>

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { count } from "../shell/format"
 import { useLeaving } from "../shell/leaving"
-import { Button, Confirm, Dialog, Empty, ErrorSentence, Field, Menu, Panel, Table, toast, useAsked } from "../shell/parts"
+import { Button, Confirm, Empty, ErrorSentence, Field, Menu, Panel, Table, toast, useAsked, WorkDialog } from "../shell/parts"
 import { ask } from "../shell/request"
 import { hrefOf, route, takeParameter } from "../shell/route"
 import { may } from "../shell/session"
@@ -107,36 +107,18 @@ export function DatabasesPanel() {
 
 function CreateDatabase({ taken, onClose }: { taken: string[]; onClose: () => void }) {
   const name = useSignal("")
-  const trouble = useSignal<unknown>(null)
   const leaving = useLeaving()
   const wanted = name.value.trim()
   const problem =
     databaseNameProblem(wanted) ?? (taken.some((one) => one.toLowerCase() === wanted.toLowerCase()) ? "This name is taken." : null)
   const create = async () => {
-    if (wanted === "" || problem) return
-    try {
-      await ask(`/admin/databases?${new URLSearchParams({ name: wanted })}`, { method: "PUT", body: { DatabaseName: wanted } })
-      const isHere = !leaving.aborted
-      onClose()
-      if (isHere) location.hash = hrefOf("documents", wanted)
-    } catch (failure) {
-      trouble.value = failure
-    }
+    await ask(`/admin/databases?${new URLSearchParams({ name: wanted })}`, { method: "PUT", body: { DatabaseName: wanted } })
+    const isHere = !leaving.aborted
+    onClose()
+    if (isHere) location.hash = hrefOf("documents", wanted)
   }
   return (
-    <Dialog
-      title="New database"
-      onClose={onClose}
-      onSubmit={create}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" disabled={wanted === "" || problem !== null}>
-            Create
-          </Button>
-        </>
-      }
-    >
+    <WorkDialog title="New database" verb="Create" isReady={wanted !== "" && problem === null} work={create} onClose={onClose}>
       <Field label="Name" hint="Letters, digits, _, - and dots. Every member of the cluster stores the database." wrong={problem}>
         <input
           class="input"
@@ -149,7 +131,6 @@ function CreateDatabase({ taken, onClose }: { taken: string[]; onClose: () => vo
           }}
         />
       </Field>
-      <ErrorSentence of={trouble.value} />
-    </Dialog>
+    </WorkDialog>
   )
 }

@@ -11,14 +11,19 @@ interface DialogProps {
   /** The buttons: cancel first, the action last. */
   actions?: ComponentChildren
   wide?: boolean
+  /** Whether only the dialog's buttons close it: it shows what is shown once, or is at work. */
+  isHeld?: boolean
   children?: ComponentChildren
 }
 
 /** A modal dialog. The browser's element keeps the focus inside, closes at Escape, and restores the focus. */
-export function Dialog({ title, onClose, onSubmit, actions, wide = false, children }: DialogProps) {
+export function Dialog({ title, onClose, onSubmit, actions, wide = false, isHeld = false, children }: DialogProps) {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
-  useSheet(onClose)
+  const leave = () => {
+    if (!isHeld) onClose()
+  }
+  useSheet(onClose, true, !isHeld)
   useEffect(() => {
     const before = document.activeElement
     dialog.current?.showModal()
@@ -41,11 +46,15 @@ export function Dialog({ title, onClose, onSubmit, actions, wide = false, childr
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault()
-        onClose()
+        leave()
+      }}
+      onClose={() => {
+        // Some browsers do not ask before the second Escape.
+        if (isHeld && dialog.current?.isConnected) dialog.current.showModal()
       }}
       onMouseDown={(event) => {
         // A click on the backdrop has the dialog itself as its target.
-        if (event.target === dialog.current) onClose()
+        if (event.target === dialog.current) leave()
       }}
     >
       {onSubmit ? (

@@ -6,7 +6,8 @@ import { useLayoutEffect, useRef } from "preact/hooks"
  */
 interface Sheet {
   number: number
-  close: () => void
+  /** Returns whether it closes; false if only its own buttons may close it now. */
+  close: () => boolean
 }
 
 const open: Sheet[] = []
@@ -21,10 +22,18 @@ let surplus = 0
 
 addEventListener("popstate", (event) => {
   const number = numberIn(event.state)
-  while ((open.at(-1)?.number ?? 0) > number) open.pop()?.close()
+  for (let top = open.at(-1); top && top.number > number; top = open.at(-1)) {
+    if (!top.close()) {
+      // "Back" has left its entry.
+      history.pushState({ sheet: top.number }, "")
+      return
+    }
+
+    open.pop()
+  }
 })
 
-function begin(close: () => void): Sheet {
+function begin(close: () => boolean): Sheet {
   const sheet = { number: ++last, close }
   open.push(sheet)
   // A sheet that opens at once after another one reuses its entry. Going back is asynchronous, and would remove the new
@@ -51,16 +60,19 @@ function end(sheet: Sheet): void {
 }
 
 /**
- * Gives a sheet its entry while `isOpen`, and calls `close` at "Back". Returns a function that goes to an address of
+ * Gives a sheet its entry while `isOpen`, and calls `close` at "Back" if it `mayClose`. Returns a function that goes to an address of
  * the page and replaces the sheet's entry, so that "Back" leads to the page that was below the sheet.
  */
-export function useSheet(close: () => void, isOpen = true): (href: string) => void {
-  const latest = useRef(close)
-  latest.current = close
+export function useSheet(close: () => void, isOpen = true, mayClose = true): (href: string) => void {
+  const latest = useRef({ close, mayClose })
+  latest.current = { close, mayClose }
   // Not useEffect, which runs after the sheet is visible: "Back" in between would leave the page below.
   useLayoutEffect(() => {
     if (!isOpen) return
-    const sheet = begin(() => latest.current())
+    const sheet = begin(() => {
+      if (latest.current.mayClose) latest.current.close()
+      return latest.current.mayClose
+    })
     return () => end(sheet)
   }, [isOpen])
   return goInstead

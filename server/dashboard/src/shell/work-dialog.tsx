@@ -40,10 +40,14 @@ export function WorkDialog({ title, verb, danger = false, isReady = true, work, 
     <Dialog
       title={title}
       onClose={onClose}
+      // A dialog that was closed during the work would not show its result, such as a token that was created.
+      isHeld={busy.value}
       onSubmit={submit}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose} disabled={busy.value}>
+            Cancel
+          </Button>
           <Button type="submit" kind={danger ? "danger primary" : "primary"} disabled={!isReady} busy={busy.value}>
             {verb}
           </Button>
