@@ -2,27 +2,46 @@ import { Refusal, send } from "./request"
 
 const Prefix = "#kiosk="
 
+/** The token of a kiosk link, until the node has accepted or refused it; null without one. */
+let token: string | null = null
+
+// At once, because the node may not answer for long, and a screen on the wall shows the address.
+takeKioskLink()
+
 /**
- * Signs in by a kiosk link. Its token is in the URL's fragment, which reaches no server and no log. First removes it
- * from the address and the history. Returns the reason of a refusal; empty if there is none.
+ * Removes a kiosk link from the address and the history, and keeps its token for {@link enterByKiosk}. The token is in
+ * the URL's fragment, which reaches no server and no log. Returns whether the address was such a link.
  */
-export async function enterByKiosk(): Promise<string> {
-  if (!location.hash.startsWith(Prefix)) return ""
-  const token = decodeURIComponent(location.hash.slice(Prefix.length))
+export function takeKioskLink(): boolean {
+  const { hash } = location
+  if (!hash.startsWith(Prefix)) return false
+  history.replaceState(null, "", "#/")
   try {
-    await send("/session", { method: "POST", body: { Token: token } })
-  } catch (failure) {
-    // If the node does not answer, the caller retries with the same link.
-    if (!(failure instanceof Refusal) || failure.status === 0) throw failure
-    drop()
-    return `This kiosk link is not valid: ${failure.message}`
+    token = decodeURIComponent(hash.slice(Prefix.length))
+  } catch {
+    // The link was truncated within an escape. The node refuses what is left.
+    token = hash.slice(Prefix.length)
   }
 
-  drop()
-  return ""
+  return true
 }
 
-function drop(): void {
-  history.replaceState(null, "", "#/")
-  dispatchEvent(new HashChangeEvent("hashchange"))
+/**
+ * Signs in by the token of a kiosk link. Returns the reason of a refusal; empty if there is none. Throws if the node
+ * cannot decide now, for example while it reads its journal: the caller tries again.
+ */
+export async function enterByKiosk(): Promise<string> {
+  const sent = token
+  if (sent === null) return ""
+  let refused = ""
+  try {
+    await send("/session", { method: "POST", body: { Token: sent } })
+  } catch (failure) {
+    if (!(failure instanceof Refusal) || ![400, 401, 403].includes(failure.status)) throw failure
+    refused = `This kiosk link is not valid: ${failure.message}`
+  }
+
+  // Another link may have been opened meanwhile.
+  if (token === sent) token = null
+  return refused
 }
