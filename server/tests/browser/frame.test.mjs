@@ -271,6 +271,28 @@ test("The page is shown although it may not read one of its style sheets", async
   await page.locator(".log-lines li").first().waitFor()
 })
 
+test("Every page works in a browser that forbids storage, and remembers choices until it is loaded again", async t => {
+  const page = await browser.newPage()
+  t.after(() => page.close())
+  page.setDefaultTimeout(Patience)
+  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
+  await page.addInitScript(() => Object.defineProperty(window, "localStorage", { get() { throw new DOMException("forbidden", "SecurityError") } }))
+  const go = hash => page.evaluate(to => { location.hash = to }, hash)
+  await page.goto(`${open}/#/documents/shop`)
+  await page.getByText("1–50 of").waitFor()
+  await go("#/query/birds")
+  await page.getByRole("textbox", { name: "Query in RQL" }).fill("from Rooks")
+  await page.getByRole("button", { name: "Run", exact: true }).click()
+  await page.getByRole("heading", { name: /results?$/ }).waitFor()
+  await page.getByText("Run before in this browser (1)").waitFor()
+  await go("#/indexes")
+  await page.getByRole("heading", { name: "Indexes of birds" }).waitFor()
+  await go("#/cluster/backups")
+  await page.getByText("Sent to this browser").waitFor()
+  await page.keyboard.press("Control+k")
+  await page.getByRole("option").first().waitFor()
+})
+
 test("A message closes by itself, also below a resting mouse and after a touch", async t => {
   const node = await play()
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, hasTouch: true })

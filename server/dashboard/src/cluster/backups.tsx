@@ -6,6 +6,7 @@ import { live } from "../shell/live"
 import { manualHref } from "../shell/manual-href"
 import { Button, Copyable, Empty, ErrorSentence, Field, Panel, Progress, Table, Tag, toast } from "../shell/parts"
 import { session } from "../shell/session"
+import { storage } from "../shell/storage"
 import { checkBackup, takeBackup } from "./backup-download"
 import { backupLine } from "./backup-line"
 import { type BackupContents, lackOf } from "./backup-stream"
@@ -18,7 +19,7 @@ const ByHand = "/help/how-to/back-up-and-restore.md"
 /** The backups: the age of the last one, a new one, a check of a file, the schedule, and how to restore. */
 export function Backups() {
   const place = session.value?.ClusterName || session.value?.NodeName || "rookery"
-  const taken = useSignal(readTaken(localStorage, place))
+  const taken = useSignal(readTaken(storage, place))
   return (
     <div class="columns">
       <div class="stack">
@@ -26,7 +27,7 @@ export function Backups() {
         <BackUpNow
           place={place}
           onTaken={(backup) => {
-            taken.value = rememberTaken(localStorage, place, backup)
+            taken.value = rememberTaken(storage, place, backup)
           }}
         />
         <Panel title="Sent to this browser">

@@ -22,15 +22,10 @@ export function readTaken(storage: Pick<Storage, "getItem">, cluster: string): T
   }
 }
 
-/** Returns the list with one more backup, and stores it, unless the browser's storage is full or forbidden. */
+/** Returns the list with one more backup, and stores it. */
 export function rememberTaken(storage: Pick<Storage, "getItem" | "setItem">, cluster: string, backup: TakenBackup): TakenBackup[] {
   const all = [backup, ...readTaken(storage, cluster)].slice(0, Most)
-  try {
-    storage.setItem(`${Key} ${cluster}`, JSON.stringify(all))
-  } catch {
-    // The backup is listed until the page is loaded again.
-  }
-
+  storage.setItem(`${Key} ${cluster}`, JSON.stringify(all))
   return all
 }
 

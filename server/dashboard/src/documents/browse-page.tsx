@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks"
 import { Button, ErrorSentence, LinkButton, Panel, useAsked } from "../shell/parts"
 import { hrefOf, route, takeParameter } from "../shell/route"
 import { may } from "../shell/session"
+import { storage } from "../shell/storage"
 import { CollectionsList } from "./collections-list"
 import { DatabaseChoice, NoDatabase, useDatabases } from "./database-choice"
 import { DocumentsTable } from "./documents-table"
@@ -31,7 +32,7 @@ function OrderChoice({ isCollection, chosen, onChoose }: { isCollection: boolean
 /** The page with the documents of a database, or of one of its collections. */
 export function BrowsePage({ database, collection }: { database: string; collection: string | null }) {
   const asked = { prefix: route.value.query.get("prefix") ?? "", where: route.value.query.get("where") ?? "" }
-  const chosenOrder = useSignal(orderOf(localStorage, database, collection))
+  const chosenOrder = useSignal(orderOf(storage, database, collection))
   const filter: Filter = { ...asked, order: hasOrders(collection, asked) ? chosenOrder.value : "plain" }
   const statistics = useAsked<CollectionStatistics>(readOf(database, "collections/stats/detailed"), 5)
   const databases = useDatabases(database)
@@ -137,7 +138,7 @@ export function BrowsePage({ database, collection }: { database: string; collect
                   chosen={order}
                   onChoose={(value) => {
                     chosenOrder.value = value
-                    rememberOrder(localStorage, database, collection, value)
+                    rememberOrder(storage, database, collection, value)
                   }}
                 />
               )}

@@ -2,9 +2,8 @@ import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { type Asked, Empty, ErrorSentence, LinkButton, useAsked } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
+import { LastDatabaseKey, storage } from "../shell/storage"
 import { type DatabaseList, databasesPath } from "./store"
-
-const LastKey = "rookery.database"
 
 /** Reads the list of databases, and whether the page's database is missing in it. */
 export function useDatabases(chosen: string): Asked<DatabaseList> & { hasNone: boolean; isMissing: boolean } {
@@ -44,12 +43,12 @@ export function DatabaseChoice({ page, chosen, databases }: DatabaseChoiceProps)
   const names = databases.data.value?.Databases.map((database) => database.Name) ?? []
   const isThere = names.includes(chosen)
   useEffect(() => {
-    if (isThere) localStorage.setItem(LastKey, chosen)
+    if (isThere) storage.setItem(LastDatabaseKey, chosen)
   }, [chosen, isThere])
   // A page without a database in its address shows the last used one, or the first.
   useEffect(() => {
     if (chosen !== "" || names.length === 0 || page === "documents") return
-    const last = localStorage.getItem(LastKey)
+    const last = storage.getItem(LastDatabaseKey)
     const name = last !== null && names.includes(last) ? last : names[0]
     if (name) location.replace(hrefOf(page, name))
   }, [chosen, names.join()])

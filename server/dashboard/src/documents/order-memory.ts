@@ -11,20 +11,12 @@ type Memory = Pick<Storage, "getItem" | "setItem">
  */
 export function orderOf(storage: Memory, database: string, collection: string | null): Order {
   const first = collection === null ? "newest" : "plain"
-  try {
-    const stored = storage.getItem(keyOf(database, collection))
-    return stored === "newest" || stored === "plain" ? stored : first
-  } catch {
-    return first
-  }
+  const stored = storage.getItem(keyOf(database, collection))
+  return stored === "newest" || stored === "plain" ? stored : first
 }
 
 export function rememberOrder(storage: Memory, database: string, collection: string | null, order: Order): void {
-  try {
-    storage.setItem(keyOf(database, collection), order)
-  } catch {
-    // The choice holds until the page is left.
-  }
+  storage.setItem(keyOf(database, collection), order)
 }
 
 function keyOf(database: string, collection: string | null): string {

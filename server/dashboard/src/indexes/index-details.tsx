@@ -5,6 +5,7 @@ import { nameInRql, textInRql } from "../query/rql-text"
 import { count, moment } from "../shell/format"
 import { Empty, ErrorSentence, LinkButton, Panel, Tabs, useAsked } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
+import { storage } from "../shell/storage"
 import type { IndexDefinition } from "./definition"
 import { DefinitionEditor } from "./definition-editor"
 import { draftOf } from "./drafts"
@@ -128,7 +129,7 @@ function Summary({
 
 /** The queries of this browser that the index answered. Nodes do not record queries. */
 function Queries({ database, index }: { database: string; index: ListedIndex }) {
-  const answered = readHistory(localStorage, database).filter((query) => query.index?.toLowerCase() === index.Name.toLowerCase())
+  const answered = readHistory(storage, database).filter((query) => query.index?.toLowerCase() === index.Name.toLowerCase())
   const hrefOfQuery = (text: string) => `${hrefOf("query", database)}?q=${encodeURIComponent(text)}`
   return (
     <div class="stack">

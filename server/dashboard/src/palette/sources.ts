@@ -12,18 +12,18 @@ import { ask } from "../shell/request"
 import { hrefOf, route } from "../shell/route"
 import { theme } from "../shell/scheme"
 import { may, session, signOut } from "../shell/session"
+import { LastDatabaseKey, storage } from "../shell/storage"
 import { toast } from "../shell/toast"
 import type { Item } from "./rank"
 
 /** Number of databases whose collections and indexes are offered. Of further databases only the name is offered. */
 const MostDatabases = 12
-const LastKey = "rookery.database"
 
 /** The database in the address, or the one that was used last. */
 function currentDatabase(names: readonly string[]): string | undefined {
   const { page, parts } = route.peek()
   const here = ["documents", "document", "query", "indexes"].includes(page) ? parts[0] : undefined
-  const last = localStorage.getItem(LastKey)
+  const last = storage.getItem(LastDatabaseKey)
   return names.find((name) => name === here) ?? names.find((name) => name === last) ?? names[0]
 }
 

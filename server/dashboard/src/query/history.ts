@@ -10,13 +10,19 @@ export interface PastQuery {
 }
 
 const MostKept = 50
-const LongestKept = 20_000
 
-/** The part of localStorage that is used. It may be full, or forbidden. */
+// Characters of a query with its parameters, and of all queries of a database. A browser stores some 5 million for the
+// whole page: more would end the history of every database, and the memory of all choices.
+const LongestKept = 20_000
+const LongestHistory = 200_000
+
+/** The part of the browser's storage that is used. */
 export interface Store {
   getItem(key: string): string | null
   setItem(key: string, value: string): void
 }
+
+const lengthOf = ({ text, parameters }: PastQuery) => text.length + (parameters?.length ?? 0)
 
 const keyOf = (database: string) => `rookery.queries.${database.toLowerCase()}`
 
@@ -32,7 +38,11 @@ export function readHistory(store: Store, database: string): PastQuery[] {
 /** Adds a query to the history as the newest. An equal earlier one is removed. */
 export function remember(store: Store, database: string, query: PastQuery): PastQuery[] {
   const others = readHistory(store, database).filter((one) => one.text !== query.text || one.parameters !== query.parameters)
-  const kept = query.text.length > LongestKept ? others : [query, ...others].slice(0, MostKept)
+  let left = LongestHistory
+  const kept = [query, ...others]
+    .filter((one) => lengthOf(one) <= LongestKept)
+    .slice(0, MostKept)
+    .filter((one) => (left -= lengthOf(one)) >= 0)
   write(store, database, kept)
   return kept
 }
@@ -42,9 +52,5 @@ export function forgetHistory(store: Store, database: string): void {
 }
 
 function write(store: Store, database: string, queries: PastQuery[]): void {
-  try {
-    store.setItem(keyOf(database), JSON.stringify(queries))
-  } catch {
-    // The storage is full or forbidden. The page works without a history.
-  }
+  store.setItem(keyOf(database), JSON.stringify(queries))
 }

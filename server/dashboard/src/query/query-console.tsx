@@ -11,6 +11,7 @@ import { Button, Copyable, ErrorSentence, Menu, Panel } from "../shell/parts"
 import { Refusal } from "../shell/request"
 import { hrefOf, route } from "../shell/route"
 import { may, session } from "../shell/session"
+import { storage } from "../shell/storage"
 import { askPlan, askQuery, bodyOf, isSameQuery, type Plan, type QueryAnswer, type Question } from "./ask-query"
 import { ChangeByQuery } from "./change-by-query"
 import { curlLine } from "./curl"
@@ -33,7 +34,7 @@ const typed = new Map<string, { text: string; parameters: string }>()
 
 /** The query's text, parameters, options and results. */
 export function QueryConsole({ database }: { database: string }) {
-  const past = useSignal(readHistory(localStorage, database))
+  const past = useSignal(readHistory(storage, database))
   const asked = route.value.query.get("q")
   const before = typed.get(database)?.text ? typed.get(database) : past.peek()[0]
   const text = useSignal(asked ?? before?.text ?? "")
@@ -84,7 +85,7 @@ export function QueryConsole({ database }: { database: string }) {
         control.signal,
       )
       answer.value = { ...found, start, of: { ...of, waitSeconds } }
-      past.value = remember(localStorage, database, {
+      past.value = remember(storage, database, {
         ...of,
         at: Date.now(),
         milliseconds: found.serverMilliseconds,
@@ -263,7 +264,7 @@ export function QueryConsole({ database }: { database: string }) {
               trouble.value = null
             }}
             onForget={() => {
-              forgetHistory(localStorage, database)
+              forgetHistory(storage, database)
               past.value = []
             }}
           />

@@ -1,4 +1,5 @@
 import { computed, effect, signal } from "@preact/signals"
+import { storage } from "./storage"
 
 export type Theme = "system" | "light" | "dark"
 
@@ -54,20 +55,11 @@ function rulesOf(sheet: CSSStyleSheet): CSSRule[] {
 }
 
 function stored(): Theme {
-  try {
-    const value = localStorage.getItem(Stored)
-    return value === "light" || value === "dark" ? value : "system"
-  } catch {
-    // A browser may forbid storage.
-    return "system"
-  }
+  const value = storage.getItem(Stored)
+  return value === "light" || value === "dark" ? value : "system"
 }
 
 function store(chosen: Theme): void {
-  try {
-    if (chosen === "system") localStorage.removeItem(Stored)
-    else localStorage.setItem(Stored, chosen)
-  } catch {
-    // The choice holds until the page is loaded again.
-  }
+  if (chosen === "system") storage.removeItem(Stored)
+  else storage.setItem(Stored, chosen)
 }
