@@ -16,46 +16,47 @@ export function TermsBrowser({ database, definition }: { database: string; defin
   const known = fieldNamesOf(definition)
   const field = useSignal(known[0] ?? "")
   const from = useSignal("")
-  const terms = useSignal<string[] | null>(null)
-  const isWhole = useSignal(false)
+  const shown = useSignal<{ of: string; terms: string[]; isWhole: boolean } | null>(null)
   const trouble = useSignal<unknown>(null)
   const asked = useRef(0)
 
   const leaving = useLeaving()
 
-  const read = async (after: string, before: string[]) => {
-    if (field.value.trim() === "") return
+  const read = async (of: string, after: string, before: string[] = []) => {
+    if (of === "") return
     const turn = ++asked.current
     try {
       const answer = await ask<{ Terms: string[] }>(
         readOf(database, "indexes/terms", {
           name: definition.Name,
-          field: field.value.trim(),
+          field: of,
           fromValue: after === "" ? undefined : after,
           pageSize: PageSize,
         }),
         { signal: leaving },
       )
       if (turn !== asked.current) return
-      terms.value = [...before, ...answer.Terms]
-      isWhole.value = answer.Terms.length < PageSize
+      shown.value = { of, terms: [...before, ...answer.Terms], isWhole: answer.Terms.length < PageSize }
       trouble.value = null
     } catch (failure) {
       if (turn !== asked.current || leaving.aborted) return
-      terms.value = null
+      shown.value = null
       trouble.value = failure
     }
   }
-  useEffect(() => void read("", []), [])
+  const readTyped = () => read(field.value.trim(), from.value)
+  useEffect(() => void readTyped(), [])
 
   const isAutomatic = definition.Type === "AutoMap"
+  // Of the field that was asked for. Another one may be typed meanwhile.
+  const list = shown.value
   return (
     <div class="stack">
       <form
         class="terms-form"
         onSubmit={(event) => {
           event.preventDefault()
-          void read(from.value, [])
+          void readTyped()
         }}
       >
         <Field label="Field" hint="search(NAME) for the words of a full-text field">
@@ -67,7 +68,7 @@ export function TermsBrowser({ database, definition }: { database: string; defin
             value={field.value}
             onInput={(event) => {
               field.value = event.currentTarget.value
-              if (known.includes(field.value)) void read(from.value, [])
+              if (known.includes(field.value)) void readTyped()
             }}
           />
         </Field>
@@ -90,15 +91,15 @@ export function TermsBrowser({ database, definition }: { database: string; defin
         <Button type="submit">Show</Button>
       </form>
       <ErrorSentence of={trouble.value} />
-      {terms.value?.length === 0 && <Empty title="The index has no value of this field there." />}
-      {terms.value && terms.value.length > 0 && (
+      {list?.terms.length === 0 && <Empty title="The index has no value of this field there." />}
+      {list && list.terms.length > 0 && (
         <>
           <ul class="terms">
-            {terms.value.map((term) => (
+            {list.terms.map((term) => (
               <li key={term}>
-                {isAutomatic && !field.value.includes("(") ? (
+                {isAutomatic && !list.of.includes("(") ? (
                   <a
-                    href={`${hrefOf("query", database)}?q=${encodeURIComponent(`from index ${textInRql(definition.Name)} where ${field.value.split(".").map(nameInRql).join(".")} = ${textInRql(term)}`)}`}
+                    href={`${hrefOf("query", database)}?q=${encodeURIComponent(`from index ${textInRql(definition.Name)} where ${list.of.split(".").map(nameInRql).join(".")} = ${textInRql(term)}`)}`}
                   >
                     {term}
                   </a>
@@ -110,9 +111,9 @@ export function TermsBrowser({ database, definition }: { database: string; defin
           </ul>
           <div class="pages">
             <span class="quiet number">
-              {count(terms.value.length)} {isWhole.value ? "values" : "values so far"}
+              {count(list.terms.length)} {list.isWhole ? "values" : "values so far"}
             </span>
-            {!isWhole.value && <Button onClick={() => read(terms.value?.at(-1) ?? "", terms.value ?? [])}>More</Button>}
+            {!list.isWhole && <Button onClick={() => read(list.of, list.terms.at(-1) ?? "", list.terms)}>More</Button>}
           </div>
         </>
       )}
