@@ -76,7 +76,7 @@ function expiresIn(text: string): string | null {
 /** Values that look like ids. Those of existing documents are links. */
 function Links({ database, text, isGood }: { database: string; text: string; isGood: boolean }) {
   const links = useMemo(() => (isGood ? linksOf(text) : []), [text, isGood])
-  const known = useSignal<Set<string> | null>(null)
+  const known = useSignal<{ of: string; ids: Set<string> } | null>(null)
   const ids = links.map((link) => link.id).join("\n")
   useEffect(() => {
     if (ids === "") return
@@ -84,7 +84,7 @@ function Links({ database, text, isGood }: { database: string; text: string; isG
     const timer = setTimeout(() => {
       existing(database, ids.split("\n"), leaving.signal).then(
         (found) => {
-          known.value = found
+          known.value = { of: ids, ids: found }
         },
         () => {
           known.value = null
@@ -97,17 +97,16 @@ function Links({ database, text, isGood }: { database: string; text: string; isG
     }
   }, [ids])
   if (links.length === 0) return null
+  // Nothing is said about an id that was typed just now.
+  const isMissing = (id: string) =>
+    known.value !== null && known.value.of.split("\n").includes(id) && !known.value.ids.has(id.toLowerCase())
   return (
     <Panel title="Documents it names">
       <ul class="links">
         {links.map(({ id, path }) => (
           <li key={id}>
             <code class="quiet">{path}</code>
-            {known.value && !known.value.has(id.toLowerCase()) ? (
-              <span class="quiet">{id}: no such document</span>
-            ) : (
-              <a href={hrefOf("document", database, id)}>{id}</a>
-            )}
+            {isMissing(id) ? <span class="quiet">{id}: no such document</span> : <a href={hrefOf("document", database, id)}>{id}</a>}
           </li>
         ))}
       </ul>
