@@ -4,7 +4,7 @@ import { documentOf } from "../documents/document-text"
 import { pathOf } from "../documents/store"
 import { count } from "../shell/format"
 import { Button, Confirm, ErrorSentence, Field, Panel, Progress, toast } from "../shell/parts"
-import { ask } from "../shell/request"
+import { ask, Refusal } from "../shell/request"
 import { askQuery, bodyOf } from "./ask-query"
 import { limitOf, withoutUpdate } from "./rql-text"
 
@@ -130,6 +130,8 @@ export function ChangeByQuery({ database, kind, text, parameters, onClose }: Cha
 function OperationPanel({ database, running, onClose }: { database: string; running: Running; onClose: () => void }) {
   const state = useSignal<OperationState | null>(running.state)
   const trouble = useSignal<unknown>(null)
+  // Whether the node does not know the operation, for example because it was restarted.
+  const isUnknown = useSignal(false)
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
     const leaving = new AbortController()
@@ -146,6 +148,8 @@ function OperationPanel({ database, running, onClose }: { database: string; runn
       } catch (failure) {
         if (leaving.signal.aborted) return
         trouble.value = failure
+        isUnknown.value = failure instanceof Refusal && (failure.status === 400 || failure.status === 404)
+        if (isUnknown.value) return
       }
 
       if (!leaving.signal.aborted) timer = setTimeout(look, AskAgainMilliseconds)
@@ -163,7 +167,7 @@ function OperationPanel({ database, running, onClose }: { database: string; runn
     }
   }, [])
   const now = state.value
-  const isRunning = now === null || now.Status === "InProgress"
+  const isRunning = !isUnknown.value && (now === null || now.Status === "InProgress")
   const Said = {
     InProgress: "Running",
     Completed: "Done",
@@ -191,7 +195,7 @@ function OperationPanel({ database, running, onClose }: { database: string; runn
       }
     >
       <Progress
-        label={Said[now?.Status ?? "InProgress"]}
+        label={isUnknown.value ? "Ended: it is not known how. The changes so far remain" : Said[now?.Status ?? "InProgress"]}
         done={now?.Progress.Processed ?? 0}
         total={now && (now.Progress.Total > 0 || !isRunning) ? now.Progress.Total : null}
         unit="documents"
