@@ -37,7 +37,7 @@ export function BrowsePage({ database, collection }: { database: string; collect
   const statistics = useAsked<CollectionStatistics>(readOf(database, "collections/stats/detailed"), 5)
   const databases = useDatabases(database)
   const cursors = useSignal<Cursor[]>([FirstPage])
-  const page = useSignal<Page | null>(null)
+  const shown = useSignal<{ page: Page; of: Cursor } | null>(null)
   const trouble = useSignal<unknown>(null)
   const reads = useSignal(0)
   // The palette leads to a panel by the address.
@@ -62,7 +62,7 @@ export function BrowsePage({ database, collection }: { database: string; collect
   const isLocal = readsAreLocal()
   useEffect(() => {
     cursors.value = [FirstPage]
-    page.value = null
+    shown.value = null
   }, [prefix, where, order])
   const cursor = cursors.value.at(-1) ?? FirstPage
   useEffect(() => {
@@ -70,7 +70,7 @@ export function BrowsePage({ database, collection }: { database: string; collect
     const stopped = new AbortController()
     readPage(database, collection, filter, cursor, size, stopped.signal, reads.value > 0).then(
       (read) => {
-        page.value = read
+        shown.value = { page: read, of: cursor }
         trouble.value = null
       },
       (failure) => {
@@ -80,6 +80,9 @@ export function BrowsePage({ database, collection }: { database: string; collect
     return () => stopped.abort()
   }, [cursor, prefix, where, order, reads.value, isKnown, isLocal])
 
+  const page = shown.value?.page ?? null
+  // While another page is being read, the shown one's successor is not that of the page to come.
+  const isShown = shown.value?.of === cursor
   if (databases.isMissing) return <NoDatabase name={database} />
   const refresh = () => {
     reads.value++
@@ -122,7 +125,7 @@ export function BrowsePage({ database, collection }: { database: string; collect
               ? `all of ${database}`
               : [collection, isFiltered ? "as filtered" : ""].filter(Boolean).join(", ")
           }
-          total={isFiltered ? (page.value?.total ?? null) : documents}
+          total={isFiltered ? (page?.total ?? null) : documents}
           onClose={() => toggle("export")}
         />
       )}
@@ -149,25 +152,24 @@ export function BrowsePage({ database, collection }: { database: string; collect
           <ErrorSentence of={trouble.value ?? statistics.trouble.value} retry={refresh} />
           <DocumentsTable
             database={database}
-            page={page.value}
+            page={page}
             isFiltered={isFiltered}
             showsCollection={collection === null}
             createHref={create}
-            begin={cursor.start}
-            total={page.value?.total ?? (isFiltered ? null : documents)}
+            begin={shown.value?.of.start ?? 0}
+            total={page?.total ?? (isFiltered ? null : documents)}
             onChanged={refresh}
-            {...(cursors.value.length > 1
+            {...(cursors.value.length > 1 && (isShown || trouble.value !== null)
               ? {
                   onPrevious: () => {
                     cursors.value = cursors.value.slice(0, -1)
                   },
                 }
               : {})}
-            {...(page.value?.next
+            {...(isShown && page?.next
               ? {
                   onNext: () => {
-                    const next = page.value?.next
-                    if (next) cursors.value = [...cursors.value, next]
+                    if (page.next && cursors.value.at(-1) === cursor) cursors.value = [...cursors.value, page.next]
                   },
                 }
               : {})}
