@@ -70,3 +70,91 @@ test("A deletion whose answer is lost is reported as not known, and its Undo sto
   await message.getByRole("button", { name: "Undo" }).click()
   await choose.waitFor()
 })
+
+test("Next moves one page, however often it is pressed, and the numbers are those of the shown documents", async t => {
+  const { page } = await openOnMock(t, "#/documents/shop")
+  await page.getByText("1–50 of 120").waitFor()
+  const held = await holdBack(page, url => url.pathname.endsWith("/docs") && url.searchParams.get("start") === "50")
+  await page.getByRole("button", { name: "Next" }).evaluate(button => { button.click(); button.click() })
+  await waitUntil(page, () => held.length > 0)
+  await page.getByRole("button", { name: "Next" }).and(page.locator(":disabled")).waitFor()
+  await held[0].fulfill({ status: 503, contentType: "application/json", body: '{"Message":"Nobody leads now."}' })
+  await page.getByText("Nobody leads now.").waitFor()
+  await page.getByText("1–50 of 120").waitFor()
+  held.isOver = true
+  await page.getByRole("button", { name: "Try again" }).click()
+  await page.getByText("51–100 of 120").waitFor()
+  await page.getByRole("button", { name: "Previous" }).click()
+  await page.getByText("1–50 of 120").waitFor()
+})
+
+test("The address is that of the query that was run, and following a link runs its query with its last parameters", async t => {
+  const { page } = await openOnMock(t, "#/query/shop")
+  const query = page.getByRole("textbox", { name: "Query in RQL" })
+  const parameters = page.getByRole("textbox", { name: "Parameters as JSON" })
+  const results = page.getByRole("heading", { name: /results$/ })
+  const isAt = text => page.waitForFunction(text => new URLSearchParams(location.hash.split("?")[1]).get("q") === text, text)
+  const follow = text => page.evaluate(text => { location.hash = `#/query/shop?q=${encodeURIComponent(text)}` }, text)
+  await query.fill("from Users where age > $p0")
+  await parameters.fill('{"p0": 30}')
+  await query.press("Control+Enter")
+  await results.waitFor()
+  await page.reload()
+  await results.waitFor()
+  assert.equal(await parameters.inputValue(), '{"p0": 30}')
+
+  await query.fill("from Users update { this.a = 1 }")
+  await follow("from Orders")
+  await page.getByRole("link", { name: "orders/1", exact: true }).waitFor()
+  await query.fill("from Users")
+  await query.press("Control+Enter")
+  await isAt("from Users")
+  await page.getByRole("link", { name: "users/1", exact: true }).waitFor()
+  await follow("from Orders")
+  await page.getByRole("link", { name: "orders/1", exact: true }).waitFor()
+  assert.equal(await query.inputValue(), "from Orders")
+
+  await query.fill(`from Users where name != '${"x".repeat(2_000)}'`)
+  await query.press("Control+Enter")
+  await page.getByRole("link", { name: "users/1", exact: true }).waitFor()
+  await isAt(null)
+})
+
+test("More terms are those of the field that is shown, also while another one is typed", async t => {
+  const { page } = await openOnMock(t, "#/settings")
+  const asked = []
+  await page.route(url => url.pathname.endsWith("/indexes/terms"), route => {
+    const query = new URL(route.request().url()).searchParams
+    asked.push([query.get("field"), query.get("fromValue")])
+    const number = 200 * asked.length
+    return route.fulfill({ json: { Terms: Array.from({ length: 200 }, (_, at) => `${query.get("field")} ${number + at}`) } })
+  })
+  await page.evaluate(() => { location.hash = "#/indexes/shop/Orders%2FByCompany" })
+  await page.getByRole("tab", { name: "Terms" }).click()
+  await page.getByLabel("Field", { exact: true }).fill("city")
+  await page.getByRole("button", { name: "Show" }).click()
+  await page.getByText("200 values so far").waitFor()
+  await page.getByLabel("Field", { exact: true }).fill("ag")
+  await page.getByRole("button", { name: "More" }).click()
+  await page.getByText("400 values so far").waitFor()
+  assert.deepEqual(asked, [["city", null], ["city", "city 399"]])
+})
+
+test("A change by query that the node does not know any more can be closed", async t => {
+  const { page } = await openOnMock(t, "#/query/shop?q=from%20Users")
+  await page.route(url => url.pathname.endsWith("/queries"), route => route.request().method() === "DELETE" ? route.fulfill({ json: { OperationId: 7, OperationNodeTag: "A" } }) : route.continue())
+  let polls = 0
+  await page.route(url => url.pathname.endsWith("/operations/state"), route => {
+    polls++
+    return route.fulfill({ status: 400, contentType: "application/json", body: '{"Message":"This node knows no operation 7: it was restarted since."}' })
+  })
+  await page.getByRole("button", { name: "More actions on this query" }).click()
+  await page.getByRole("menuitem", { name: "Delete what it finds …" }).click()
+  await page.getByLabel("To confirm, type shop").fill("shop")
+  await page.getByRole("dialog").getByRole("button", { name: /^Delete/ }).click()
+  const panel = page.getByRole("region", { name: "Deleting by query" })
+  await panel.getByText("This node knows no operation 7").waitFor()
+  await panel.getByRole("button", { name: "Close" }).click()
+  await panel.waitFor({ state: "detached" })
+  assert.equal(polls, 1)
+})

@@ -9,7 +9,7 @@ import { useLeaving } from "../shell/leaving"
 import { manualHref } from "../shell/manual-href"
 import { Button, Copyable, ErrorSentence, Menu, Panel } from "../shell/parts"
 import { Refusal } from "../shell/request"
-import { hrefOf, route } from "../shell/route"
+import { hrefOf, replaceHash, route } from "../shell/route"
 import { may, session } from "../shell/session"
 import { storage } from "../shell/storage"
 import { askPlan, askQuery, bodyOf, isSameQuery, type Plan, type QueryAnswer, type Question } from "./ask-query"
@@ -37,8 +37,10 @@ export function QueryConsole({ database }: { database: string }) {
   const past = useSignal(readHistory(storage, database))
   const asked = route.value.query.get("q")
   const before = typed.get(database)?.text ? typed.get(database) : past.peek()[0]
+  // An address has only the query's text.
+  const parametersFor = (query: string) => past.peek().find((one) => one.text === query)?.parameters ?? ""
   const text = useSignal(asked ?? before?.text ?? "")
-  const parameters = useSignal(asked === null ? (before?.parameters ?? "") : "")
+  const parameters = useSignal(asked === null ? (before?.parameters ?? "") : parametersFor(asked))
   typed.set(database, { text: text.value, parameters: parameters.value })
   const options = useSignal({ timings: true, waits: false, seconds: 15 })
   const answer = useSignal<(QueryAnswer & { start: number; of: Question }) | null>(null)
@@ -61,6 +63,12 @@ export function QueryConsole({ database }: { database: string }) {
   const given = readParameters.node?.members?.map((member) => member.name) ?? []
   const missing = names.filter((name) => !given.includes(name))
   const isAskable = text.value.trim() !== "" && !isTooLong && parameterFault === null
+  // Of the text to run, which the link may have set just now.
+  const isRunnable = (of: Question) =>
+    of.text.trim() !== "" &&
+    of.text.length <= LongestQuery &&
+    !hasClause(of.text, "update") &&
+    (of.parameters.trim() === "" || parseJson(of.parameters).fault === null)
 
   /** Discards results of another query. Keeps results of this one, and the position in them, if a new request fails. */
   const fail = (failure: unknown, question: Question) => {
@@ -69,14 +77,16 @@ export function QueryConsole({ database }: { database: string }) {
   }
 
   const run = async (start = 0) => {
-    if (!isAskable || isPatch) return
+    const of = { text: text.value, parameters: parameters.value }
+    if (!isRunnable(of)) return
     running.value?.abort()
     const control = new AbortController()
-    const of = { text: text.value, parameters: parameters.value }
     running.value = control
     trouble.value = null
-    ran.current = of.text
-    if (of.text.length <= LongestInAddress) history.replaceState(null, "", `${hrefOf("query", database)}?q=${encodeURIComponent(of.text)}`)
+    const place = hrefOf("query", database)
+    replaceHash(of.text.length <= LongestInAddress ? `${place}?q=${encodeURIComponent(of.text)}` : place)
+    // The address is that of this query now. The effect below must not run it again.
+    ran.current = of.text.length <= LongestInAddress ? of.text : null
     try {
       const waitSeconds = options.value.waits ? options.value.seconds : null
       const found = await askQuery(
@@ -115,6 +125,7 @@ export function QueryConsole({ database }: { database: string }) {
   useEffect(() => {
     if (asked === null || asked === ran.current) return
     text.value = asked
+    parameters.value = parametersFor(asked)
     void run()
   }, [asked])
   useEffect(() => () => running.peek()?.abort(), [])

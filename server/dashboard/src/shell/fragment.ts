@@ -11,7 +11,11 @@ export interface Route {
 export function parse(hash: string): Route {
   // The fragment of a kiosk link is a token, not a location, and must not be shown.
   if (hash.startsWith("#kiosk=")) return { page: "", parts: [], query: new URLSearchParams() }
-  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2)
+  const place = hash.replace(/^#\/?/, "")
+  // Not split("?", 2), which drops what follows a second question mark.
+  const at = place.indexOf("?")
+  const path = at < 0 ? place : place.slice(0, at)
+  const query = at < 0 ? "" : place.slice(at + 1)
   const [page = "", ...parts] = path.split("/").map(decode)
   return { page, parts, query: new URLSearchParams(query) }
 }

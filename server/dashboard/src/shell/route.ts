@@ -14,6 +14,12 @@ addEventListener("hashchange", () => {
   route.value = parse(location.hash)
 })
 
+/** Replaces the current entry of the history by a location in the page, without a navigation. */
+export function replaceHash(hash: string): void {
+  history.replaceState(null, "", hash)
+  route.value = parse(hash)
+}
+
 /**
  * Returns a parameter of the address that has one effect, such as opening a panel, and removes it from the address. So
  * the same link can have the effect again.
