@@ -26,6 +26,25 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
+describe("The range of the known data", () => {
+  it("is that of the stores that are shown, and follows what they forget", () => {
+    const stage = new Stage()
+    const day = 86_400_000_000
+    const now = stage.bounds.newest
+    const live = { oldest: now - 8 * day, newest: now }
+    const file = { oldest: now - 365 * day, newest: now - 364 * day }
+    stage.addKnown(live)
+    stage.addKnown(file)
+    expect(stage.bounds.oldest).toBe(file.oldest)
+    stage.keepKnown(new Set([live]))
+    expect(stage.bounds.oldest).toBe(live.oldest)
+    live.oldest = now - day
+    stage.addKnown(live)
+    expect(stage.bounds.oldest).toBe(live.oldest)
+    stage.stop()
+  })
+})
+
 describe("Leaving the timeline", () => {
   it("stops drawing, even when new events or requests arrive later", () => {
     // A hidden page requests no frame, so no frame is pending when the stage stops.
@@ -35,7 +54,7 @@ describe("Leaving the timeline", () => {
     page.hidden = false
     stage.stop()
     expect(frames).toHaveLength(0)
-    stage.addKnown(1, 2, 3)
+    stage.addKnown({ oldest: 1, newest: 2 }, 3)
     stage.request()
     stage.go({ from: 0, span: 1 }, true)
     expect(frames).toHaveLength(0)

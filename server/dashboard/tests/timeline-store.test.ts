@@ -203,6 +203,20 @@ describe("the store of a node", () => {
   })
 })
 
+describe("A store that forgets what is older than a time", () => {
+  it("keeps no events, covered spans and lines from before", () => {
+    const store = new NodeStore("A", "")
+    const Columns = ["Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes"]
+    const rows = [100, 200, 300].map((start) => ["read", start, 10, 1])
+    store.addEvents({ Columns, Rows: rows, FromUnixMicroseconds: 50, UntilUnixMicroseconds: 400 })
+    store.lines.replace([100, 200, 300].map((time) => ({ time, values: [time, time, time] })))
+    store.forgetBefore(150)
+    expect([store.eventCount, store.oldest, store.lines.size, store.lines.time[0], store.lines.values[2]?.[0]]).toEqual([
+      2, 150, 2, 200, 200,
+    ])
+  })
+})
+
 describe("roll-ups", () => {
   it("are sorted by time, whatever the order of arrival", () => {
     const columns = new RollUpColumns()

@@ -43,6 +43,13 @@ export class Lines {
     return low
   }
 
+  forgetBefore(time: number): void {
+    const from = this.firstFrom(time)
+    if (from === 0) return
+    for (const column of [this.time, ...this.values]) column.copyWithin(0, from, this.size)
+    this.size -= from
+  }
+
   private reserve(size: number): void {
     if (size <= this.time.length) return
     let capacity = this.time.length

@@ -168,7 +168,9 @@ export class NodeStore {
       for (const columns of level.kinds) columns.drop(columns.firstAt(second))
     }
 
-    for (const columns of this.slow) columns.drop(columns.firstFrom(time))
+    for (const columns of [...this.events, ...this.slow]) columns.drop(columns.firstFrom(time))
+    this.covered.forgetBefore(time)
+    this.lines.forgetBefore(time)
   }
 
   private addTo(columns: EventColumns[], rows: EventRows): void {

@@ -72,6 +72,12 @@ export function TimelinePage() {
     for (const one of before) if (!wanted.includes(one.store.tag)) one.source?.stop()
     lives.value = wanted.map((tag) => before.find((one) => one.store.tag === tag) ?? follow(tag, stage, revision))
   })
+  // A removed file may have hundreds of megabytes.
+  useSignalEffect(() => {
+    const kept = new Set(stores.value)
+    stage.keepKnown(kept)
+    for (const store of choosers.current.keys()) if (!kept.has(store)) choosers.current.delete(store)
+  })
   useSignalEffect(() => stage.standStill(lives.value.length === 0 && files.value.length > 0))
   // Appends each node's live sample once a second, so that the lines reach the current time.
   useSignalEffect(() => {
@@ -122,7 +128,7 @@ export function TimelinePage() {
         if (file.size > MostFileBytes) throw new Error(`It has ${bytes(file.size)}; this page takes ${bytes(MostFileBytes)}.`)
         const read = fromFile(await file.text()).map((store) => ({ store, fileName: file.name }))
         files.value = [...files.value, ...read]
-        for (const { store } of read) stage.addKnown(store.oldest, store.newest)
+        for (const { store } of read) stage.addKnown(store)
         if (read[0]) goTo(stage, read[0].store)
       } catch (failure) {
         trouble.value = `${file.name}: ${failure instanceof Error ? failure.message : String(failure)}`
@@ -236,7 +242,7 @@ function NodeChoice({
 function follow(tag: string, stage: Stage, revision: { value: number }): Shown {
   const store = new NodeStore(tag, "")
   const source = new LiveSource(store, () => {
-    stage.addKnown(store.oldest, store.newest, store.covered.last)
+    stage.addKnown(store, store.covered.last)
     revision.value++
   })
   return { store, source }

@@ -15,6 +15,12 @@ export const LeastFollowedMicroseconds = 2 * Micro
 /** Share of the width that stays free at the right while long spans are followed. */
 const FollowedMargin = 0.01
 
+/** A store of data, and their range in microseconds; undefined without data. */
+export interface Known {
+  readonly oldest: number | undefined
+  readonly newest: number | undefined
+}
+
 /** Draws a part of the page besides the tracks, together with them: the axis, or the strip of the day. */
 export type Drawing = (view: View, palette: Palette) => void
 
@@ -41,8 +47,8 @@ export class Stage {
   private settling: ReturnType<typeof setTimeout> | undefined
   /** The clock of the followed node minus this browser's, in microseconds. */
   private ahead = 0
-  private oldest = Number.POSITIVE_INFINITY
-  private newest = Number.NEGATIVE_INFINITY
+  /** The range of the known data of each store, which forgets data and may be removed. */
+  private readonly known = new Map<Known, Bounds>()
   private isStill = false
   private isStopped = false
   private readonly stops: (() => void)[] = []
@@ -92,16 +98,20 @@ export class Stage {
   }
 
   get bounds(): Bounds {
-    const now = this.now()
-    const newest = this.isStill ? this.newest : Math.max(now, this.newest)
-    return { oldest: Math.min(this.oldest, newest - 60 * Micro), newest }
+    const newest = this.isStill ? this.newest : Math.max(this.now(), this.newest)
+    const oldest = Math.min(...[...this.known.values()].map((bounds) => bounds.oldest))
+    return { oldest: Math.min(oldest, newest - 60 * Micro), newest }
   }
 
-  /** Extends the range of known data, and draws it. `until` is the end of the data that a live node has just sent. */
-  addKnown(oldest: number | undefined, newest: number | undefined, until?: number): void {
+  private get newest(): number {
+    return Math.max(...[...this.known.values()].map((bounds) => bounds.newest))
+  }
+
+  /** Sets the range of a store's known data, and draws it. `until` is the end of the data that a live node has just sent. */
+  addKnown(store: Known, until?: number): void {
     this.additions++
-    if (oldest !== undefined) this.oldest = Math.min(this.oldest, oldest)
-    if (newest !== undefined) this.newest = Math.max(this.newest, newest)
+    const { oldest = Number.POSITIVE_INFINITY, newest = Number.NEGATIVE_INFINITY } = store
+    this.known.set(store, { oldest, newest })
     if (until !== undefined) {
       const ahead = until - Date.now() * 1000
       // The time on the network varies by milliseconds, so ignore small differences.
@@ -109,6 +119,11 @@ export class Stage {
     }
 
     this.request()
+  }
+
+  /** Forgets the ranges of all other stores. */
+  keepKnown(stores: ReadonlySet<Known>): void {
+    for (const store of this.known.keys()) if (!stores.has(store)) this.known.delete(store)
   }
 
   /** Stops following, for pages that only show files. */
