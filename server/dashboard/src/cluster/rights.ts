@@ -1,13 +1,18 @@
-/** Parses "shop:rw, birds" to `{ shop: "rw", birds: "ro" }`. Does not validate: the node refuses invalid rights. */
+/**
+ * Parses "shop:rw, birds" to `{ shop: "rw", birds: "ro" }`. The node refuses invalid rights, but would not see that a
+ * database is named twice, so this throws an error then.
+ */
 export function rightsOf(text: string): Record<string, string> {
-  return Object.fromEntries(
-    text
-      .split(",")
-      .map((one) => one.trim())
-      .filter(Boolean)
-      .map((one) => {
-        const at = one.lastIndexOf(":")
-        return at < 0 ? [one, "ro"] : [one.slice(0, at).trim(), one.slice(at + 1).trim()]
-      }),
-  )
+  const rights = text
+    .split(",")
+    .map((one) => one.trim())
+    .filter(Boolean)
+    .map((one): [string, string] => {
+      const at = one.lastIndexOf(":")
+      return at < 0 ? [one, "ro"] : [one.slice(0, at).trim(), one.slice(at + 1).trim()]
+    })
+  const names = rights.map(([name]) => name.toLowerCase())
+  const twice = rights.find((_, at) => names.indexOf(names[at] ?? "") < at)
+  if (twice) throw new Error(`The database ${twice[0]} is named twice. Name it once, with its right.`)
+  return Object.fromEntries(rights)
 }
