@@ -45,6 +45,14 @@ export function align(answers: Answer[], from: number, to: number, seconds: numb
   return table
 }
 
+/**
+ * Whether a time is so far after the table's that no shown value would be left of it: a cluster without clocks jumps by
+ * years when it learns the time, and each slot in between would be filled.
+ */
+export function isBeyond(table: Table, time: number): boolean {
+  return (time - table.from) / table.span - table.count > Math.ceil(table.seconds / table.span)
+}
+
 /** Fills gaps of one value: a single missed sample is no outage. */
 export function bridge(values: (number | null)[]): void {
   for (let at = 1; at < values.length - 1; at++) {

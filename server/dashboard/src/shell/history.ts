@@ -1,6 +1,6 @@
 import { type Signal, useSignal, useSignalEffect } from "@preact/signals"
-import { useEffect } from "preact/hooks"
-import { type Answer, align, bridge, type Table } from "./align"
+import { useEffect, useRef } from "preact/hooks"
+import { type Answer, align, bridge, isBeyond, type Table } from "./align"
 import { live, type Sample } from "./live"
 import { ask } from "./request"
 
@@ -30,6 +30,7 @@ export function useHistory(
   const table = useSignal<Table | null>(null)
   const history = useSignal<History | null>(null)
   const trouble = useSignal<unknown>(null)
+  const reload = useRef<() => Promise<void>>(async () => {})
   const key = `${tags.join()} ${names.join()} ${seconds} ${to ?? ""}`
   useEffect(() => {
     const leaving = new AbortController()
@@ -54,6 +55,7 @@ export function useHistory(
         if (!leaving.signal.aborted) trouble.value = failure
       }
     }
+    reload.current = load
     void load()
     const timer = setInterval(load, RefreshSeconds * 1000)
     // Loads the samples missed while the page was hidden. Otherwise the gap would look like an outage.
@@ -69,6 +71,12 @@ export function useHistory(
     const state = live.value
     if (!state || to !== undefined || !table.value) return
     const at = Date.parse(state.Time) / 1000
+    if (isBeyond(table.value, at)) {
+      table.value = null
+      void reload.current()
+      return
+    }
+
     for (const tag of tags) {
       const node = state.Nodes.find((one) => one.Tag === tag)
       if (node?.State === "up" && node.Sample) append(table.value, tag, names, at, node.Sample)

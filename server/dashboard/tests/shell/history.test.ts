@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { align } from "../../src/shell/align"
+import { align, isBeyond } from "../../src/shell/align"
 
 const answer = (Node: string, Rows: (number | null)[][]) => ({
   Node,
@@ -53,4 +53,9 @@ test("All columns have the widest span of the answers", () => {
   const table = align([answer("A", [[1000, 50]]), wide], 1000, 1059, 60)
   expect(table.span).toBe(30)
   expect(table.columns.get("A TemperatureCelsius")).toEqual([50, null])
+})
+
+test("A time after a jump of the cluster's clock is beyond the table, and one after a pause is not", () => {
+  const table = align([answer("A", [[1000, 50]])], 1000, 4600, 3600)
+  expect([4610, 8000, 10_000, 1000 + 2 * 365 * 86_400].map((time) => isBeyond(table, time))).toEqual([false, false, true, true])
 })
