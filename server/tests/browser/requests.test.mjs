@@ -158,3 +158,28 @@ test("A change by query that the node does not know any more can be closed", asy
   await panel.waitFor({ state: "detached" })
   assert.equal(polls, 1)
 })
+
+test("The log has each line once when answers are slow, and begins again when the node was restarted", async t => {
+  const { page } = await openOnMock(t, "#/settings")
+  await page.getByRole("table").waitFor()
+  await page.clock.install()
+  const lines = (...numbers) => ({ json: { Lines: numbers.map(Sequence => ({ Sequence, Time: "2026-11-30T00:00:00Z", Level: "information", EventId: 1, Text: `line ${Sequence}` })) } })
+  const held = await holdBack(page, url => url.pathname === "/admin/logs")
+  await page.evaluate(() => { location.hash = "#/logs" })
+  const answerNext = async answer => {
+    await waitUntil(page, () => held.length > 0)
+    await held.shift().fulfill(answer)
+  }
+  const shown = (...numbers) => page.waitForFunction(texts => [...document.querySelectorAll(".log-lines .text")].map(one => one.textContent).join() === texts, numbers.map(number => `line ${number}`).join())
+  await answerNext(lines(7, 8))
+  await shown(7, 8)
+  await page.clock.runFor(9_000)
+  await page.getByRole("button", { name: "Stop following" }).click()
+  await page.getByRole("button", { name: "Follow" }).click()
+  assert.equal(held.length, 1)
+  await answerNext(lines(9))
+  await shown(7, 8, 9)
+  await page.clock.runFor(2_000)
+  await answerNext(lines(1, 2))
+  await shown(1, 2)
+})

@@ -33,7 +33,15 @@ function Logs({ node }: { node: string }) {
   const wanted = useSignal("")
   const list = useRef<HTMLOListElement>(null)
   const leaving = useLeaving()
-  const read = async () => {
+  const reading = useRef<Promise<void> | null>(null)
+  // One request at a time: two with the same number would append the same lines twice.
+  const read = () => {
+    reading.current ??= readMore().finally(() => {
+      reading.current = null
+    })
+    return reading.current
+  }
+  const readMore = async () => {
     const after = lines.value?.at(-1)?.Sequence
     try {
       const query = new URLSearchParams({
@@ -42,7 +50,7 @@ function Logs({ node }: { node: string }) {
         limit: String(MostKept),
       })
       const { Lines } = await ask<{ Lines: LogLine[] }>(`/admin/logs?${query}`, { signal: leaving })
-      // A restarted node numbers its lines from 1 again.
+      // A restarted node numbers its lines from 1 again, and answers with the last ones.
       const last = Lines.at(-1)
       const isAnew = after !== undefined && last !== undefined && last.Sequence <= after
       if (Lines.length > 0 || lines.value === null) lines.value = [...(isAnew ? [] : (lines.value ?? [])), ...Lines].slice(-MostKept)

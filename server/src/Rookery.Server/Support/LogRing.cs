@@ -48,14 +48,17 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
         }
     }
 
-    /// <summary>Returns lines in order: the first ones after a number, or the last ones.</summary>
+    /// <summary>
+    /// Returns lines in order: the first ones after a number, or the last ones. A number that no line has yet is of an
+    /// earlier start, whose numbers began at 1 too: then the last lines.
+    /// </summary>
     /// <param name="after">Number of the last known line; null for none.</param>
     /// <param name="limit">Maximum number of lines.</param>
     public IReadOnlyList<LogLine> Read(long? after, int limit)
     {
         lock (_gate)
         {
-            return after is { } known
+            return after is { } known && known <= _sequence
                 ? [.. _lines.SkipWhile(line => line.Sequence <= known).Take(limit)]
                 : [.. _lines.Skip(Math.Max(0, _lines.Count - limit))];
         }

@@ -35,6 +35,17 @@ public sealed partial class LogRingTests
     }
 
     [Fact]
+    public void A_reader_that_knows_lines_of_an_earlier_start_gets_the_lines_of_this_one()
+    {
+        var ring = new LogRing();
+        Assert.Empty(ring.Read(1900, 10));
+        ring.Add(Now, LogLevel.Information, default, "line 1");
+        ring.Add(Now, LogLevel.Information, default, "line 2");
+        Assert.Equal(["line 1", "line 2"], ring.Read(1900, 10).Select(static line => line.Text));
+        Assert.Equal(["line 2"], ring.Read(1900, 1).Select(static line => line.Text));
+    }
+
+    [Fact]
     public void A_long_line_displaces_several_short_ones()
     {
         var ring = new LogRing(mostLines: 1000, mostBytes: 10_000);
