@@ -24,6 +24,12 @@ fail() {
   exit 1
 }
 
+# Waits until no other build changes what the builds of both architectures share: $cache and $tools. Until the calling script ends.
+lock_shared() {
+  exec 8>artifacts/image/lock
+  flock --nonblock 8 || { echo "waiting for the packages and tools of another build" && flock 8; }
+}
+
 # Prints one `sha256 mirror path` line for each package of a lock.
 locked_files() { # LOCK
   awk '/^Mirror: /{ mirror = $2 } /^Filename: /{ path = $2 } /^SHA256: /{ hash = $2 } /^$/{ if (path) print hash, mirror, path; path = "" } END { if (path) print hash, mirror, path }' "$1"
