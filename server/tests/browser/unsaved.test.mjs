@@ -161,3 +161,44 @@ test("A new token is created and shown until its button is pressed, whatever els
   await page.getByRole("button", { name: "Revoke the token late" }).waitFor()
   assert.match(page.url(), /#\/cluster\/access$/)
 })
+
+test("A text that was left is restored with the id that was typed, and also when its document was deleted meanwhile", async t => {
+  await open(t, "#/document/shop")
+  const editor = text("Document as JSON")
+  const undo = () => page.locator(".toast", { hasText: "left without saving" }).getByRole("button", { name: "Undo" }).click()
+  await text("Id").fill("orders/2026-17")
+  await editor.fill('{ "total": 17 }')
+  await go("#/settings")
+  await undo()
+  await text("Id").waitFor()
+  assert.equal(await text("Id").inputValue(), "orders/2026-17")
+
+  await go("#/document/shop/users%2F2")
+  await page.getByRole("heading", { name: "users/2" }).waitFor()
+  await page.locator(".toast").getByRole("button", { name: "Close" }).click()
+  await editor.fill('{ "name": "Unsaved" }')
+  await go("#/settings")
+  await fetch(`${node}/databases/shop/docs?id=users/2`, { method: "DELETE" })
+  await undo()
+  await text("Id").waitFor()
+  assert.equal(await text("Id").inputValue(), "users/2")
+  assert.match(await editor.inputValue(), /Unsaved/)
+  await page.getByRole("button", { name: "Save", exact: true }).click()
+  await page.getByRole("heading", { name: "users/2" }).waitFor()
+  assert.equal(await text("Id").count(), 0)
+  assert.match(await (await fetch(`${node}/databases/shop/docs?id=users/2`)).text(), /Unsaved/)
+})
+
+test("Later messages do not displace the one that offers to restore a text", async t => {
+  await open(t, "#/document/shop/users%2F3")
+  await text("Document as JSON").fill('{ "name": "Unsaved" }')
+  await go("#/indexes/shop/Orders%2FByCompany")
+  const pause = page.getByRole("button", { name: "Pause Orders/ByCompany" })
+  // The mock node refuses it each time.
+  for (let times = 1; times <= 3; times++) {
+    await pause.and(page.locator(":not([aria-busy=true])")).click()
+    await page.waitForFunction(least => document.querySelectorAll(".toast.bad").length >= least, Math.min(times, 2))
+  }
+  await page.locator(".toast", { hasText: "users/3 was left without saving." }).getByRole("button", { name: "Undo" }).click()
+  await page.getByText("not saved").waitFor()
+})

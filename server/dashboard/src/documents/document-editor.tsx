@@ -10,7 +10,7 @@ import { CodeEditor, goTo } from "./code-editor"
 import { ConflictDialog } from "./conflict-dialog"
 import { DocumentFacts } from "./document-facts"
 import { newDocumentText, type StoredDocument } from "./document-text"
-import { keepDraft, offerDraft, takeDraft } from "./drafts"
+import { keepDraft, offerDraft, restoredDrafts, takeDraft } from "./drafts"
 import { download } from "./export"
 import { highlightJson } from "./highlight"
 import { documentFault, formatJson, placeOf } from "./json-text"
@@ -41,13 +41,17 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
   const original = useSignal(stored?.text ?? newDocumentText(collection))
   const text = useSignal(draft?.text ?? original.value)
   // The change vector of the version that the text is based on, which is expected when the text is stored.
-  const base = useRef(draft ? draft.changeVector : (stored?.changeVector ?? null))
+  // A draft of a document that was deleted meanwhile is one of a new document.
+  const base = useRef(stored === null ? null : draft ? draft.changeVector : stored.changeVector)
   const isDone = useRef(false)
   /** Called with the id of a new document when it is stored. */
   const made = useRef<string | null>(null)
   const isGoingThere = useRef(false)
   const id = useSignal(
-    stored?.id ?? route.peek().query.get("id") ?? (collection && !collection.startsWith("@") ? `${collection.toLowerCase()}/` : ""),
+    stored?.id ??
+      draft?.id ??
+      route.peek().query.get("id") ??
+      (collection && !collection.startsWith("@") ? `${collection.toLowerCase()}/` : ""),
   )
   const isAskingToDrop = useSignal(false)
   const conflict = useSignal<{ theirs: StoredDocument | null } | null>(null)
@@ -68,7 +72,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
   const leave = useRef(() => {})
   leave.current = () => {
     if (text.value === original.value || isDone.current) return
-    const left = { text: text.value, changeVector: base.current }
+    const left = { id: made.current ?? id.value, text: text.value, changeVector: base.current }
     const place = made.current === null ? address : hrefOf("document", database, made.current)
     // The user leaves no text when the node ends the session, as at each of its restarts: it is restored after the sign-in.
     if (isGoingThere.current || hasEnded()) keepDraft(place, { ...left, isSaveWanted: isSaveWanted.current })
@@ -117,7 +121,9 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
     else if (leaving.aborted) leave.current()
     else if (made.current !== null) {
       isGoingThere.current = true
-      location.hash = hrefOf("document", database, made.current)
+      // The document may have been deleted while it was open, and be stored again under the address of its page.
+      if (route.peek().parts.slice(1).join("/") === made.current) restoredDrafts.value++
+      else location.hash = hrefOf("document", database, made.current)
     }
   }
 

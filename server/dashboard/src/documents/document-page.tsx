@@ -6,7 +6,7 @@ import { may } from "../shell/session"
 import { NoDatabase, useDatabases } from "./database-choice"
 import { DocumentEditor } from "./document-editor"
 import type { StoredDocument } from "./document-text"
-import { restoredDrafts } from "./drafts"
+import { hasDraft, restoredDrafts } from "./drafts"
 import { fetchDocument, readsAreLocal } from "./store"
 import "./documents.css"
 
@@ -36,6 +36,7 @@ export function DocumentPage() {
 function Stored({ database, id }: { database: string; id: string }) {
   const found = useSignal<StoredDocument | null | undefined>(undefined)
   const trouble = useSignal<unknown>(null)
+  const isLeft = useRef(false)
   const reading = useRef<AbortController | undefined>(undefined)
   // A new read ends the one before, which could fail after the new one has opened the document.
   const read = async () => {
@@ -63,6 +64,12 @@ function Stored({ database, id }: { database: string; id: string }) {
         Loading …
       </p>
     )
+  }
+
+  // The text that the user had not saved outlives the document.
+  if (found.value === null && hasDraft(location.hash)) isLeft.current = true
+  if (found.value === null && isLeft.current) {
+    return <DocumentEditor database={database} stored={null} collection={null} onStored={() => {}} />
   }
 
   if (found.value === null) {

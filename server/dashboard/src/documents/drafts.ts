@@ -7,6 +7,8 @@ import { holdPage, releasePage } from "../shell/unsaved"
  * document.
  */
 export interface Draft {
+  /** The document's id; for a new one as it was typed. */
+  id: string
   text: string
   changeVector: string | null
   /** Whether to save the text as soon as possible. */
@@ -23,6 +25,10 @@ export const restoredDrafts = signal(0)
 export function keepDraft(address: string, draft: Draft): void {
   drafts.set(address, draft)
   holdPage(drafts)
+}
+
+export function hasDraft(address: string): boolean {
+  return drafts.has(address)
 }
 
 /** Returns and removes the draft of a page. */

@@ -17,8 +17,10 @@ let last = 0
 /** Shows a message for some seconds. With `undo` it has a button that reverts the action and reports the result. */
 export function toast(text: string, options: { tone?: Shown["tone"]; undo?: () => Promise<unknown>; seconds?: number } = {}): void {
   const { tone = "normal", undo, seconds = undo ? 15 : 6 } = options
-  // Keep three, which fit on a phone.
-  shown.value = [...shown.value, { id: ++last, text, tone, seconds, undo }].slice(-3)
+  const older = [...shown.value]
+  const first = older.findIndex((one) => !one.undo)
+  if (older.length > 2) older.splice(Math.max(0, first), 1)
+  shown.value = [...older, { id: ++last, text, tone, seconds, undo }]
 }
 
 function drop(id: number): void {
