@@ -183,3 +183,17 @@ test("The log has each line once when answers are slow, and begins again when th
   await answerNext(lines(1, 2))
   await shown(1, 2)
 })
+
+test("An id that is typed is called missing only when the node has said so", async t => {
+  const { page } = await openOnMock(t, "#/document/shop/orders%2F1")
+  const editor = page.getByRole("textbox", { name: "Document as JSON" })
+  const held = await holdBack(page, url => url.pathname.endsWith("/docs") && url.searchParams.has("metadataOnly"))
+  await editor.fill('{ "user": "users/2", "other": "users/999" }')
+  await waitUntil(page, () => held.at(-1)?.request().postData()?.includes("users/999"))
+  await held.pop().fulfill({ json: { Results: [{ "@metadata": { "@id": "users/2" } }, null] } })
+  await page.getByText("users/999: no such document").waitFor()
+  await editor.fill('{ "user": "users/3" }')
+  await waitUntil(page, () => held.at(-1)?.request().postData()?.includes("users/3"))
+  await page.getByRole("link", { name: "users/3", exact: true }).waitFor()
+  assert.equal(await page.getByText("no such document").count(), 0)
+})
