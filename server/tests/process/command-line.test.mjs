@@ -41,6 +41,7 @@ test("Documents are put, read and deleted, and each result has its exit code", a
   ended(await withInput("{}", "put", ".", "rooks/1", "--if-match", "A:0-AAAAAAAAAAAAAAAAAAAAAA"), 75, /./)
   ended(await withInput('{"name":"Bert"}', "put", ".", "rooks/1", "-", "--if-match", vector), 0)
   ended(await withInput('{"name":', "put", ".", "rooks/2"), 78, /JSON/)
+  ended(await withInput(Buffer.from("from @all_docs where name = 'M\xfcller'", "latin1"), "query", ".", "-"), 65, /UTF-8/)
   ended(await rookery("put", ".", "rooks/2", "/nowhere/x.json"), 78, /no such file/)
   ended(await withInput('{"n":2}', "put", ".", "rooks/2"), 0)
   // Both documents are sent with Expect: 100-continue. The first is too long, so its body is never sent. The second

@@ -1,5 +1,7 @@
 using System.CommandLine;
+using System.Text;
 using System.Text.Json;
+using System.Text.Unicode;
 using Rookery.Access;
 using Rookery.Hosting;
 
@@ -32,11 +34,11 @@ internal sealed record AskedQuery(string Path, string Text, IReadOnlyList<(strin
         };
 
     /// <summary>Reads the query; the text `-` means stdin.</summary>
-    /// <exception cref="AdminException">A parameter has no name.</exception>
+    /// <exception cref="AdminException">A parameter has no name, or stdin is not UTF-8.</exception>
     public static async Task<AskedQuery> ReadAsync(string database, string text, string[]? parameters) =>
         new(
             NodeClient.PathOf(database),
-            text is "-" ? await Console.In.ReadToEndAsync() : text,
+            text is "-" ? TextOf(await InputFile.ReadAllAsync(text)) : text,
             [.. (parameters ?? []).Select(ReadParameter)]
         );
 
@@ -64,6 +66,12 @@ internal sealed record AskedQuery(string Path, string Text, IReadOnlyList<(strin
         }
     }
 
+    // Console.In would replace invalid bytes by U+FFFD, and the query would find nothing.
+    private static string TextOf(ReadOnlySpan<byte> utf8) =>
+        Utf8.IsValid(utf8)
+            ? Encoding.UTF8.GetString(utf8).TrimStart('\uFEFF')
+            : throw new AdminException("The query on stdin is not valid UTF-8. Save it as UTF-8.", ExitCode.BadInput);
+
     /// <summary>Creates the request body.</summary>
     public ByteArrayContent Body() => NodeClient.BodyOf(WriteMembers);
 
@@ -83,7 +91,7 @@ internal sealed record AskedQuery(string Path, string Text, IReadOnlyList<(strin
         foreach (var (name, value) in Parameters)
         {
             json.WritePropertyName(name);
-            value.WriteTo(json);
+            json.WriteExact(value);
         }
 
         json.WriteEndObject();

@@ -255,11 +255,24 @@ internal static class IndexCommand
     // Returns the writer of a request body with the definitions in a file.
     private static Action<Utf8JsonWriter> DefinitionsIn(string name, byte[] text)
     {
-        JsonElement root;
         try
         {
             using var json = JsonDocument.Parse(text);
-            root = json.RootElement.Clone();
+            var root = json.RootElement;
+            var definitions =
+                root.ValueKind == JsonValueKind.Object && root.TryGetProperty("Indexes"u8, out var several)
+                    ? several
+                    : root;
+            JsonElement[] each =
+                definitions.ValueKind == JsonValueKind.Array
+                    ? [.. definitions.EnumerateArray().Select(static definition => definition.Clone())]
+                    : [definitions.Clone()];
+            return body =>
+            {
+                body.WriteStartArray("Indexes"u8);
+                Array.ForEach(each, body.WriteExact);
+                body.WriteEndArray();
+            };
         }
         catch (JsonException malformed)
         {
@@ -268,28 +281,13 @@ internal static class IndexCommand
                 ExitCode.Configuration
             );
         }
-
-        return json =>
+        catch (InvalidOperationException)
         {
-            json.WriteStartArray("Indexes"u8);
-            var definitions =
-                root.ValueKind == JsonValueKind.Object && root.TryGetProperty("Indexes", out var several)
-                    ? several
-                    : root;
-            if (definitions.ValueKind == JsonValueKind.Array)
-            {
-                foreach (var definition in definitions.EnumerateArray())
-                {
-                    definition.WriteTo(json);
-                }
-            }
-            else
-            {
-                definitions.WriteTo(json);
-            }
-
-            json.WriteEndArray();
-        };
+            throw new AdminException(
+                $"{name} is not valid JSON: the name of a member has half of a surrogate pair.",
+                ExitCode.Configuration
+            );
+        }
     }
 
     private static Command Remove() =>

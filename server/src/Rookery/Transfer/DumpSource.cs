@@ -1,5 +1,5 @@
-using System.Buffers;
 using System.Globalization;
+using System.Runtime.InteropServices;
 using System.Text.Json;
 using Rookery.Terminal;
 
@@ -20,7 +20,7 @@ internal sealed class DumpSource : IRecordSource
     private const int IdentitiesAtOnce = 1000;
 
     private readonly JsonElements _json;
-    private readonly ArrayBufferWriter<byte> _line = new();
+    private readonly OneLine _line = new();
     private readonly SortedDictionary<string, long> _skipped = new(StringComparer.Ordinal);
     private readonly List<(string Name, long Value)> _identities = [];
     private string? _section; // the array whose elements are read next; null between two members
@@ -44,9 +44,20 @@ internal sealed class DumpSource : IRecordSource
     /// <summary>The definitions of static indexes; complete once the whole dump is read.</summary>
     public List<JsonElement> Indexes { get; } = [];
 
-    /// <summary>Returns the name of an index for messages; a dash if its definition has none.</summary>
-    public static string NameOf(JsonElement index) =>
-        index.TryGetProperty("Name", out var name) && name.ValueKind == JsonValueKind.String ? name.GetString()! : "-";
+    /// <summary>Returns the name of an index for messages; a dash if its definition has no readable name.</summary>
+    public static string NameOf(JsonElement index)
+    {
+        try
+        {
+            return TryGetMember(index, "Name"u8, out var name) && name.ValueKind == JsonValueKind.String
+                ? name.GetString()!
+                : "-";
+        }
+        catch (InvalidOperationException)
+        {
+            return "-"; // half of a surrogate pair, or invalid UTF-8
+        }
+    }
 
     /// <summary>The skipped parts and their counts, by their names in the dump.</summary>
     public IReadOnlyDictionary<string, long> Skipped => _skipped;
@@ -122,7 +133,7 @@ internal sealed class DumpSource : IRecordSource
             }
             else if (isElement && IsDocument(element))
             {
-                var document = OnOneLine(element);
+                var document = _line.Of(JsonMarshal.GetRawUtf8Value(element));
                 _documents++;
                 record = new ImportRecord(document, _documents);
                 return true;
@@ -226,18 +237,50 @@ internal sealed class DumpSource : IRecordSource
             return default;
         }
 
-        if (element.TryGetProperty("@raven-blob-size", out var segment))
+        if (TryGetMember(element, "@raven-blob-size"u8, out var segment))
         {
             return ("TimeSeries", segment.GetInt64());
         }
 
         return
-            element.TryGetProperty("@metadata", out var metadata)
+            TryGetMember(element, "@metadata"u8, out var metadata)
             && metadata.ValueKind == JsonValueKind.Object
-            && metadata.TryGetProperty("@export-type", out var type)
-            && type.ValueEquals("Attachment")
+            && TryGetMember(metadata, "@export-type"u8, out var type)
+            && JsonMarshal.GetRawUtf8Value(type).SequenceEqual("\"Attachment\""u8)
             ? ("Attachments", element.GetProperty("Size").GetInt64())
             : default;
+    }
+
+    /// <summary>
+    /// Finds a member even if names beside it have escapes that stand for no character, on which
+    /// <see cref="JsonElement.TryGetProperty(ReadOnlySpan{byte}, out JsonElement)"/> throws. The node refuses such
+    /// documents one by one.
+    /// </summary>
+    private static bool TryGetMember(JsonElement element, ReadOnlySpan<byte> name, out JsonElement value)
+    {
+        foreach (var member in element.EnumerateObject())
+        {
+            if (IsNamed(member, name))
+            {
+                value = member.Value;
+                return true;
+            }
+        }
+
+        value = default;
+        return false;
+    }
+
+    private static bool IsNamed(JsonProperty member, ReadOnlySpan<byte> name)
+    {
+        try
+        {
+            return member.NameEquals(name);
+        }
+        catch (InvalidOperationException)
+        {
+            return false;
+        }
     }
 
     private bool IsDocument(JsonElement element)
@@ -249,9 +292,9 @@ internal sealed class DumpSource : IRecordSource
 
         // Entries without an id are no documents: conflicts, and other entries of older builds.
         bool isDocument =
-            element.TryGetProperty("@metadata", out var metadata)
+            TryGetMember(element, "@metadata"u8, out var metadata)
             && metadata.ValueKind == JsonValueKind.Object
-            && metadata.TryGetProperty("@id", out _);
+            && TryGetMember(metadata, "@id"u8, out _);
         if (!isDocument)
         {
             CountSkipped("Docs without an id", count: 1);
@@ -309,22 +352,5 @@ internal sealed class DumpSource : IRecordSource
         }
 
         Indexes.Add(index);
-    }
-
-    private ReadOnlyMemory<byte> OnOneLine(JsonElement document)
-    {
-        _line.ResetWrittenCount();
-        using var json = new Utf8JsonWriter(
-            _line,
-            new JsonWriterOptions
-            {
-                Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
-                MaxDepth = JsonElements.DeepestLevel,
-                SkipValidation = true,
-            }
-        );
-        document.WriteTo(json);
-        json.Flush();
-        return _line.WrittenMemory;
     }
 }

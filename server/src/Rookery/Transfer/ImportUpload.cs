@@ -98,7 +98,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
             using var body = NodeClient.BodyOf(json =>
             {
                 json.WriteStartArray("Indexes"u8);
-                index.WriteTo(json);
+                json.WriteExact(index);
                 json.WriteEndArray();
             });
             using var answer = await AskAsync(HttpMethod.Put, "indexes", body, timeout);

@@ -1,4 +1,3 @@
-using System.Buffers;
 using System.Text.Json;
 
 namespace Rookery.Transfer;
@@ -10,7 +9,7 @@ namespace Rookery.Transfer;
 internal sealed class JsonSource(ByteSource bytes) : IRecordSource
 {
     private readonly JsonElements _json = new(bytes);
-    private readonly ArrayBufferWriter<byte> _line = new();
+    private readonly OneLine _line = new();
     private bool _hasBegun;
     private bool _isInArray;
     private long _documents;
@@ -124,19 +123,9 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
         }
     }
 
-    /// <summary>
-    /// Reads a value as one line. Replaces its newlines with spaces: in JSON they occur only between tokens.
-    /// </summary>
     private ImportRecord ReadRecord()
     {
-        var value = _json.TakeValue();
-        _line.ResetWrittenCount();
-        var line = _line.GetSpan(value.Length)[..value.Length];
-        value.Span.CopyTo(line);
-        line.Replace((byte)'\n', (byte)' ');
-        line.Replace((byte)'\r', (byte)' ');
-        _line.Advance(value.Length);
         _documents++;
-        return new ImportRecord(_line.WrittenMemory, _documents);
+        return new ImportRecord(_line.Of(_json.TakeValue().Span), _documents);
     }
 }

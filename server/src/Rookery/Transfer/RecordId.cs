@@ -12,12 +12,6 @@ namespace Rookery.Transfer;
 /// <param name="seed">Identifies this import.</param>
 internal sealed class RecordId(string seed)
 {
-    private static readonly JsonWriterOptions Writing = new()
-    {
-        Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
-        SkipValidation = true,
-    };
-
     private readonly ArrayBufferWriter<byte> _written = new();
 
     /// <summary>
@@ -27,99 +21,94 @@ internal sealed class RecordId(string seed)
     /// <param name="json">The document.</param>
     /// <param name="number">The number of the record in the input, from 1.</param>
     /// <returns>The document; valid until the next call.</returns>
+    /// <remarks>
+    /// The id is inserted into the bytes. If the document were written anew, its invalid bytes would become U+FFFD, and
+    /// the node could not refuse them.
+    /// </remarks>
     public ReadOnlyMemory<byte> Complete(ReadOnlyMemory<byte> json, long number)
     {
         try
         {
-            if (HasId(json.Span))
+            if (FindGap(json.Span) is not { } gap)
             {
                 return json;
             }
 
-            using var document = JsonDocument.Parse(json, JsonElements.Parsing);
-            if (document.RootElement.ValueKind != JsonValueKind.Object)
-            {
-                return json;
-            }
-
-            Write(document.RootElement, number);
+            byte[] hash = SHA256.HashData(Encoding.UTF8.GetBytes($"{seed}/{number}"));
+            string id = Convert.ToHexStringLower(hash.AsSpan(0, 16));
+            _written.ResetWrittenCount();
+            _written.Write(json.Span[..gap.Position]);
+            Encoding.UTF8.GetBytes($"{gap.Before}{id}{gap.After}", _written);
+            _written.Write(json.Span[gap.Position..]);
             return _written.WrittenMemory;
         }
-        catch (JsonException)
+        catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
         {
+            // A name with half of a surrogate pair is an InvalidOperationException.
             return json;
         }
     }
 
-    private static bool HasId(ReadOnlySpan<byte> json)
+    /// <summary>Returns where the id is missing; null if the document has one, or is no object.</summary>
+    /// <exception cref="JsonException">The input is no JSON.</exception>
+    /// <exception cref="InvalidOperationException">A name has an escape that stands for no character.</exception>
+    private static Gap? FindGap(ReadOnlySpan<byte> json)
     {
-        // Most documents without an id do not contain this text at all.
-        if (json.IndexOf("\"@id\""u8) < 0)
+        var reader = new Utf8JsonReader(json, JsonElements.Reading);
+        reader.Read();
+        if (reader.TokenType != JsonTokenType.StartObject)
         {
-            return false;
+            return null;
         }
 
-        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = 512 });
-        reader.Read();
+        Gap? gap = null;
+        bool hasMetadata = false;
+        string comma = string.Empty;
         while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {
+            comma = ",";
             bool isMetadata = reader.ValueTextEquals("@metadata"u8);
+            hasMetadata |= isMetadata;
             reader.Read();
-            if (!isMetadata || reader.TokenType != JsonTokenType.StartObject)
+            if (isMetadata && reader.TokenType == JsonTokenType.StartObject)
             {
-                reader.Skip();
-                continue;
-            }
-
-            while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
-            {
-                if (reader.ValueTextEquals("@id"u8))
+                gap = FindGapInMetadata(ref reader);
+                if (gap is null)
                 {
-                    return true;
+                    return null;
                 }
-
+            }
+            else
+            {
                 reader.Skip();
             }
         }
 
-        return false;
+        // After the other members, so that the node's errors name the positions of the input.
+        int end = (int)reader.TokenStartIndex;
+        reader.Read(); // throws if more than white space follows
+        return hasMetadata ? gap : new Gap(end, comma + "\"@metadata\":{\"@id\":\"", "\"}");
     }
 
-    private void Write(JsonElement document, long number)
+    private static Gap? FindGapInMetadata(ref Utf8JsonReader reader)
     {
-        byte[] hash = SHA256.HashData(Encoding.UTF8.GetBytes($"{seed}/{number}"));
-        string id = Convert.ToHexStringLower(hash.AsSpan(0, 16));
-        _written.ResetWrittenCount();
-        using var json = new Utf8JsonWriter(_written, Writing);
-        json.WriteStartObject();
-        bool hasMetadata = false;
-        foreach (var member in document.EnumerateObject())
+        string comma = string.Empty;
+        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {
-            if (!member.NameEquals("@metadata"u8) || member.Value.ValueKind != JsonValueKind.Object)
+            comma = ",";
+            bool isId = reader.ValueTextEquals("@id"u8);
+            reader.Read();
+            if (isId)
             {
-                member.WriteTo(json);
-                continue;
+                return null;
             }
 
-            hasMetadata = true;
-            json.WriteStartObject("@metadata"u8);
-            json.WriteString("@id"u8, id);
-            foreach (var inner in member.Value.EnumerateObject())
-            {
-                inner.WriteTo(json);
-            }
-
-            json.WriteEndObject();
+            reader.Skip();
         }
 
-        if (!hasMetadata && !document.TryGetProperty("@metadata", out _))
-        {
-            json.WriteStartObject("@metadata"u8);
-            json.WriteString("@id"u8, id);
-            json.WriteEndObject();
-        }
-
-        json.WriteEndObject();
-        json.Flush();
+        return new Gap((int)reader.TokenStartIndex, comma + "\"@id\":\"", "\"");
     }
+
+    /// <summary>Where the generated id is inserted, and the JSON before and after it.</summary>
+    private readonly record struct Gap(int Position, string Before, string After);
 }

@@ -32,7 +32,11 @@ public sealed class DumpSourceTests
             documents.Add(Encoding.UTF8.GetString(record.Json.Span));
         }
 
-        Assert.Equal(["""{"a":1,"@metadata":{"@id":"a/1"}}""", """{"@metadata":{"@id":"a/2"}}"""], documents);
+        Assert.Equal(
+            ["""{"a":1,"@metadata":{"@id":"a/1"}}""", """{"@metadata":{"@id":"a/2"}}"""],
+            documents.Select(static document => document.Replace(" ", string.Empty, StringComparison.Ordinal))
+        );
+        Assert.DoesNotContain(documents, static document => document.Contains('\n', StringComparison.Ordinal));
         Assert.Equal([("a|", 7), ("b|", 8)], source.TakeIdentities());
         Assert.Equal(["Attachments", "New", "TimeSeries"], source.Skipped.Keys);
         Assert.Equal("70000", source.BuildVersion);
@@ -82,11 +86,30 @@ public sealed class DumpSourceTests
     [InlineData("{\"Name\":\"Orders/ByCompany\"}", "Orders/ByCompany")]
     [InlineData("{\"Name\":7}", "-")]
     [InlineData("{\"Name\":null}", "-")]
+    [InlineData("{\"Name\":\"\\ud800\"}", "-")]
+    [InlineData("{\"\\ud800\":1,\"Name\":\"A\"}", "A")]
     [InlineData("{}", "-")]
     public void A_refused_index_is_reported_by_name(string definition, string name)
     {
         using var index = JsonDocument.Parse(definition);
         Assert.Equal(name, DumpSource.NameOf(index.RootElement));
+    }
+
+    [Theory]
+    [InlineData("{\"name\":\"M\u00ff\",\"@metadata\":{\"@id\":\"a\"}}")]
+    [InlineData("{\"name\":\"\\ud800\",\"@metadata\":{\"@id\":\"a\"}}")]
+    [InlineData("{\"\\ud800\":1,\"@metadata\":{\"@id\":\"a\"}}")]
+    [InlineData("{\"@metadata\":{\"\\ud800\":1,\"@export-type\":7,\"@id\":\"a\"}}")]
+    public void A_document_with_an_invalid_text_is_left_to_the_node_unchanged(string document)
+    {
+        // Each character becomes one byte, so that some documents are no UTF-8.
+        var dump = Encoding.Latin1.GetBytes($"{{\"Docs\":[{document},{{\"@metadata\":{{\"@id\":\"b\"}}}}]}}");
+        var source = new DumpSource(new ByteSource(new MemoryStream(dump)));
+        Assert.True(source.TryRead(out var record));
+        Assert.Equal(document, Encoding.Latin1.GetString(record.Json.Span));
+        Assert.True(source.TryRead(out _));
+        Assert.False(source.TryRead(out _));
+        Assert.Empty(source.Skipped);
     }
 
     [Fact]
