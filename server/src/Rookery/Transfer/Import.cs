@@ -153,13 +153,15 @@ internal sealed class Import(
             }
 
             records++;
-            if (record.Error is not null)
+            string? error = record.Error;
+            var json = error is null ? _ids.Complete(record.Json, records, out error) : default;
+            if (error is not null)
             {
-                part.Refused.Add((record.Place, record.Error));
+                part.Refused.Add((record.Place, error));
                 continue;
             }
 
-            part.Lines.Write(_ids.Complete(record.Json, records).Span);
+            part.Lines.Write(json.Span);
             part.Lines.WriteByte((byte)'\n');
             part.Places.Add(record.Place);
         }

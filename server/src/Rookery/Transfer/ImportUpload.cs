@@ -33,8 +33,8 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     private const int IdentitiesAtOnce = 16;
 
     /// <summary>
-    /// Sends lines of JSON, and returns when all valid ones are durable. Every document has an id, so that a part may
-    /// be sent twice.
+    /// Sends lines of JSON, and returns when all valid ones are durable. Every document has a complete id
+    /// (<see cref="RecordId"/>), so that a part may be sent twice.
     /// </summary>
     /// <exception cref="ImportRefusedException">The node refuses the whole part.</exception>
     /// <exception cref="AdminException">The node does not answer for minutes.</exception>

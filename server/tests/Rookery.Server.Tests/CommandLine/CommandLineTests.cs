@@ -175,8 +175,8 @@ public sealed class CommandLineTests
     public void A_document_without_an_id_gets_the_same_id_each_time(string document, bool getsOne)
     {
         var json = Encoding.UTF8.GetBytes(document);
-        string once = Encoding.UTF8.GetString(new RecordId("seed").Complete(json, number: 7).Span);
-        Assert.Equal(once, Encoding.UTF8.GetString(new RecordId("seed").Complete(json, 7).Span));
+        string once = Encoding.UTF8.GetString(new RecordId("seed").Complete(json, number: 7, out _).Span);
+        Assert.Equal(once, Encoding.UTF8.GetString(new RecordId("seed").Complete(json, 7, out _).Span));
         if (!getsOne)
         {
             Assert.Equal(document, once[..document.Length]);
@@ -188,12 +188,12 @@ public sealed class CommandLineTests
         Assert.Equal(32, id.Length);
         Assert.DoesNotContain(
             id,
-            Encoding.UTF8.GetString(new RecordId("seed").Complete(json, 8).Span),
+            Encoding.UTF8.GetString(new RecordId("seed").Complete(json, 8, out _).Span),
             StringComparison.Ordinal
         );
         Assert.DoesNotContain(
             id,
-            Encoding.UTF8.GetString(new RecordId("other").Complete(json, 7).Span),
+            Encoding.UTF8.GetString(new RecordId("other").Complete(json, 7, out _).Span),
             StringComparison.Ordinal
         );
     }

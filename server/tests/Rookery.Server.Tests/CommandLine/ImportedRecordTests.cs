@@ -10,7 +10,8 @@ namespace Rookery.Server.Tests.CommandLine;
 /// </summary>
 public sealed class ImportedRecordTests(RunningServer server) : IClassFixture<RunningServer>, IDisposable
 {
-    private const string Id = "\"@id\":\"8dd6c1357c97a0b7a016fe2dd9e24c73\"";
+    private const string Hash = "8dd6c1357c97a0b7a016fe2dd9e24c73";
+    private const string Id = $"\"@id\":\"{Hash}\"";
 
     private readonly DirectoryInfo _directory = Directory.CreateTempSubdirectory("rookery-import-");
 
@@ -24,8 +25,42 @@ public sealed class ImportedRecordTests(RunningServer server) : IClassFixture<Ru
     public void An_id_is_inserted_into_the_bytes_of_a_document(string before, string inserted, string after)
     {
         string document = before + (inserted.Contains('{', StringComparison.Ordinal) ? after[1..] : after);
-        var completed = new RecordId("seed").Complete(Encoding.Latin1.GetBytes(document), number: 1);
+        var completed = new RecordId("seed").Complete(Encoding.Latin1.GetBytes(document), number: 1, out _);
         Assert.Equal(before + inserted + Id + after, Encoding.Latin1.GetString(completed.Span));
+    }
+
+    [Theory]
+    [InlineData("null", "\"HASH\"")]
+    [InlineData("\"\"", "\"HASH\"")]
+    [InlineData("\"orders/\"", "\"orders/HASH\"")]
+    [InlineData("\"orders\\/\"", "\"orders\\/HASH\"")]
+    [InlineData("\"orders\\u002f\"", "\"orders\\u002fHASH\"")]
+    [InlineData("\"orders/1\"", "\"orders/1\"")]
+    [InlineData("7", "7")]
+    public void An_id_that_the_node_would_complete_is_completed_before_it_is_sent(string written, string sent)
+    {
+        string Document(string id) => $"{{\"@metadata\":{{\"\\u0040id\":{id},\"x\":1}},\"n\":1}}";
+        var completed = new RecordId("seed").Complete(
+            Encoding.UTF8.GetBytes(Document(written)),
+            1,
+            out string? refusal
+        );
+        Assert.Null(refusal);
+        Assert.Equal(
+            Document(sent.Replace("HASH", Hash, StringComparison.Ordinal)),
+            Encoding.UTF8.GetString(completed.Span)
+        );
+    }
+
+    [Fact]
+    public async Task A_record_that_asks_for_a_consecutive_number_is_refused_by_its_line()
+    {
+        string db = await server.CreateDatabaseAsync();
+        var file = await WriteAsync(
+            "{\"@metadata\":{\"@id\":\"orders|\"}}\n{\"@metadata\":{\"@id\":\"orders/\"}}\n{\"@metadata\":{\"@id\":null}}\n"
+        );
+        Assert.Equal(ExitCode.BadInput, await RunAsync("import", db, file));
+        Assert.Equal(2, await server.CountAsync(db));
     }
 
     [Fact]
