@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Data;
+using Rookery.Documents.Ids;
 using Rookery.Hosting;
 using Rookery.Hosting.Logging;
 using Rookery.Platform;
@@ -75,13 +76,22 @@ internal static class WaitCommand
         long startedAt = time.GetTimestamp();
         while (true)
         {
-            JsonElement[] behind =
+            JsonElement[] awaited =
             [
                 .. (await client.GetJsonAsync(HttpMethod.Get, path + AwaitedProgress))
                     .GetProperty("Results")
                     .EnumerateArray()
-                    .Where(index => IsNamed(index, name) && IsBehind(index)),
+                    .Where(index => IsNamed(index, name)),
             ];
+            if (name is not null && awaited.Length == 0)
+            {
+                throw new AdminException(
+                    $"There is no index '{VisibleText.OfLine(name)}' any more. It was deleted during the wait.",
+                    ExitCode.NotFound
+                );
+            }
+
+            JsonElement[] behind = [.. awaited.Where(IsBehind)];
             if (behind.Length == 0)
             {
                 return ExitCode.Success;
@@ -117,8 +127,8 @@ internal static class WaitCommand
     // complete.
     private static bool IsNamed(JsonElement index, string? name) =>
         name is null
-        || index.GetProperty("Name").ValueEquals(name)
-        || index.GetProperty("Name").ValueEquals(Replacement + name);
+        || IgnoredCase.OfNames.Equals(index.GetProperty("Name").GetString(), name)
+        || IgnoredCase.OfNames.Equals(index.GetProperty("Name").GetString(), Replacement + name);
 
     private static bool IsBehind(JsonElement index) =>
         index.GetProperty("IsStale").GetBoolean()
