@@ -162,10 +162,22 @@ public sealed class ServeConfigurationTests
     [InlineData("[]", "one JSON object")]
     [InlineData("", "not valid JSON in line 1")]
     [InlineData("{} {}", "not valid JSON in line 1")]
+    [InlineData(
+        "{\n\"data\":\"/B\u00fccher\"}",
+        "has a text that is not UTF-8, or has half of a surrogate pair, in line 2"
+    )]
+    [InlineData("{\"data\":\"\\ud800\"}", "half of a surrogate pair, in line 1")]
+    [InlineData("{\"\\ud800\":1}", "half of a surrogate pair, in line 1")]
+    [InlineData("{\"journal\":\"/a\\u0000b\"}", "has a NUL character in \"journal\" in line 1")]
+    [InlineData(
+        "{\"webhook\":{\"url\":\"https://a/b\",\"tokenFile\":\"\"}}",
+        "gives \"webhook.tokenFile\" an empty path"
+    )]
+    [InlineData("{\"form\":{\"expect\":3,\"phraseFile\":\" \"}}", "gives \"form.phraseFile\" an empty path in line 1")]
     public void An_invalid_file_is_refused_with_name_and_line(string text, string expected)
     {
         var refused = Assert.Throws<ConfigurationException>(() =>
-            ConfigurationFile.Parse("f.json", Encoding.UTF8.GetBytes(text))
+            ConfigurationFile.Parse("f.json", Encoding.Latin1.GetBytes(text))
         );
 
         Assert.Contains("f.json", refused.Message, StringComparison.Ordinal);

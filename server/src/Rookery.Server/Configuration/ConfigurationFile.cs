@@ -51,7 +51,7 @@ public static class ConfigurationFile
             );
             while (_reader.Read() && _reader.TokenType == JsonTokenType.PropertyName)
             {
-                string name = _reader.GetString()!;
+                string name = Text();
                 Require(seen.Add(name), $"names \"{name}\" a second time");
                 settings = ReadSetting(settings, name);
             }
@@ -87,7 +87,7 @@ public static class ConfigurationFile
             Require(_reader.TokenType == JsonTokenType.StartObject, $"gives \"{name}\" a value that is not an object");
             while (_reader.Read() && _reader.TokenType == JsonTokenType.PropertyName)
             {
-                string member = _reader.GetString()!;
+                string member = Text();
                 Require(member is "expect" or "phraseFile", $"has the unknown setting \"{name}.{member}\"");
                 Require(
                     member is "expect" ? expect is null : phraseFile is null,
@@ -95,7 +95,7 @@ public static class ConfigurationFile
                 );
                 if (member is "phraseFile")
                 {
-                    phraseFile = ReadText($"{name}.{member}");
+                    phraseFile = ReadPath($"{name}.{member}");
                     continue;
                 }
 
@@ -121,10 +121,11 @@ public static class ConfigurationFile
             Require(_reader.TokenType == JsonTokenType.StartObject, $"gives \"{name}\" a value that is not an object");
             while (_reader.Read() && _reader.TokenType == JsonTokenType.PropertyName)
             {
-                string member = _reader.GetString()!;
+                string member = Text();
                 Require(member is "url" or "form" or "tokenFile", $"has the unknown setting \"{name}.{member}\"");
                 Require(!texts.ContainsKey(member), $"names \"{name}.{member}\" a second time");
-                texts[member] = ReadText($"{name}.{member}");
+                string setting = $"{name}.{member}";
+                texts[member] = member is "tokenFile" ? ReadPath(setting) : ReadText(setting);
             }
 
             Require(texts.ContainsKey("url"), $"must say \"url\" in \"{name}\"");
@@ -139,7 +140,29 @@ public static class ConfigurationFile
         {
             _reader.Read();
             Require(_reader.TokenType == JsonTokenType.String, $"gives \"{name}\" a value that is not a string");
-            return _reader.GetString()!;
+            string text = Text();
+            Require(!text.Contains('\0', StringComparison.Ordinal), $"has a NUL character in \"{name}\"");
+            return text;
+        }
+
+        // An empty path would be the directory in which the node was started.
+        private string ReadPath(string name)
+        {
+            string path = ReadText(name);
+            Require(!string.IsNullOrWhiteSpace(path), $"gives \"{name}\" an empty path");
+            return path;
+        }
+
+        private readonly string Text()
+        {
+            try
+            {
+                return _reader.GetString()!;
+            }
+            catch (InvalidOperationException)
+            {
+                throw Invalid("has a text that is not UTF-8, or has half of a surrogate pair,");
+            }
         }
 
         private bool ReadFlag(string name)

@@ -53,20 +53,13 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
             return Nothing;
         }
 
-        try
-        {
-            var settings = Parse(path, NodeAddress.ReadFile(path));
-            return settings.Token is not null && (File.GetUnixFileMode(path) & AccessOfOthers) != UnixFileMode.None
-                ? throw InvalidFile(
-                    path,
-                    $"contains a token and other users may access it, so it is not read: chmod 600 {path}"
-                )
-                : settings;
-        }
-        catch (JsonException malformed)
-        {
-            throw InvalidFile(path, $"is not valid JSON in line {malformed.LineNumber + 1}");
-        }
+        var settings = Parse(path, NodeAddress.ReadFile(path));
+        return settings.Token is not null && (File.GetUnixFileMode(path) & AccessOfOthers) != UnixFileMode.None
+            ? throw InvalidFile(
+                path,
+                $"contains a token and other users may access it, so it is not read: chmod 600 {path}"
+            )
+            : settings;
     }
 
     /// <summary>Replaces the file, with access for its owner only.</summary>
@@ -118,9 +111,30 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
     }
 
     /// <summary>Parses the file's text.</summary>
-    /// <exception cref="AdminException">The JSON is not a valid settings object.</exception>
-    /// <exception cref="JsonException">The text is not JSON.</exception>
+    /// <exception cref="AdminException">The text is not the JSON of a valid settings object.</exception>
     internal static UserSettings Parse(string path, string text)
+    {
+        // The reader of the file replaces invalid bytes by this character.
+        if (text.Contains('\uFFFD', StringComparison.Ordinal))
+        {
+            throw InvalidFile(path, "is not valid UTF-8");
+        }
+
+        try
+        {
+            return ParseJson(path, text);
+        }
+        catch (JsonException malformed)
+        {
+            throw InvalidFile(path, $"is not valid JSON in line {malformed.LineNumber + 1}");
+        }
+        catch (InvalidOperationException)
+        {
+            throw InvalidFile(path, "has a text with half of a surrogate pair");
+        }
+    }
+
+    private static UserSettings ParseJson(string path, string text)
     {
         using var json = JsonDocument.Parse(text);
         if (json.RootElement.ValueKind != JsonValueKind.Object)
@@ -176,7 +190,9 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
         member.Value.ValueKind switch
         {
             JsonValueKind.Null => null,
-            JsonValueKind.String => member.Value.GetString(),
+            JsonValueKind.String when member.Value.GetString() is var text => text!.Contains('\0')
+                ? throw InvalidFile(path, $"has a NUL character in \"{member.Name}\"")
+                : text,
             _ => throw InvalidFile(path, $"must have a string in \"{member.Name}\""),
         };
 

@@ -289,6 +289,18 @@ public sealed class CommandLineTests
         Assert.False(settings.ContainsAll([new Uri("http://a:1/"), new Uri("http://c/")]));
     }
 
+    [Theory]
+    [InlineData("{\"database\":\"M\ufffdller\"}", "is not valid UTF-8.")]
+    [InlineData("{\"database\":\"\\ud800\"}", "has a text with half of a surrogate pair.")]
+    [InlineData("{\"\\ud800\":null}", "has a text with half of a surrogate pair.")]
+    [InlineData("{\"ca\":\"/a\\u0000\"}", "has a NUL character in \"ca\".")]
+    [InlineData("{\n", "is not valid JSON in line 2.")]
+    public void Settings_with_an_invalid_text_are_refused(string text, string problem) =>
+        Assert.Equal(
+            "The file config.json " + problem,
+            Assert.Throws<AdminException>(() => UserSettings.Parse("config.json", text)).Message
+        );
+
     [Fact]
     public void Settings_that_name_a_member_twice_are_refused()
     {
