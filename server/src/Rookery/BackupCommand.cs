@@ -66,18 +66,19 @@ internal static class BackupCommand
         CancellationToken cancellation
     )
     {
-        if (from is not null && (address.IsNamed(parsed) || data is not null))
+        if (from is not null && data is not null)
         {
             return await Refusal.WriteAsync(
-                "--from names a downloaded backup, --url a running node and --data a stopped one. Give one of them.",
+                "--from names a downloaded backup and --data a stopped node. Leave one of them out.",
                 ExitCode.Configuration
             );
         }
 
-        if (address.IsNamed(parsed) && data is not null)
+        if ((from ?? data) is not null && address.OptionOfAddress(parsed) is { } option)
         {
+            string subject = from is null ? "--data names a stopped node" : "--from names a downloaded backup";
             return await Refusal.WriteAsync(
-                "--url names a running node and --data a stopped one. Give one of them.",
+                $"{subject}, and {option} is for a running node. Leave one of them out.",
                 ExitCode.Configuration
             );
         }

@@ -74,14 +74,14 @@ internal static class ExportCommand
                     );
                 }
 
-                bool namesRunningNode =
-                    parsed.GetValue(running) is not null
-                    || parsed.GetValue(to) is not null
-                    || parsed.GetValue(replace)
-                    || address.IsNamed(parsed);
-                return namesRunningNode
+                string? option =
+                    parsed.GetValue(running) is not null ? "DB"
+                    : parsed.GetValue(to) is not null ? to.Name
+                    : parsed.GetValue(replace) ? replace.Name
+                    : address.OptionOfAddress(parsed);
+                return option is not null
                     ? Refusal.WriteAsync(
-                        "--data names a stopped node, but DB, --to, --replace and --url are for a running one.",
+                        $"--data names a stopped node, and {option} is for a running one. Leave one of them out.",
                         ExitCode.Configuration
                     )
                     : ExportStoppedNodeAsync(

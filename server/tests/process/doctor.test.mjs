@@ -120,8 +120,9 @@ test("Wrong options of doctor are refused", async t => {
   const data = temporaryDirectory(t)
   for (const [options, sentence] of [
     [["--data", join(data, "none")], /There is no directory/],
-    [["--data", data, "--config", "x.json"], /Give one of them/],
-    [["--data", data, "--url", "http://127.0.0.1:1"], /Give one of them/],
+    [["--data", data, "--config", "x.json"], /--config names the node, and --data another one/],
+    [["--config", "x.json", "--token-file", "x"], /--config names the node, and --token-file another one/],
+    [["--data", data, "--url", "http://127.0.0.1:1"], /--data finds the node by its directory, and --url is for one/],
     [["--config", join(data, "none.json")], /there is no such file/],
     [["--url", "http://127.0.0.1:1", "--probe"], /--probe writes to the data directory/],
   ]) {

@@ -530,7 +530,7 @@ test("An export can be imported again, and its file appears only when it is comp
   await node.expect(204, "DELETE", "/databases/birds/docs?id=a/1")
   assert.equal((await rookery("import", ".", packed)).code, 0)
   assert.equal(await count(), 3)
-  for (const [words, sentence] of [[[], /Pass a database/], [[".", "--data", directory], /are for a running one/], [[".", "--to", "/nowhere/x"], /no such directory/], [[".", "--database", "x"], /need --data/], [[".", "--replace"], /--replace needs --to/]]) {
+  for (const [words, sentence] of [[[], /Pass a database/], [[".", "--data", directory], /DB is for a running one/], [["--data", directory, "--token-file", "x"], /--token-file is for a running one/], [[".", "--to", "/nowhere/x"], /no such directory/], [[".", "--database", "x"], /need --data/], [[".", "--replace"], /--replace needs --to/]]) {
     const result = await rookery("export", ...words)
     assert.equal(result.code, 78, result.stderr)
     assert.match(result.stderr, sentence)

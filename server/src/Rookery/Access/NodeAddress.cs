@@ -89,8 +89,16 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
     public string? Directory(ParseResult parsed) =>
         hasDataAndJson && parsed.GetValue(_data) is { } directory ? DirectoryPath.Absolute(directory) : null;
 
-    /// <summary>Whether --url was given.</summary>
-    public bool IsNamed(ParseResult parsed) => parsed.GetValue(_url) is { Length: > 0 };
+    /// <summary>
+    /// Returns the first option that was given of those for a node that is found by its address: --url, --token-file or
+    /// --ca; null if none was. Beside --data each of them would be ignored: a token file, for example, would seem to
+    /// have the rights of the node's own user.
+    /// </summary>
+    public string? OptionOfAddress(ParseResult parsed) =>
+        HasUrl(parsed) ? _url.Name
+        : parsed.GetValue(_tokenFile) is not null ? _tokenFile.Name
+        : parsed.GetValue(_authority) is not null ? _authority.Name
+        : null;
 
     /// <summary>Returns whether a text is a URL of a node.</summary>
     public static bool IsAddress(string text) => ProblemOf(text, DefaultUrl) is null;
@@ -137,6 +145,8 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
                 ExitCode.Configuration
             );
     }
+
+    private bool HasUrl(ParseResult parsed) => parsed.GetValue(_url) is { Length: > 0 };
 
     private UserSettings Settings => _settings ??= UserSettings.Read();
 
@@ -204,9 +214,10 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
     {
         if (Directory(parsed) is { } directory)
         {
-            return IsNamed(parsed)
+            return OptionOfAddress(parsed) is { } option
                 ? throw new AdminException(
-                    "Both --data and --url name the node. Give one of them.",
+                    $"--data finds the node by its directory, and {option} is for one that is found by its address. "
+                        + "Leave one of them out.",
                     ExitCode.Configuration
                 )
                 : [ConnectTo(directory) with { HasLocalReads = _hasLocal }];
@@ -246,7 +257,7 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
     // be several addresses, separated by commas.
     private string[] NamedAddresses(ParseResult parsed)
     {
-        if (IsNamed(parsed))
+        if (HasUrl(parsed))
         {
             return parsed.GetValue(_url)!;
         }
@@ -262,7 +273,7 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
     /// <summary>Returns the sentence on what to check or to name if no node answers.</summary>
     private string ChooseNoAnswerHint(ParseResult parsed, bool isDefault)
     {
-        if (IsNamed(parsed))
+        if (HasUrl(parsed))
         {
             return "Check the address of --url, and whether the node runs.";
         }
@@ -309,7 +320,10 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
             tokenFile is not null ? ReadFile(tokenFile).Trim()
             : string.IsNullOrEmpty(variable) && areFromSettings ? Settings.Token
             : variable;
-        if (token?.AsSpan().IndexOfAnyExceptInRange('!', '~') >= 0)
+        if (
+            token?.AsSpan().IndexOfAnyExceptInRange('!', '~') >= 0
+            || (tokenFile is not null && string.IsNullOrEmpty(token))
+        )
         {
             string defaultSource = string.IsNullOrEmpty(variable)
                 ? $"The file {UserSettings.FileName}"

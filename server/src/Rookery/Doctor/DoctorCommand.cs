@@ -81,18 +81,16 @@ internal static class DoctorCommand
     )
     {
         string? directory = address.Directory(parsed);
-        if (configurationFile is not null && (directory is not null || address.IsNamed(parsed)))
+        string? option = directory is null ? address.OptionOfAddress(parsed) : "--data";
+        if (configurationFile is not null && option is not null)
         {
             throw new AdminException(
-                "--config, --data and --url each name the node. Give one of them.",
+                $"--config names the node, and {option} another one. Leave one of them out.",
                 ExitCode.Configuration
             );
         }
 
-        configurationFile ??=
-            directory is null && !address.IsNamed(parsed) && File.Exists(InstalledConfiguration)
-                ? InstalledConfiguration
-                : null;
+        configurationFile ??= option is null && File.Exists(InstalledConfiguration) ? InstalledConfiguration : null;
         try
         {
             if (configurationFile is not null)
@@ -102,7 +100,7 @@ internal static class DoctorCommand
                 );
             }
 
-            if (directory is not null && !address.IsNamed(parsed))
+            if (directory is not null && address.OptionOfAddress(parsed) is null)
             {
                 return ExaminedNode.Of(directory);
             }

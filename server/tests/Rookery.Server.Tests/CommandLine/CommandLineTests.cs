@@ -74,6 +74,35 @@ public sealed class CommandLineTests
         Assert.EndsWith($" (refused). {advice}", node.NoAnswer("refused"), StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("--url", "http://127.0.0.1:1")]
+    [InlineData("--token-file", "t")]
+    [InlineData("--ca", "c")]
+    public void An_option_that_the_local_access_would_ignore_is_refused(string option, string value)
+    {
+        var address = new NodeAddress();
+        var parsed = address.AddTo(new Command("ask")).Parse(["--data", "/data", option, value]);
+        Assert.Equal(
+            $"--data finds the node by its directory, and {option} is for one that is found by its address. Leave one "
+                + "of them out.",
+            Assert.Throws<AdminException>(() => address.ConnectAll(parsed)).Message
+        );
+    }
+
+    [Fact]
+    public void An_empty_token_file_is_refused()
+    {
+        var address = new NodeAddress();
+        var parsed = address
+            .AddTo(new Command("ask"))
+            .Parse(["--url", "https://127.0.0.1:1", "--token-file", "/dev/null"]);
+        Assert.StartsWith(
+            "/dev/null holds no token",
+            Assert.Throws<AdminException>(() => address.ConnectAll(parsed)).Message,
+            StringComparison.Ordinal
+        );
+    }
+
     [Fact]
     public void The_refusal_of_a_sent_token_does_not_advise_to_name_a_token_file()
     {
