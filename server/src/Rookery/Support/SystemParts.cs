@@ -17,6 +17,9 @@ internal static class SystemParts
 {
     private const int MaxFiles = 20_000;
 
+    // The folder of the data directory with the contents of attachments.
+    private const string ContentsName = "attachments";
+
     private static readonly (string Name, string Path)[] Tables =
     [
         ("os-release", "/etc/os-release"),
@@ -41,8 +44,8 @@ internal static class SystemParts
         [
             DebugPart.OfText(
                 "files.txt",
-                "files of data and journal: bytes, time of the last change, name",
-                () => List(configuration)
+                "files of data and journal: bytes, time of the last change, name; the number of attachments' contents",
+                () => List(DirectoriesOf(configuration))
             ),
             new DebugPart(
                 "doctor.json",
@@ -75,44 +78,83 @@ internal static class SystemParts
                 .Where(static line => !line.StartsWith("Serial", StringComparison.Ordinal))
         );
 
-    private static string List(ServeConfiguration configuration)
+    private static IEnumerable<string> DirectoriesOf(ServeConfiguration configuration) =>
+        configuration.JournalDirectory is { } journal
+            ? [configuration.DataDirectory, journal]
+            : [configuration.DataDirectory];
+
+    /// <summary>
+    /// Lists the files of the directories, at most <paramref name="maxFiles"/>. The contents of attachments, each of
+    /// which is a file, are only counted, for each database. Only listed files are in memory together: a list of all
+    /// contents could take more than a small node has.
+    /// </summary>
+    internal static string List(IEnumerable<string> directories, int maxFiles = MaxFiles)
     {
         var text = new StringBuilder();
-        int remaining = MaxFiles;
-        List<string> directories = [configuration.DataDirectory];
-        if (configuration.JournalDirectory is { } journal)
-        {
-            directories.Add(journal);
-        }
-
+        int remaining = maxFiles;
         foreach (string directory in directories)
         {
             text.Append(directory).Append(":\n");
-            var options = new EnumerationOptions
+            var (files, contents, hasMore) = Gather(directory, remaining);
+            remaining -= files.Count;
+            foreach (
+                var file in files
+                    .OrderBy(static file => file.FullName, StringComparer.Ordinal)
+                    .Where(static file => file.Exists) // it may have been deleted since
+            )
             {
-                RecurseSubdirectories = true,
-                IgnoreInaccessible = true,
-                AttributesToSkip = FileAttributes.ReparsePoint,
-            };
-            var files = new DirectoryInfo(directory)
-                .EnumerateFiles("*", options)
-                .OrderBy(static file => file.FullName, StringComparer.Ordinal);
-            foreach (var file in files)
-            {
-                if (remaining == 0)
-                {
-                    text.Append(CultureInfo.InvariantCulture, $"and more than these {MaxFiles}\n");
-                    return text.ToString();
-                }
-
-                remaining--;
                 text.Append(
                     CultureInfo.InvariantCulture,
                     $"{file.Length, 14} {file.LastWriteTimeUtc:u} {Path.GetRelativePath(directory, file.FullName)}\n"
                 );
             }
+
+            foreach (var (name, count) in contents)
+            {
+                text.Append(CultureInfo.InvariantCulture, $"{Amount.Of(count, "file")} in {name}\n");
+            }
+
+            if (hasMore)
+            {
+                text.Append(CultureInfo.InvariantCulture, $"and more than these {maxFiles}\n");
+                break;
+            }
         }
 
         return text.ToString();
+    }
+
+    private static (List<FileInfo> Files, SortedDictionary<string, long> Contents, bool HasMore) Gather(
+        string directory,
+        int maxFiles
+    )
+    {
+        var options = new EnumerationOptions
+        {
+            RecurseSubdirectories = true,
+            IgnoreInaccessible = true,
+            AttributesToSkip = FileAttributes.ReparsePoint,
+        };
+        var files = new List<FileInfo>();
+        var contents = new SortedDictionary<string, long>(StringComparer.Ordinal);
+        foreach (var file in new DirectoryInfo(directory).EnumerateFiles("*", options))
+        {
+            string[] names = Path.GetRelativePath(directory, file.FullName).Split('/');
+            if (names is [ContentsName, var database, _, ..])
+            {
+                string name = $"{ContentsName}/{database}";
+                contents[name] = contents.GetValueOrDefault(name) + 1;
+            }
+            else if (files.Count == maxFiles)
+            {
+                return (files, contents, HasMore: true);
+            }
+            else
+            {
+                files.Add(file);
+            }
+        }
+
+        return (files, contents, HasMore: false);
     }
 }
