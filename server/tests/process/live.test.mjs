@@ -98,6 +98,19 @@ test("A node that does not report its disk operations does not delay those of an
   assert.equal(await terminal.ended, 0)
 })
 
+test("A state in another form ends the live view with a sentence", { timeout: 60_000 }, async t => {
+  const server = createServer((request, response) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream", "Raven-Server-Version": "7" })
+    response.end(request.url.startsWith("/dashboard/live") ? 'data: {"Time":7}\n\n' : "{}")
+  }).listen(0, "127.0.0.1")
+  t.after(() => server.close().closeAllConnections())
+  await once(server, "listening")
+  const env = { ...environmentAt(temporaryDirectory(t)), ROOKERY_URL: `http://127.0.0.1:${server.address().port}` }
+  const terminal = new Terminal("$rookery top", { env })
+  assert.equal(await terminal.ended, 1)
+  assert.match(terminal.shown, /\u001b\[\?1049l[^]*is not Rookery, or another version of it/)
+})
+
 test("Where stdout is no terminal the view is printed once, without control sequences", async t => {
   const { rookery } = await setUp(t)
   const { code, stdout, stderr } = await rookery("top")

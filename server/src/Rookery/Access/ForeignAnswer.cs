@@ -44,7 +44,11 @@ internal static class ForeignAnswer
             );
         }
         catch (Exception unexpected)
-            when (unexpected is KeyNotFoundException or JsonException or FormatException
+            when (unexpected
+                    is KeyNotFoundException
+                        or IndexOutOfRangeException // an element of a shorter list
+                        or JsonException
+                        or FormatException
                 || unexpected is InvalidOperationException and not ObjectDisposedException
             )
         {

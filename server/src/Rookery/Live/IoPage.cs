@@ -33,10 +33,10 @@ internal static class IoPage
         [
             .. list.GetProperty("Columns").EnumerateArray().Select(static column => column.GetString()!),
         ];
-        int kind = Array.IndexOf(columns, "Kind");
-        int start = Array.IndexOf(columns, "StartUnixMicroseconds");
-        int duration = Array.IndexOf(columns, "DurationMicroseconds");
-        int bytes = Array.IndexOf(columns, "Bytes");
+        int kind = IndexOf("Kind");
+        int start = IndexOf("StartUnixMicroseconds");
+        int duration = IndexOf("DurationMicroseconds");
+        int bytes = IndexOf("Bytes");
         return
         [
             .. list.GetProperty("Rows")
@@ -48,6 +48,11 @@ internal static class IoPage
                     row[bytes].GetInt64()
                 )),
         ];
+
+        int IndexOf(string column) =>
+            Array.IndexOf(columns, column) is >= 0 and var index
+                ? index
+                : throw new KeyNotFoundException($"The disk operations have no column {column}.");
     }
 
     /// <summary>Summarises events by kind over a period in seconds.</summary>

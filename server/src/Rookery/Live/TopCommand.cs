@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.Runtime.ExceptionServices;
 using System.Runtime.InteropServices;
 using System.Text.Json;
 using System.Threading.Channels;
@@ -104,7 +105,7 @@ internal static class TopCommand
         var changes = Channel.CreateUnbounded<Action<TopScreen>>(new UnboundedChannelOptions { SingleReader = true });
         using var end = new CancellationTokenSource();
         var screen = new TopScreen(new Paint(string.IsNullOrEmpty(Environment.GetEnvironmentVariable("NO_COLOR"))));
-        AdminException? refusal = null;
+        ExceptionDispatchInfo? feedFailure = null;
         using (var terminal = new RawTerminal())
         {
             void Stop(PosixSignalContext signal)
@@ -161,7 +162,8 @@ internal static class TopCommand
             await Task.WhenAll(feed, disk);
         }
 
-        return refusal is null ? ExitCode.Success : throw refusal;
+        feedFailure?.Throw();
+        return ExitCode.Success;
 
         async Task FeedAsync()
         {
@@ -182,9 +184,11 @@ internal static class TopCommand
             {
                 // The user or a signal ended the view.
             }
-            catch (AdminException refused)
+            catch (Exception failure)
             {
-                refusal = refused;
+                // Also an answer of another form, from a node that was upgraded meanwhile: the screen would show its
+                // last state for ever.
+                feedFailure = ExceptionDispatchInfo.Capture(failure);
                 await end.CancelAsync();
             }
         }
@@ -292,7 +296,13 @@ internal static class TopCommand
             };
         }
         catch (Exception failure)
-            when (failure is AdminException or JsonException or KeyNotFoundException
+            when (failure
+                    is AdminException
+                        or JsonException
+                        or KeyNotFoundException
+                        or IndexOutOfRangeException
+                        or FormatException
+                        or InvalidOperationException
                 || (failure is OperationCanceledException && !cancellation.IsCancellationRequested)
             )
         {
