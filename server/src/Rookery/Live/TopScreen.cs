@@ -195,7 +195,7 @@ internal sealed class TopScreen(Paint paint)
             lines.AddRange(IoCommand.TableOf(IoPage.Summarize(Events, TimelineSeconds)).Lines(width, paint));
             var syncs = Events.Where(static operation => operation.Kind is "journal_sync");
             int columns = Math.Min(TimelineSeconds, Math.Max(1, width - TimelineLabel.Length - 1));
-            lines.Add($"{TimelineLabel}{IoPage.Timeline(syncs, now - TimelineSeconds + 1, columns)}");
+            lines.Add($"{TimelineLabel}{IoPage.Timeline(syncs, now - columns + 1, columns)}");
             lines.Add(string.Empty);
             lines.Add(
                 paint.Accent(
