@@ -111,6 +111,41 @@ test("A state in another form ends the live view with a sentence", { timeout: 60
   assert.match(terminal.shown, /\u001b\[\?1049l[^]*is not Rookery, or another version of it/)
 })
 
+test("The newest lines of a level are printed, and then all new ones", { timeout: 60_000 }, async t => {
+  // The ring of a node: an error every hundred lines. Its newest lines are other ones.
+  const ring = Array.from({ length: 1000 }, (_, index) => ({ Sequence: index + 1, Time: "2026-01-01T00:00:00Z", Level: index % 100 === 0 ? "error" : "information", EventId: 0, Text: `line ${index + 1}` }))
+  let asked = 0
+  const server = createServer((request, response) => {
+    const { searchParams } = new URL(request.url, "http://node")
+    const [limit, after] = [Number(searchParams.get("limit")), searchParams.get("after")]
+    if (request.url.startsWith("/admin/logs")) {
+      asked++
+    }
+
+    const lines = after === null ? ring.slice(-limit) : ring.filter(line => line.Sequence > Number(after)).slice(0, limit)
+    response.writeHead(200, { "Content-Type": "application/json", "Raven-Server-Version": "7" })
+    response.end(JSON.stringify({ Lines: lines }))
+  }).listen(0, "127.0.0.1")
+  t.after(() => server.close().closeAllConnections())
+  await once(server, "listening")
+  const env = { ...environmentAt(temporaryDirectory(t)), ROOKERY_URL: `http://127.0.0.1:${server.address().port}` }
+  const texts = ({ stdout }) => stdout.match(/line \d+/g)
+  const newest = await command(["logs", "--level", "error", "--lines", "2"], { env })
+  assert.deepEqual(texts(newest), ["line 801", "line 901"], newest.stderr)
+
+  asked = 0
+  const following = await command(["logs", "--lines", "1", "-f"], {
+    env,
+    onStart: async child => {
+      await until(() => asked > 0)
+      ring.push(...["a", "b", "c"].map((_, index) => ({ ...ring[0], Sequence: 1001 + index, Text: `line ${1001 + index}` })))
+      await until(() => asked > 2)
+      child.kill("SIGKILL")
+    },
+  })
+  assert.deepEqual(texts(following), ["line 1000", "line 1001", "line 1002", "line 1003"])
+})
+
 test("Where stdout is no terminal the view is printed once, without control sequences", async t => {
   const { rookery } = await setUp(t)
   const { code, stdout, stderr } = await rookery("top")

@@ -3,6 +3,7 @@ using System.Text.Json;
 using Rookery.Access;
 using Rookery.Hosting;
 using Rookery.Hosting.Logging;
+using Rookery.Server.Support;
 using Rookery.Terminal;
 
 namespace Rookery.Live;
@@ -25,10 +26,10 @@ internal static class LogsCommand
         };
         var limit = WholeNumber.Option(
             "--lines",
-            "The maximum number of lines, the newest ones [default: 500].",
+            "The maximum number of lines of that level, the newest ones [default: 500].",
             "NUMBER",
             least: 1,
-            most: 2000
+            most: LogRing.DefaultLines
         );
         var node = IoCommand.NodeOption();
         var command = address.AddTo(
@@ -82,27 +83,31 @@ internal static class LogsCommand
     )
     {
         string after = string.Empty; // the parameter that leaves out the lines printed before
+        int wanted = limit;
         while (true)
         {
+            // The node counts lines of all levels, so all that it has are asked for, and chosen here.
             var answer = await client.GetJsonAsync(
                 HttpMethod.Get,
-                $"/admin/logs?limit={limit}{after}{IoCommand.NodeParameter(node, '&')}"
+                $"/admin/logs?limit={LogRing.DefaultLines}{after}{IoCommand.NodeParameter(node, '&')}"
             );
-            foreach (var line in answer.GetProperty("Lines").EnumerateArray())
+            JsonElement[] lines = [.. answer.GetProperty("Lines").EnumerateArray()];
+            foreach (var line in lines.Where(line => IndexOfLevel(line) >= minLevelIndex).TakeLast(wanted))
             {
-                after = $"&after={line.GetProperty("Sequence").GetInt64()}";
-                string level = line.GetProperty("Level").GetString()!;
-                if (Array.IndexOf(Levels, level) >= minLevelIndex)
+                if (isJson)
                 {
-                    if (isJson)
-                    {
-                        Output.Line(line.GetRawText());
-                    }
-                    else
-                    {
-                        Output.Painted([FormatLine(line, level)]);
-                    }
+                    Output.Line(line.GetRawText());
                 }
+                else
+                {
+                    Output.Painted([FormatLine(line, line.GetProperty("Level").GetString()!)]);
+                }
+            }
+
+            if (lines.Length > 0)
+            {
+                after = $"&after={lines[^1].GetProperty("Sequence").GetInt64()}";
+                wanted = int.MaxValue; // the limit is for the lines before the command; the new ones follow all
             }
 
             if (!follows)
@@ -114,6 +119,8 @@ internal static class LogsCommand
             Output.Stream.ThrowIfUnread();
         }
     }
+
+    private static int IndexOfLevel(JsonElement line) => Array.IndexOf(Levels, line.GetProperty("Level").GetString());
 
     private static string FormatLine(JsonElement line, string level)
     {
