@@ -25,7 +25,7 @@ internal static class GetCommand
         };
         var prefix = new Option<string?>("--prefix")
         {
-            Description = "All documents whose ids begin with PREFIX; '' means all documents.",
+            Description = "All documents whose ids begin with PREFIX; `rookery export` prints all documents.",
             HelpName = "PREFIX",
         };
         var command = address.AddToRead(
