@@ -97,7 +97,8 @@ public static class Judgement
         const Throttling slowed = Throttling.Throttled | Throttling.FrequencyCapped;
         Finding finding = facts.Reading.KnownFlags switch
         {
-            Throttling.None => Unknown(facts, "power", "under-voltage and throttling"),
+            // The running node may have seen more than this process can read.
+            Throttling.None when ever == Throttling.None => Unknown(facts, "power", "under-voltage and throttling"),
             _ when Has(now, Throttling.UnderVoltage) => new(
                 "power",
                 Severity.Error,

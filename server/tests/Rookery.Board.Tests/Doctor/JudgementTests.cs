@@ -107,6 +107,15 @@ public sealed class JudgementTests
             },
             {
                 "power",
+                Severity.Warning,
+                "fell below 4.63 V since",
+                Well with
+                {
+                    Reading = new BoardReading { TemperatureCelsius = 50, SinceBoot = Throttling.UnderVoltage },
+                }
+            },
+            {
+                "power",
                 Severity.Notice,
                 "throttled the processor since",
                 Well with
