@@ -91,7 +91,7 @@ public static unsafe class Varint
             if (next < 0x80)
             {
                 value = (int)result;
-                return value >= 0;
+                return value >= 0 && Fits(next, shift, bits: 32);
             }
         }
 
@@ -155,12 +155,17 @@ public static unsafe class Varint
             value |= (group & 0x7f) << shift;
             if (group < 0x80)
             {
-                return true;
+                return Fits(group, shift, bits: 64);
             }
         }
 
         return false;
     }
+
+    // The shift drops the bits of the last group that the type lacks, and a number that is too large would be read as a
+    // small one.
+    private static bool Fits(ulong lastGroup, int shift, int bits) =>
+        shift + 7 <= bits || lastGroup >> (bits - shift) == 0;
 
     private static ulong ReadMultipleBytes(ReadOnlySpan<byte> source, ref int position)
     {
@@ -171,7 +176,7 @@ public static unsafe class Varint
             value |= (group & 0x7f) << shift;
             if (group < 0x80)
             {
-                return value;
+                return Fits(group, shift, bits: 64) ? value : throw Malformed();
             }
         }
 
