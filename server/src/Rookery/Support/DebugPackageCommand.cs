@@ -275,11 +275,14 @@ internal static class DebugPackageCommand
         {
             // All files are in one directory, named by node and time.
             string name = entry.Name[(entry.Name.IndexOf('/', StringComparison.Ordinal) + 1)..];
-            if (string.Equals(name, wantedName, StringComparison.Ordinal) && entry.DataStream is { } content)
+            if (string.Equals(name, wantedName, StringComparison.Ordinal))
             {
                 isFound = true;
-                await using var visible = new VisibleStream(output);
-                await content.CopyToAsync(visible, cancellation);
+                if (entry.DataStream is { } content) // none for a file of 0 bytes
+                {
+                    await using var visible = new VisibleStream(output);
+                    await content.CopyToAsync(visible, cancellation);
+                }
             }
 
             sizes.Add($"{entry.Length, 12}  {VisibleText.OfLine(name)}");

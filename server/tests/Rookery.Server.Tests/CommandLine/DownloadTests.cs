@@ -371,6 +371,31 @@ public sealed class DownloadTests
         Assert.DoesNotContain('\u001b', printed);
     }
 
+    [Fact]
+    public async Task An_empty_file_of_an_archive_is_shown_as_nothing()
+    {
+        using var archive = new MemoryStream();
+        await using (var writer = new TarWriter(archive, leaveOpen: true))
+        {
+            await writer.WriteEntryAsync(new PaxTarEntry(TarEntryType.RegularFile, "package/system/pressure-io.txt"));
+        }
+
+        archive.Position = 0;
+        using var output = new MemoryStream();
+        await using var tar = new TarReader(archive);
+        Assert.Equal(
+            ExitCode.Success,
+            await DebugPackageCommand.ShowAsync(
+                tar,
+                "x.tar.gz",
+                "system/pressure-io.txt",
+                output,
+                CancellationToken.None
+            )
+        );
+        Assert.Equal(0, output.Length);
+    }
+
     [Theory]
     [InlineData("", 0, "(nothing came within 60 s)")]
     [InlineData("HTTP/1.1 200 OK\r\n", 0, "(nothing came within 60 s)")]
