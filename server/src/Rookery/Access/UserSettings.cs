@@ -80,7 +80,7 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
             );
             File.Delete(path + ".new");
             using (
-                Stream file = File.Open(
+                var file = File.Open(
                     path + ".new",
                     new FileStreamOptions
                     {
@@ -92,6 +92,7 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
             )
             {
                 WriteJson(file);
+                file.Flush(flushToDisk: true); // otherwise the file could be empty after a power cut
             }
 
             File.Move(path + ".new", path, overwrite: true);

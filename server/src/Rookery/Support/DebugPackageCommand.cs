@@ -169,10 +169,13 @@ internal static class DebugPackageCommand
                     bytes += read;
                     read = await ReadAsync(buffer);
                 }
+
+                file.Sync();
             }
 
             interruption.Dispose();
             disk.Rename(partial, path);
+            Transfer.ExportDownload.SyncDirectoryOf(path);
             return bytes;
         }
         finally

@@ -65,10 +65,18 @@ internal static class ExportDownload
         try
         {
             await using var file = OpenPart(partial);
-            await using Stream output = path.EndsWith(".gz", StringComparison.OrdinalIgnoreCase)
-                ? new GZipStream(file, CompressionLevel.Fastest, leaveOpen: true)
-                : file;
-            documents = await CopyAsync(client, database, answer, output, progress, time);
+            if (path.EndsWith(".gz", StringComparison.OrdinalIgnoreCase))
+            {
+                await using var packed = new GZipStream(file, CompressionLevel.Fastest, leaveOpen: true);
+                documents = await CopyAsync(client, database, answer, packed, progress, time);
+            }
+            else
+            {
+                documents = await CopyAsync(client, database, answer, file, progress, time);
+            }
+
+            // Otherwise, after a power cut the name could stand for an empty file, and the replaced one would be lost.
+            file.Flush(flushToDisk: true);
         }
         catch (Exception failure) when (failure is AdminException or (IOException and not DirectoryNotFoundException))
         {
@@ -93,6 +101,7 @@ internal static class ExportDownload
         try
         {
             File.Move(partial, path, replaces);
+            SyncDirectoryOf(path);
         }
         catch (Exception failure)
             when ((failure is IOException or UnauthorizedAccessException) && WhyNotWritable(path, replaces) is not null)
@@ -166,7 +175,7 @@ internal static class ExportDownload
     /// Creates the partial file with access for its owner only, because documents are confidential. An existing file or
     /// link of that name is deleted first.
     /// </summary>
-    internal static Stream OpenPart(string partial)
+    internal static FileStream OpenPart(string partial)
     {
         File.Delete(partial);
         return File.Open(
@@ -178,6 +187,19 @@ internal static class ExportDownload
                 UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite,
             }
         );
+    }
+
+    /// <summary>Makes the name of a file durable. Not all file systems can, and then its content alone is.</summary>
+    internal static void SyncDirectoryOf(string path)
+    {
+        try
+        {
+            new PosixDisk().SyncDirectory(Path.GetDirectoryName(Path.GetFullPath(path))!);
+        }
+        catch (Exception unable) when (unable is IOException or UnauthorizedAccessException)
+        {
+            // The file is complete under its name in any case.
+        }
     }
 
     /// <summary>Copies the documents and counts them.</summary>

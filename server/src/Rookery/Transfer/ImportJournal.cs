@@ -117,7 +117,12 @@ internal sealed record ImportJournal
         string newer = path + ".new";
         try
         {
-            File.WriteAllBytes(newer, ToJson());
+            using (var file = File.Create(newer))
+            {
+                file.Write(ToJson());
+                file.Flush(flushToDisk: true); // otherwise it could be empty after a power cut
+            }
+
             File.Move(newer, path, overwrite: true);
         }
         catch (IOException)
