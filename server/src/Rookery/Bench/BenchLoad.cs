@@ -1,7 +1,9 @@
 using System.Globalization;
 using System.Net.Http.Headers;
 using System.Text;
+using System.Text.Json;
 using Rookery.Access;
+using Rookery.Hosting;
 
 namespace Rookery.Bench;
 
@@ -47,11 +49,30 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
 
         using var body = new StringContent(lines.ToString());
         using var imported = await client.SendAsync(HttpMethod.Post, $"{_path}/import", body);
-        await client.ReadBodyAsync(imported);
+        RequirePrepared(await client.ReadBodyAsync(imported));
         if (kind is BenchKind.Query)
         {
             using var query = QueryBody(age: 0, waits: true);
             await client.GetJsonAsync(HttpMethod.Post, $"{_path}/queries", query);
+        }
+    }
+
+    /// <summary>Requires that an import stored all documents: its status is 200 also if it ended early.</summary>
+    /// <param name="answer">The lines of its answer.</param>
+    /// <exception cref="AdminException">Documents are missing.</exception>
+    internal static void RequirePrepared(byte[] answer)
+    {
+        string last = Encoding.UTF8.GetString(answer).TrimEnd('\n').Split('\n')[^1];
+        using var json = JsonDocument.Parse(last);
+        var result = json.RootElement.GetProperty("Result");
+        string? error = result.TryGetProperty("Error", out var reason) ? reason.GetString() : null;
+        long stored = result.GetProperty("Stored").GetInt64();
+        if (error is not null || stored != PreparedDocuments)
+        {
+            throw new AdminException(
+                $"Only {stored} of the {PreparedDocuments} documents that the reads need were stored. {error}".TrimEnd(),
+                ExitCode.Failure
+            );
         }
     }
 

@@ -3,6 +3,7 @@ using System.Net.Sockets;
 using System.Text;
 using System.Text.Json;
 using Rookery.Access;
+using Rookery.Bench;
 using Rookery.Live;
 using Rookery.Simulation;
 
@@ -105,6 +106,16 @@ public sealed class ForeignAnswerTests
             await Rookery.CommandLine.RunAsync(["bench", "--seconds", "1", "--url", other.Url], TextWriter.Null)
         );
     }
+
+    [Theory]
+    [InlineData("{\"Result\":{\"Stored\":9000,\"Bad\":0,\"Error\":\"The disk is full.\"}}")]
+    [InlineData("{\"BadLine\":1,\"Reason\":\"No.\"}\n{\"Result\":{\"Stored\":9999,\"Bad\":1}}\n")]
+    public void A_load_of_reads_does_not_begin_after_an_incomplete_preparation(string answer) =>
+        Assert.StartsWith(
+            "Only 9",
+            Assert.Throws<AdminException>(() => BenchLoad.RequirePrepared(Encoding.UTF8.GetBytes(answer))).Message,
+            StringComparison.Ordinal
+        );
 
     [Fact]
     public async Task An_endless_answer_fails_at_a_bound()
