@@ -76,6 +76,17 @@ internal static class NodeComposition
             throw new ConfigurationException($"\"{invalidAddress}\" is no address of a member. {MemberAddress.Rule}");
         }
 
+        if (configuration.PublicUrl is { } url && !MemberAddress.IsClientUrl(url))
+        {
+            // Not refused, because a node without other members does hand it to clients.
+            log.LogWarning(
+                LogEvents.ClusterTrouble,
+                "The URL by which clients reach this node, {Url}, has a host that is no host name or IP address, so "
+                    + "other members do not hand it to clients.",
+                url
+            );
+        }
+
         string scheme = configuration.IsSecure ? "https" : "http";
         try
         {

@@ -44,12 +44,24 @@ public sealed class ServeConfigurationTests
     [InlineData("ftp://127.0.0.1:80")]
     [InlineData("http://example.org:80")]
     [InlineData("http://127.0.0.1:80/db")]
+    [InlineData("http://127.0.0.1:80/#x")]
     [InlineData("8080")]
     public void The_refusal_of_an_invalid_address_names_the_address(string listen) =>
         Assert.Contains(
             // If the host is not an IP address, the message names only the host.
             listen.Replace("http://example.org:80", "example.org", StringComparison.Ordinal),
             ReadRefusal(Minimal with { Listen = listen }),
+            StringComparison.Ordinal
+        );
+
+    [Theory]
+    [InlineData("https://ops:pw@node.example/")]
+    [InlineData("https://node.example/#x")]
+    [InlineData("https://node.example/x")]
+    public void A_public_URL_is_only_scheme_host_and_port(string url) =>
+        Assert.Contains(
+            "must look like https://node.example:8080",
+            ReadRefusal(Minimal with { PublicUrl = url }),
             StringComparison.Ordinal
         );
 

@@ -175,6 +175,8 @@ public sealed record ServeConfiguration(
             Uri.TryCreate(url, UriKind.Absolute, out var parsed)
             && parsed.Scheme is "http" or "https"
             && parsed.PathAndQuery is "/"
+            && parsed.UserInfo.Length == 0
+            && parsed.Fragment.Length == 0
         )
             ? url?.TrimEnd('/')
             : throw new ConfigurationException(
@@ -190,6 +192,7 @@ public sealed record ServeConfiguration(
             || url.Scheme is not ("http" or "https")
             || url.PathAndQuery is not "/"
             || url.UserInfo.Length > 0
+            || url.Fragment.Length > 0
         )
         {
             throw new ConfigurationException(
