@@ -21,7 +21,7 @@ internal static class AlertRoutes
             static http => JsonResponse.SendAsync(http, WriteCatalogue)
         );
         routes
-            .MapMethods("/admin/alerts/test", [HttpMethods.Post], http => TestAsync(http, context))
+            .MapMethods("/admin/alerts/test", [HttpMethods.Post], RavenRoute.OnServer(http => TestAsync(http, context)))
             .WithMetadata(WithoutData.Instance)
             .For(RouteScope.Admin);
     }

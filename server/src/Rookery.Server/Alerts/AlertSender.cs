@@ -4,6 +4,7 @@ using System.Threading.Channels;
 using Microsoft.Extensions.Logging;
 using Rookery.Platform;
 using Rookery.Server.Configuration;
+using Rookery.Server.Raven;
 using Rookery.Server.Support;
 
 namespace Rookery.Server.Alerts;
@@ -104,6 +105,7 @@ public sealed class AlertSender : IAsyncDisposable
 
     /// <summary>Sends a test message once.</summary>
     /// <returns>Why it failed, in one sentence; null if it was accepted.</returns>
+    /// <exception cref="RefusedException">The node stops (503).</exception>
     public async Task<string?> TestAsync(CancellationToken cancellationToken)
     {
         var now = _context.Time.GetUtcNow();
@@ -115,12 +117,23 @@ public sealed class AlertSender : IAsyncDisposable
             "Nothing is to be done.",
             AlertDefinition.Page
         );
-        return (
-            await SendAsync(
+        string? failure;
+        try
+        {
+            (failure, _) = await SendAsync(
                 MessageOf(AlertMessage.Test, new MemberAlert(_context.Options.NodeTag, alert), now),
                 cancellationToken
-            )
-        ).Failure;
+            );
+        }
+        catch (ObjectDisposedException)
+        {
+            throw RefusedException.NodeStops();
+        }
+
+        // A stop ends the request as a timeout does.
+        return failure is not null && Volatile.Read(ref _isDisposed) != 0
+            ? throw RefusedException.NodeStops()
+            : failure;
     }
 
     /// <inheritdoc/>

@@ -278,6 +278,13 @@ public sealed class AlertSenderTests : IAsyncLifetime
             502,
             $"the webhook at {_hookUrl} cannot be reached (ConnectionError)."
         );
+
+        // A stop ends the sender first, and requests are answered until its end.
+        await sender.DisposeAsync();
+        (await _node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey)).IsRefusal(
+            503,
+            Readiness.NodeStops
+        );
     }
 
     [Fact]
