@@ -196,6 +196,10 @@ internal sealed class ForwardedRequests(ServerContext context)
                 return;
             }
 
+            // The head of the other member's answer may be copied already: its file name and caching are not the refusal's.
+            http.Response.Headers.ContentDisposition = StringValues.Empty;
+            http.Response.Headers.CacheControl = StringValues.Empty;
+            http.Response.Headers.RetryAfter = StringValues.Empty;
             throw Unreachable(
                 member,
                 failure is OperationCanceledException

@@ -330,6 +330,16 @@ public sealed class MemberRequestTests : IAsyncLifetime
         );
 
     [Fact]
+    public async Task The_refusal_of_a_file_that_broke_off_has_not_the_name_of_the_file()
+    {
+        _members.BreaksBodies = true;
+        var refused = await _members.A.Http.GetAsync(new Uri(_members.A.Address, "/admin/node/debug-package?node=B"));
+        Assert.Equal(502, (int)refused.StatusCode);
+        Assert.Null(refused.Content.Headers.ContentDisposition);
+        Assert.Equal("application/json", refused.Content.Headers.ContentType?.MediaType);
+    }
+
+    [Fact]
     public void Only_the_rows_in_an_unknown_form_are_skipped()
     {
         using var slow = JsonDocument.Parse(

@@ -1,3 +1,4 @@
+using System.Net;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.TestHost;
 using Rookery.Board;
@@ -30,6 +31,9 @@ public sealed class TwoMembers : IAsyncLifetime
 
     /// <summary>Whether B's port for members is closed.</summary>
     public bool IsCutOff { get; set; }
+
+    /// <summary>Whether the answers of B break off after their heads.</summary>
+    public bool BreaksBodies { get; set; }
 
     /// <summary>What forwarded requests to B wait for; null for nothing.</summary>
     public Task? ForwardedMayContinue { get; set; }
@@ -139,6 +143,7 @@ public sealed class TwoMembers : IAsyncLifetime
                                 new Line(
                                     port.GetTestServer().CreateHandler(),
                                     () => nodeId is "B" && IsCutOff,
+                                    () => nodeId is "B" && BreaksBodies,
                                     WaitAsync
                                 )
                             )
@@ -197,8 +202,12 @@ public sealed class TwoMembers : IAsyncLifetime
     }
 
     /// <summary>A connection that can be cut or slow.</summary>
-    private sealed class Line(HttpMessageHandler port, Func<bool> isCut, Func<HttpRequestMessage, Task> wait)
-        : DelegatingHandler(port)
+    private sealed class Line(
+        HttpMessageHandler port,
+        Func<bool> isCut,
+        Func<bool> breaksBodies,
+        Func<HttpRequestMessage, Task> wait
+    ) : DelegatingHandler(port)
     {
         protected override async Task<HttpResponseMessage> SendAsync(
             HttpRequestMessage request,
@@ -206,9 +215,36 @@ public sealed class TwoMembers : IAsyncLifetime
         )
         {
             await wait(request);
-            return isCut()
-                ? throw new HttpRequestException("Connection refused")
-                : await base.SendAsync(request, cancellationToken);
+            if (isCut())
+            {
+                throw new HttpRequestException("Connection refused");
+            }
+
+            var answer = await base.SendAsync(request, cancellationToken);
+            if (breaksBodies())
+            {
+                var broken = new BrokenContent();
+                foreach (var (name, values) in answer.Content.Headers)
+                {
+                    broken.Headers.TryAddWithoutValidation(name, values);
+                }
+
+                answer.Content = broken;
+            }
+
+            return answer;
+        }
+    }
+
+    private sealed class BrokenContent : HttpContent
+    {
+        protected override Task SerializeToStreamAsync(Stream stream, TransportContext? context) =>
+            Task.FromException(new IOException("The line broke."));
+
+        protected override bool TryComputeLength(out long length)
+        {
+            length = 0;
+            return false;
         }
     }
 
