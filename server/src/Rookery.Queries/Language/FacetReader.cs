@@ -20,9 +20,11 @@ internal sealed class FacetReader(RqlReader reader, RqlFieldReader fields, Condi
         {
             int start = reader.Current.Position;
             bool isFirst = field is null && ranges.Count == 0;
-            if (options is null && !isFirst && reader.Current.Kind is RqlTokenKind.Parameter or RqlTokenKind.Text)
+            if (IsOptions(isFirst && aggregates.Count == 0))
             {
-                options = OperandReader.Read(reader);
+                options = options is null
+                    ? OperandReader.Read(reader)
+                    : throw new QueryException(QueryFault.Invalid, "A facet has its options once.", start);
                 continue;
             }
 
@@ -67,6 +69,15 @@ internal sealed class FacetReader(RqlReader reader, RqlFieldReader fields, Condi
                 position
             );
     }
+
+    // A text names a field, unless it comes after the field, or can only be a JSON object.
+    private bool IsOptions(bool isFirst) =>
+        reader.Current.Kind switch
+        {
+            RqlTokenKind.Parameter => !isFirst,
+            RqlTokenKind.Text => !isFirst || reader.Current.Text.TrimStart().StartsWith('{'),
+            _ => false,
+        };
 
     private Operand ReadSetup()
     {

@@ -393,6 +393,13 @@ public sealed class ResultRulesTests
         QueryFault.Invalid,
         "'TermSortMode' CountDesc"
     )]
+    [InlineData(
+        "from Orders select facet(sum(total), '{\"TermSortMode\":\"CountDesc\"}')",
+        QueryFault.Invalid,
+        "'TermSortMode' CountDesc"
+    )]
+    [InlineData("from Orders select facet('{\"PageSize\":1}')", QueryFault.Invalid, "A facet needs a field")]
+    [InlineData("from Orders select facet(company, '{}', '{}')", QueryFault.Invalid, "has its options once")]
     public void An_error_names_the_invalid_or_unsupported_part(string query, QueryFault fault, string named)
     {
         QueryException refusal = Assert.Throws<QueryException>(() => Orders.Ask(query));

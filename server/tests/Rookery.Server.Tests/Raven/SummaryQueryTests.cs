@@ -29,6 +29,10 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
         "price: price < 10 2, price >= 10 and price < 25 2, price between 25 and 100 1"
     )]
     [InlineData("facet(price < $ten) as Cheap", "Cheap: price < 10 2")]
+    [InlineData(
+        "facet(sum(price), '{\"PageSize\":1}', min(price))",
+        "@AllResults: @AllResults 5 price sum=69.5 min=4.5"
+    )]
     [InlineData("facet(sum(price))", "@AllResults: @AllResults 5 price sum=69.5")]
     [InlineData("facet(tags)", "tags: a 2, b 1")]
     [InlineData("facet(odd)", "odd: NULL_VALUE 1, false 1, 7 1, EMPTY_STRING 1")]
