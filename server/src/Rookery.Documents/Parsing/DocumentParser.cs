@@ -202,6 +202,7 @@ public sealed class DocumentParser : IDisposable
             MetadataId = _metadata.Id,
             HasInvalidId = _metadata.HasInvalidId,
             NamesCounters = _metadata.NamesCounters,
+            NamesAttachments = _metadata.NamesAttachments,
             ExpiresAtTicks = _metadata.ExpiresAtTicks,
             ExpiryChange = _metadata.ExpiryChange,
         };

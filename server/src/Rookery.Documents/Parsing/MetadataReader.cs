@@ -69,6 +69,9 @@ internal sealed class MetadataReader
     /// <summary>Whether there is a list <c>@counters</c>.</summary>
     public bool NamesCounters { get; private set; }
 
+    /// <summary>Whether there is a list <c>@attachments</c>.</summary>
+    public bool NamesAttachments { get; private set; }
+
     /// <summary>Time at which the document expires, in UTC ticks; 0 if never.</summary>
     public long ExpiresAtTicks { get; private set; }
 
@@ -89,6 +92,7 @@ internal sealed class MetadataReader
         (CollectionChange, ExpiryChange, ExpiresAtTicks) = (MemberChange.Unchanged, MemberChange.Unchanged, 0);
         HasInvalidId = false;
         NamesCounters = false;
+        NamesAttachments = false;
         Error = default;
     }
 
@@ -194,6 +198,7 @@ internal sealed class MetadataReader
         }
 
         NamesCounters |= text.SequenceEqual("@counters"u8) && scanner.Peek() == (byte)'[';
+        NamesAttachments |= text.SequenceEqual("@attachments"u8) && scanner.Peek() == (byte)'[';
         keep = !IsComputed(text);
         return scanner.TrySkipValue(MaxValueDepth);
     }

@@ -33,6 +33,11 @@ public readonly ref struct ParsedDocument
     /// </summary>
     public bool NamesCounters { get; init; }
 
+    /// <summary>
+    /// Whether <c>@metadata.@attachments</c> lists attachments. They are not stored: the server computes the member.
+    /// </summary>
+    public bool NamesAttachments { get; init; }
+
     /// <summary>Time of <c>@expires</c>, in UTC ticks; 0 if the document never expires.</summary>
     public long ExpiresAtTicks { get; init; }
 

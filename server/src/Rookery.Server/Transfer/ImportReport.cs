@@ -115,6 +115,11 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
                 json.WriteNumber("WithoutCounters"u8, import.WithoutCounters);
             }
 
+            if (import.WithoutAttachments > 0)
+            {
+                json.WriteNumber("WithoutAttachments"u8, import.WithoutAttachments);
+            }
+
             if (import.Rejection is { } rejection)
             {
                 json.WriteString("Error"u8, Explain(rejection).Message);

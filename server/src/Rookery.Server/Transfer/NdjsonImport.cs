@@ -58,6 +58,9 @@ internal sealed class NdjsonImport : IDisposable
     /// <summary>Number of lines that list counters, which are not imported.</summary>
     public long WithoutCounters { get; private set; }
 
+    /// <summary>Number of lines that list attachments, which are not imported.</summary>
+    public long WithoutAttachments { get; private set; }
+
     /// <summary>Number of invalid lines.</summary>
     public long Bad { get; private set; }
 
@@ -96,6 +99,7 @@ internal sealed class NdjsonImport : IDisposable
                     MayBeRepeated &= document.MetadataId is [.., not ((byte)'/' or (byte)'|')];
                     _writer.Put(document.MetadataId, ExpectedChangeVector.None, document);
                     WithoutCounters += document.NamesCounters ? 1 : 0;
+                    WithoutAttachments += document.NamesAttachments ? 1 : 0;
                     _rewrittenBytes += _replaced.NameBytesOf(document.MetadataId);
                     if (
                         _rewrittenBytes >= ReplacedNames.MaxBytesOfCommand

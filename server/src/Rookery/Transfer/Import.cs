@@ -35,6 +35,12 @@ internal sealed class Import(
     /// <summary>How far the import has come.</summary>
     public ImportJournal Result => _journal;
 
+    /// <summary>Documents sent by this import, without earlier ones that it continues, that list counters.</summary>
+    public long WithoutCounters { get; private set; }
+
+    /// <summary>Documents sent by this import, without earlier ones that it continues, that list attachments.</summary>
+    public long WithoutAttachments { get; private set; }
+
     /// <summary>Whether a part was sent whose result is not known yet.</summary>
     public bool IsUnanswered { get; private set; }
 
@@ -193,6 +199,8 @@ internal sealed class Import(
             Stored = _journal.Stored + result.Stored,
             Bad = _journal.Bad + result.Bad + part.Refused.Count,
         };
+        WithoutCounters += result.WithoutCounters;
+        WithoutAttachments += result.WithoutAttachments;
         IsUnanswered = false;
         if (journalPath is not null)
         {

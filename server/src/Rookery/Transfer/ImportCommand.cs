@@ -121,11 +121,18 @@ internal static class ImportCommand
 
         if (isJson)
         {
-            Output.Line(ToJson(import.Result, stored, dump));
+            Output.Line(ToJson(import, stored, dump));
         }
         else
         {
             await Console.Error.WriteLineAsync($"{DescribeResult(import.Result)}.");
+        }
+
+        // The sections of a dump are counted instead.
+        if (dump is null)
+        {
+            ReportLeftOut("values of the counters", import.WithoutCounters);
+            ReportLeftOut("contents of the attachments", import.WithoutAttachments);
         }
 
         dump?.RequireEnd();
@@ -137,6 +144,15 @@ internal static class ImportCommand
             await upload.SeedAsync(batch);
             identities += batch.Length;
             progress.Report(progress.Items, input.CompressedBytesRead);
+        }
+    }
+
+    // An export contains only the names of these.
+    private static void ReportLeftOut(string what, long documents)
+    {
+        if (documents > 0)
+        {
+            Console.Error.WriteLine($"Left out: the {what} of {Amount.Of(documents, "document")}.");
         }
     }
 
@@ -332,14 +348,16 @@ internal static class ImportCommand
         return stored;
     }
 
-    private static string ToJson(ImportJournal result, StoredRest stored, DumpSource? dump) =>
+    private static string ToJson(Import import, StoredRest stored, DumpSource? dump) =>
         Clusters.JsonLine.Of(json =>
         {
-            json.WriteNumber("Records"u8, result.Records);
-            json.WriteNumber("Stored"u8, result.Stored);
-            json.WriteNumber("Bad"u8, result.Bad);
+            json.WriteNumber("Records"u8, import.Result.Records);
+            json.WriteNumber("Stored"u8, import.Result.Stored);
+            json.WriteNumber("Bad"u8, import.Result.Bad);
             if (dump is null)
             {
+                WriteIfAny("WithoutCounters", import.WithoutCounters);
+                WriteIfAny("WithoutAttachments", import.WithoutAttachments);
                 return;
             }
 
@@ -353,6 +371,14 @@ internal static class ImportCommand
             }
 
             json.WriteEndObject();
+
+            void WriteIfAny(string name, long count)
+            {
+                if (count > 0)
+                {
+                    json.WriteNumber(name, count);
+                }
+            }
         });
 
     /// <summary>The stored identities and indexes of a dump, and the number of refused indexes.</summary>

@@ -12,7 +12,14 @@ namespace Rookery.Transfer;
 /// <param name="Stored">Documents stored.</param>
 /// <param name="Bad">Records refused.</param>
 /// <param name="Reasons">Some refused records: their number within the part, from 0, and the reason.</param>
-internal sealed record PartResult(long Stored, long Bad, IReadOnlyList<(int Record, string Reason)> Reasons);
+internal sealed record PartResult(long Stored, long Bad, IReadOnlyList<(int Record, string Reason)> Reasons)
+{
+    /// <summary>Documents that list counters, which an import does not store.</summary>
+    public long WithoutCounters { get; init; }
+
+    /// <summary>Documents that list attachments, which an import does not store.</summary>
+    public long WithoutAttachments { get; init; }
+}
 
 /// <summary>
 /// Sends the parts of an import. Retries for two minutes, such as during an election, at the next node if several were
@@ -205,8 +212,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
 
     private static (PartResult Result, string? Error) Read(string answer)
     {
-        long stored = 0;
-        long bad = 0;
+        var part = new PartResult(Stored: 0, Bad: 0, []);
         string? error = "The connection broke before the result was received.";
         var reasons = new List<(int, string)>();
         foreach (string line in answer.Split('\n', StringSplitOptions.RemoveEmptyEntries))
@@ -218,13 +224,21 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
             }
             else if (json.RootElement.TryGetProperty("Result", out var result))
             {
-                stored = result.GetProperty("Stored").GetInt64();
-                bad = result.GetProperty("Bad").GetInt64();
+                part = new PartResult(
+                    result.GetProperty("Stored").GetInt64(),
+                    result.GetProperty("Bad").GetInt64(),
+                    reasons
+                )
+                {
+                    WithoutCounters = CountOf("WithoutCounters"),
+                    WithoutAttachments = CountOf("WithoutAttachments"),
+                };
                 error = result.TryGetProperty("Error", out var reason) ? reason.GetString() : null;
+                long CountOf(string name) => result.TryGetProperty(name, out var count) ? count.GetInt64() : 0;
             }
         }
 
-        return (new PartResult(stored, bad, reasons), error);
+        return (part, error);
     }
 }
 

@@ -250,15 +250,23 @@ public sealed class CounterTests(RunningServer server) : IClassFixture<RunningSe
     }
 
     [Fact]
-    public async Task An_export_says_how_many_counters_it_leaves_out_and_an_import_how_many_lines_list_some()
+    public async Task An_export_says_how_many_counters_it_leaves_out_and_an_import_how_many_lines_list_some_or_attachments()
     {
         string db = await StartAsync();
         await IncrementAsync(db, "users/1", "a", 1);
         var export = await server.SendAsync("GET", db + "/export");
         Assert.Equal("1", export.Headers.GetValues("Rookery-Left-Out-Counters").Single());
         string other = await server.CreateDatabaseAsync();
-        var report = await server.SendAsync("POST", other + "/import", export.Body);
-        Assert.Contains("\"Stored\":2,\"Bad\":0,\"WithoutCounters\":1}", report.Body, StringComparison.Ordinal);
+        var report = await server.SendAsync(
+            "POST",
+            other + "/import",
+            export.Body + "{\"@metadata\":{\"@attachments\":[{}]}}\n"
+        );
+        Assert.Contains(
+            "\"Stored\":3,\"Bad\":0,\"WithoutCounters\":1,\"WithoutAttachments\":1}",
+            report.Body,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
