@@ -61,6 +61,7 @@ test("nodes join by tokens, wrong joins are refused with advice, and the authori
   await refused(78, /is pi-1 of this cluster already/, "join", joinToken, "--data", at("a"))
 
   await refused(78, /"my pi:9443" is no address at which members could reach this node/, "join", joinToken, "--data", at("b"), "--address", "my pi:9443")
+  await refused(78, /--address pi-2:8443 is the address for clients, by --public-url/, "join", joinToken, "--data", at("b"), "--address", "pi-2:8443", "--public-url", "https://pi-2:8443")
   const joined = await run("cluster", "join", joinToken, "--data", at("b"), ...asPi2, "--json")
   assert.equal(joined.code, 0, joined.stderr)
   assert.deepEqual([JSON.parse(joined.stdout).Tag, JSON.parse(joined.stdout).Members], ["B", ["pi-1"]])

@@ -130,6 +130,15 @@ internal static class JoinCommand
             return await Refusal.WriteAsync(reason, ExitCode.Configuration);
         }
 
+        if (node.Addresses.Any(static address => address.EndsWith($":{DefaultClientPort}", StringComparison.Ordinal)))
+        {
+            await Console.Error.WriteLineAsync(
+                $"Other members will connect to this node at port {DefaultClientPort}, where clients usually connect; "
+                    + $"members usually connect to port {DefaultPeerPort}. If the node does not listen for members at "
+                    + $"port {DefaultClientPort}, it will not be reached: join again with another --address."
+            );
+        }
+
         using var hold = StoppedDirectory.Hold(disk, directory);
         UnclaimedNode.Clear(disk, directory, hold);
         var joined = await new JoinClient(token, node, TimeProvider.System).JoinAsync(disk, directory, cancellation);
@@ -280,10 +289,25 @@ internal static class JoinCommand
             return $"\"{wrong}\" is no address at which members could reach this node. {MemberAddress.Rule}";
         }
 
-        return node.PublicUrl is { } url && !MemberAddress.IsClientUrl(url)
-            ? $"--public-url must be a URL such as https://node.example:8443, not \"{url}\"."
+        if (node.PublicUrl is { } url && !MemberAddress.IsClientUrl(url))
+        {
+            return $"--public-url must be a URL such as https://node.example:8443, not \"{url}\".";
+        }
+
+        return node.Addresses.FirstOrDefault(address => IsForClients(address, node.PublicUrl)) is { } clients
+            ? $"--address {clients} is the address for clients, by --public-url. Other members connect to another "
+                + $"port, {DefaultPeerPort} unless `rookery serve --peer-listen` names one: pass that one, or none."
             : null;
     }
+
+    /// <summary>
+    /// Returns whether an address for members is that of the URL for clients. A node with such an address would be
+    /// registered, and no member would reach it.
+    /// </summary>
+    private static bool IsForClients(string address, string? publicUrl) =>
+        publicUrl is not null
+        && new Uri(publicUrl) is var url
+        && string.Equals(address, $"{url.Host}:{url.Port}", StringComparison.OrdinalIgnoreCase);
 
     /// <summary>
     /// Returns the options of `rookery serve` with which members reach the node at its registered address.
