@@ -112,8 +112,8 @@ public sealed class Applier : IDisposable
             }
 
             // Compare-exchange values whose expiry is at or before expiryTicks are absent. An entry whose log time is
-            // not steady does not change expiryTicks. The node records expiryTicks from its first command about
-            // compare-exchange values on: a command whose kind is ClusterTransaction or greater.
+            // not steady does not change expiryTicks. The node records expiryTicks from the first command on that
+            // needs format level 3: a command whose kind is ClusterTransaction or greater.
             long expiryTicks = entry.IsSteady ? entry.LogTicks : _nodeState.ExpiryTicks ?? 0;
             if (_nodeState.ExpiryTicks is not null)
             {
@@ -183,7 +183,19 @@ public sealed class Applier : IDisposable
             case CommandKind.DeleteDatabases:
                 return DeleteDatabases(scope, index, ref command, firstEtag);
             case CommandKind.PutClientConfiguration when command.Database == Key.NoDatabase:
-                return new CommandOutcome(index, scope.LogTicks, PutClientConfiguration(scope, command, firstEtag));
+                return new CommandOutcome(
+                    index,
+                    scope.LogTicks,
+                    ConfigurationOperations.PutClientConfiguration(scope, command, firstEtag)
+                );
+            case CommandKind.SetConfiguration when command.Database == Key.NoDatabase:
+                return ConfigurationOperations.SetOfServer(
+                    scope,
+                    _nodeState,
+                    index,
+                    command.ReadSetConfiguration(),
+                    firstEtag
+                );
             case CommandKind.SetClusterRecords:
                 return _records.Apply(scope, index, ref command, firstEtag);
             default:
@@ -211,7 +223,7 @@ public sealed class Applier : IDisposable
 
         _context.Begin(scope, database, firstEtag);
         long lastEtagForIndexes = database.LastEtagForIndexes;
-        if (!ChangesOnlyCompareExchange(command.Kind))
+        if (!ChangesNoDocument(command.Kind))
         {
             database.LastEtagForIndexes = lastEtag;
         }
@@ -268,8 +280,8 @@ public sealed class Applier : IDisposable
     }
 
     // Whether commands of this kind change no document and no index. Their etags then make no index stale.
-    private static bool ChangesOnlyCompareExchange(CommandKind kind) =>
-        kind is CommandKind.CompareExchange or CommandKind.ExpireCompareExchange;
+    private static bool ChangesNoDocument(CommandKind kind) =>
+        kind is CommandKind.CompareExchange or CommandKind.ExpireCompareExchange or CommandKind.SetConfiguration;
 
     private CommandOutcome Execute(long index, ref CommandReader command)
     {
@@ -321,11 +333,13 @@ public sealed class Applier : IDisposable
                 );
             case CommandKind.ChangeIndexes:
                 return _indexes.Apply(_context, index, ref command);
+            case CommandKind.SetConfiguration:
+                return ConfigurationOperations.Set(_context, index, command.ReadSetConfiguration());
             case CommandKind.PutClientConfiguration:
                 return new CommandOutcome(
                     index,
                     logTicks,
-                    PutClientConfiguration(_context.Entry, command, _context.Etag)
+                    ConfigurationOperations.PutClientConfiguration(_context.Entry, command, _context.Etag)
                 );
             default:
                 throw new CommandFormatException(
@@ -467,22 +481,6 @@ public sealed class Applier : IDisposable
         return new CommandOutcome(index, scope.LogTicks, results);
     }
 
-    private static OperationResult PutClientConfiguration(in EntryScope scope, scoped CommandReader command, long etag)
-    {
-        Span<byte> key = stackalloc byte[Key.MaxBytes];
-        scope.Batch.Put(
-            Key.WritePrefix(key, command.Database, Table.ClientConfiguration),
-            etag,
-            command.ReadClientConfiguration()
-        );
-        return new OperationResult
-        {
-            Status = OperationStatus.Configured,
-            Etag = etag,
-            LastModifiedTicks = scope.LogTicks,
-        };
-    }
-
     private static OperationResult NumberResult(long value) =>
         new()
         {
@@ -514,8 +512,10 @@ public sealed class Applier : IDisposable
         {
             database.Database.LastEtagForIndexes = database.LastEtagForIndexes;
             database.Database.LastEtag = database.Counters.LastEtag;
+            database.Database.Configurations = database.Configurations;
         }
 
+        _catalog.ServerConfigurations = _nodeState.ServerConfigurations;
         _nodeState.PublishDatabases();
         _records.Publish();
         _indexes.Publish();

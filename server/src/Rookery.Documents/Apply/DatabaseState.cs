@@ -36,6 +36,9 @@ internal sealed class DatabaseState
 
     public Database Database { get; set; }
 
+    /// <summary>The configurations, as of the last command.</summary>
+    public DatabaseConfigurations Configurations { get; set; } = DatabaseConfigurations.None;
+
     public uint Number => Database.Number;
 
     /// <summary>The counters, including the changes of the current command.</summary>

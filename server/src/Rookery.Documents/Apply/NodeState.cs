@@ -109,11 +109,14 @@ internal sealed class NodeState
                 _collections,
                 isExact: _damageSkipped is null
             );
+            loaded.Configurations = loaded.Database.Configurations = LoadConfigurations(snapshot, number);
             _byNumber[number] = loaded;
             _byName[loaded.Database.Record.LowerName] = loaded;
         }
 
         _hasChanges = false;
+        ServerConfigurations = LoadConfigurations(snapshot, Key.NoDatabase);
+        _catalog.ServerConfigurations = ServerConfigurations;
         _catalog.Publish(_byNumber.Values.Select(state => state.Database), _lastDatabaseNumber);
 
         void SkipRecord(DamageEvent damage)
@@ -121,6 +124,15 @@ internal sealed class NodeState
             _lacksRecords = true;
             _damageSkipped!(damage);
         }
+    }
+
+    private DatabaseConfigurations LoadConfigurations(in Snapshot snapshot, uint number)
+    {
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        var prefix = Key.WritePrefix(from, number, Table.Configurations);
+        using var rows = Seek(snapshot, prefix, Key.WriteAfterPrefix(to, prefix));
+        return ConfigurationOperations.Read(rows);
     }
 
     private RowCursor Seek(in Snapshot snapshot, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive) =>
@@ -189,6 +201,9 @@ internal sealed class NodeState
     /// <summary>Running hash of all outcomes: see <see cref="OutcomeChain"/>.</summary>
     public long OutcomeHash { get; set; } = OutcomeChain.Start;
 
+    /// <summary>The configurations for all databases, as of the last command.</summary>
+    public DatabaseConfigurations ServerConfigurations { get; set; } = DatabaseConfigurations.None;
+
     public bool TryFind(string lowerName, [NotNullWhen(true)] out DatabaseState? database) =>
         _byName.TryGetValue(lowerName, out database);
 
@@ -238,7 +253,7 @@ internal sealed class NodeState
     {
         database.Database.RefuseReaders(isDeleted: false);
         _removedDatabases.Add(database.Database);
-        database.Database = new Database(record, _storage);
+        database.Database = new Database(record, _storage) { Configurations = database.Configurations };
         _hasChanges = true;
     }
 

@@ -45,8 +45,12 @@ internal static class Table
     /// <summary>Node only: empty key → <see cref="NodeRecord"/>.</summary>
     public const byte Node = 11;
 
-    /// <summary>Empty key → client configuration, JSON; of a database or, under number 0, of the node.</summary>
-    public const byte ClientConfiguration = 12;
+    /// <summary>
+    /// Name of a configuration → its JSON; of a database or, under number 0, of the node: see
+    /// <see cref="Databases.DatabaseConfigurations"/>. Under the empty name is the value of
+    /// <see cref="Commands.CommandKind.PutClientConfiguration"/>, which nothing proposes any more.
+    /// </summary>
+    public const byte Configurations = 12;
 
     /// <summary>
     /// Node only: key → <see cref="ClusterRecordValue"/>. The row's sequence is the record's version.
@@ -100,7 +104,7 @@ internal static class Table
         new(IdempotencyOrder, "idempotency keys by time", MetaGroup),
         new(Databases, "databases", MetaGroup),
         new(Node, "node", MetaGroup),
-        new(ClientConfiguration, "client configuration", MetaGroup),
+        new(Configurations, "client configuration", MetaGroup),
         new(ClusterRecords, "cluster records", MetaGroup),
         new(Indexes, "indexes", MetaGroup),
         new(CompareExchange, "compare-exchange values", ValueGroup),

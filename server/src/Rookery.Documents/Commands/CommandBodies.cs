@@ -107,3 +107,19 @@ public readonly ref struct IndexCommand
     /// <summary>Put and Configure: the settings to change.</summary>
     public IndexSettingsChange Settings { get; init; }
 }
+
+/// <summary>Sets a configuration of a database, or of the server.</summary>
+public readonly ref struct SetConfigurationCommand
+{
+    /// <summary>Whether the configuration must have <see cref="ExpectedEtag"/>.</summary>
+    public bool HasExpectation { get; init; }
+
+    /// <summary>The expected etag of the configuration; 0 if it must never have been set.</summary>
+    public long ExpectedEtag { get; init; }
+
+    /// <summary>Name of the configuration.</summary>
+    public ReadOnlySpan<byte> Name { get; init; }
+
+    /// <summary>Its JSON text; <c>null</c> removes it.</summary>
+    public ReadOnlySpan<byte> Json { get; init; }
+}

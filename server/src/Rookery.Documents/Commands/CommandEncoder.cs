@@ -206,10 +206,35 @@ public static class CommandEncoder
         return buffer;
     }
 
-    /// <summary>Encodes a new client configuration, a JSON object.</summary>
+    /// <summary>Encodes a client configuration of the old form, a JSON object.</summary>
     public static CommandBuffer PutClientConfiguration(uint database, ReadOnlySpan<byte> json)
     {
         CommandBuffer buffer = Begin(CommandKind.PutClientConfiguration, database, default);
+        WriteBytes(buffer, json);
+        return buffer;
+    }
+
+    /// <summary>Encodes a new text of a configuration of a database, or of the server.</summary>
+    /// <param name="database">The database's number; 0 for the server.</param>
+    /// <param name="name">One of <see cref="ConfigurationName"/>.</param>
+    /// <param name="json">A valid JSON text of at most <see cref="DatabaseConfigurations.MaxBytes"/>; <c>null</c>
+    /// removes the configuration.</param>
+    /// <param name="expectedEtag">The etag that the configuration must have, 0 if it must never have been set; null for
+    /// any.</param>
+    public static CommandBuffer SetConfiguration(
+        uint database,
+        string name,
+        ReadOnlySpan<byte> json,
+        long? expectedEtag = null
+    )
+    {
+        Invariant.Holds(
+            DatabaseConfigurations.IsName(name) && !json.IsEmpty,
+            "configurations are validated before they are encoded"
+        );
+        CommandBuffer buffer = Begin(CommandKind.SetConfiguration, database, default);
+        WriteInt64(buffer, expectedEtag ?? -1);
+        WriteBytes(buffer, Encoding.ASCII.GetBytes(name));
         WriteBytes(buffer, json);
         return buffer;
     }

@@ -35,7 +35,10 @@ public enum CommandKind : byte
     /// <summary>Removes tombstones up to an etag.</summary>
     SetTombstoneHorizon = 10,
 
-    /// <summary>Stores the client configuration of a database, or of the node (database 0).</summary>
+    /// <summary>
+    /// Stored the client configuration of a database, or of the node (database 0). Nothing proposes it any more;
+    /// <see cref="SetConfiguration"/> replaces it.
+    /// </summary>
     PutClientConfiguration = 11,
 
     /// <summary>Gives a database a new history id, after a restore.</summary>
@@ -58,6 +61,12 @@ public enum CommandKind : byte
 
     /// <summary>Removes expired compare-exchange values, each only if it still has the named etag.</summary>
     ExpireCompareExchange = 17,
+
+    /// <summary>
+    /// Sets a named configuration of a database, or of the node (database 0), to a JSON text. Needs
+    /// <see cref="FormatLevel.Configurations"/>.
+    /// </summary>
+    SetConfiguration = 18,
 }
 
 /// <summary>The kind of an operation in a batch. Numbers are part of the journal's format.</summary>

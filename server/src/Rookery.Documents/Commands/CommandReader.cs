@@ -30,7 +30,7 @@ public ref struct CommandReader
         }
 
         Kind = (CommandKind)ReadByte();
-        if (Kind is < CommandKind.Batch or > CommandKind.ExpireCompareExchange)
+        if (Kind is < CommandKind.Batch or > CommandKind.SetConfiguration)
         {
             throw new CommandFormatException(
                 $"A command has kind {(int)Kind}, which this program does not know: start the newer program "
@@ -274,6 +274,19 @@ public ref struct CommandReader
 
     /// <summary>Reads the JSON of a <see cref="CommandKind.PutClientConfiguration"/>.</summary>
     public ReadOnlySpan<byte> ReadClientConfiguration() => ReadPrefixedBytes();
+
+    /// <summary>Reads the body of a <see cref="CommandKind.SetConfiguration"/>.</summary>
+    public SetConfigurationCommand ReadSetConfiguration()
+    {
+        long expectedEtag = ReadInt64();
+        return new SetConfigurationCommand
+        {
+            HasExpectation = expectedEtag >= 0,
+            ExpectedEtag = expectedEtag,
+            Name = ReadPrefixedBytes(),
+            Json = ReadPrefixedBytes(),
+        };
+    }
 
     /// <summary>Reads the new history id in a <see cref="CommandKind.RenewHistory"/>.</summary>
     public ReadOnlySpan<byte> ReadRenewHistory() => ReadPrefixedBytes();

@@ -22,6 +22,8 @@ public static class Growth
             or CommandKind.HiloReturn
             or CommandKind.RenewHistory:
                 return false;
+            case CommandKind.SetConfiguration:
+                return false; // small, and it can free space: the configuration of expiration
             case CommandKind.SetClusterRecords:
                 return false; // small, and needed when a cluster is full: members, certificates, tokens
             case CommandKind.ChangeIndexes:

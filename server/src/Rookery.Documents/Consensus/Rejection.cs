@@ -77,6 +77,9 @@ public enum RejectionKind : byte
     /// caller may retry.
     /// </summary>
     ContentMissing = 19,
+
+    /// <summary>The command needs a format level that the cluster does not have yet (501).</summary>
+    NeedsNewerFormat = 20,
 }
 
 /// <summary>A refusal of a command or read: what, where, and what to do. Immutable.</summary>

@@ -18,6 +18,7 @@ public sealed class Database
     private long _lastEtag;
     private long _lastEtagForIndexes;
     private long _lastIndexDeletion;
+    private DatabaseConfigurations _configurations = DatabaseConfigurations.None;
     private Task<bool>? _removal;
 
     internal Database(DatabaseRecord record, StorageEngine storage)
@@ -41,6 +42,20 @@ public sealed class Database
 
     /// <summary>Log time of the creation, in UTC ticks.</summary>
     public long CreatedTicks => Record.CreatedTicks;
+
+    /// <summary>
+    /// The configurations as of the last entry that readers can see. Costs one volatile read.
+    /// </summary>
+    public DatabaseConfigurations Configurations
+    {
+        get => Volatile.Read(ref _configurations);
+        internal set => Volatile.Write(ref _configurations, value);
+    }
+
+    /// <summary>
+    /// Etag of the database's record: its number, then the etag of the last change of its configurations.
+    /// </summary>
+    public long RecordEtag => Math.Max(Number, Configurations.Etag);
 
     internal DatabaseRecord Record { get; }
 

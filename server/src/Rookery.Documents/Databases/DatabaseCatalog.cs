@@ -12,6 +12,7 @@ public sealed class DatabaseCatalog
 {
     private State _state = new([]);
     private uint _lastNumber;
+    private DatabaseConfigurations _serverConfigurations = DatabaseConfigurations.None;
 
     internal DatabaseCatalog() { }
 
@@ -26,6 +27,15 @@ public sealed class DatabaseCatalog
     {
         get => Volatile.Read(ref _lastNumber);
         private set => Volatile.Write(ref _lastNumber, value);
+    }
+
+    /// <summary>
+    /// The configurations for all databases, as of the last entry that readers can see. Costs one volatile read.
+    /// </summary>
+    public DatabaseConfigurations ServerConfigurations
+    {
+        get => Volatile.Read(ref _serverConfigurations);
+        internal set => Volatile.Write(ref _serverConfigurations, value);
     }
 
     /// <summary>Finds a database by name, in any casing.</summary>

@@ -394,7 +394,7 @@ public readonly struct DatabaseReader : IDisposable
     public byte[]? ReadClientConfiguration()
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        if (!_snapshot.TryGet(Key.WritePrefix(key, Database.Number, Table.ClientConfiguration), out var row))
+        if (!_snapshot.TryGet(Key.WritePrefix(key, Database.Number, Table.Configurations), out var row))
         {
             return null;
         }

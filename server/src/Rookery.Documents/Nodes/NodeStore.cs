@@ -215,6 +215,16 @@ public sealed class NodeStore : IDisposable
             );
         }
 
+        if (command.Kind >= CommandKind.SetConfiguration && _level.Current.Level < FormatLevel.Configurations)
+        {
+            return new Rejection(
+                RejectionKind.NeedsNewerFormat,
+                "Databases cannot be configured while members may return to the previous version, which cannot read "
+                    + "configurations. When all members run the new version, end the upgrade: `rookery cluster "
+                    + "finalize-upgrade`."
+            );
+        }
+
         if (command.Kind >= CommandKind.ClusterTransaction && _level.Current.Level < FormatLevel.CompareExchange)
         {
             return new Rejection(

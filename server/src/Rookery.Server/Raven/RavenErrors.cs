@@ -173,6 +173,7 @@ internal static class RavenErrors
             RejectionKind.PatchFailed => (StatusCodes.Status400BadRequest, RavenType.PatchFailed),
             RejectionKind.DocumentMissing => (StatusCodes.Status400BadRequest, RavenType.DocumentDoesNotExist),
             RejectionKind.CounterOverflow => (StatusCodes.Status400BadRequest, RavenType.CounterOverflow),
+            RejectionKind.NeedsNewerFormat => (StatusCodes.Status501NotImplemented, RavenType.NotSupported),
             RejectionKind.TooLarge => (StatusCodes.Status413PayloadTooLarge, RavenType.BadRequest),
             RejectionKind.Invalid => (StatusCodes.Status400BadRequest, RavenType.BadRequest),
             RejectionKind.IdempotencyKeyReused => (StatusCodes.Status422UnprocessableEntity, RavenType.BadRequest),

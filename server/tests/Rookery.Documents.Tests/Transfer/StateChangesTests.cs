@@ -394,7 +394,7 @@ public sealed class StateChangesTests
                     SetRecords();
                     break;
                 case 8:
-                    node.Run(CommandEncoder.PutClientConfiguration(number, "{}"u8));
+                    node.Run(CommandEncoder.SetConfiguration(number, $"c{random.Next(3)}", "{}"u8));
                     break;
                 case < 18:
                     node.Propose(
