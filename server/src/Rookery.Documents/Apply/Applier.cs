@@ -3,6 +3,7 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Records;
+using Rookery.Documents.Schedules;
 using Rookery.Platform;
 using Rookery.Storage;
 
@@ -25,6 +26,7 @@ public sealed class Applier : IDisposable
     private readonly HiloOperations _hilo;
     private readonly DatabaseOperations _databases;
     private readonly ClusterRecordOperations _records;
+    private readonly ConfigurationOperations _configurations;
     private readonly IndexOperations _indexes = new();
     private readonly List<DatabaseState> _touchedDatabases = [];
     private readonly List<(Database Database, DocumentChange Change)> _documentChanges = [];
@@ -44,6 +46,7 @@ public sealed class Applier : IDisposable
         _hilo = new HiloOperations(_documents);
         _databases = new DatabaseOperations(_nodeState);
         _records = new ClusterRecordOperations(records);
+        _configurations = new ConfigurationOperations(_nodeState);
     }
 
     /// <summary>
@@ -189,13 +192,7 @@ public sealed class Applier : IDisposable
                     ConfigurationOperations.PutClientConfiguration(scope, command, firstEtag)
                 );
             case CommandKind.SetConfiguration when command.Database == Key.NoDatabase:
-                return ConfigurationOperations.SetOfServer(
-                    scope,
-                    _nodeState,
-                    index,
-                    command.ReadSetConfiguration(),
-                    firstEtag
-                );
+                return _configurations.SetOfServer(scope, index, command.ReadSetConfiguration(), firstEtag);
             case CommandKind.SetClusterRecords:
                 return _records.Apply(scope, index, ref command, firstEtag);
             default:
@@ -240,7 +237,11 @@ public sealed class Applier : IDisposable
         }
 
         var mark = scope.Batch.Mark();
-        var outcome = Execute(index, ref command);
+        var outcome =
+            database.Configurations.IsDisabled
+            && DatabaseOperations.RefuseDisabled(database, command.Kind) is { } disabled
+                ? new CommandOutcome(disabled)
+                : Execute(index, ref command);
         if (outcome.Rejection is not null)
         {
             scope.Batch.RollBack(mark);
@@ -319,6 +320,8 @@ public sealed class Applier : IDisposable
                     : new CommandOutcome(index, logTicks, exchanged);
             case CommandKind.ExpireDocuments or CommandKind.ExpireCompareExchange:
                 return ApplyExpiry(index, ref command);
+            case CommandKind.RunSchedule:
+                return ScheduleOperations.Run(_documents, _context, index, ref command);
             case CommandKind.SetTombstoneHorizon:
                 return new CommandOutcome(
                     index,
@@ -334,7 +337,7 @@ public sealed class Applier : IDisposable
             case CommandKind.ChangeIndexes:
                 return _indexes.Apply(_context, index, ref command);
             case CommandKind.SetConfiguration:
-                return ConfigurationOperations.Set(_context, index, command.ReadSetConfiguration());
+                return _configurations.Set(_context, index, command.ReadSetConfiguration());
             case CommandKind.PutClientConfiguration:
                 return new CommandOutcome(
                     index,
@@ -471,6 +474,11 @@ public sealed class Applier : IDisposable
 
     private CommandOutcome DeleteDatabases(in EntryScope scope, long index, ref CommandReader command, long firstEtag)
     {
+        if (_databases.FindLocked(command) is { } locked)
+        {
+            return new CommandOutcome(locked);
+        }
+
         var results = new OperationResult[command.OperationCount];
         for (int i = 0; command.TryReadName(out var name); i++)
         {
@@ -526,6 +534,12 @@ public sealed class Applier : IDisposable
 
         _documentChanges.Clear();
         _touchedDatabases.Clear();
+        if (_configurations.HasChanges)
+        {
+            _configurations.HasChanges = false;
+            _catalog.Configured?.Invoke();
+        }
+
         _catalog.Applied?.Invoke();
     }
 }

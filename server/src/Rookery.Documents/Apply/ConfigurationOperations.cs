@@ -9,34 +9,38 @@ using Rookery.Storage;
 namespace Rookery.Documents.Apply;
 
 /// <summary>Sets the configurations of databases and of the server.</summary>
-internal static class ConfigurationOperations
+internal sealed class ConfigurationOperations(NodeState node)
 {
+    /// <summary>Whether an entry changed a configuration since this was set to false.</summary>
+    public bool HasChanges { get; set; }
+
     /// <summary>Sets or removes a configuration of the command's database.</summary>
     /// <param name="context">State of the command.</param>
     /// <param name="logIndex">Index of the log entry that contains the command.</param>
     /// <param name="command">The command.</param>
-    public static CommandOutcome Set(ApplyContext context, long logIndex, in SetConfigurationCommand command)
+    public CommandOutcome Set(ApplyContext context, long logIndex, in SetConfigurationCommand command)
     {
         var state = context.Database;
         var changed = state.Configurations;
         var problem = Set(context.Entry, state.Number, command, context.Etag, ref changed, out var result);
+        bool isToggled = changed.IsDisabled != state.Configurations.IsDisabled;
         state.Configurations = changed;
+        if (isToggled)
+        {
+            // Ends the reads, the subscriptions and the indexes of a database that is disabled now. A database that is
+            // enabled begins with an object without them.
+            node.Replace(state, state.Database.Record);
+        }
+
         return problem is null ? new CommandOutcome(logIndex, context.LogTicks, result) : new CommandOutcome(problem);
     }
 
     /// <summary>Sets or removes a configuration for all databases.</summary>
     /// <param name="scope">The entry.</param>
-    /// <param name="node">State of the node.</param>
     /// <param name="logIndex">Index of the log entry that contains the command.</param>
     /// <param name="command">The command.</param>
     /// <param name="etag">Etag of the command.</param>
-    public static CommandOutcome SetOfServer(
-        in EntryScope scope,
-        NodeState node,
-        long logIndex,
-        in SetConfigurationCommand command,
-        long etag
-    )
+    public CommandOutcome SetOfServer(in EntryScope scope, long logIndex, in SetConfigurationCommand command, long etag)
     {
         var changed = node.ServerConfigurations;
         var problem = Set(scope, Key.NoDatabase, command, etag, ref changed, out var result);
@@ -78,7 +82,7 @@ internal static class ConfigurationOperations
         return all.Count == 0 ? DatabaseConfigurations.None : DatabaseConfigurations.Of(all);
     }
 
-    private static Rejection? Set(
+    private Rejection? Set(
         in EntryScope scope,
         uint database,
         in SetConfigurationCommand command,
@@ -127,6 +131,7 @@ internal static class ConfigurationOperations
 
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         scope.Batch.Put(Key.WriteText(key, database, Table.Configurations, command.Name), etag, command.Json);
+        HasChanges = true;
         configurations = configurations.With(new DatabaseConfiguration(name, command.Json.ToArray(), etag));
         result = new OperationResult
         {

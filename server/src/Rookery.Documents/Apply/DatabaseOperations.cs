@@ -70,11 +70,59 @@ internal sealed class DatabaseOperations(NodeState node)
     }
 
     /// <summary>
-    /// Deletes a database with all rows. The result is the default value if there is no such database.
+    /// Returns the refusal of a command of a client for a disabled database. Configurations, the deletion of what
+    /// expired and what the node does by itself remain possible.
+    /// </summary>
+    /// <returns>The refusal, or null.</returns>
+    public static Rejection? RefuseDisabled(DatabaseState database, CommandKind kind) =>
+        kind
+            is CommandKind.SetConfiguration
+                or CommandKind.PutClientConfiguration
+                or CommandKind.ExpireDocuments
+                or CommandKind.ExpireCompareExchange
+                or CommandKind.RunSchedule
+                or CommandKind.SetTombstoneHorizon
+                or CommandKind.RenewHistory
+            ? null
+            : database.Database.WhyDisabled();
+
+    /// <summary>Returns the refusal of a deletion if the lock mode of one of the databases asks for it.</summary>
+    /// <param name="command">The command, before its first name.</param>
+    /// <returns>The refusal, or null.</returns>
+    public Rejection? FindLocked(CommandReader command)
+    {
+        for (int i = 0; command.TryReadName(out var name); i++)
+        {
+            if (
+                node.TryFind(Encoding.UTF8.GetString(name), out var database)
+                && database.Configurations.LockMode == DatabaseLockMode.PreventDeletesError
+            )
+            {
+                return new Rejection(
+                    RejectionKind.DatabaseLocked,
+                    $"Database '{database.Database.Name}' cannot be deleted because of the set lock mode "
+                        + "('PreventDeletesError'). Nothing was deleted; set its lock mode to 'Unlock' before."
+                )
+                {
+                    Database = database.Database.Name,
+                    Operation = i,
+                };
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>
+    /// Deletes a database with all rows. The result is the default value if there is no such database, or if its lock
+    /// mode is <see cref="DatabaseLockMode.PreventDeletesIgnore"/>.
     /// </summary>
     public OperationResult Delete(in EntryScope scope, ReadOnlySpan<byte> lowerName, long etag)
     {
-        if (!node.TryFind(Encoding.UTF8.GetString(lowerName), out var database))
+        if (
+            !node.TryFind(Encoding.UTF8.GetString(lowerName), out var database)
+            || database.Configurations.LockMode == DatabaseLockMode.PreventDeletesIgnore
+        )
         {
             return default;
         }

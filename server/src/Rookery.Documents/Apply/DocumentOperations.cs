@@ -4,7 +4,9 @@ using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Patching;
+using Rookery.Documents.Schedules;
 using Rookery.Documents.Stored;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Apply;
 
@@ -19,6 +21,8 @@ internal sealed class DocumentOperations : IDisposable
     private readonly AttachmentOperations _attachments;
     private readonly PatchEvaluator _patches = new();
     private readonly CounterOperations _counters = new();
+    private readonly PooledBytes _metadata = new(); // of a document that is refreshed or archived
+    private readonly PooledBytes _content = new();
     private readonly byte[] _id = new byte[DocumentId.MaxBytes];
     private readonly byte[] _lowerId = new byte[DocumentId.MaxBytes];
     private int _idLength;
@@ -179,6 +183,36 @@ internal sealed class DocumentOperations : IDisposable
         return previous.Exists && previous.Etag == etag ? _rows.Delete(context, LowerId, previous) : default;
     }
 
+    /// <summary>
+    /// Stores a document that is refreshed or archived, with its changed metadata, if it still has the expected etag;
+    /// otherwise does nothing.
+    /// </summary>
+    /// <returns>Whether a new version was stored.</returns>
+    public bool TryChangeMetadata(ApplyContext context, ScheduleKind kind, in ScheduledDocument scheduled)
+    {
+        scheduled.LowerId.CopyTo(_lowerId);
+        _lowerIdLength = scheduled.LowerId.Length;
+        using var previous = context.FindDocument(scheduled.LowerId);
+        if (!previous.Exists || previous.Etag != scheduled.Etag)
+        {
+            return false;
+        }
+
+        KeepStoredId(previous);
+        var view = previous.View;
+        ScheduledTimes.AppendChanged(_metadata, view.Metadata, kind);
+        AppendPart(view.Collection);
+        AppendPart(_metadata.Written);
+        _content.Append(view.Body);
+        Store(context, previous, _content.Written, view.Collection, view.ExpiresAtTicks, OperationStatus.Stored);
+        _metadata.Clear();
+        _content.Clear();
+        return true;
+
+        void AppendPart(ReadOnlySpan<byte> part) =>
+            _content.Advance(Varint.WriteBytes(_content.Reserve(Varint.MaxBytes32 + part.Length), part));
+    }
+
     /// <summary>Stores content that apply produced itself, under a literal id.</summary>
     public OperationResult PutContent(
         ApplyContext context,
@@ -201,6 +235,8 @@ internal sealed class DocumentOperations : IDisposable
     {
         _patches.Dispose();
         _counters.Dispose();
+        _metadata.Release();
+        _content.Release();
         _rows.Dispose();
     }
 

@@ -3,6 +3,7 @@ using Rookery.Documents.Attachments;
 using Rookery.Documents.Changes;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Schedules;
 using Rookery.Documents.Stored;
 using Rookery.Platform;
 
@@ -86,6 +87,11 @@ internal sealed class DocumentRows(CompareExchangeOperations values) : IDisposab
             batch.Put(Key.WriteNumbers(key, database.Number, Table.Expiry, expiresAtTicks, etag), etag, lowerId);
         }
 
+        if (database.Configurations.KeepsSchedules)
+        {
+            ScheduleOperations.Add(context, MetadataIn(content), etag, lowerId);
+        }
+
         if (context.IsWatched)
         {
             context.AddChange(
@@ -147,6 +153,15 @@ internal sealed class DocumentRows(CompareExchangeOperations values) : IDisposab
 
     /// <inheritdoc/>
     public void Dispose() => _longHead.Release();
+
+    private static ReadOnlySpan<byte> MetadataIn(ReadOnlySpan<byte> content)
+    {
+        int at = 0;
+        bool isRead =
+            Varint.TryReadBytes(content, ref at, out _) & Varint.TryReadBytes(content, ref at, out var metadata);
+        Invariant.Holds(isRead, "the content of a document begins with its collection and metadata");
+        return metadata;
+    }
 
     private static bool MayHaveParts(ApplyContext context, in Document document) =>
         (context.Database.Counters.DocumentCounters | context.Database.Counters.Attachments) != 0 && document.Exists;

@@ -247,7 +247,7 @@ internal sealed class NodeState
 
     /// <summary>
     /// Replaces the record of a database. Readers see the new record when the entry is published. Subscriptions to the
-    /// old history end.
+    /// old history end. A database that is disabled or enabled keeps its record, and is replaced all the same.
     /// </summary>
     public void Replace(DatabaseState database, DatabaseRecord record)
     {

@@ -1,4 +1,5 @@
 using Rookery.Documents.Databases;
+using Rookery.Documents.Schedules;
 using Rookery.Documents.Stored;
 
 namespace Rookery.Documents.Apply;
@@ -32,6 +33,11 @@ internal static class PreviousVersion
                 Key.WriteNumbers(key, context.Database.Number, Table.Expiry, view.ExpiresAtTicks, previous.Etag),
                 context.Etag
             );
+        }
+
+        if (context.Database.Configurations.KeepsSchedules)
+        {
+            ScheduleOperations.Remove(context, view.Metadata, previous.Etag);
         }
 
         previous.ReleaseLarge(context.Batch, context.Etag);

@@ -85,6 +85,15 @@ internal static class Table
     /// </summary>
     public const byte AttachmentContents = 18;
 
+    /// <summary>
+    /// Time of <c>@refresh</c> in ticks, etag → lower-cased id. Removed together with the document's version. Only in
+    /// databases that keep schedules.
+    /// </summary>
+    public const byte Refreshes = 26;
+
+    /// <summary>Time of <c>@archive-at</c> in ticks, etag → lower-cased id, as in <see cref="Refreshes"/>.</summary>
+    public const byte Archivals = 27;
+
     private const byte DocumentGroup = 1;
     private const byte WalkedGroup = 2;
     private const byte MetaGroup = 3;
@@ -111,5 +120,7 @@ internal static class Table
         new(CompareExchangeExpiry, "expiry of compare-exchange values", ValueGroup, IsWalkedOnly: true),
         new(DocumentCounters, "counters of documents", ValueGroup),
         new(AttachmentContents, "contents of attachments", MetaGroup),
+        new(Refreshes, "refreshes of documents", WalkedGroup, IsWalkedOnly: true),
+        new(Archivals, "archivals of documents", WalkedGroup, IsWalkedOnly: true),
     ];
 }

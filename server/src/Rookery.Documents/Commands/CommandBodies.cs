@@ -123,3 +123,16 @@ public readonly ref struct SetConfigurationCommand
     /// <summary>Its JSON text; <c>null</c> removes it.</summary>
     public ReadOnlySpan<byte> Json { get; init; }
 }
+
+/// <summary>A document in a <see cref="CommandKind.RunSchedule"/>.</summary>
+public readonly ref struct ScheduledDocument
+{
+    /// <summary>Etag of the version; any other version is kept.</summary>
+    public long Etag { get; init; }
+
+    /// <summary>The time of the row that named the document, in UTC ticks.</summary>
+    public long DueTicks { get; init; }
+
+    /// <summary>The lower-cased id.</summary>
+    public ReadOnlySpan<byte> LowerId { get; init; }
+}

@@ -67,6 +67,12 @@ public enum CommandKind : byte
     /// <see cref="FormatLevel.Configurations"/>.
     /// </summary>
     SetConfiguration = 18,
+
+    /// <summary>
+    /// Refreshes or archives documents that are due, each only if it still has the named etag; or prepares that: see
+    /// <see cref="Schedules.ScheduleAction"/>. Needs <see cref="FormatLevel.Configurations"/>.
+    /// </summary>
+    RunSchedule = 19,
 }
 
 /// <summary>The kind of an operation in a batch. Numbers are part of the journal's format.</summary>

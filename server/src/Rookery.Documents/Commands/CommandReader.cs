@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using Rookery.Documents.Attachments;
 using Rookery.Documents.Indexes;
 using Rookery.Documents.Patching;
+using Rookery.Documents.Schedules;
 using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
@@ -30,7 +31,7 @@ public ref struct CommandReader
         }
 
         Kind = (CommandKind)ReadByte();
-        if (Kind is < CommandKind.Batch or > CommandKind.SetConfiguration)
+        if (Kind is < CommandKind.Batch or > CommandKind.RunSchedule)
         {
             throw new CommandFormatException(
                 $"A command has kind {(int)Kind}, which this program does not know: start the newer program "
@@ -151,6 +152,31 @@ public ref struct CommandReader
 
         etag = ReadInt64();
         lowerId = ReadShortBytes();
+        return true;
+    }
+
+    /// <summary>RunSchedule: reads what to do with the documents.</summary>
+    public ScheduleAction ReadScheduleAction()
+    {
+        var action = (ScheduleAction)ReadByte();
+        return action is >= ScheduleAction.Refresh and <= ScheduleAction.Register ? action : throw Broken();
+    }
+
+    /// <summary>RunSchedule: reads the next document; false at the end.</summary>
+    public bool TryReadScheduled(out ScheduledDocument document)
+    {
+        document = default;
+        if (_position == _command.Length)
+        {
+            return false;
+        }
+
+        document = new ScheduledDocument
+        {
+            Etag = ReadInt64(),
+            DueTicks = ReadInt64(),
+            LowerId = ReadShortBytes(),
+        };
         return true;
     }
 

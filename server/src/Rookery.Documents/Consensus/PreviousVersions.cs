@@ -3,6 +3,7 @@ using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Documents.Schedules;
 using Rookery.Documents.Stored;
 using Rookery.Storage;
 
@@ -52,6 +53,9 @@ internal sealed class PreviousVersions(StorageEngine storage)
                 return default;
             case CommandKind.ExpireDocuments:
                 LoadExpired(command);
+                return default;
+            case CommandKind.RunSchedule:
+                LoadScheduled(command);
                 return default;
             case CommandKind.HiloNext:
                 var next = command.ReadHiloNext();
@@ -344,6 +348,22 @@ internal sealed class PreviousVersions(StorageEngine storage)
             }
 
             CheckGuard(snapshot, command.Database, lowerId);
+        }
+    }
+
+    // Apply copies the documents.
+    private void LoadScheduled(scoped CommandReader command)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        using var snapshot = storage.OpenSnapshot();
+        bool isWhole = command.ReadScheduleAction() != ScheduleAction.Register;
+        while (command.TryReadScheduled(out var scheduled))
+        {
+            var row = Key.WriteText(key, command.Database, Table.Documents, scheduled.LowerId);
+            if (snapshot.TryLoadAhead(row, out var stored))
+            {
+                Check(stored, isWhole);
+            }
         }
     }
 

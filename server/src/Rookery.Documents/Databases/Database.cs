@@ -57,6 +57,17 @@ public sealed class Database
     /// </summary>
     public long RecordEtag => Math.Max(Number, Configurations.Etag);
 
+    /// <summary>Returns the refusal of a request while the database is disabled.</summary>
+    public Rejection WhyDisabled() =>
+        new(
+            RejectionKind.DatabaseDisabled,
+            $"Database '{Name}' is disabled. It keeps its documents, and refuses requests until it is enabled: POST "
+                + "/admin/databases/enable."
+        )
+        {
+            Database = Name,
+        };
+
     internal DatabaseRecord Record { get; }
 
     internal ChangeHub<DocumentChange> Changes { get; } = new();

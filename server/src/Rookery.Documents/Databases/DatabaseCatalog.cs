@@ -57,6 +57,11 @@ public sealed class DatabaseCatalog
     public Action? Applied { get; set; }
 
     /// <summary>
+    /// Called after readers can see a changed configuration. Runs on the apply thread and must not wait.
+    /// </summary>
+    internal Action? Configured { get; set; }
+
+    /// <summary>
     /// Runs background work on each database in turn. Skips databases that are deleted meanwhile or damaged: damage was
     /// reported when it was found.
     /// </summary>

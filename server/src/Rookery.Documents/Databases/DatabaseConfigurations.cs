@@ -32,15 +32,50 @@ public sealed class DatabaseConfigurations
         _all = all;
         foreach (var configuration in all)
         {
-            Etag = Math.Max(Etag, configuration.Etag);
+            LastEtag = Math.Max(LastEtag, configuration.Etag);
+            if (configuration.Name is not ConfigurationName.ScheduleProgress)
+            {
+                Etag = Math.Max(Etag, configuration.Etag);
+            }
         }
+
+        KeepsSchedules = Find(ConfigurationName.Refresh).Etag != 0 || Find(ConfigurationName.DataArchival).Etag != 0;
+        IsDisabled = Find(ConfigurationName.Disabled).Json.Span.SequenceEqual("true"u8);
+        LockMode = Find(ConfigurationName.LockMode).Json.Span switch
+        {
+            var mode when mode.SequenceEqual(PreventDeletesIgnore) => DatabaseLockMode.PreventDeletesIgnore,
+            var mode when mode.SequenceEqual(PreventDeletesError) => DatabaseLockMode.PreventDeletesError,
+            _ => DatabaseLockMode.Unlock,
+        };
     }
+
+    private static ReadOnlySpan<byte> PreventDeletesIgnore => "\"PreventDeletesIgnore\""u8;
+
+    private static ReadOnlySpan<byte> PreventDeletesError => "\"PreventDeletesError\""u8;
 
     /// <summary>No configurations.</summary>
     public static DatabaseConfigurations None { get; } = new([]);
 
-    /// <summary>Etag of the last change of any configuration; 0 if there was none. It never falls.</summary>
+    /// <summary>
+    /// Etag of the last change of any configuration by a client; 0 if there was none. It never falls.
+    /// </summary>
     public long Etag { get; }
+
+    private long LastEtag { get; }
+
+    /// <summary>
+    /// Whether the database is disabled: it keeps its data, and refuses reads and writes until it is enabled.
+    /// </summary>
+    public bool IsDisabled { get; }
+
+    /// <summary>
+    /// Whether the database has rows about the times of <c>@refresh</c> and <c>@archive-at</c>: from the first
+    /// configuration of refresh or archival on.
+    /// </summary>
+    public bool KeepsSchedules { get; }
+
+    /// <summary>Whether the database may be deleted.</summary>
+    public DatabaseLockMode LockMode { get; }
 
     /// <summary>Number of configurations that were ever set, including those that were removed.</summary>
     public int Count => _all.Length;
@@ -65,7 +100,7 @@ public sealed class DatabaseConfigurations
     /// <summary>Returns the configurations with one of them replaced or added.</summary>
     internal DatabaseConfigurations With(DatabaseConfiguration changed)
     {
-        Invariant.Holds(changed.Etag > Etag, "the etag of configurations rises with each change");
+        Invariant.Holds(changed.Etag > LastEtag, "the etag of configurations rises with each change");
         var others = _all.RemoveAll(other => string.Equals(other.Name, changed.Name, StringComparison.Ordinal));
         return new DatabaseConfigurations(others.Add(changed));
     }
@@ -75,6 +110,22 @@ public sealed class DatabaseConfigurations
 
     /// <summary>Returns whether a name fits into a key and into the limit.</summary>
     internal static bool IsName(string name) => name.Length > 0 && Ascii.IsValid(name) && name.Length <= MaxNameBytes;
+}
+
+/// <summary>
+/// Whether a database may be deleted. The names are those of RavenDB; <see cref="ConfigurationName.LockMode"/> stores
+/// them.
+/// </summary>
+public enum DatabaseLockMode
+{
+    /// <summary>It may be deleted.</summary>
+    Unlock = 0,
+
+    /// <summary>A deletion leaves it as it is, and reports nothing.</summary>
+    PreventDeletesIgnore = 1,
+
+    /// <summary>A deletion is refused, with all other databases that it names.</summary>
+    PreventDeletesError = 2,
 }
 
 /// <summary>A configuration of a database, or of the server.</summary>
@@ -99,9 +150,23 @@ public static class ConfigurationName
     /// <summary>When documents are archived whose <c>@archive-at</c> has passed.</summary>
     public const string DataArchival = "data-archival";
 
+    /// <summary>
+    /// Etag up to which the leader registered the documents that are older than <see cref="Refresh"/> and
+    /// <see cref="DataArchival"/>; a JSON number.
+    /// </summary>
+    public const string ScheduleProgress = "schedule-progress";
+
     /// <summary>The conventions that clients adopt; of a database, or of the server for all databases.</summary>
     public const string Client = "client";
 
     /// <summary>The settings of the database's record.</summary>
     public const string Settings = "settings";
+
+    /// <summary>
+    /// <c>true</c> while the database is disabled: see <see cref="DatabaseConfigurations.IsDisabled"/>.
+    /// </summary>
+    public const string Disabled = "disabled";
+
+    /// <summary>A <see cref="DatabaseLockMode"/>, as a JSON string.</summary>
+    public const string LockMode = "lock-mode";
 }

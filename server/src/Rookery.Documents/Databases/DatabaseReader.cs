@@ -109,8 +109,9 @@ public readonly struct DatabaseReader : IDisposable
     /// <summary>Returns all documents that can be read, in id order, and skips damaged ones.</summary>
     /// <param name="damageSkipped">Receives each damaged range when the cursor reaches it, possibly more than
     /// once.</param>
-    public DocumentCursor SeekAllReadable(Action<DamageEvent> damageSkipped) =>
-        DocumentCursor.SeekByIdPrefix(this, [], [], damageSkipped);
+    /// <param name="startAfter">The id after which to start; empty for the first document.</param>
+    public DocumentCursor SeekAllReadable(Action<DamageEvent> damageSkipped, ReadOnlySpan<byte> startAfter = default) =>
+        DocumentCursor.SeekByIdPrefix(this, [], startAfter, damageSkipped);
 
     /// <summary>
     /// Returns the documents in the order of their last write, from the first etag above <paramref name="afterEtag"/>.

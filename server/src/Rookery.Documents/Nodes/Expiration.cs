@@ -23,19 +23,31 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
 
     private async Task RunOnceAsync(Database database, CancellationToken cancellationToken)
     {
-        await RunOnceAsync(database, CommandKind.ExpireDocuments, cancellationToken);
-        await RunOnceAsync(database, CommandKind.ExpireCompareExchange, cancellationToken);
+        await RunAsync(database, CommandKind.ExpireDocuments, long.MaxValue, cancellationToken);
+        await RunAsync(database, CommandKind.ExpireCompareExchange, long.MaxValue, cancellationToken);
     }
 
-    private async Task RunOnceAsync(Database database, CommandKind kind, CancellationToken cancellationToken)
+    /// <summary>Proposes deletions for one database.</summary>
+    /// <param name="database">The database.</param>
+    /// <param name="kind">ExpireDocuments or ExpireCompareExchange.</param>
+    /// <param name="maxItems">Maximum number of documents or values.</param>
+    /// <param name="cancellationToken">Ends the search.</param>
+    public async Task RunAsync(Database database, CommandKind kind, long maxItems, CancellationToken cancellationToken)
     {
         byte[] from = [];
-        while (
-            consensus.IsLeader
-            && consensus.Time is { IsSure: true, UtcTicks: var nowTicks }
-            && NextCommand(database, nowTicks, ref from, out _, kind) is { } command
-        )
+        int count = 0;
+        for (long left = maxItems; left > 0; left -= count)
         {
+            if (
+                !consensus.IsLeader
+                || consensus.Time is not { IsSure: true, UtcTicks: var nowTicks }
+                || NextCommand(database, nowTicks, ref from, out count, kind, (int)Math.Min(left, DocumentsPerCommand))
+                    is not { } command
+            )
+            {
+                break;
+            }
+
             var outcome = await consensus.ProposeAsync(command, cancellationToken);
             if (outcome.Rejection is not null || from.Length == 0)
             {

@@ -1,6 +1,7 @@
 using Rookery.Documents.Attachments;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Consensus;
+using Rookery.Documents.Schedules;
 
 namespace Rookery.Documents.Nodes;
 
@@ -13,12 +14,16 @@ internal sealed class OpenNode : Node
     private readonly NodeStore _store;
     private readonly IConsensusHost _consensus;
     private readonly NodeMaintenance _maintenance;
-    private readonly Expiration _expiration;
+    private readonly ScheduledWork _scheduled;
     private readonly TombstoneCleaning _tombstones;
     private readonly ITimer _cleanupTimer;
+    private readonly TimeSpan _longestInterval;
     private readonly CancellationTokenSource _stopping = new();
     private string? _diagnosis;
+    private readonly TimeProvider _time;
     private int _isCleaningUp;
+    private int _isCleanupAsked; // whether another round was requested during the current one
+    private long? _tombstonesCleanedAt;
     private int _writesSinceWake;
     private bool _isStopped;
 
@@ -27,6 +32,7 @@ internal sealed class OpenNode : Node
     {
         _store = store;
         _consensus = consensus;
+        _time = time;
         consensus.DiagnosisModeEntered = sentence =>
         {
             Volatile.Write(ref _diagnosis, sentence);
@@ -34,7 +40,7 @@ internal sealed class OpenNode : Node
         };
         consensus.JournalWritten = WakeMaintenanceIfDue;
         _maintenance = new NodeMaintenance(store, options.TroubleFound, time);
-        _expiration = new Expiration(store.Databases, consensus);
+        _scheduled = new ScheduledWork(store.Databases, consensus, time);
         _tombstones = new TombstoneCleaning(store, consensus);
         if (store.Attachments.Files.RemoveUnfinished() is { } leftover)
         {
@@ -43,12 +49,14 @@ internal sealed class OpenNode : Node
 
         _maintenance.Start();
         consensus.Start();
-        _cleanupTimer = time.CreateTimer(
-            _ => BeginCleanup(),
-            null,
-            options.ExpirationInterval,
-            options.ExpirationInterval
-        );
+        _longestInterval = options.ExpirationInterval;
+        var interval = FindInterval();
+        _cleanupTimer = time.CreateTimer(_ => BeginCleanup(), null, interval, interval);
+        if (_longestInterval != Timeout.InfiniteTimeSpan)
+        {
+            // A round begins at once, and follows the new configuration.
+            store.Databases.Configured = () => _cleanupTimer.Change(TimeSpan.Zero, _longestInterval);
+        }
     }
 
     /// <inheritdoc/>
@@ -158,15 +166,28 @@ internal sealed class OpenNode : Node
         {
             _ = CleanUpAsync();
         }
+        else
+        {
+            Volatile.Write(ref _isCleanupAsked, 1);
+        }
     }
 
-    /// <summary>Deletes expired documents and removes old tombstones, once.</summary>
+    private TimeSpan FindInterval() =>
+        _longestInterval == Timeout.InfiniteTimeSpan ? _longestInterval : _scheduled.FindInterval(_longestInterval);
+
+    /// <summary>
+    /// Deletes expired documents, refreshes and archives documents and removes old tombstones, once.
+    /// </summary>
     private async Task CleanUpAsync()
     {
         try
         {
-            await _expiration.RunOnceAsync(_stopping.Token);
-            await _tombstones.RunOnceAsync(_stopping.Token);
+            await _scheduled.RunOnceAsync(FindInterval(), _stopping.Token);
+            if (_tombstonesCleanedAt is not { } last || _time.GetElapsedTime(last) >= _longestInterval / 2)
+            {
+                _tombstonesCleanedAt = _time.GetTimestamp();
+                await _tombstones.RunOnceAsync(_stopping.Token);
+            }
         }
         catch (Exception failure) when (failure is IOException or ObjectDisposedException)
         {
@@ -175,6 +196,9 @@ internal sealed class OpenNode : Node
         finally
         {
             Volatile.Write(ref _isCleaningUp, 0);
+            var interval = FindInterval();
+            bool isAsked = Interlocked.Exchange(ref _isCleanupAsked, 0) != 0;
+            _cleanupTimer.Change(isAsked ? TimeSpan.Zero : interval, interval);
         }
     }
 }

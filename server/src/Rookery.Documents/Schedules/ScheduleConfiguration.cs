@@ -1,0 +1,61 @@
+using System.Text.Json;
+using Rookery.Documents.Databases;
+
+namespace Rookery.Documents.Schedules;
+
+/// <summary>When and how much the node expires, refreshes or archives documents of a database.</summary>
+/// <param name="IsEnabled">Whether it does.</param>
+/// <param name="Frequency">Time between two rounds.</param>
+/// <param name="MaxItems">Maximum number of documents in one round.</param>
+public readonly record struct ScheduleConfiguration(bool IsEnabled, TimeSpan Frequency, long MaxItems)
+{
+    /// <summary>The highest frequency in seconds that a client can set: a hundred years.</summary>
+    public const long MaxSeconds = 100L * 365 * 24 * 3600;
+
+    /// <summary>Name of the member that disables it.</summary>
+    public const string DisabledMember = "Disabled";
+
+    /// <summary>Name of the member with the maximum number of documents in one round.</summary>
+    public const string MaxItemsMember = "MaxItemsToProcess";
+
+    /// <summary>Time between two rounds if no other is configured, as in RavenDB.</summary>
+    public static TimeSpan DefaultFrequency { get; } = TimeSpan.FromSeconds(60);
+
+    /// <summary>
+    /// Returns the name of the member with the time between two rounds in seconds, as RavenDB's clients send it.
+    /// </summary>
+    /// <param name="name">Expiration, Refresh or DataArchival of <see cref="ConfigurationName"/>.</param>
+    public static string FrequencyMemberOf(string name) =>
+        name switch
+        {
+            ConfigurationName.Expiration => "DeleteFrequencyInSec",
+            ConfigurationName.Refresh => "RefreshFrequencyInSec",
+            _ => "ArchiveFrequencyInSec",
+        };
+
+    /// <summary>
+    /// Reads a configuration. Without one, documents expire all the same, but are not refreshed or archived.
+    /// </summary>
+    /// <param name="database">The database.</param>
+    /// <param name="name">Expiration, Refresh or DataArchival of <see cref="ConfigurationName"/>.</param>
+    public static ScheduleConfiguration Of(Database database, string name)
+    {
+        var stored = database.Configurations.Find(name);
+        if (!stored.IsSet)
+        {
+            return new ScheduleConfiguration(name is ConfigurationName.Expiration, DefaultFrequency, long.MaxValue);
+        }
+
+        using var document = JsonDocument.Parse(stored.Json);
+        var root = document.RootElement;
+        return new ScheduleConfiguration(
+            !(root.TryGetProperty(DisabledMember, out var disabled) && disabled.ValueKind == JsonValueKind.True),
+            root.TryGetProperty(FrequencyMemberOf(name), out var seconds) && seconds.TryGetInt64(out long number)
+                ? TimeSpan.FromSeconds(number)
+                : DefaultFrequency,
+            root.TryGetProperty(MaxItemsMember, out var items) && items.TryGetInt64(out long most)
+                ? most
+                : long.MaxValue
+        );
+    }
+}
