@@ -27,7 +27,6 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         "ReduceOutputIndex",
         "PatternForOutputReduceToCollectionReferences",
         "PatternReferencesCollectionName",
-        "ArchivedDataProcessingBehavior",
     ];
 
     /// <summary>
@@ -61,6 +60,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         // The Node client sends a private field, after it read the definition from an answer or compared one.
         ["_indexSourceType"] = ["Documents", "None"],
         ["DeploymentMode"] = ["Parallel"],
+        ["ArchivedDataProcessingBehavior"] = ["ExcludeArchived"],
     };
 
     /// <summary>Reads and checks one definition.</summary>

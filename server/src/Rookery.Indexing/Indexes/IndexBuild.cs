@@ -1,5 +1,6 @@
 using System.Text;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Schedules;
 using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 
@@ -93,9 +94,10 @@ internal sealed class IndexBuild
             var document = new QueriedDocument(view, documents.Etag, _historyId);
             var lowerId = LowerNames.Id(view.Id, id);
             var lowerCollection = LowerNames.Collection(view.Collection, collection);
+            bool isArchived = ScheduledTimes.IsArchived(view.Metadata);
             foreach (var index in Indexes)
             {
-                if (index.Concerns(lowerCollection))
+                if (!isArchived && index.Concerns(lowerCollection))
                 {
                     index.Feed(lowerId, document);
                 }

@@ -1,6 +1,7 @@
 using System.Text;
 using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Schedules;
 using Rookery.Documents.Stored;
 using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
@@ -495,9 +496,19 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         var document = new QueriedDocument(view, etag, _historyId);
         var lowerId = LowerNames.Id(view.Id, id);
         var lowerCollection = LowerNames.Collection(view.Collection, collection);
+        bool isArchived = ScheduledTimes.IsArchived(view.Metadata);
         foreach (var index in _group)
         {
-            if (index.Concerns(lowerCollection))
+            if (!index.Concerns(lowerCollection))
+            {
+                continue;
+            }
+
+            if (isArchived)
+            {
+                index.Remove(lowerId);
+            }
+            else
             {
                 index.Feed(lowerId, document);
             }

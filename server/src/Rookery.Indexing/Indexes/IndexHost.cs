@@ -508,8 +508,8 @@ public sealed class IndexHost : IDisposable
         }
     }
 
-    // Creates a catalogue for each new database and closes those of deleted databases. A database with a new history id
-    // counts as a new database with the same number.
+    // Creates a catalogue for each new database and closes those of deleted and disabled databases. A database with a
+    // new history id or that was enabled counts as a new database with the same number.
     private bool Synchronise()
     {
         uint lastNumber = _databases.LastNumber;
@@ -519,8 +519,9 @@ public sealed class IndexHost : IDisposable
             return false;
         }
 
+        var numbers = databases.Select(static database => database.Number).ToHashSet();
         var catalogs = new Dictionary<uint, IndexCatalog>();
-        foreach (var database in databases)
+        foreach (var database in databases.Where(static database => !database.Configurations.IsDisabled))
         {
             catalogs.Add(
                 database.Number,
@@ -535,7 +536,7 @@ public sealed class IndexHost : IDisposable
         List<IndexCatalog> removed = [.. Catalogs.Where(catalog => !catalogs.ContainsValue(catalog))];
         Volatile.Write(ref _catalogs, catalogs);
         Closing.Each(removed, static catalog => catalog.Dispose());
-        _folders.DeleteDatabases(number => number <= lastNumber && !catalogs.ContainsKey(number));
+        _folders.DeleteDatabases(number => number <= lastNumber && !numbers.Contains(number));
         (_knownDatabases, _areFoldersSwept) = (databases, true);
         return true;
     }

@@ -1,4 +1,5 @@
 using System.Text;
+using Rookery.Documents.Schedules;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
@@ -106,7 +107,8 @@ internal static class DocumentQueries
                 return scope.OpenPage(
                     found: indexAnswer,
                     disposedWithResults: indexAnswer,
-                    (document, etag) => indexAnswer.IsStillResult(document, etag)
+                    (document, etag) =>
+                        !ScheduledTimes.IsArchived(document.View.Metadata) && indexAnswer.IsStillResult(document, etag)
                 );
             }
 
@@ -115,12 +117,17 @@ internal static class DocumentQueries
                 await PrepareScanAsync(scope);
                 scope.SwitchToScan();
                 var target = DocumentSelection.Of(scope.Compiled.Target);
-                walk = new QueryWalk(scope.Reader, target) { DocumentRead = scope.Slices.CountRead };
+                walk = new QueryWalk(scope.Reader, target)
+                {
+                    DocumentRead = scope.Slices.CountRead,
+                    ExcludesArchived = scope.Compiled.ExcludesArchived,
+                };
             }
             else
             {
                 walk = new QueryWalk(scope.Reader, new FoundIds(indexAnswer.Documents), scores: null)
                 {
+                    ExcludesArchived = true, // documents that were archived after the index read them
                     Interrupts = () => scope.Slices.IsSliceOver,
                 };
             }
@@ -238,7 +245,10 @@ internal static class DocumentQueries
 
     private static ScannedDocuments OpenScan(AnswerScope scope, CompiledQuery query)
     {
-        var walk = new QueryWalk(scope.Reader, DocumentSelection.Of(query.Target));
+        var walk = new QueryWalk(scope.Reader, DocumentSelection.Of(query.Target))
+        {
+            ExcludesArchived = query.ExcludesArchived,
+        };
         try
         {
             return new ScannedDocuments(scope, walk, scope.StartRun(query, needsTotal: false), countsAll: false);

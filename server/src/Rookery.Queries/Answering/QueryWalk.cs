@@ -2,6 +2,7 @@ using System.Text;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
+using Rookery.Documents.Schedules;
 using Rookery.Documents.Stored;
 using Rookery.Platform;
 using Rookery.Queries.Language;
@@ -96,6 +97,11 @@ internal sealed class QueryWalk : IDisposable
     public int Position => _nextId - 1;
 
     /// <summary>
+    /// Whether archived documents are skipped. Indexes leave them out, so a scan that stands for an index does, too.
+    /// </summary>
+    public bool ExcludesArchived { get; init; }
+
+    /// <summary>
     /// Called for each document that the walk reads and for each id without one; may throw to end the walk. Null if
     /// unused.
     /// </summary>
@@ -126,14 +132,14 @@ internal sealed class QueryWalk : IDisposable
     public DatabaseReader Reader => _reader.Current;
 
     /// <summary>Number of documents that match, whatever the page; null if only a walk can count them.</summary>
-    public long? KnownTotal => _knownTotal;
+    public long? KnownTotal => ExcludesArchived ? null : _knownTotal;
 
     /// <summary>
     /// Returns the number of documents that match, whatever the page. Ends the walk if it has to count.
     /// </summary>
     public long CountTotal()
     {
-        if (_knownTotal is { } known)
+        if (KnownTotal is { } known)
         {
             return known;
         }
@@ -307,6 +313,11 @@ internal sealed class QueryWalk : IDisposable
         while (_cursor is null ? TryNextById() : Cursor().MoveNext())
         {
             DocumentRead?.Invoke();
+            if (ExcludesArchived && ScheduledTimes.IsArchived(Head.Metadata))
+            {
+                continue;
+            }
+
             if (_selection.Condition is null || _collection is null || IsInCollection())
             {
                 _matched++;

@@ -94,6 +94,11 @@ public sealed class CompiledQuery
         bool countsWords = rows is null && fullText is { NeedsWordCount: true } && (IsScored || NeedsScan);
         WordCountQuery = countsWords ? Compile(SourceOf(query), parameters) : null;
         Summary = QuerySummary.Of(query, fields, conditions, operands);
+        ExcludesArchived =
+            _isGrouped
+            || Summary is not null
+            || query.OrderBy.Count > 0
+            || (query.Where is { } where && !ScanTarget.IsOnIds(where, operands));
         Script = Summary is null ? QueryScripts.SelectionOf(query, parameters) : null;
         _projection =
             Summary is null && Script is null
@@ -110,6 +115,12 @@ public sealed class CompiledQuery
 
     /// <summary>The documents that a scan has to read.</summary>
     public ScanTarget Target { get; }
+
+    /// <summary>
+    /// Whether a scan skips archived documents, as the index would that RavenDB uses for the query. A query of a whole
+    /// collection or by ids alone needs no index and returns them.
+    /// </summary>
+    public bool ExcludesArchived { get; }
 
     /// <summary>
     /// Whether results are documents as they are stored. Otherwise they are computed by <see cref="Script"/>,

@@ -56,6 +56,10 @@ public sealed record ScanTarget(string? Collection, IReadOnlyList<string>? Ids, 
         return new(collection, ids, prefix);
     }
 
+    /// <summary>Whether a condition restricts nothing but ids.</summary>
+    internal static bool IsOnIds(Condition condition, OperandValues operands) =>
+        IdsOf(condition, operands) is not null || PrefixOf(condition, operands) is not null;
+
     private static string[]? IdsOf(Condition condition, OperandValues operands) =>
         condition switch
         {
