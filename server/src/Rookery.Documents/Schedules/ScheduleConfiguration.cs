@@ -50,12 +50,15 @@ public readonly record struct ScheduleConfiguration(bool IsEnabled, TimeSpan Fre
         var root = document.RootElement;
         return new ScheduleConfiguration(
             !(root.TryGetProperty(DisabledMember, out var disabled) && disabled.ValueKind == JsonValueKind.True),
-            root.TryGetProperty(FrequencyMemberOf(name), out var seconds) && seconds.TryGetInt64(out long number)
-                ? TimeSpan.FromSeconds(number)
-                : DefaultFrequency,
-            root.TryGetProperty(MaxItemsMember, out var items) && items.TryGetInt64(out long most)
-                ? most
-                : long.MaxValue
+            ReadNumber(root, FrequencyMemberOf(name)) is { } seconds ? TimeSpan.FromSeconds(seconds) : DefaultFrequency,
+            ReadNumber(root, MaxItemsMember) ?? long.MaxValue
         );
     }
+
+    private static long? ReadNumber(JsonElement configuration, string member) =>
+        configuration.TryGetProperty(member, out var value)
+        && value.ValueKind == JsonValueKind.Number
+        && value.TryGetInt64(out long number)
+            ? number
+            : null;
 }

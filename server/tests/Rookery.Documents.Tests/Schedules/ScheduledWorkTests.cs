@@ -85,7 +85,7 @@ public sealed class ScheduledWorkTests : IDisposable
     public async Task Work_is_done_as_often_as_configured()
     {
         Configure("refresh", """{"RefreshFrequencyInSec":180}""");
-        Configure("data-archival", """{"ArchiveFrequencyInSec":5}""");
+        Configure("data-archival", """{"Disabled":false,"ArchiveFrequencyInSec":5,"MaxItemsToProcess":null}""");
         Assert.Equal(TimeSpan.FromSeconds(5), _work.FindInterval(Minute));
         await RunAsync(TimeSpan.FromSeconds(5));
         Put("r", $"\"@refresh\":\"{Soon}\"");
@@ -102,7 +102,7 @@ public sealed class ScheduledWorkTests : IDisposable
     [Fact]
     public async Task A_refresh_removes_its_time_and_gives_the_document_a_new_version()
     {
-        Configure("refresh", """{"Disabled":false}""");
+        Configure("refresh", """{"Disabled":false,"RefreshFrequencyInSec":null,"MaxItemsToProcess":null}""");
         Put("a", $"\"mine\":[1],\"@refresh\":\"{Soon}\",\"@expires\":\"2027-01-01T00:00:00Z\",\"z\":null");
         long etag = EtagOf("a");
         await RunAsync();
