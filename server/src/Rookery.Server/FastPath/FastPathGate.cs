@@ -32,6 +32,7 @@ internal sealed class FastPathGate(ServerContext context)
     )
     {
         return context.Node.Databases.TryGet(request.DatabaseName, out database)
+            && !database.Configurations.IsDisabled
             && AllowsHost(request.Host)
             && Admits(request, connection);
     }

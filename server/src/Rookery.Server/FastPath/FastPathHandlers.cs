@@ -4,6 +4,7 @@ using System.Runtime.CompilerServices;
 using Rookery.Documents.Databases;
 using Rookery.Platform;
 using Rookery.Server.Raven;
+using Rookery.Server.Raven.Databases;
 using Rookery.Storage;
 
 namespace Rookery.Server.FastPath;
@@ -63,7 +64,7 @@ internal sealed class FastPathHandlers
             return WriteOnPoolAsync(request, database, body, output);
         }
 
-        if (IsTopologyOutdated(request))
+        if (IsOutdated(request, database))
         {
             return ValueTask.FromResult(0);
         }
@@ -98,7 +99,7 @@ internal sealed class FastPathHandlers
             await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         }
 
-        if (IsTopologyOutdated(request))
+        if (IsOutdated(request, database))
         {
             return 0;
         }
@@ -144,12 +145,17 @@ internal sealed class FastPathHandlers
         return SimpleError.WriteNoLeader(request, rejection, _context, output, dateLine, out status);
     }
 
-    // Whether the client knows only an older topology. The full pipeline then tells it to fetch the current one.
-    private bool IsTopologyOutdated(SimpleRequest request)
+    // Whether the client knows only an older topology or client configuration. The full pipeline then tells it to fetch
+    // the current one.
+    private bool IsOutdated(SimpleRequest request, Database database)
     {
         try
         {
-            return request.TopologyEtag is { } known && known < _context.Node.Consensus.View.Etag;
+            return (request.TopologyEtag is { } topology && topology < _context.Node.Consensus.View.Etag)
+                || (
+                    request.ClientConfigurationEtag is { } configuration
+                    && configuration < ClientConfigurationRoutes.EtagFor(_context, database)
+                );
         }
         catch (DamagedException)
         {

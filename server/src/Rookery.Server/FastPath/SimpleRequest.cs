@@ -45,7 +45,6 @@ internal sealed class SimpleRequest
         "accept-encoding",
         "accept-language",
         "cache-control",
-        "client-configuration-etag",
         "known-raft-index",
         "pragma",
         "raven-client-version",
@@ -113,6 +112,9 @@ internal sealed class SimpleRequest
     /// <summary>The etag of the topology that the client knows; null if it names none.</summary>
     public long? TopologyEtag { get; private set; }
 
+    /// <summary>The etag of the client configuration that the client knows; null if it names none.</summary>
+    public long? ClientConfigurationEtag { get; private set; }
+
     /// <summary>Parses the head of the request at the beginning of the buffer.</summary>
     /// <param name="buffer">Bytes of the connection.</param>
     /// <param name="end">Position after the head.</param>
@@ -124,6 +126,7 @@ internal sealed class SimpleRequest
         _headers = 0;
         _bodyLength = null;
         TopologyEtag = null;
+        ClientConfigurationEtag = null;
         _isSimple = true;
         var head = new SequenceReader<byte>(buffer.Length > MaxHeadBytes ? buffer.Slice(0, MaxHeadBytes) : buffer);
 
@@ -345,7 +348,11 @@ internal sealed class SimpleRequest
         }
         else if (Ascii.EqualsIgnoreCase(name, "topology-etag"u8))
         {
-            ReadTopologyEtag(value);
+            TopologyEtag = ReadEtag(value, TopologyEtag);
+        }
+        else if (Ascii.EqualsIgnoreCase(name, "client-configuration-etag"u8))
+        {
+            ClientConfigurationEtag = ReadEtag(value, ClientConfigurationEtag);
         }
         else
         {
@@ -441,21 +448,21 @@ internal sealed class SimpleRequest
         _bodyLength = (int)length;
     }
 
-    private void ReadTopologyEtag(ReadOnlySpan<byte> value)
+    private long? ReadEtag(ReadOnlySpan<byte> value, long? earlier)
     {
         value = value is [(byte)'"', .. var inner, (byte)'"'] ? inner : value;
         if (
-            TopologyEtag is not null
+            earlier is not null
             || !Utf8Parser.TryParse(value, out ulong etag, out int digits)
             || digits != value.Length
             || etag > long.MaxValue
         )
         {
             _isSimple = false;
-            return;
+            return null;
         }
 
-        TopologyEtag = (long)etag;
+        return (long)etag;
     }
 
     /// <summary>Receives the parser's calls. It is a structure, so that the calls are direct.</summary>

@@ -173,6 +173,8 @@ internal static class RavenErrors
             RejectionKind.PatchFailed => (StatusCodes.Status400BadRequest, RavenType.PatchFailed),
             RejectionKind.DocumentMissing => (StatusCodes.Status400BadRequest, RavenType.DocumentDoesNotExist),
             RejectionKind.CounterOverflow => (StatusCodes.Status400BadRequest, RavenType.CounterOverflow),
+            RejectionKind.DatabaseDisabled => (StatusCodes.Status503ServiceUnavailable, RavenType.DatabaseDisabled),
+            RejectionKind.DatabaseLocked => (StatusCodes.Status400BadRequest, RavenType.RavenException),
             RejectionKind.NeedsNewerFormat => (StatusCodes.Status501NotImplemented, RavenType.NotSupported),
             RejectionKind.TooLarge => (StatusCodes.Status413PayloadTooLarge, RavenType.BadRequest),
             RejectionKind.Invalid => (StatusCodes.Status400BadRequest, RavenType.BadRequest),

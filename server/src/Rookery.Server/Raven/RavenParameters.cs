@@ -218,7 +218,7 @@ internal static class RavenParameters
     public static RouteParameters DatabaseDelete { get; } = new() { TakesKey = true };
 
     /// <summary>GET admin/databases.</summary>
-    public static RouteParameters DatabaseRecord { get; } = new("name");
+    public static RouteParameters DatabaseRecord { get; } = new("name", Consistency);
 
     /// <summary>GET databases.</summary>
     public static RouteParameters Databases { get; } = new("start", "pageSize", "namesOnly", "name", Consistency);

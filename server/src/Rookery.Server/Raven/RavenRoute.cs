@@ -3,6 +3,7 @@ using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Server.Dashboard;
+using Rookery.Server.Raven.Databases;
 
 namespace Rookery.Server.Raven;
 
@@ -40,11 +41,34 @@ internal static class RavenRoute
 
     /// <summary>Wraps a handler of /databases/{database} that writes, or that needs no read barrier.</summary>
     public static RequestDelegate OnDatabase(ServerContext context, DatabaseHandler handler) =>
+        OnAnyDatabase(context, (http, database) => HandleEnabled(context, http, database, handler));
+
+    /// <summary>
+    /// Wraps a handler of /databases/{database} that also answers while the database is disabled.
+    /// </summary>
+    public static RequestDelegate OnAnyDatabase(ServerContext context, DatabaseHandler handler) =>
         OnServer(http =>
         {
             SetRefreshTopologyHeader(context, http, "Topology-Etag");
             return WithDatabase(context, http, (string)http.Request.RouteValues["database"]!, handler);
         });
+
+    /// <summary>
+    /// Wraps a handler of /databases/{database} that reads the database's configurations, even while it is disabled.
+    /// The handler sees every configuration that was acknowledged before the request.
+    /// </summary>
+    public static RequestDelegate OnAnyDatabaseRead(ServerContext context, DatabaseHandler handler)
+    {
+        var wrapped = OnAnyDatabase(context, handler);
+        // The database is looked up after the barrier, because one that is disabled or enabled gets a new object.
+        return OnServer(async http =>
+        {
+            if (await TryPassBarrierAsync(context, http))
+            {
+                await wrapped(http);
+            }
+        });
+    }
 
     /// <summary>
     /// Finds the database and calls <paramref name="handler"/>. If the database is unknown here, waits for the read
@@ -195,7 +219,26 @@ internal static class RavenRoute
         DatabaseHandler handler,
         HttpContext http,
         Database database
-    ) => isReached ? handler(http, database) : WriteNoBarrierAsync(context, http, LocalReadHint(http));
+    ) =>
+        !isReached ? WriteNoBarrierAsync(context, http, LocalReadHint(http))
+        : database.Configurations.IsDisabled ? RavenErrors.WriteAsync(http, database.WhyDisabled())
+        : handler(http, database);
+
+    private static Task HandleEnabled(
+        ServerContext context,
+        HttpContext http,
+        Database database,
+        DatabaseHandler handler
+    )
+    {
+        if (database.Configurations.IsDisabled)
+        {
+            return RavenErrors.WriteAsync(http, database.WhyDisabled());
+        }
+
+        ClientConfigurationRoutes.SetRefreshHeader(context, http, database);
+        return handler(http, database);
+    }
 
     private static async Task FindAfterBarrierAsync(
         ServerContext context,

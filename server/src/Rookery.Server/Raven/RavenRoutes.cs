@@ -1,6 +1,7 @@
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Rookery.Documents.Databases;
 using Rookery.Server.Access;
 using Rookery.Server.Raven.Attachments;
 using Rookery.Server.Raven.Batches;
@@ -81,6 +82,50 @@ public static class RavenRoutes
             .Taking(RavenParameters.DatabaseRecord);
         AddForCluster(routes, context, "GET", "/databases", RouteScope.ReadOrWrite, databases.ListAsync)
             .Taking(RavenParameters.Databases);
+        var states = new DatabaseStateRoutes(context);
+        AddForCluster(routes, context, "POST", "/admin/databases/enable", RouteScope.Admin, states.EnableAsync)
+            .Taking(RouteParameters.None);
+        AddForCluster(routes, context, "POST", "/admin/databases/disable", RouteScope.Admin, states.DisableAsync)
+            .Taking(RouteParameters.None);
+        AddForCluster(routes, context, "POST", "/admin/databases/set-lock", RouteScope.Admin, states.SetLockAsync)
+            .Taking(RouteParameters.None);
+        MapConfigurations(routes, context, databases);
+    }
+
+    private static void MapConfigurations(IEndpointRouteBuilder routes, ServerContext context, DatabaseRoutes databases)
+    {
+        const string Client = "configuration/client";
+        const string Settings = "admin/configuration/settings";
+        var clients = new ClientConfigurationRoutes(context);
+        Add(routes, "GET", "/" + Client, RouteScope.ReadOrWrite, clients.GetOfServerAsync).Taking(RavenParameters.Read);
+        Add(routes, "GET", "/admin/" + Client, RouteScope.Admin, clients.GetOfServerAsync).Taking(RavenParameters.Read);
+        Add(routes, "PUT", "/admin/" + Client, RouteScope.Admin, clients.PutOfServerAsync).Taking(RouteParameters.None);
+        Describe(routes, context, Client, RouteScope.ReadOrWrite, clients.GetAsync);
+        Describe(routes, context, "admin/" + Client, RouteScope.Admin, clients.GetAsync);
+        Administrate(routes, context, "PUT", "admin/" + Client, clients.PutAsync).Taking(RouteParameters.None);
+        foreach (
+            string name in (ReadOnlySpan<string>)
+                [ConfigurationName.Expiration, ConfigurationName.Refresh, ConfigurationName.DataArchival]
+        )
+        {
+            string path = name + "/config";
+            var schedules = new ScheduleConfigurationRoutes(context, name);
+            Describe(routes, context, path, RouteScope.Read, schedules.GetAsync);
+            Describe(routes, context, "admin/" + path, RouteScope.Admin, schedules.GetAsync);
+            Administrate(routes, context, "POST", "admin/" + path, schedules.PostAsync).Taking(RouteParameters.None);
+        }
+
+        Describe(routes, context, "admin/record", RouteScope.Admin, databases.RecordAsync);
+        Describe(routes, context, Settings, RouteScope.Admin, DatabaseSettingRoutes.GetAsync);
+        // Also of a disabled database: settings are usually changed while it is disabled.
+        routes
+            .MapMethods(
+                Database + Settings,
+                ["PUT"],
+                RavenRoute.OnAnyDatabase(context, new DatabaseSettingRoutes(context).PutAsync)
+            )
+            .For(RouteScope.Admin)
+            .Taking(RouteParameters.None);
     }
 
     private static void MapDocuments(IEndpointRouteBuilder routes, ServerContext context)
@@ -141,8 +186,6 @@ public static class RavenRoutes
         Read(routes, context, "GET", "collections/stats/detailed", statistics.CollectionsDetailedAsync)
             .Taking(RavenParameters.Read);
         MapWithoutBarrier(routes, context, "healthcheck", TopologyRoutes.HealthAsync).Taking(RouteParameters.None);
-        MapWithoutBarrier(routes, context, "configuration/client", TopologyRoutes.ClientConfigurationAsync)
-            .Taking(RouteParameters.None);
     }
 
     private static void MapAttachments(IEndpointRouteBuilder routes, ServerContext context)
@@ -179,10 +222,13 @@ public static class RavenRoutes
         Write(routes, context, "POST", "indexes/set-lock", settings.SetLockAsync).Taking(RavenParameters.IndexWrite);
         Write(routes, context, "POST", "indexes/set-priority", settings.SetPriorityAsync)
             .Taking(RavenParameters.IndexWrite);
-        Administrate(routes, context, "admin/indexes/start", settings.StartAsync).Taking(RavenParameters.IndexPause);
-        Administrate(routes, context, "admin/indexes/stop", settings.StopAsync).Taking(RavenParameters.IndexPause);
-        Administrate(routes, context, "admin/indexes/enable", settings.EnableAsync).Taking(RavenParameters.IndexState);
-        Administrate(routes, context, "admin/indexes/disable", settings.DisableAsync)
+        Administrate(routes, context, "POST", "admin/indexes/start", settings.StartAsync)
+            .Taking(RavenParameters.IndexPause);
+        Administrate(routes, context, "POST", "admin/indexes/stop", settings.StopAsync)
+            .Taking(RavenParameters.IndexPause);
+        Administrate(routes, context, "POST", "admin/indexes/enable", settings.EnableAsync)
+            .Taking(RavenParameters.IndexState);
+        Administrate(routes, context, "POST", "admin/indexes/disable", settings.DisableAsync)
             .Taking(RavenParameters.IndexState);
     }
 
@@ -267,9 +313,23 @@ public static class RavenRoutes
     private static IEndpointConventionBuilder Administrate(
         IEndpointRouteBuilder routes,
         ServerContext context,
+        string method,
         string path,
         DatabaseHandler handler
-    ) => routes.MapMethods(Database + path, ["POST"], RavenRoute.OnDatabase(context, handler)).For(RouteScope.Admin);
+    ) => routes.MapMethods(Database + path, [method], RavenRoute.OnDatabase(context, handler)).For(RouteScope.Admin);
+
+    // Maps a read of configurations, also of a disabled database.
+    private static void Describe(
+        IEndpointRouteBuilder routes,
+        ServerContext context,
+        string path,
+        RouteScope scope,
+        DatabaseHandler handler
+    ) =>
+        routes
+            .MapMethods(Database + path, ["GET"], RavenRoute.OnAnyDatabaseRead(context, handler))
+            .For(scope)
+            .Taking(RavenParameters.Read);
 
     private static IEndpointConventionBuilder Write(
         IEndpointRouteBuilder routes,

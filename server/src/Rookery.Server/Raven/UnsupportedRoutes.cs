@@ -24,12 +24,6 @@ internal static class UnsupportedRoutes
         ("subscriptions", "data subscriptions"),
         ("smuggler", "smuggler export and import (there is import and export of NDJSON)"),
         ("admin/smuggler", "smuggler export and import (there is import and export of NDJSON)"),
-        ("admin/expiration", "configuration of expiration (documents with @expires always end on time)"),
-        ("expiration", "configuration of expiration (documents with @expires always end on time)"),
-        ("admin/refresh", "refresh of documents (@refresh is kept and does nothing)"),
-        ("refresh", "refresh of documents (@refresh is kept and does nothing)"),
-        ("admin/data-archival", "archival of documents (@archive-at is kept and does nothing)"),
-        ("data-archival", "archival of documents (@archive-at is kept and does nothing)"),
         ("admin/documents-compression", "configuration of compression (documents are always compressed)"),
         ("admin/schema-validation", "schema validation"),
         ("admin/transactions", "recording of transactions"),
@@ -46,8 +40,7 @@ internal static class UnsupportedRoutes
         ("task", "ongoing tasks"),
         ("replication", "replication to other clusters"),
         ("admin/replication", "replication to other clusters"),
-        ("admin/configuration", "configuration of a database"),
-        ("admin/record", "the record of a database under this path (GET /admin/databases?name=NAME answers it)"),
+        ("admin/configuration", "this configuration of a database"),
     ];
 
     private static readonly (string Path, string Feature)[] ServerFeatures =
@@ -57,8 +50,8 @@ internal static class UnsupportedRoutes
         ("admin/restore", "restore over HTTP (there is the command `rookery restore`)"),
         ("admin/backup", "backup over HTTP (there is the command `rookery backup`)"),
         ("periodic-backup", "periodic backup"),
-        ("admin/configuration", "server-wide configuration"),
-        ("admin/databases", "changing where databases are stored and whether they are locked"),
+        ("admin/configuration", "this server-wide configuration"),
+        ("admin/databases", "changing where databases are stored"),
         ("admin/cluster", "changing the members of a cluster"),
         ("admin/logs", "configuration of logs"),
         ("admin/sorters", "custom sorters"),

@@ -227,11 +227,6 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
         """{"Indexes":[{"Name":"A","Maps":["map('U', u => ({ _: [{ $value: u.a, $name: u.b }] }))"]}]}""",
         "'_'"
     )]
-    [InlineData("GET", "refresh/config", null, "refresh of documents (@refresh is kept and does nothing)")]
-    [InlineData("POST", "admin/refresh/config", """{"Disabled":false}""", "@refresh is kept and does nothing")]
-    [InlineData("GET", "data-archival/config", null, "archival of documents (@archive-at is kept")]
-    [InlineData("POST", "admin/data-archival/config", """{"Disabled":false}""", "@archive-at is kept")]
-    [InlineData("GET", "expiration/config", null, "configuration of expiration")]
     [InlineData(
         "PUT",
         "indexes",

@@ -6,7 +6,7 @@ using Rookery.Documents.Databases;
 namespace Rookery.Server.Raven.Cluster;
 
 /// <summary>
-/// topology, cluster/topology, cluster/node-info, build/version, healthcheck and configuration/client.
+/// topology, cluster/topology, cluster/node-info, build/version and healthcheck.
 /// </summary>
 internal sealed class TopologyRoutes(ServerContext context)
 {
@@ -64,21 +64,6 @@ internal sealed class TopologyRoutes(ServerContext context)
     /// <summary>GET healthcheck: RavenDB's clients send it before they again use a node that failed.</summary>
     public static Task HealthAsync(HttpContext http, Database database) => EmptyResponse.AnswerNoContent(http);
 
-    /// <summary>GET configuration/client: the client configuration stored for the database, or null.</summary>
-    public static Task ClientConfigurationAsync(HttpContext http, Database database)
-    {
-        byte[]? configuration = ReadConfiguration(database);
-        return JsonResponse.SendAsync(
-            http,
-            json =>
-            {
-                json.WriteNumber("Etag"u8, 1);
-                json.WritePropertyName("Configuration"u8);
-                json.WriteRawValue(configuration ?? "null"u8, skipInputValidation: true);
-            }
-        );
-    }
-
     /// <summary>
     /// GET build/version: the RavenDB version whose dialect this is. Some clients switch features on it.
     /// </summary>
@@ -93,12 +78,6 @@ internal sealed class TopologyRoutes(ServerContext context)
                 json.WriteString("FullVersion"u8, "7.2.0"u8);
             }
         );
-
-    private static byte[]? ReadConfiguration(Database database)
-    {
-        using var reader = database.OpenReader();
-        return reader.ReadClientConfiguration();
-    }
 
     private void WriteDatabaseTopology(Utf8JsonWriter json, HttpContext http, Database database)
     {

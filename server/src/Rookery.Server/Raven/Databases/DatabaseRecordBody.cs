@@ -13,9 +13,6 @@ internal static class DatabaseRecordBody
     // All members hold all databases, so any requested topology is satisfied; there are no conflicts to resolve.
     private static readonly string[] Harmless = ["Topology", "ConflictSolverConfig"];
 
-    // The node decides where data is stored, and it is always stored durably.
-    private static readonly string[] HarmlessSettings = ["DataDir", "RunInMemory", "Core.RunInMemory"];
-
     // Members that are maps by name; clients send an empty map by default. In any other member, such as 'Sharding' or
     // 'Expiration', an empty object is a configuration whose presence switches a feature on.
     private static readonly string[] Maps =
@@ -66,9 +63,10 @@ internal static class DatabaseRecordBody
     /// <param name="body">The record; empty for none.</param>
     /// <param name="defined">The members Indexes and AutoIndexes of an existing database's record, as the caller may
     /// read them; null for a new database.</param>
+    /// <param name="configured">The members of an existing database's record that are configurations.</param>
     /// <exception cref="RefusedException">The record requests something unsupported, or changes the definition of an
     /// index (501).</exception>
-    public static void RequireSupported(ReadOnlySpan<byte> body, JsonElement? defined)
+    public static void RequireSupported(ReadOnlySpan<byte> body, JsonElement? defined, JsonElement? configured)
     {
         var sent = new HashSet<string>(StringComparer.Ordinal);
         ReadMembers(
@@ -78,6 +76,13 @@ internal static class DatabaseRecordBody
                 switch (member)
                 {
                     case "DatabaseName":
+                        break;
+                    case not "LockMode" when configured is { } known && known.TryGetProperty(member, out var current):
+                        sent.Add(member);
+                        RequireSameConfiguration(ref value, member, current);
+                        break;
+                    case "LockMode" when configured is { } known && value.TokenType == JsonTokenType.String:
+                        RequireSameConfiguration(ref value, member, known.GetProperty(member));
                         break;
                     case "Settings" when value.TokenType == JsonTokenType.StartObject:
                         JsonBody.ForEachMember(ref value, RequireHarmlessSetting);
@@ -105,6 +110,17 @@ internal static class DatabaseRecordBody
         if (body.IsEmpty || defined is not { } existing)
         {
             return;
+        }
+
+        foreach (
+            string member in configured!
+                .Value.EnumerateObject()
+                .Where(member => !sent.Contains(member.Name) && member.Value.ValueKind == JsonValueKind.Object)
+                .Where(member => !IsEmpty(member.Value))
+                .Select(static member => member.Name)
+        )
+        {
+            throw ChangesConfiguration(member);
         }
 
         foreach (var member in existing.EnumerateObject().Where(member => !sent.Contains(member.Name)))
@@ -251,7 +267,7 @@ internal static class DatabaseRecordBody
 
     private static void RequireHarmlessSetting(string setting, ref Utf8JsonReader value)
     {
-        if (Array.IndexOf(HarmlessSettings, setting) < 0 && value.TokenType != JsonTokenType.Null)
+        if (!DatabaseSettingRoutes.Ignored.Contains(setting) && value.TokenType != JsonTokenType.Null)
         {
             throw RefusedException.NotSupported(
                 $"The setting '{setting}' in the record of a database is not supported by this version. "
@@ -261,6 +277,43 @@ internal static class DatabaseRecordBody
 
         value.Skip();
     }
+
+    /// <summary>Accepts a configuration of the existing record, which only its own route changes.</summary>
+    private static void RequireSameConfiguration(ref Utf8JsonReader value, string member, JsonElement existing)
+    {
+        var sent = JsonElement.ParseValue(ref value);
+        JsonBody.RefuseRepeatedMembers(sent);
+        bool isSame = member is "Settings"
+            ? IsSame(WithoutIgnored(sent), WithoutIgnored(existing), optional: [])
+            : IsSame(sent, existing, optional: []);
+        if (!isSame)
+        {
+            throw ChangesConfiguration(member);
+        }
+    }
+
+    private static JsonElement WithoutIgnored(JsonElement settings) =>
+        settings.ValueKind == JsonValueKind.Object
+            ? JsonElement.Parse(
+                ConfigurationProposal.ToJson(json =>
+                {
+                    foreach (var setting in settings.EnumerateObject())
+                    {
+                        if (!DatabaseSettingRoutes.Ignored.Contains(setting.Name))
+                        {
+                            setting.WriteTo(json);
+                        }
+                    }
+                })
+            )
+            : settings;
+
+    private static RefusedException ChangesConfiguration(string member) =>
+        RefusedException.NotSupported(
+            $"The record changes '{member}', which is not supported by this version. Nothing was changed; send it to "
+                + "its own route, such as POST admin/expiration/config, POST /admin/databases/set-lock or PUT "
+                + "admin/configuration/settings, or read the record again."
+        );
 
     private static void RequireEmpty(ref Utf8JsonReader value, string member)
     {

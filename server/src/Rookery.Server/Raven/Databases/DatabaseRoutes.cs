@@ -8,6 +8,7 @@ using Rookery.Documents.Databases;
 using Rookery.Server.Access;
 using Rookery.Server.Raven.Cluster;
 using Rookery.Server.Raven.Indexes;
+using OperationStatus = Rookery.Documents.Consensus.OperationStatus;
 
 namespace Rookery.Server.Raven.Databases;
 
@@ -15,6 +16,15 @@ namespace Rookery.Server.Raven.Databases;
 internal sealed class DatabaseRoutes(ServerContext context)
 {
     private const int BodyBytes = 1 << 20;
+
+    // Members of a record that are configurations.
+    private static readonly (string Member, string Name)[] RecordMembers =
+    [
+        ("Client", ConfigurationName.Client),
+        ("DataArchival", ConfigurationName.DataArchival),
+        ("Expiration", ConfigurationName.Expiration),
+        ("Refresh", ConfigurationName.Refresh),
+    ];
 
     /// <summary>
     /// PUT admin/databases?name=…: creates a database on all members, whatever replication factor is requested. With
@@ -31,7 +41,8 @@ internal sealed class DatabaseRoutes(ServerContext context)
             name = DatabaseRecordBody.ReadName(body.Span, name);
             updated = await FindUpdatedAsync(http, name);
             using var indexes = updated is null ? null : IndexesOf(http, updated);
-            DatabaseRecordBody.RequireSupported(body.Span, indexes?.RootElement);
+            using var configurations = updated is null ? null : ConfigurationsOf(updated);
+            DatabaseRecordBody.RequireSupported(body.Span, indexes?.RootElement, configurations?.RootElement);
         }
 
         if (DatabaseName.Problem(name) is { } problem)
@@ -127,13 +138,13 @@ internal sealed class DatabaseRoutes(ServerContext context)
             );
         }
 
-        return etag == database.Number
+        return etag == database.RecordEtag
             ? database
             : throw new RefusedException(
                 StatusCodes.Status409Conflict,
                 RavenType.Concurrency,
-                $"The record of database '{database.Name}' has the etag {database.Number}, and not {etag}. Nothing was "
-                    + "changed; read the record again."
+                $"The record of database '{database.Name}' has the etag {database.RecordEtag}, and not {etag}. "
+                    + "Nothing was changed; read the record again."
             );
     }
 
@@ -150,6 +161,10 @@ internal sealed class DatabaseRoutes(ServerContext context)
 
         return JsonDocument.Parse(record.WrittenMemory);
     }
+
+    /// <summary>Returns the part of a record that <see cref="GetAsync"/> answers about configurations.</summary>
+    private static JsonDocument ConfigurationsOf(Database database) =>
+        JsonDocument.Parse(ConfigurationProposal.ToJson(json => WriteConfigurations(json, database, mayRead: true)));
 
     /// <summary>DELETE admin/databases with {"DatabaseNames":[…]}. Databases that do not exist are ignored.</summary>
     public async Task DeleteAsync(HttpContext http)
@@ -184,7 +199,11 @@ internal sealed class DatabaseRoutes(ServerContext context)
             http,
             json =>
             {
-                json.WriteNumber("RaftCommandIndex"u8, outcome.Index);
+                // As in RavenDB, -1 if nothing was deleted.
+                bool isDeleted = Enumerable
+                    .Range(0, names.Count)
+                    .Any(i => outcome[i].Status == OperationStatus.Deleted);
+                json.WriteNumber("RaftCommandIndex"u8, isDeleted ? outcome.Index : -1);
                 json.WriteStartArray("PendingDeletes"u8);
                 json.WriteEndArray();
             }
@@ -192,14 +211,23 @@ internal sealed class DatabaseRoutes(ServerContext context)
     }
 
     /// <summary>GET admin/databases?name=…: the record of one database, or 404.</summary>
-    public Task GetAsync(HttpContext http) =>
-        RavenRoute.WithDatabase(
-            context,
-            http,
-            new QueryParameters(http).RequiredText("name"),
-            WriteRecordAsync,
-            static (missing, _) => EmptyResponse.AnswerNotFound(missing)
-        );
+    public async Task GetAsync(HttpContext http)
+    {
+        string name = new QueryParameters(http).RequiredText("name");
+        if (await RavenRoute.TryPassBarrierAsync(context, http))
+        {
+            await RavenRoute.WithDatabase(
+                context,
+                http,
+                name,
+                WriteRecordAsync,
+                static (missing, _) => EmptyResponse.AnswerNotFound(missing)
+            );
+        }
+    }
+
+    /// <summary>GET admin/record of a database: its record.</summary>
+    public Task RecordAsync(HttpContext http, Database database) => WriteRecordAsync(http, database);
 
     private Task WriteRecordAsync(HttpContext http, Database database) =>
         JsonResponse.SendAsync(
@@ -207,16 +235,34 @@ internal sealed class DatabaseRoutes(ServerContext context)
             json =>
             {
                 json.WriteString("DatabaseName"u8, database.Name);
-                json.WriteNumber("Etag"u8, database.Number);
-                json.WriteBoolean("Disabled"u8, false);
+                json.WriteNumber("Etag"u8, database.RecordEtag);
                 json.WriteString("DatabaseState"u8, "Normal"u8);
-                json.WriteStartObject("Settings"u8);
-                json.WriteEndObject();
+                WriteConfigurations(json, database, ReadRight.IsHeld(http, database));
                 WriteIndexes(json, http, database);
                 WriteTopology(json);
-                json.WriteString("LockMode"u8, "Unlock"u8);
             }
         );
+
+    /// <summary>Writes the members of a record that are configurations; most of them only for readers.</summary>
+    private static void WriteConfigurations(Utf8JsonWriter json, Database database, bool mayRead)
+    {
+        json.WriteBoolean("Disabled"u8, database.Configurations.IsDisabled);
+        json.WriteString("LockMode"u8, database.Configurations.LockMode.ToString());
+        if (!mayRead)
+        {
+            return;
+        }
+
+        DatabaseSettingRoutes.Write(json, database);
+        foreach (var (member, name) in RecordMembers)
+        {
+            if (database.Configurations.Find(name) is { IsSet: true } configuration)
+            {
+                json.WritePropertyName(member);
+                json.WriteRawValue(configuration.Json.Span, skipInputValidation: true);
+            }
+        }
+    }
 
     /// <summary>Writes the index definitions by name, for callers that may read the database.</summary>
     private void WriteIndexes(Utf8JsonWriter json, HttpContext http, Database database)
@@ -292,7 +338,8 @@ internal sealed class DatabaseRoutes(ServerContext context)
             var (documents, indexes) = (reader.ReadStatistics().Documents, reader.ReadIndexCounts().Count);
             json.WriteStartObject();
             json.WriteString("Name"u8, database.Name);
-            json.WriteBoolean("Disabled"u8, false);
+            json.WriteBoolean("Disabled"u8, database.Configurations.IsDisabled);
+            json.WriteString("LockMode"u8, database.Configurations.LockMode.ToString());
             if (mayRead)
             {
                 json.WriteNumber("DocumentsCount"u8, documents);
