@@ -1,9 +1,23 @@
 using System.Collections.Immutable;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Schedules;
 
 namespace Rookery.Crash.Tests;
 
 /// <summary>The model's expectation of a document.</summary>
-internal sealed record ModelDocument(string Id, string Collection, string Body, long Etag, long ExpiresAtTicks);
+internal sealed record ModelDocument(string Id, string Collection, string Body, long Etag, long ExpiresAtTicks)
+{
+    public long RefreshTicks { get; init; }
+
+    public long ArchiveTicks { get; init; }
+
+    public bool IsArchived { get; init; }
+
+    /// <summary>Whether the database has rows about the document's times.</summary>
+    public bool IsRegistered { get; init; }
+
+    public long TimeOf(ScheduleKind kind) => kind == ScheduleKind.Refresh ? RefreshTicks : ArchiveTicks;
+}
 
 /// <summary>The model's expectation of a deletion.</summary>
 internal sealed record ModelTombstone(string Id, string Collection, bool Moved);
@@ -35,6 +49,15 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
     public ImmutableDictionary<ulong, (byte[] Command, string Answer)> Keys { get; init; } =
         ImmutableDictionary<ulong, (byte[] Command, string Answer)>.Empty;
 
+    /// <summary>Configurations by name.</summary>
+    public ImmutableSortedDictionary<string, (string Json, long Etag)> Configurations { get; init; } =
+        ImmutableSortedDictionary.Create<string, (string Json, long Etag)>(StringComparer.Ordinal);
+
+    /// <summary>Whether stored documents are registered to be refreshed and archived.</summary>
+    public bool KeepsSchedules =>
+        Configurations.ContainsKey(ConfigurationName.Refresh)
+        || Configurations.ContainsKey(ConfigurationName.DataArchival);
+
     /// <summary>Tombstones through this etag were removed.</summary>
     public long Horizon { get; init; }
 
@@ -46,13 +69,17 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
 
     public string ChangeVectorOf(long etag) => $"A:{etag}-{HistoryId}";
 
-    public ModelDatabase Put(string id, string collection, string body, long expiresAtTicks, long etag)
+    public ModelDatabase Put(string id, string collection, string body, long expiresAtTicks, long etag) =>
+        Put(new ModelDocument(id, collection, body, etag, expiresAtTicks));
+
+    public ModelDatabase Put(ModelDocument document)
     {
         var database = this;
-        string lower = id.ToLowerInvariant();
+        string lower = document.Id.ToLowerInvariant();
+        long etag = document.Etag;
         if (
             Documents.TryGetValue(lower, out var previous)
-            && !string.Equals(previous.Collection, collection, StringComparison.OrdinalIgnoreCase)
+            && !string.Equals(previous.Collection, document.Collection, StringComparison.OrdinalIgnoreCase)
         )
         {
             database = database with
@@ -64,15 +91,18 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
             };
         }
 
-        return database with
+        return database.Replace(document with { IsRegistered = KeepsSchedules }) with
         {
-            Documents = database.Documents.SetItem(
-                lower,
-                new ModelDocument(id, collection, body, etag, expiresAtTicks)
-            ),
             LastDocumentEtag = etag,
         };
     }
+
+    /// <summary>Returns the database with a document of the same id and collection.</summary>
+    public ModelDatabase Replace(ModelDocument document) =>
+        this with
+        {
+            Documents = Documents.SetItem(document.Id.ToLowerInvariant(), document),
+        };
 
     public ModelDatabase PutValue(string key, string body, long expiresAtTicks, long index) =>
         this with

@@ -1,6 +1,8 @@
 using System.Text;
+using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
+using Rookery.Documents.Schedules;
 using Rookery.Documents.Stored;
 
 namespace Rookery.Crash.Tests;
@@ -34,6 +36,7 @@ internal static class ModelComparison
             CheckChangesAndCollections(reader, expected, $"{story}: {expected.Name}");
             CheckValues(reader, expected, $"{story}: {expected.Name}");
             CheckDocumentCounters(reader, expected, $"{story}: {expected.Name}");
+            CheckConfigurations(database, expected, $"{story}: {expected.Name}");
             CheckStatistics(reader, expected, $"{story}: {expected.Name}");
         }
     }
@@ -49,7 +52,7 @@ internal static class ModelComparison
             }
         }
 
-        AssertEqual(expected.Documents.Values, actual, $"{story}: documents");
+        AssertEqual(expected.Documents.Values.Select(WithoutRegistration), actual, $"{story}: documents");
         foreach (var document in expected.Documents.Values.Take(3))
         {
             Assert.True(
@@ -58,7 +61,7 @@ internal static class ModelComparison
             );
             using (lookedUp)
             {
-                Assert.Equal(document, Read(lookedUp.View, lookedUp.Etag));
+                Assert.Equal(WithoutRegistration(document), Read(lookedUp.View, lookedUp.Etag));
             }
         }
     }
@@ -106,6 +109,56 @@ internal static class ModelComparison
         AssertEqual([documents.Count(document => document.ExpiresAtTicks != 0)], [expiring], $"{story}: expiring");
     }
 
+    private static void CheckConfigurations(Database database, ModelDatabase expected, string story)
+    {
+        AssertEqual(
+            expected.Configurations.Select(pair => (pair.Key, pair.Value.Json, pair.Value.Etag)),
+            expected.Configurations.Keys.Select(name =>
+            {
+                var found = database.Configurations.Find(name);
+                return (name, Encoding.UTF8.GetString(found.Json.Span), found.Etag);
+            }),
+            $"{story}: configurations"
+        );
+        AssertEqual([expected.Configurations.Count], [database.Configurations.Count], $"{story}: configurations");
+        foreach (var kind in Enum.GetValues<ScheduleKind>())
+        {
+            AssertEqual(
+                expected
+                    .Documents.Values.Where(document => document.IsRegistered && document.TimeOf(kind) > 0)
+                    .Select(document => (document.TimeOf(kind), document.Etag))
+                    .Order(),
+                ReadScheduled(database, kind),
+                $"{story}: documents to {kind}"
+            );
+        }
+    }
+
+    private static List<(long DueTicks, long Etag)> ReadScheduled(Database database, ScheduleKind kind)
+    {
+        var found = new List<(long DueTicks, long Etag)>();
+        byte[] from = [];
+        do
+        {
+            using var command = ScheduledWork.NextCommand(database, kind, DateTime.MaxValue.Ticks - 1, ref from, out _);
+            if (command is null)
+            {
+                break;
+            }
+
+            var reader = new CommandReader(command.Written.Span);
+            reader.ReadScheduleAction();
+            while (reader.TryReadScheduled(out var scheduled))
+            {
+                found.Add((scheduled.DueTicks, scheduled.Etag));
+            }
+        } while (from.Length > 0);
+
+        return found;
+    }
+
+    private static ModelDocument WithoutRegistration(ModelDocument document) => document with { IsRegistered = false };
+
     private static void CheckValues(in DatabaseReader reader, ModelDatabase expected, string story)
     {
         var actual = new List<ModelValue>();
@@ -141,7 +194,7 @@ internal static class ModelComparison
                 DateTime.MaxValue.Ticks - 1,
                 ref from,
                 out int expiring,
-                Rookery.Documents.Commands.CommandKind.ExpireCompareExchange
+                CommandKind.ExpireCompareExchange
             )
             ?.Dispose();
         int withExpiry = actual.Count(value => value.ExpiresAtTicks != 0);
@@ -217,7 +270,12 @@ internal static class ModelComparison
             Encoding.UTF8.GetString(view.Body),
             etag,
             view.ExpiresAtTicks
-        );
+        )
+        {
+            RefreshTicks = ScheduledTimes.Read(view.Metadata, ScheduleKind.Refresh),
+            ArchiveTicks = ScheduledTimes.Read(view.Metadata, ScheduleKind.Archive),
+            IsArchived = ScheduledTimes.IsArchived(view.Metadata),
+        };
 
     /// <summary>Fails unless two lists are equal, with the first difference.</summary>
     private static void AssertEqual<T>(IEnumerable<T> expected, IEnumerable<T> actual, string story)

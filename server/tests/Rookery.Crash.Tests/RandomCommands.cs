@@ -16,6 +16,7 @@ internal sealed class RandomCommands
     private readonly Random _random;
     private readonly RandomInputs _inputs;
     private readonly RandomExchanges _exchanges;
+    private readonly RandomSchedules _schedules;
     private int _keys;
 
     public RandomCommands(int seed, SimulatedTimeProvider time, Model start)
@@ -24,6 +25,7 @@ internal sealed class RandomCommands
         _random = new Random(seed);
         _inputs = new RandomInputs(_random, time);
         _exchanges = new RandomExchanges(_random, _inputs, time);
+        _schedules = new RandomSchedules(_random, time);
         _keys = (int)start.Databases.Values.SelectMany(database => database.Keys.Keys).DefaultIfEmpty().Max();
         Model = start;
     }
@@ -32,10 +34,14 @@ internal sealed class RandomCommands
     public Model Model { get; private set; }
 
     /// <summary>
-    /// Whether compare-exchange values and cluster-wide transactions are among the commands. Without them, a seed gives
-    /// the same work as in earlier versions of the tests.
+    /// Whether compare-exchange values, cluster-wide transactions, configurations and scheduled documents are among the
+    /// commands. Without them, a seed gives the same work as in earlier versions of the tests.
     /// </summary>
-    public bool WithValues { get; set; }
+    public bool WithValues
+    {
+        get;
+        set => field = _inputs.WithSchedules = value;
+    }
 
     /// <summary>Returns one more command with its expected effects.</summary>
     public Step Next()
@@ -56,6 +62,7 @@ internal sealed class RandomCommands
             (_, < 9) => Records(),
             (_, < 23) when WithValues => _exchanges.Exchange(Model, database),
             (_, < 37) when WithValues => _exchanges.ClusterTransaction(Model, database),
+            (_, < 47) when WithValues => _schedules.Next(Model, database),
             (_, < 60) => Batch(database),
             (_, < 68) => BulkPut(database),
             (_, < 74) => Merge(database),
@@ -274,13 +281,7 @@ internal sealed class RandomCommands
         string ofLast = changesNames && document is not null ? results[^1].Replace("-0 ", "-1 ") : results[^1];
         last = changesNames && document is not null ? etag : last;
         answer.AppendFormat(CultureInfo.InvariantCulture, ofLast, last);
-        return changesNames && document is not null
-            ? database with
-            {
-                Documents = database.Documents.SetItem(id.ToLowerInvariant(), document with { Etag = etag }),
-                LastDocumentEtag = etag,
-            }
-            : database;
+        return changesNames && document is not null ? database.Put(document with { Etag = etag }) : database;
     }
 
     private Step BulkPut(ModelDatabase database)
@@ -339,7 +340,7 @@ internal sealed class RandomCommands
             return Step.Of(
                 Model,
                 batch.Command,
-                database.Put(previous.Id, previous.Collection, $"{previous.Body},\"n\":{number}", 0, etag),
+                database.Put(previous with { Body = $"{previous.Body},\"n\":{number}", Etag = etag }),
                 etag,
                 $"Patched {etag} 0-0 "
             );
@@ -351,7 +352,7 @@ internal sealed class RandomCommands
             : Step.Of(
                 Model,
                 batch.Command,
-                database.Put(previous.Id, previous.Collection, body, previous.ExpiresAtTicks, etag),
+                database.Put(previous with { Body = body, Etag = etag }),
                 etag,
                 $"Patched {etag} 0-0 "
             );

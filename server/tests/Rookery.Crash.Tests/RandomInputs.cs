@@ -10,6 +10,9 @@ internal sealed class RandomInputs(Random random, SimulatedTimeProvider time)
 {
     private static readonly string[] Collections = ["Users", "users", "Orders", ""];
 
+    /// <summary>Whether documents have times at which they are refreshed and archived.</summary>
+    public bool WithSchedules { get; set; }
+
     /// <summary>Draws the key of a compare-exchange value, in one of two casings.</summary>
     public string Key()
     {
@@ -73,6 +76,12 @@ internal sealed class RandomInputs(Random random, SimulatedTimeProvider time)
         string collection = Collections[random.Next(Collections.Length)];
         long expires =
             random.Next(5) == 0 ? time.GetUtcNow().UtcTicks + (random.Next(300) * TimeSpan.TicksPerSecond) : 0;
+        var document = new ModelDocument(storedAs ?? id, collection, body, etag, expires);
+        if (WithSchedules && random.Next(3) == 0)
+        {
+            document = document with { RefreshTicks = Soon(), ArchiveTicks = Soon(), IsArchived = random.Next(4) == 0 };
+        }
+
         writer.Put(
             Encoding.UTF8.GetBytes(id),
             expected,
@@ -81,13 +90,35 @@ internal sealed class RandomInputs(Random random, SimulatedTimeProvider time)
                 BodyHead = Encoding.UTF8.GetBytes(body),
                 Collection = Encoding.UTF8.GetBytes(collection),
                 ExpiresAtTicks = expires,
-                Metadata =
-                    expires == 0
-                        ? default
-                        : Encoding.UTF8.GetBytes($"\"@expires\":\"{new DateTime(expires, DateTimeKind.Utc):O}\""),
+                Metadata = Encoding.UTF8.GetBytes(MetadataOf(document)),
             }
         );
-        return database.Put(storedAs ?? id, collection, body, expires, etag);
+        return database.Put(document);
+    }
+
+    private long Soon() =>
+        random.Next(3) == 0 ? 0 : time.GetUtcNow().UtcTicks + (random.Next(300) * TimeSpan.TicksPerSecond);
+
+    private static string MetadataOf(ModelDocument document)
+    {
+        List<string> members = [];
+        AddTime("@expires", document.ExpiresAtTicks);
+        AddTime("@archive-at", document.ArchiveTicks);
+        if (document.IsArchived)
+        {
+            members.Add("\"@archived\":true");
+        }
+
+        AddTime("@refresh", document.RefreshTicks);
+        return string.Join(',', members);
+
+        void AddTime(string name, long ticks)
+        {
+            if (ticks != 0)
+            {
+                members.Add($"\"{name}\":\"{new DateTime(ticks, DateTimeKind.Utc):O}\"");
+            }
+        }
     }
 
     /// <summary>Returns a text of a length; every second one can be compressed.</summary>
