@@ -7,6 +7,7 @@ import { bulkInsert } from "./suites/bulk-insert.mjs"
 import { byQuery } from "./suites/by-query.mjs"
 import { changes } from "./suites/changes.mjs"
 import { compareExchange } from "./suites/compare-exchange.mjs"
+import { configurations } from "./suites/configurations.mjs"
 import { counters } from "./suites/counters.mjs"
 import { databases } from "./suites/databases.mjs"
 import { fullText } from "./suites/full-text.mjs"
@@ -27,7 +28,7 @@ after(async () => { await node?.stop() })
 
 for (const client of clients) {
   describe(`ravendb ${client.version}`, () => {
-    for (const suite of [sessions, attachments, compareExchange, counters, ids, patches, queries, queryBuilder, fullText, indexes, staticIndexes, projections, byQuery, streams, bulkInsert, changes, databases, unsupported]) {
+    for (const suite of [sessions, attachments, compareExchange, configurations, counters, ids, patches, queries, queryBuilder, fullText, indexes, staticIndexes, projections, byQuery, streams, bulkInsert, changes, databases, unsupported]) {
       suite(client, () => node.url)
     }
   })

@@ -6,6 +6,7 @@ export const failover = {
   "a session continues after the leader is killed": leaderDiesInSession,
   "cluster-wide transactions continue after the leader is killed, and none is half stored": transactionsAcrossLeaders,
   "increments of a counter continue after the leader is killed, and none is lost": countersAcrossLeaders,
+  "documents expire, are refreshed and archived under the next leader": schedulesAcrossLeaders,
   "a node that is killed twice is used again each time": nodeFailsTwice,
   "a bulk insert continues while the leader changes": bulkInsertAcrossLeaders,
   "a bulk insert whose node is killed can be repeated": bulkInsertRepeated,
@@ -105,6 +106,50 @@ async function transactionsAcrossLeaders(t, client, cluster, database) {
       alone.initialize()
       const value = await alone.operations.send(new client.GetCompareExchangeValueOperation("counter"))
       assert.equal(value.value.count, count, url)
+      alone.dispose()
+    }
+  })
+}
+
+/** The configurations and the work that is due survive the leader, and every member has the same documents afterwards. */
+async function schedulesAcrossLeaders(t, client, cluster, database) {
+  await withStore(client, cluster, database, async store => {
+    const due = new Date(Date.now() + 6_000).toISOString()
+    const session = store.openSession()
+    for (let i = 0; i < 30; i++) {
+      const user = new User({ name: `${i}` })
+      await session.store(user, `due/${i}`)
+      session.advanced.getMetadataFor(user)[["@expires", "@refresh", "@archive-at"][i % 3]] = due
+    }
+
+    await session.saveChanges()
+    await store.maintenance.send(new client.ConfigureExpirationOperation({ disabled: false, deleteFrequencyInSec: 1 }))
+    await store.maintenance.send(new client.ConfigureRefreshOperation({ disabled: false, refreshFrequencyInSec: 1 }))
+    const leader = cluster.nodes[await cluster.leader()]
+    assert.equal((await leader.request("POST", `/databases/${database}/admin/data-archival/config`, '{"Disabled":false,"ArchiveFrequencyInSec":1}')).status, 200)
+    const dead = await cluster.leader()
+    await cluster.nodes[dead].kill()
+    await cluster.start(dead)
+
+    const ids = Array.from({ length: 30 }, (_, i) => `due/${i}`)
+    for (const url of cluster.urls) {
+      const alone = new client.DocumentStore(url, database, cluster.authentication)
+      alone.conventions.disableTopologyUpdates = true
+      alone.initialize()
+      const states = async () => {
+        const reading = alone.openSession()
+        const found = await reading.load(ids, User)
+        return ids.map(id => {
+          const metadata = found[id] && reading.advanced.getMetadataFor(found[id])
+          return !metadata ? "gone" : metadata["@archived"] ? "archived" : metadata["@refresh"] || metadata["@archive-at"] || metadata["@expires"] ? "due" : "refreshed"
+        })
+      }
+      let now
+      for (const deadline = Date.now() + 40_000; Date.now() < deadline && (now = await states()).includes("due");) {
+        await pause(200)
+      }
+
+      assert.deepEqual(now, ids.map((_, i) => ["gone", "refreshed", "archived"][i % 3]), url)
       alone.dispose()
     }
   })
