@@ -1,6 +1,5 @@
 using System.Text;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Databases;
 using Rookery.Documents.Schedules;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Simulation;

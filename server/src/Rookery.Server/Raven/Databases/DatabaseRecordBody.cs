@@ -267,7 +267,7 @@ internal static class DatabaseRecordBody
 
     private static void RequireHarmlessSetting(string setting, ref Utf8JsonReader value)
     {
-        if (!DatabaseSettingRoutes.Ignored.Contains(setting) && value.TokenType != JsonTokenType.Null)
+        if (!DatabaseSettingRoutes.IsIgnored(setting) && value.TokenType != JsonTokenType.Null)
         {
             throw RefusedException.NotSupported(
                 $"The setting '{setting}' in the record of a database is not supported by this version. "
@@ -299,7 +299,7 @@ internal static class DatabaseRecordBody
                 {
                     foreach (var setting in settings.EnumerateObject())
                     {
-                        if (!DatabaseSettingRoutes.Ignored.Contains(setting.Name))
+                        if (!DatabaseSettingRoutes.IsIgnored(setting.Name))
                         {
                             setting.WriteTo(json);
                         }

@@ -11,17 +11,20 @@ internal sealed class DatabaseSettingRoutes(ServerContext context)
     private const string Archived = "ArchivedDataProcessingBehavior";
     private const string Excluded = "ExcludeArchived";
 
-    /// <summary>Settings that the server keeps and ignores: it decides where and how data are stored.</summary>
-    public static IReadOnlyList<string> Ignored { get; } = ["DataDir", "RunInMemory", "Core.RunInMemory"];
+    private static readonly string[] Ignored = ["DataDir", "RunInMemory", "Core.RunInMemory"];
 
-    /// <summary>Settings with the only value that they may have, which is what the server does.</summary>
-    public static IReadOnlyDictionary<string, string> Fixed { get; } =
-        new SortedDictionary<string, string>(StringComparer.Ordinal)
-        {
-            [$"Indexing.Auto.{Archived}"] = Excluded,
-            [$"Indexing.Static.{Archived}"] = Excluded,
-            [$"Subscriptions.{Archived}"] = Excluded,
-        };
+    // Settings with the only value that they may have, which is what the server does.
+    private static readonly SortedDictionary<string, string> Fixed = new(StringComparer.Ordinal)
+    {
+        [$"Indexing.Auto.{Archived}"] = Excluded,
+        [$"Indexing.Static.{Archived}"] = Excluded,
+        [$"Subscriptions.{Archived}"] = Excluded,
+    };
+
+    /// <summary>
+    /// Whether the server keeps a setting and ignores it: the server decides where and how data are stored.
+    /// </summary>
+    public static bool IsIgnored(string setting) => Array.IndexOf(Ignored, setting) >= 0;
 
     /// <summary>GET admin/configuration/settings: {"Settings":{…}}.</summary>
     public static Task GetAsync(HttpContext http, Database database) =>
@@ -53,10 +56,10 @@ internal sealed class DatabaseSettingRoutes(ServerContext context)
     /// <param name="value">Its value; null if it is removed.</param>
     /// <exception cref="RefusedException">The setting is not supported, or has another value than the server's (501).
     /// </exception>
-    public static void RequireSupported(string name, string? value)
+    private static void RequireSupported(string name, string? value)
     {
         bool isFixed = Fixed.TryGetValue(name, out string? only);
-        if (!isFixed && !Ignored.Contains(name))
+        if (!isFixed && !IsIgnored(name))
         {
             throw JsonBody.NotSupported(name, Container, [.. Ignored, .. Fixed.Keys]);
         }
