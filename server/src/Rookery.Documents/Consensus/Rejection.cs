@@ -81,7 +81,9 @@ public enum RejectionKind : byte
     /// <summary>The command needs a format level that the cluster does not have yet (501).</summary>
     NeedsNewerFormat = 20,
 
-    /// <summary>The database is disabled (503): see <see cref="Databases.DatabaseConfigurations.IsDisabled"/>.</summary>
+    /// <summary>
+    /// The database is disabled (503): see <see cref="Databases.DatabaseConfigurations.IsDisabled"/>.
+    /// </summary>
     DatabaseDisabled = 21,
 
     /// <summary>The lock mode of a database prevents its deletion (400).</summary>

@@ -4,8 +4,8 @@ namespace Rookery.Documents.Databases;
 /// Thrown if a database was deleted or replaced while it was read, because results would be incomplete.
 /// </summary>
 /// <param name="name">Name of the database.</param>
-/// <param name="isDeleted">Whether it was deleted; otherwise it was restored with a new history, disabled or enabled, or
-/// the node installed another member's snapshot.</param>
+/// <param name="isDeleted">Whether it was deleted; otherwise it was restored with a new history, disabled or enabled,
+/// or the node installed another member's snapshot.</param>
 public sealed class DatabaseGoneException(string name, bool isDeleted)
     : IOException(
         isDeleted

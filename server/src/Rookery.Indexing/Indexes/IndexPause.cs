@@ -13,7 +13,7 @@ internal sealed class IndexPause(DatabasePause database)
     {
         None,
         Paused,
-        Resumed,
+        Running,
     }
 
     /// <summary>Whether the index is paused, alone or with its database.</summary>
@@ -25,7 +25,7 @@ internal sealed class IndexPause(DatabasePause database)
         {
             null => Own.None,
             true => Own.Paused,
-            false => Own.Resumed,
+            false => Own.Running,
         };
 
     /// <summary>Takes over what was set for an index that this one replaces.</summary>

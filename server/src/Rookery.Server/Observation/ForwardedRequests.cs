@@ -196,7 +196,8 @@ internal sealed class ForwardedRequests(ServerContext context)
                 return;
             }
 
-            // The head of the other member's answer may be copied already: its file name and caching are not the refusal's.
+            // The head of the other member's answer may be copied already: its file name and caching are not those of
+            // the refusal.
             http.Response.Headers.ContentDisposition = StringValues.Empty;
             http.Response.Headers.CacheControl = StringValues.Empty;
             http.Response.Headers.RetryAfter = StringValues.Empty;

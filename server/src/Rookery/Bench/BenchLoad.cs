@@ -70,7 +70,7 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
         if (error is not null || stored != PreparedDocuments)
         {
             throw new AdminException(
-                $"Only {stored} of the {PreparedDocuments} documents that the reads need were stored. {error}".TrimEnd(),
+                $"Only {stored} of {PreparedDocuments} documents that the reads need were stored. {error}".TrimEnd(),
                 ExitCode.Failure
             );
         }

@@ -2,7 +2,9 @@ using System.Buffers;
 
 namespace Rookery.Transfer;
 
-/// <summary>Copies JSON to one line and leaves its other bytes unchanged, so that the node sees what is invalid.</summary>
+/// <summary>
+/// Copies JSON to one line and leaves its other bytes unchanged, so that the node sees what is invalid.
+/// </summary>
 internal sealed class OneLine
 {
     private readonly ArrayBufferWriter<byte> _line = new();

@@ -275,7 +275,7 @@ internal static class DatabaseRecordBody
             );
         }
 
-        value.Skip();
+        DatabaseSettingRoutes.RequireUsable(setting, DatabaseSettingRoutes.ReadText(ref value, setting));
     }
 
     /// <summary>Accepts a configuration of the existing record, which only its own route changes.</summary>

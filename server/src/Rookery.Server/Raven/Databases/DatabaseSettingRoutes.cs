@@ -13,6 +13,14 @@ internal sealed class DatabaseSettingRoutes(ServerContext context)
 
     private static readonly string[] Ignored = ["DataDir", "RunInMemory", "Core.RunInMemory"];
 
+    // RavenDB's search engines. A database may name any of them; results are the same here.
+    private static readonly string[] EngineSettings =
+    [
+        "Indexing.Auto.SearchEngineType",
+        "Indexing.Static.SearchEngineType",
+    ];
+    private static readonly string[] Engines = ["None", "Lucene", "Corax"];
+
     // Settings with the only value that they may have, which is what the server does.
     private static readonly SortedDictionary<string, string> Fixed = new(StringComparer.Ordinal)
     {
@@ -24,7 +32,19 @@ internal sealed class DatabaseSettingRoutes(ServerContext context)
     /// <summary>
     /// Whether the server keeps a setting and ignores it: the server decides where and how data are stored.
     /// </summary>
-    public static bool IsIgnored(string setting) => Array.IndexOf(Ignored, setting) >= 0;
+    public static bool IsIgnored(string setting) => Ignored.Contains(setting) || EngineSettings.Contains(setting);
+
+    /// <summary>Refuses a value that an ignored setting cannot have in RavenDB.</summary>
+    /// <exception cref="RefusedException">The setting names an unknown search engine (400).</exception>
+    public static void RequireUsable(string setting, string? value)
+    {
+        if (EngineSettings.Contains(setting) && !(value is null || Engines.Contains(value)))
+        {
+            throw RefusedException.BadRequest(
+                $"The setting '{setting}' must be {string.Join(", ", Engines)}, not '{value}'. Nothing was changed."
+            );
+        }
+    }
 
     /// <summary>GET admin/configuration/settings: {"Settings":{…}}.</summary>
     public static Task GetAsync(HttpContext http, Database database) =>
@@ -61,8 +81,10 @@ internal sealed class DatabaseSettingRoutes(ServerContext context)
         bool isFixed = Fixed.TryGetValue(name, out string? only);
         if (!isFixed && !IsIgnored(name))
         {
-            throw JsonBody.NotSupported(name, Container, [.. Ignored, .. Fixed.Keys]);
+            throw JsonBody.NotSupported(name, Container, [.. Ignored, .. EngineSettings, .. Fixed.Keys]);
         }
+
+        RequireUsable(name, value);
 
         if (isFixed && value is not null && !string.Equals(value, only, StringComparison.Ordinal))
         {
@@ -97,7 +119,7 @@ internal sealed class DatabaseSettingRoutes(ServerContext context)
     }
 
     // Values are texts, but clients also send numbers and flags.
-    private static string? ReadText(ref Utf8JsonReader value, string name) =>
+    internal static string? ReadText(ref Utf8JsonReader value, string name) =>
         value.TokenType switch
         {
             JsonTokenType.True => "True",

@@ -46,6 +46,17 @@ public sealed class ConfigurationRouteTests(RunningServer server) : IClassFixtur
         Assert.Equal(404, (await server.SendAsync("GET", $"{db}/{name}/config")).Status);
     }
 
+    [Theory]
+    [InlineData("Lucene", 201)]
+    [InlineData("Corax", 201)]
+    [InlineData("Elastic", 400)]
+    public async Task A_new_database_may_name_a_search_engine_of_RavenDB(string engine, int status)
+    {
+        string body =
+            $$"""{"DatabaseName":"engine-{{engine}}","Settings":{"Indexing.Static.SearchEngineType":"{{engine}}","Indexing.Auto.SearchEngineType":"{{engine}}"}}""";
+        Assert.Equal(status, (await server.SendAsync("PUT", "/admin/databases", body)).Status);
+    }
+
     [Fact]
     public async Task The_record_has_the_configurations_and_accepts_only_the_same_ones()
     {
