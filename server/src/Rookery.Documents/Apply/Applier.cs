@@ -125,6 +125,7 @@ public sealed class Applier : IDisposable
 
             var scope = new EntryScope(batch, entry.LogTicks, _nodeState.LastUnsteadyTicks, expiryTicks);
             _context.Patches.BeginEntry();
+            _context.RevisionDeletesLeft = RevisionRows.MaxDeletesPerEntry;
             _context.HasCallers = !outcomes.IsEmpty;
             for (int i = 0; i < entry.Count; i++)
             {
@@ -282,7 +283,11 @@ public sealed class Applier : IDisposable
 
     // Whether commands of this kind change no document and no index. Their etags then make no index stale.
     private static bool ChangesNoDocument(CommandKind kind) =>
-        kind is CommandKind.CompareExchange or CommandKind.ExpireCompareExchange or CommandKind.SetConfiguration;
+        kind
+            is CommandKind.CompareExchange
+                or CommandKind.ExpireCompareExchange
+                or CommandKind.SetConfiguration
+                or CommandKind.ConfigureRevisions;
 
     private CommandOutcome Execute(long index, ref CommandReader command)
     {
@@ -338,6 +343,12 @@ public sealed class Applier : IDisposable
                 return _indexes.Apply(_context, index, ref command);
             case CommandKind.SetConfiguration:
                 return _configurations.Set(_context, index, command.ReadSetConfiguration());
+            case CommandKind.ConfigureRevisions:
+                return new CommandOutcome(
+                    index,
+                    logTicks,
+                    RevisionOperations.Configure(_context, command.ReadRevisionsConfiguration())
+                );
             case CommandKind.PutClientConfiguration:
                 return new CommandOutcome(
                     index,

@@ -39,6 +39,15 @@ internal sealed class ApplyContext
     /// </summary>
     public int OperationsWithoutDocumentChange { get; set; }
 
+    /// <summary>The revision that the current operation creates without regard to the configuration.</summary>
+    public RevisionForcing Forcing { get; set; }
+
+    /// <summary>
+    /// Number of revisions beyond their limits that the entry may still remove:
+    /// <see cref="RevisionRows.MaxDeletesPerEntry"/>.
+    /// </summary>
+    public long RevisionDeletesLeft { get; set; }
+
     /// <summary>
     /// Receives the hash of each attached content whose last reference the command removed. If the command is refused
     /// later, the reference remains.
@@ -74,6 +83,7 @@ internal sealed class ApplyContext
         IsWatched = database.Database.Changes.HasSubscribers;
         Damage = null;
         OperationsWithoutDocumentChange = 0;
+        Forcing = RevisionForcing.None;
         _changes.Clear();
         Patches.BeginCommand();
     }
@@ -144,4 +154,17 @@ internal sealed class ApplyContext
             return default;
         }
     }
+}
+
+/// <summary>A revision that an operation creates without regard to the configuration.</summary>
+internal enum RevisionForcing : byte
+{
+    /// <summary>None.</summary>
+    None = 0,
+
+    /// <summary>Of the version that the operation replaces, or of the new version if there is none.</summary>
+    OfPrevious = 1,
+
+    /// <summary>Of the version that the operation stores.</summary>
+    OfStored = 2,
 }

@@ -88,11 +88,6 @@ internal sealed class AttachmentOperations(DocumentRows rows)
             ContentRows.Add(context, added.Hash, added.Size);
         }
 
-        if (exists)
-        {
-            ContentRows.Release(context, replaced.Hash, replaced.Size);
-        }
-
         var view = previous.View;
         result = rows.Store(
             context,
@@ -108,6 +103,12 @@ internal sealed class AttachmentOperations(DocumentRows rows)
         {
             Id = Encoding.UTF8.GetString(id),
         };
+        if (exists)
+        {
+            // After the document is stored: a revision with the replaced attachment may have added a reference.
+            ContentRows.Release(context, replaced.Hash, replaced.Size);
+        }
+
         return null;
     }
 

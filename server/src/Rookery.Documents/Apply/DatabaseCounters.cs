@@ -7,7 +7,7 @@ namespace Rookery.Documents.Apply;
 /// </summary>
 internal record struct DatabaseCounters
 {
-    public const int MaxBytes = OldBytes + (5 * sizeof(long));
+    public const int MaxBytes = OldBytes + (7 * sizeof(long));
     private const int OldBytes = 1 + (OldNumbers * sizeof(long));
     private const int OldNumbers = 8;
     private const byte Format = 2;
@@ -46,11 +46,17 @@ internal record struct DatabaseCounters
     /// <summary>Size of these contents, in bytes.</summary>
     public long AttachmentBytes { get; set; }
 
+    /// <summary>Number of revisions of all documents, with the documents that are revisions themselves.</summary>
+    public long Revisions { get; set; }
+
+    /// <summary>Number of deleted documents that have revisions.</summary>
+    public long DeletedWithRevisions { get; set; }
+
     /// <summary>Writes the row and returns the part of the buffer that it takes.</summary>
     public readonly ReadOnlySpan<byte> Write(Span<byte> buffer)
     {
         // All of these exist only from format level 3 on, so an older program never sees the new format.
-        bool isOld = (CompareExchangeValues | DocumentCounters | Attachments | AttachmentContents) == 0;
+        bool isOld = (CompareExchangeValues | DocumentCounters | Attachments | AttachmentContents | Revisions) == 0;
         buffer[0] = isOld ? OldFormat : Format;
         ReadOnlySpan<long> numbers =
         [
@@ -67,6 +73,8 @@ internal record struct DatabaseCounters
             Attachments,
             AttachmentContents,
             AttachmentBytes,
+            Revisions,
+            DeletedWithRevisions,
         ];
         numbers = isOld ? numbers[..OldNumbers] : numbers;
         for (int i = 0; i < numbers.Length; i++)
@@ -96,6 +104,8 @@ internal record struct DatabaseCounters
             Attachments = isOld ? 0 : ReadCounter(value, position: 10),
             AttachmentContents = isOld ? 0 : ReadCounter(value, position: 11),
             AttachmentBytes = isOld ? 0 : ReadCounter(value, position: 12),
+            Revisions = isOld ? 0 : ReadCounter(value, position: 13),
+            DeletedWithRevisions = isOld ? 0 : ReadCounter(value, position: 14),
         };
     }
 

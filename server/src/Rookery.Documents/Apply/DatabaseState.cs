@@ -1,5 +1,6 @@
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Revisions;
 using Rookery.Platform;
 using Rookery.Storage;
 
@@ -58,6 +59,13 @@ internal sealed class DatabaseState
     /// time and never change an outcome.
     /// </summary>
     public Queue<(long LogTicks, long Etag, IdempotencyKey Key)> OldestKeys { get; } = new();
+
+    /// <summary>The configuration of the database's revisions; null if there is none.</summary>
+    public RevisionsConfiguration? Revisions
+    {
+        get => Database.Revisions;
+        set => Database.Revisions = value;
+    }
 
     /// <summary>Whether the counters changed since their rows were written.</summary>
     public bool IsDirty { get; private set; }

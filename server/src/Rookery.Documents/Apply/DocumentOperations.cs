@@ -18,7 +18,9 @@ internal sealed class DocumentOperations : IDisposable
 {
     private readonly CompareExchangeOperations _values;
     private readonly DocumentRows _rows;
+    private readonly RevisionRows _revisions = new();
     private readonly AttachmentOperations _attachments;
+    private readonly RevisionOperations _revisionOperations;
     private readonly PatchEvaluator _patches = new();
     private readonly CounterOperations _counters = new();
     private readonly PooledBytes _metadata = new(); // of a document that is refreshed or archived
@@ -31,8 +33,9 @@ internal sealed class DocumentOperations : IDisposable
     public DocumentOperations(CompareExchangeOperations values)
     {
         _values = values;
-        _rows = new DocumentRows(values);
+        _rows = new DocumentRows(values, _revisions);
         _attachments = new AttachmentOperations(_rows);
+        _revisionOperations = new RevisionOperations(_rows);
     }
 
     private ReadOnlySpan<byte> Id => _id.AsSpan(0, _idLength);
@@ -48,6 +51,7 @@ internal sealed class DocumentOperations : IDisposable
         out OperationResult result
     )
     {
+        context.Forcing = RevisionForcing.None;
         if (operation.IsOfCounter)
         {
             return ApplyToCounter(context, operation, out result);
@@ -59,6 +63,13 @@ internal sealed class DocumentOperations : IDisposable
         {
             return _attachments.Change(context, Id, LowerId, previous, operation, out result);
         }
+
+        if (operation.Kind == OperationKind.Revision)
+        {
+            return _revisionOperations.Apply(context, Id, LowerId, previous, operation, out result);
+        }
+
+        context.Forcing = operation.ForcesRevision ? RevisionForcing.OfPrevious : RevisionForcing.None;
 
         if (ExpectedVersion.Check(context, Id, operation.Expected, previous) is { } conflict)
         {
@@ -73,7 +84,8 @@ internal sealed class DocumentOperations : IDisposable
 
         // Puts, deletes and patches copy or remove the document's lists of counters and attachments. The bytes of these
         // lists count against the budget of the entry.
-        if (DocumentRows.Charge(context, previous, operation.Kind == OperationKind.Delete) is { } tooLarge)
+        bool deletes = operation.Kind == OperationKind.Delete;
+        if (DocumentRows.Charge(context, previous, deletes, operation.Content.Length) is { } tooLarge)
         {
             result = default;
             return tooLarge with { DocumentId = Encoding.UTF8.GetString(Id) };
@@ -147,7 +159,8 @@ internal sealed class DocumentOperations : IDisposable
         ResolveId(context, operation.Id);
         using var previous = context.FindDocument(LowerId);
         bool isDelete = operation.Kind == OperationKind.Delete;
-        if (DocumentRows.Charge(context, previous, isDelete) is { } tooLarge)
+        context.Forcing = operation.ForcesRevision ? RevisionForcing.OfPrevious : RevisionForcing.None;
+        if (DocumentRows.Charge(context, previous, isDelete, operation.Content.Length) is { } tooLarge)
         {
             result = default;
             return tooLarge;
@@ -238,6 +251,8 @@ internal sealed class DocumentOperations : IDisposable
         _metadata.Release();
         _content.Release();
         _rows.Dispose();
+        _revisions.Dispose();
+        _revisionOperations.Dispose();
     }
 
     private void ResolveId(ApplyContext context, in CommandId id)

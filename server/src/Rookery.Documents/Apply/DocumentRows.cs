@@ -13,10 +13,10 @@ namespace Rookery.Documents.Apply;
 /// Maintains the rows of documents in five tables (by id, by etag, by collection, expiry, tombstones), and the
 /// references to the contents of attachments. Releases the chunks of replaced large documents.
 /// </summary>
-internal sealed class DocumentRows(CompareExchangeOperations values) : IDisposable
+internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRows revisions) : IDisposable
 {
     private readonly byte[] _head = new byte[StoredDocument.MaxHeadBytes];
-    private readonly PooledBytes _longHead = new(); // with counters or attachments
+    private readonly PooledBytes _longHead = new(); // with counters, attachments or revisions
 
     /// <summary>
     /// Returns the lists of counters and attachments, which a document keeps when its content is replaced. Reads
@@ -30,7 +30,7 @@ internal sealed class DocumentRows(CompareExchangeOperations values) : IDisposab
     /// patch or delete copies or removes. Without this charge, a short command could copy many such bytes.
     /// </summary>
     /// <returns>The reason to refuse the command, or null.</returns>
-    public static Rejection? Charge(ApplyContext context, in Document document, bool isDelete)
+    public static Rejection? Charge(ApplyContext context, in Document document, bool isDelete, long newLength)
     {
         // A delete changes the row of each content, which takes as long as copying this many bytes.
         const int BytesPerReference = 512;
@@ -40,9 +40,20 @@ internal sealed class DocumentRows(CompareExchangeOperations values) : IDisposab
         }
 
         var parts = DocumentParts.Of(document.Head);
-        int bytes = parts.Counters.Length + parts.Attachments.Length;
-        long copied = bytes + (isDelete ? (long)BytesPerReference * AttachmentList.CountOf(parts.Attachments) : 0);
-        return bytes == 0 ? null : context.Patches.ChargeParts(isDelete ? 0 : bytes, copied);
+        int bytes = parts.Counters.Length + parts.Attachments.Length + parts.Revisions.Length;
+        bool isKept = RevisionRows.MayKeep(context, document.Head, isDelete);
+        bool changesReferences = isDelete || isKept;
+        long copied =
+            bytes + (changesReferences ? (long)BytesPerReference * AttachmentList.CountOf(parts.Attachments) : 0);
+        long stored = isDelete ? 0 : bytes;
+        if (isKept)
+        {
+            // The previous version becomes a row.
+            stored += Math.Max(0, document.Length - newLength);
+            copied += document.Length + (isDelete ? RevisionRows.CostOfPurge(context, document.Head) : 0);
+        }
+
+        return copied == 0 ? null : context.Patches.ChargeParts(stored, copied);
     }
 
     /// <summary>Stores a document as a new version.</summary>
@@ -65,9 +76,11 @@ internal sealed class DocumentRows(CompareExchangeOperations values) : IDisposab
 
         var collectionCounters = context.Collection(collection);
         string collectionText = collectionCounters.TextOf(collection);
-        var head = parts.IsEmpty
-            ? _head.AsSpan(0, StoredDocument.WriteHead(_head, id, context.LogTicks, expiresAtTicks))
-            : WriteHead(id, context.LogTicks, expiresAtTicks, parts);
+        var ofRevisions = revisions.Replace(context, lowerId, previous, content, collection, parts.Counters);
+        var head =
+            parts.IsEmpty && ofRevisions.IsEmpty
+                ? _head.AsSpan(0, StoredDocument.WriteHead(_head, id, context.LogTicks, expiresAtTicks))
+                : WriteHead(id, context.LogTicks, expiresAtTicks, parts, ofRevisions);
         long length = head.Length + content.Length;
         if (previous.Exists)
         {
@@ -105,6 +118,11 @@ internal sealed class DocumentRows(CompareExchangeOperations values) : IDisposab
             Etag = etag,
             LastModifiedTicks = context.LogTicks,
             Collection = collectionText,
+            High = ofRevisions.IsEmpty
+                ? 0
+                : OperationResult.HasRevisions
+                    | (parts.Attachments.IsEmpty ? 0 : OperationResult.HasAttachments)
+                    | (parts.Counters.IsEmpty ? 0 : OperationResult.HasCounters),
         };
     }
 
@@ -122,6 +140,7 @@ internal sealed class DocumentRows(CompareExchangeOperations values) : IDisposab
         var view = previous.Head;
         var collectionCounters = context.Collection(view.Collection);
         string collectionText = collectionCounters.TextOf(view.Collection);
+        bool isMoved = revisions.Delete(context, lowerId, previous);
         PreviousVersion.Remove(context, previous, collectionCounters, key);
         database.Counters.Documents--;
         database.Counters.LastDocumentEtag = etag;
@@ -129,7 +148,7 @@ internal sealed class DocumentRows(CompareExchangeOperations values) : IDisposab
         PreviousVersion.PutTombstone(context, view, isMove: false, key);
         values.RemoveGuard(context, lowerId);
         CounterOperations.RemoveAll(context, view);
-        var attachments = new AttachmentList(view.Attachments);
+        var attachments = new AttachmentList(isMoved ? default : view.Attachments);
         while (attachments.TryRead(out var attachment))
         {
             ContentRows.Release(context, attachment.Hash, attachment.Size);
@@ -164,27 +183,32 @@ internal sealed class DocumentRows(CompareExchangeOperations values) : IDisposab
     }
 
     private static bool MayHaveParts(ApplyContext context, in Document document) =>
-        (context.Database.Counters.DocumentCounters | context.Database.Counters.Attachments) != 0 && document.Exists;
+        (
+            (context.Database.Counters.DocumentCounters | context.Database.Counters.Attachments) != 0
+            || RevisionRows.MayConcern(context)
+        ) && document.Exists;
 
     private Span<byte> WriteHead(
         ReadOnlySpan<byte> id,
         long lastModifiedTicks,
         long expiresAtTicks,
-        scoped in DocumentParts parts
+        scoped in DocumentParts parts,
+        ReadOnlySpan<byte> ofRevisions
     )
     {
         _longHead.Clear();
-        int headBytes = StoredDocument.WriteHead(
-            _longHead.Reserve(StoredDocument.MaxHeadBytes),
+        StoredDocument.AppendHead(
+            _longHead,
             id,
             lastModifiedTicks,
             expiresAtTicks,
-            parts.Counters.Length,
-            parts.Attachments.Length
+            new DocumentParts
+            {
+                Counters = parts.Counters,
+                Attachments = parts.Attachments,
+                Revisions = ofRevisions,
+            }
         );
-        _longHead.Advance(headBytes);
-        _longHead.Append(parts.Counters);
-        _longHead.Append(parts.Attachments);
         return _longHead.WrittenMemory.Span;
     }
 }

@@ -100,6 +100,20 @@ internal static class Key
         return buffer[..(length + lowerName.Length)];
     }
 
+    /// <summary>Writes the key of a revision: the document's lower-cased id, a zero byte and the etag.</summary>
+    public static ReadOnlySpan<byte> WriteRevision(
+        Span<byte> buffer,
+        uint database,
+        ReadOnlySpan<byte> lowerId,
+        long etag
+    )
+    {
+        int length = WriteText(buffer, database, Table.Revisions, lowerId).Length;
+        buffer[length++] = 0;
+        BinaryPrimitives.WriteInt64BigEndian(buffer[length..], etag);
+        return buffer[..(length + sizeof(long))];
+    }
+
     /// <summary>
     /// Lower-cases a collection name, ASCII letters only: apply must not depend on the runtime's Unicode tables.
     /// </summary>

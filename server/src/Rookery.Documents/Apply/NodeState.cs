@@ -1,5 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
+using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Revisions;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;
@@ -110,6 +112,7 @@ internal sealed class NodeState
                 isExact: _damageSkipped is null
             );
             loaded.Configurations = loaded.Database.Configurations = LoadConfigurations(snapshot, number);
+            loaded.Revisions = ReadRevisions(snapshot, number);
             _byNumber[number] = loaded;
             _byName[loaded.Database.Record.LowerName] = loaded;
         }
@@ -133,6 +136,23 @@ internal sealed class NodeState
         var prefix = Key.WritePrefix(from, number, Table.Configurations);
         using var rows = Seek(snapshot, prefix, Key.WriteAfterPrefix(to, prefix));
         return ConfigurationOperations.Read(rows);
+    }
+
+    private RevisionsConfiguration? ReadRevisions(in Snapshot snapshot, uint number)
+    {
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        var prefix = Key.WritePrefix(from, number, Table.RevisionsConfiguration);
+        using var rows = Seek(snapshot, prefix, Key.WriteAfterPrefix(to, prefix));
+        if (!rows.MoveNext())
+        {
+            return null;
+        }
+
+        using var value = CommandBuffer.Rent();
+        rows.CopyTo(value, 0, rows.Length);
+        var configuration = RevisionsConfiguration.Decode(value.Written.Span);
+        return configuration.IsEmpty ? null : configuration;
     }
 
     private RowCursor Seek(in Snapshot snapshot, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive) =>
@@ -253,7 +273,11 @@ internal sealed class NodeState
     {
         database.Database.RefuseReaders(isDeleted: false);
         _removedDatabases.Add(database.Database);
-        database.Database = new Database(record, _storage) { Configurations = database.Configurations };
+        database.Database = new Database(record, _storage)
+        {
+            Configurations = database.Configurations,
+            Revisions = database.Database.Revisions,
+        };
         _hasChanges = true;
     }
 

@@ -1,16 +1,18 @@
+using Rookery.Documents.Revisions;
 using Rookery.Documents.Stored;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Lets merges drop rows by etag and by collection whose document was deleted or has another etag, and rows of counters
-/// whose document was deleted. Readers skip such rows too.
+/// Lets merges drop rows by etag and by collection whose document was deleted or has another etag, rows of counters
+/// whose document was deleted, and rows by etag of revisions that were removed. Readers skip such rows too.
 /// </summary>
 internal sealed class StaleRowFilter : IMergeFilter
 {
     /// <inheritdoc/>
-    public bool Concerns(byte table) => table is Table.ByEtag or Table.ByCollection or Table.DocumentCounters;
+    public bool Concerns(byte table) =>
+        table is Table.ByEtag or Table.ByCollection or Table.DocumentCounters or Table.RevisionsByEtag;
 
     /// <inheritdoc/>
     public bool IsStale(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> value, in Snapshot snapshot)
@@ -18,6 +20,11 @@ internal sealed class StaleRowFilter : IMergeFilter
         if (Key.TableOf(key) == Table.DocumentCounters)
         {
             return sequence <= snapshot.Sequence && !HasOwner(key, sequence, snapshot);
+        }
+
+        if (Key.TableOf(key) == Table.RevisionsByEtag)
+        {
+            return sequence <= snapshot.Sequence && !HasRevision(key, value, snapshot);
         }
 
         Span<byte> document = stackalloc byte[Key.MaxBytes];
@@ -31,6 +38,18 @@ internal sealed class StaleRowFilter : IMergeFilter
             // A row that is newer than this snapshot is not stale.
             return row.Sequence != sequence && sequence <= snapshot.Sequence;
         }
+    }
+
+    private static bool HasRevision(ReadOnlySpan<byte> key, ReadOnlySpan<byte> lowerId, in Snapshot snapshot)
+    {
+        var source = new RevisionSource(snapshot, Key.DatabaseOf(key));
+        if (!source.TryGetRevision(lowerId, Key.NumberOf(key), out var row))
+        {
+            return false;
+        }
+
+        row.Dispose();
+        return true;
     }
 
     // An older row of the same counter, which a merge may then uncover, has no owner either.

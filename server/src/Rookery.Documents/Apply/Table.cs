@@ -1,3 +1,4 @@
+using Rookery.Documents.Revisions;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;
@@ -86,6 +87,24 @@ internal static class Table
     public const byte AttachmentContents = 18;
 
     /// <summary>
+    /// Lower-cased id of a document, 0, etag of a version → <see cref="RevisionRow"/>. The document's newest
+    /// version has no row here.
+    /// </summary>
+    public const byte Revisions = 19;
+
+    /// <summary>Etag of a revision → lower-cased id. A row is stale if <see cref="Revisions"/> has none.</summary>
+    public const byte RevisionsByEtag = 20;
+
+    /// <summary>Lower-cased id of a document that has or had revisions → <see cref="RevisionState"/>.</summary>
+    public const byte RevisionStates = 21;
+
+    /// <summary>Etag of the revision of a deletion → lower-cased id of the deleted document.</summary>
+    public const byte RevisionBin = 22;
+
+    /// <summary>Empty key → the encoded <see cref="Rookery.Documents.Revisions.RevisionsConfiguration"/>.</summary>
+    public const byte RevisionsConfiguration = 23;
+
+    /// <summary>
     /// Time of <c>@refresh</c> in ticks, etag → lower-cased id. Removed together with the document's version. Only in
     /// databases that keep schedules.
     /// </summary>
@@ -98,6 +117,9 @@ internal static class Table
     private const byte WalkedGroup = 2;
     private const byte MetaGroup = 3;
     private const byte ValueGroup = 4;
+
+    // Beside the documents, merges of documents would rewrite all their revisions.
+    private const byte RevisionGroup = 5;
 
     /// <summary>Table definitions for the storage engine.</summary>
     public static IReadOnlyList<TableDefinition> Definitions { get; } =
@@ -120,6 +142,11 @@ internal static class Table
         new(CompareExchangeExpiry, "expiry of compare-exchange values", ValueGroup, IsWalkedOnly: true),
         new(DocumentCounters, "counters of documents", ValueGroup),
         new(AttachmentContents, "contents of attachments", MetaGroup),
+        new(Revisions, "revisions", RevisionGroup),
+        new(RevisionsByEtag, "revisions by etag", WalkedGroup, IsWalkedOnly: true),
+        new(RevisionStates, "revisions of documents", ValueGroup),
+        new(RevisionBin, "revisions of deleted documents", WalkedGroup, IsWalkedOnly: true),
+        new(RevisionsConfiguration, "revisions configuration", MetaGroup),
         new(Refreshes, "refreshes of documents", WalkedGroup, IsWalkedOnly: true),
         new(Archivals, "archivals of documents", WalkedGroup, IsWalkedOnly: true),
     ];

@@ -1,4 +1,7 @@
+using Rookery.Documents.Apply;
+using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Revisions;
 using Rookery.Platform;
 
 namespace Rookery.Documents.Attachments;
@@ -34,7 +37,7 @@ internal static class ContentCheck
     }
 
     /// <summary>
-    /// Counts the attachments of all documents and compares them with the references and the totals.
+    /// Counts the attachments of all documents and revisions, and compares them with the references and the totals.
     /// </summary>
     /// <returns>What differs, in one sentence; null if nothing does.</returns>
     public static string? FindMiscount(in DatabaseReader reader)
@@ -43,13 +46,10 @@ internal static class ContentCheck
         using var documents = reader.SeekByIdPrefix(prefix: default);
         while (documents.MoveNext())
         {
-            var list = new AttachmentList(documents.Head.Attachments);
-            while (list.TryRead(out var attachment))
-            {
-                var row = counted.GetValueOrDefault(attachment.Hash);
-                counted[attachment.Hash] = new ContentRow(attachment.Hash, row.References + 1, attachment.Size);
-            }
+            Count(counted, documents.Head.Attachments);
         }
+
+        CountRevisions(reader, counted);
 
         var totals = new AttachmentTotals(
             counted.Values.Sum(static row => row.References),
@@ -72,6 +72,32 @@ internal static class ContentCheck
         }
 
         return counted.Count == 0 ? null : $"Database {reader.Database.Name} lacks rows of {counted.Count} contents.";
+    }
+
+    private static void CountRevisions(in DatabaseReader reader, Dictionary<ContentHash, ContentRow> counted)
+    {
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        using var revisions = reader.Snapshot.Seek(
+            Key.WritePrefix(from, reader.Database.Number, Table.Revisions),
+            Key.WritePrefix(to, reader.Database.Number, Table.Revisions + 1)
+        );
+        while (revisions.MoveNext())
+        {
+            using var value = CommandBuffer.Rent();
+            revisions.CopyTo(value, 0, revisions.Length);
+            Count(counted, new RevisionRow(value.Written.Span).Attachments);
+        }
+    }
+
+    private static void Count(Dictionary<ContentHash, ContentRow> counted, ReadOnlySpan<byte> attachments)
+    {
+        var list = new AttachmentList(attachments);
+        while (list.TryRead(out var attachment))
+        {
+            var row = counted.GetValueOrDefault(attachment.Hash);
+            counted[attachment.Hash] = new ContentRow(attachment.Hash, row.References + 1, attachment.Size);
+        }
     }
 
     private static List<ContentRow> ReadRows(Database database, ref ContentHash? after)

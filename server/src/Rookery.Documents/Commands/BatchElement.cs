@@ -1,4 +1,5 @@
 using Rookery.Documents.Ids;
+using Rookery.Documents.Nodes;
 using Rookery.Documents.Parsing;
 using Rookery.Documents.Patching;
 using Rookery.Json;
@@ -15,6 +16,12 @@ internal sealed class BatchElement(
     bool takesContents = false
 ) : BatchBodyReader(parser, writer, maxBatchBytes)
 {
+    private const string NoRevisions =
+        "Revisions cannot be created while members may return to the previous version, which cannot read them";
+
+    private const string UpgradeAdvice =
+        "When all members run the new version, end the upgrade: `rookery cluster finalize-upgrade`";
+
     private const string PatchExample = "Send {\"Patch\":{\"Script\":…,\"Values\":{…}}}";
 
     /// <summary>Members of a command, for a suggestion when a name is misspelt.</summary>
@@ -38,6 +45,7 @@ internal sealed class BatchElement(
     private readonly PatchRequest _patch = new(formatLevel);
     private readonly JsonPatchRequest _jsonPatch = new(formatLevel);
     private readonly CounterOperationList _counters = new(formatLevel);
+    private bool _forcesRevision;
     private bool _returnsDocument;
     private bool _isIdPrefix;
     private bool _isJsonPatch; // whether the type of the patch is JsonPatch
@@ -173,6 +181,7 @@ internal sealed class BatchElement(
         _jsonPatch.Clear();
         _counters.Clear();
         _isJsonPatch = false;
+        _forcesRevision = false;
         _returnsDocument = false;
         _isIdPrefix = false;
         _createIfMissingAt = -1;
@@ -244,18 +253,7 @@ internal sealed class BatchElement(
         byte next = scanner.Peek();
         if (member.SequenceEqual("ForceRevisionCreationStrategy"u8) && next != (byte)'n')
         {
-            int start = scanner.Position;
-            return scanner.TryReadString(out JsonSlice strategy)
-                && (
-                    scanner.Text(strategy).SequenceEqual("None"u8)
-                    || Refuse(
-                        InputErrorCode.NotSupported,
-                        scanner,
-                        start,
-                        "Batch: ForceRevisionCreationStrategy is not supported, because there are no revisions",
-                        "Leave it out"
-                    )
-                );
+            return TryReadForcing(ref scanner);
         }
 
         if (member.SequenceEqual("CreateIfMissing"u8))
@@ -293,6 +291,32 @@ internal sealed class BatchElement(
         }
 
         return scanner.TrySkipValue(JsonLimits.MaxDepth);
+    }
+
+    private bool TryReadForcing(scoped ref JsonScanner scanner)
+    {
+        int start = scanner.Position;
+        if (!scanner.TryReadString(out JsonSlice slice))
+        {
+            return false;
+        }
+
+        var strategy = scanner.Text(slice);
+        _forcesRevision = strategy.SequenceEqual("Before"u8);
+        if (!_forcesRevision && !strategy.SequenceEqual("None"u8))
+        {
+            return Refuse(
+                InputErrorCode.NotSupported,
+                scanner,
+                start,
+                $"The ForceRevisionCreationStrategy {ShortText.Of(strategy, maxBytes: 64)} is not supported",
+                "Use Before or None"
+            );
+        }
+
+        return !_forcesRevision
+            || formatLevel >= FormatLevel.Revisions
+            || Refuse(InputErrorCode.NotSupported, scanner, start, NoRevisions, UpgradeAdvice);
     }
 
     private bool TryReadFlag(scoped ref JsonScanner scanner, string name, out bool flag)
@@ -338,6 +362,8 @@ internal sealed class BatchElement(
                 : _counters.IsRead && Kind != OperationKind.CounterIncrement ? "Counters"
                 : HasChangeVector && Kind == OperationKind.CounterIncrement ? "ChangeVector"
                 : _isIdPrefix && Kind != OperationKind.Delete ? "IdPrefixed"
+                : _forcesRevision && Kind != OperationKind.Put ? "ForceRevisionCreationStrategy"
+                : HasChangeVector && Kind == OperationKind.Revision ? "ChangeVector"
                 : _patch.HasScriptIfMissing && (!isScript || isCreateIfMissing) ? "PatchIfMissing"
                 : isScript ? null
                 : _patch.HasScript ? "Patch"
@@ -368,6 +394,8 @@ internal sealed class BatchElement(
             type.SequenceEqual("PUT"u8) ? OperationKind.Put
             : type.SequenceEqual("DELETE"u8) ? OperationKind.Delete
             : type.SequenceEqual("Counters"u8) ? OperationKind.CounterIncrement
+            : type.SequenceEqual("ForceRevisionCreation"u8) && formatLevel >= FormatLevel.Revisions
+                ? OperationKind.Revision
             : type.SequenceEqual("PATCH"u8) || type.SequenceEqual("JsonPatch"u8) ? OperationKind.Patch
             : AttachmentElement.KindOf(type, formatLevel);
         _isJsonPatch = type.SequenceEqual("JsonPatch"u8);
@@ -377,7 +405,7 @@ internal sealed class BatchElement(
                 scanner,
                 start,
                 UnsupportedCommand.Describe("Batch", type),
-                "Send PUT, DELETE, PATCH, JsonPatch, Counters, AttachmentPUT and AttachmentDELETE commands only"
+                "Send PUT, DELETE, PATCH, JsonPatch, Counters, ForceRevisionCreation and attachment commands only"
             );
     }
 
@@ -397,6 +425,7 @@ internal sealed class BatchElement(
             OperationKind.CounterIncrement => "Counters",
             OperationKind.AttachmentPut => "AttachmentPUT",
             OperationKind.AttachmentDelete => "AttachmentDELETE",
+            OperationKind.Revision => "ForceRevisionCreation",
             _ => _isJsonPatch ? "JsonPatch" : "PATCH",
         };
 
@@ -426,7 +455,10 @@ internal sealed class BatchElement(
         switch (Kind)
         {
             case OperationKind.Put when HasDocument:
-                Writer.Put(Id.Written, expected, document);
+                Writer.Put(Id.Written, expected, document, _forcesRevision);
+                return true;
+            case OperationKind.Revision:
+                Writer.Revision(Id.Written, new RevisionCommand { Action = RevisionAction.Force });
                 return true;
             case OperationKind.AttachmentPut or OperationKind.AttachmentDelete:
                 return _attachment.TryAdd(Writer, Kind, Id.Written, expected, out string what, out string advice)

@@ -56,16 +56,25 @@ public sealed class BatchWriter : IDisposable
     private CommandBuffer Buffer => _buffer ?? throw new ObjectDisposedException(nameof(BatchWriter));
 
     /// <summary>Adds a put.</summary>
-    public void Put(ReadOnlySpan<byte> id, ExpectedChangeVector expected, in ParsedDocument document)
+    /// <param name="id">The document's id; empty for a new GUID.</param>
+    /// <param name="expected">The document's expected change vector.</param>
+    /// <param name="document">The document.</param>
+    /// <param name="forcesRevision">See <see cref="Operation.ForcesRevision"/>.</param>
+    public void Put(
+        ReadOnlySpan<byte> id,
+        ExpectedChangeVector expected,
+        in ParsedDocument document,
+        bool forcesRevision = false
+    )
     {
         if (id.IsEmpty)
         {
-            int offset = CommandFormat.WritePutWithoutId(Buffer, expected, document);
+            int offset = CommandFormat.WritePutWithoutId(Buffer, expected, document, forcesRevision);
             (_generatedIdOffsets ??= []).Add(offset);
         }
         else
         {
-            CommandFormat.WritePut(Buffer, id, expected, document);
+            CommandFormat.WritePut(Buffer, id, expected, document, forcesRevision);
         }
 
         Count++;
@@ -75,6 +84,13 @@ public sealed class BatchWriter : IDisposable
     public void Delete(ReadOnlySpan<byte> id, ExpectedChangeVector expected)
     {
         CommandFormat.WriteOperation(Buffer, OperationKind.Delete, id, expected, flags: 0);
+        Count++;
+    }
+
+    /// <summary>Adds an operation on the revisions of a document.</summary>
+    public void Revision(ReadOnlySpan<byte> id, scoped in RevisionCommand command)
+    {
+        CommandFormat.WriteRevision(Buffer, id, command);
         Count++;
     }
 

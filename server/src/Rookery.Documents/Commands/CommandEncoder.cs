@@ -5,6 +5,7 @@ using System.Text;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
+using Rookery.Documents.Revisions;
 using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
@@ -237,6 +238,18 @@ public static class CommandEncoder
         WriteBytes(buffer, Encoding.ASCII.GetBytes(name));
         WriteBytes(buffer, json);
         return buffer;
+    }
+
+    /// <summary>Encodes a new configuration of a database's revisions.</summary>
+    public static CommandBuffer ConfigureRevisions(
+        uint database,
+        RevisionsConfiguration configuration,
+        IdempotencyKey key = default
+    )
+    {
+        CommandBuffer buffer = Begin(CommandKind.ConfigureRevisions, database, key);
+        WriteBytes(buffer, configuration.Encode());
+        return AddRequestHash(buffer);
     }
 
     /// <summary>

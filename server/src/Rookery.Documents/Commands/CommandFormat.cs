@@ -19,6 +19,8 @@ namespace Rookery.Documents.Commands;
 /// u16+bytes if flag 8][index i64]</c>, then for a put the expiry and the content as above. An operation on a counter:
 /// <c>[kind][flags][id u16+bytes if flag 16][lower id u16+bytes if flags 16 and 8][name u16+bytes][lower name u16+bytes
 /// if flag 4]</c>, then for an increment <c>[delta i64]</c>. The first operation of a group has the id for all of them.
+/// An operation on revisions continues with <c>[action u8]</c>, then for Revert <c>[etag i64]</c>, for Enforce
+/// <c>[includes forced u8]</c>, for Delete <c>[includes forced u8][from i64][to i64][length varint][etags i64]</c>.
 /// An operation on an attachment continues with <c>[name u16+bytes]</c>, and a put with <c>[content type
 /// u16+bytes][size i64][hash 32 bytes]</c>.
 /// Apply lower-cases ASCII ids. Other ids carry their lower-cased form, so that nodes with different versions of
@@ -50,6 +52,7 @@ internal static class CommandFormat
     public const byte HasLowerId = 8;
     public const byte ReturnsDocument = 16;
     public const byte SkipsOnMismatch = 32;
+    public const byte ForcesRevision = 64; // of a put
 
     // Flags of an operation on a counter.
     public const byte HasLowerCounter = 4;
@@ -118,10 +121,12 @@ internal static class CommandFormat
         CommandBuffer buffer,
         ReadOnlySpan<byte> id,
         ExpectedChangeVector expected,
-        in ParsedDocument document
+        in ParsedDocument document,
+        bool forcesRevision = false
     )
     {
-        WriteOperation(buffer, OperationKind.Put, id, expected, ExpiryFlag(document));
+        byte flags = (byte)(ExpiryFlag(document) | (forcesRevision ? ForcesRevision : 0));
+        WriteOperation(buffer, OperationKind.Put, id, expected, flags);
         WriteContent(buffer, document);
     }
 
@@ -227,6 +232,36 @@ internal static class CommandFormat
         buffer.Advance(WriteShort(span, at: 0, name));
     }
 
+    /// <summary>Writes an operation on revisions.</summary>
+    public static void WriteRevision(CommandBuffer buffer, ReadOnlySpan<byte> id, scoped in RevisionCommand command)
+    {
+        WriteOperation(buffer, OperationKind.Revision, id, ExpectedChangeVector.None, flags: 0);
+        var span = buffer.GetSpan(2 + (2 * sizeof(long)) + Varint.MaxBytes32 + command.Etags.Length);
+        span[0] = (byte)command.Action;
+        int at = 1;
+        switch (command.Action)
+        {
+            case RevisionAction.Revert:
+                BinaryPrimitives.WriteInt64LittleEndian(span[at..], command.Etag);
+                at += sizeof(long);
+                break;
+            case RevisionAction.Delete:
+                span[at++] = command.IncludesForced ? (byte)1 : (byte)0;
+                BinaryPrimitives.WriteInt64LittleEndian(span[at..], command.FromTicks);
+                BinaryPrimitives.WriteInt64LittleEndian(span[(at + sizeof(long))..], command.ToTicks);
+                at += 2 * sizeof(long);
+                at += Varint.WriteBytes(span[at..], command.Etags);
+                break;
+            case RevisionAction.Enforce:
+                span[at++] = command.IncludesForced ? (byte)1 : (byte)0;
+                break;
+            default:
+                break;
+        }
+
+        buffer.Advance(at);
+    }
+
     private static byte ExpiryFlag(in ParsedDocument document) => document.ExpiresAtTicks == 0 ? (byte)0 : HasExpiry;
 
     private static void WriteInt64(CommandBuffer buffer, long value)
@@ -253,12 +288,17 @@ internal static class CommandFormat
 
     /// <summary>Writes a put without an id: the bytes of its GUID stay zero.</summary>
     /// <returns>Offset of the GUID in the buffer.</returns>
-    public static int WritePutWithoutId(CommandBuffer buffer, ExpectedChangeVector expected, in ParsedDocument document)
+    public static int WritePutWithoutId(
+        CommandBuffer buffer,
+        ExpectedChangeVector expected,
+        in ParsedDocument document,
+        bool forcesRevision = false
+    )
     {
         int start = buffer.Length;
         Span<byte> emptyGuid = stackalloc byte[GuidId.Length];
         emptyGuid.Clear();
-        WritePut(buffer, emptyGuid, expected, document);
+        WritePut(buffer, emptyGuid, expected, document, forcesRevision);
         buffer.WrittenSpan[start] = (int)OperationKind.Put | ((int)CommandIdKind.Generated << 4);
         return start + OperationHeadBytes;
     }

@@ -73,6 +73,11 @@ public enum CommandKind : byte
     /// <see cref="Schedules.ScheduleAction"/>. Needs <see cref="FormatLevel.Configurations"/>.
     /// </summary>
     RunSchedule = 19,
+
+    /// <summary>
+    /// Replaces the configuration of a database's revisions. Needs <see cref="FormatLevel.Revisions"/>.
+    /// </summary>
+    ConfigureRevisions = 20,
 }
 
 /// <summary>The kind of an operation in a batch. Numbers are part of the journal's format.</summary>
@@ -113,6 +118,28 @@ public enum OperationKind : byte
 
     /// <summary>Removes an attachment of a document.</summary>
     AttachmentDelete = 10,
+
+    /// <summary>
+    /// Creates, removes or restores revisions of a document: see <see cref="RevisionAction"/>. Needs
+    /// <see cref="FormatLevel.Revisions"/>.
+    /// </summary>
+    Revision = 11,
+}
+
+/// <summary>What an operation on revisions does. Numbers are part of the journal's format.</summary>
+public enum RevisionAction : byte
+{
+    /// <summary>Makes the present version of the document a revision.</summary>
+    Force = 1,
+
+    /// <summary>Stores the content of a revision as the document's new version.</summary>
+    Revert = 2,
+
+    /// <summary>Removes revisions.</summary>
+    Delete = 3,
+
+    /// <summary>Removes the revisions that the configuration does not keep.</summary>
+    Enforce = 4,
 }
 
 /// <summary>

@@ -31,7 +31,7 @@ public ref struct CommandReader
         }
 
         Kind = (CommandKind)ReadByte();
-        if (Kind is < CommandKind.Batch or > CommandKind.RunSchedule)
+        if (Kind is < CommandKind.Batch or > CommandKind.ConfigureRevisions)
         {
             throw new CommandFormatException(
                 $"A command has kind {(int)Kind}, which this program does not know: start the newer program "
@@ -135,6 +135,7 @@ public ref struct CommandReader
                 flags
             ),
             OperationKind.AttachmentPut or OperationKind.AttachmentDelete => ReadAttachment(kind, id, expected),
+            OperationKind.Revision => ReadRevision(id, expected),
             _ => throw Broken(),
         };
         return true;
@@ -314,6 +315,9 @@ public ref struct CommandReader
         };
     }
 
+    /// <summary>Reads the configuration in a <see cref="CommandKind.ConfigureRevisions"/>.</summary>
+    public ReadOnlySpan<byte> ReadRevisionsConfiguration() => ReadPrefixedBytes();
+
     /// <summary>Reads the new history id in a <see cref="CommandKind.RenewHistory"/>.</summary>
     public ReadOnlySpan<byte> ReadRenewHistory() => ReadPrefixedBytes();
 
@@ -372,6 +376,33 @@ public ref struct CommandReader
         };
     }
 
+    private Operation ReadRevision(CommandId id, ExpectedChangeVector expected)
+    {
+        var action = (RevisionAction)ReadByte();
+        RevisionCommand command = action switch
+        {
+            RevisionAction.Force => new RevisionCommand { Action = action },
+            RevisionAction.Revert => new RevisionCommand { Action = action, Etag = ReadInt64() },
+            RevisionAction.Enforce => new RevisionCommand { Action = action, IncludesForced = ReadByte() != 0 },
+            RevisionAction.Delete => new RevisionCommand
+            {
+                Action = action,
+                IncludesForced = ReadByte() != 0,
+                FromTicks = ReadInt64(),
+                ToTicks = ReadInt64(),
+                Etags = ReadPrefixedBytes(),
+            },
+            _ => throw Broken(),
+        };
+        return new Operation
+        {
+            Kind = OperationKind.Revision,
+            Id = id,
+            Expected = expected,
+            Revision = command,
+        };
+    }
+
     private Operation ReadPut(CommandId id, ExpectedChangeVector expected, byte flags)
     {
         long expires = (flags & CommandFormat.HasExpiry) == 0 ? 0 : ReadInt64();
@@ -390,6 +421,7 @@ public ref struct CommandReader
             Content = content,
             Collection = collection,
             ExpiresAtTicks = expires,
+            ForcesRevision = (flags & CommandFormat.ForcesRevision) != 0,
         };
     }
 

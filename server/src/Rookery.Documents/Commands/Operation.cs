@@ -64,6 +64,15 @@ public readonly ref struct Operation
     /// <summary>Whether the operation changes an attachment.</summary>
     public bool IsOfAttachment => Kind is OperationKind.AttachmentPut or OperationKind.AttachmentDelete;
 
+    /// <summary>
+    /// Put: whether the replaced version becomes a revision, or the new one if none is replaced, without regard to the
+    /// configuration.
+    /// </summary>
+    public bool ForcesRevision { get; init; }
+
+    /// <summary>Revision: what to do.</summary>
+    public RevisionCommand Revision { get; init; }
+
     /// <summary>Patch: the program to run.</summary>
     public PatchProgram Patch { get; init; }
 }

@@ -20,6 +20,7 @@ public static class Growth
             or CommandKind.ExpireCompareExchange
             or CommandKind.SetTombstoneHorizon
             or CommandKind.HiloReturn
+            or CommandKind.ConfigureRevisions
             or CommandKind.RenewHistory:
                 return false;
             case CommandKind.SetConfiguration:
@@ -40,14 +41,15 @@ public static class Growth
                 while (reader.TryReadOperation(out var operation))
                 {
                     if (
-                        operation.Kind
-                        is not (
-                            OperationKind.Delete
-                            or OperationKind.CompareExchangeDelete
-                            or OperationKind.CounterDelete
-                            or OperationKind.CounterGet
-                            or OperationKind.AttachmentDelete
-                        )
+                        !IsRemovalOfRevisions(operation)
+                        && operation.Kind
+                            is not (
+                                OperationKind.Delete
+                                or OperationKind.CompareExchangeDelete
+                                or OperationKind.CounterDelete
+                                or OperationKind.CounterGet
+                                or OperationKind.AttachmentDelete
+                            )
                     )
                     {
                         return true;
@@ -59,4 +61,8 @@ public static class Growth
                 return true;
         }
     }
+
+    private static bool IsRemovalOfRevisions(in Operation operation) =>
+        operation.Kind == OperationKind.Revision
+        && operation.Revision.Action is RevisionAction.Delete or RevisionAction.Enforce;
 }

@@ -53,6 +53,15 @@ public readonly record struct OperationResult
     /// </summary>
     public const long Rewritten = 1;
 
+    /// <summary>Bit of <see cref="High"/> in the result of a put, if the document has revisions.</summary>
+    public const long HasRevisions = 2;
+
+    /// <summary>Bit beside <see cref="HasRevisions"/>, if the document has attachments.</summary>
+    public const long HasAttachments = 4;
+
+    /// <summary>Bit beside <see cref="HasRevisions"/>, if the document has counters.</summary>
+    public const long HasCounters = 8;
+
     /// <summary>The effect of the operation.</summary>
     public OperationStatus Status { get; init; }
 
@@ -88,7 +97,7 @@ public readonly record struct OperationResult
 
     /// <summary>
     /// The last number of the range. For a bulk put: the number of unchanged documents. For counters: see
-    /// <see cref="Rewritten"/>.
+    /// <see cref="Rewritten"/>. For a put: see <see cref="HasRevisions"/>.
     /// </summary>
     public long High { get; init; }
 }

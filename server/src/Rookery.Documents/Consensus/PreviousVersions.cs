@@ -3,6 +3,7 @@ using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Documents.Revisions;
 using Rookery.Documents.Schedules;
 using Rookery.Documents.Stored;
 using Rookery.Storage;
@@ -133,11 +134,19 @@ internal sealed class PreviousVersions(StorageEngine storage)
                     ContentRows.Check(snapshot, command.Database, operation.Attachment.Hash);
                 }
 
+                if (operation.Kind == OperationKind.Revision)
+                {
+                    RevisionCheck.Run(snapshot, command.Database, lowerId, operation.Revision);
+                }
+
                 if (snapshot.TryLoadAhead(key[..(Key.PrefixBytes + length)], out row))
                 {
                     if (row.IsLarge)
                     {
-                        bool isWhole = operation.Kind == OperationKind.Patch || operation.IsOfAttachment;
+                        bool isWhole =
+                            operation.Kind is OperationKind.Patch or OperationKind.Revision
+                            || operation.IsOfAttachment
+                            || RevisionCheck.ReadsWhole(snapshot, command.Database, lowerId, row, operation);
                         CheckLarge(snapshot, command.Database, row, isWhole || command.SkipUnchanged, operation);
                         continue;
                     }
@@ -145,10 +154,10 @@ internal sealed class PreviousVersions(StorageEngine storage)
                     try
                     {
                         // The row of a deleted document has no value.
-                        if (ReleasesContents(operation) && !row.Value.IsEmpty)
+                        if (!row.Value.IsEmpty && (ReleasesContents(operation) || RevisionCheck.HasRevisions(row)))
                         {
-                            var attachments = new DocumentView(row.Value).Attachments;
-                            CheckContents(snapshot, command.Database, attachments, operation);
+                            var view = new DocumentView(row.Value);
+                            CheckContents(snapshot, command.Database, view, operation);
                         }
 
                         isHeld = command.OperationCount == 1 && TryHold(row.BlockBytes);
@@ -205,29 +214,35 @@ internal sealed class PreviousVersions(StorageEngine storage)
             row.ReadThrough();
         }
 
-        var attachments = document.Head.Attachments;
-        if (ReleasesContents(operation))
-        {
-            CheckContents(snapshot, database, attachments, operation);
-        }
+        CheckContents(snapshot, database, document.Head, operation);
     }
 
     private static bool ReleasesContents(in Operation operation) =>
-        operation.Kind == OperationKind.Delete || operation.IsOfAttachment;
+        operation.Kind == OperationKind.Delete || operation.IsOfAttachment || operation.ForcesRevision;
 
-    // Checks the references that apply removes with the document, or with the attachment that is replaced or deleted.
+    // Checks the references that apply removes with the document, or with the attachment that is replaced or deleted,
+    // or that it adds for a revision.
     private static void CheckContents(
         in Snapshot snapshot,
         uint database,
-        ReadOnlySpan<byte> attachments,
+        scoped in DocumentView document,
         in Operation operation
     )
     {
-        if (operation.Kind == OperationKind.Delete)
+        var attachments = document.Attachments;
+        if (!document.Revisions.IsEmpty)
+        {
+            RevisionCheck.Run(snapshot, database, operation.Id);
+        }
+
+        if (operation.Kind == OperationKind.Delete || !document.Revisions.IsEmpty || operation.ForcesRevision)
         {
             ContentRows.CheckAll(snapshot, database, attachments);
         }
-        else if (AttachmentList.TryFind(attachments, operation.Attachment.Name, out var attachment))
+        else if (
+            operation.IsOfAttachment
+            && AttachmentList.TryFind(attachments, operation.Attachment.Name, out var attachment)
+        )
         {
             ContentRows.Check(snapshot, database, attachment.Hash);
         }
@@ -374,6 +389,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
         if (row.IsLarge || !row.Value.IsEmpty)
         {
             ContentRows.CheckAll(snapshot, database, document.Head.Attachments);
+            RevisionCheck.RunForExpired(snapshot, database, row, document.Head);
         }
     }
 

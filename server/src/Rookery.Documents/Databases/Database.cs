@@ -1,6 +1,7 @@
 using Rookery.Documents.Changes;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Indexes;
+using Rookery.Documents.Revisions;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Databases;
@@ -20,6 +21,7 @@ public sealed class Database
     private long _lastIndexDeletion;
     private DatabaseConfigurations _configurations = DatabaseConfigurations.None;
     private Task<bool>? _removal;
+    private RevisionsConfiguration? _revisions;
 
     internal Database(DatabaseRecord record, StorageEngine storage)
     {
@@ -69,6 +71,13 @@ public sealed class Database
         };
 
     internal DatabaseRecord Record { get; }
+
+    /// <summary>The configuration of revisions as of the last applied entry; null if there is none.</summary>
+    internal RevisionsConfiguration? Revisions
+    {
+        get => Volatile.Read(ref _revisions);
+        set => Volatile.Write(ref _revisions, value);
+    }
 
     internal ChangeHub<DocumentChange> Changes { get; } = new();
 

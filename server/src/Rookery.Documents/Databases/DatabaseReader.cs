@@ -5,6 +5,7 @@ using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Indexes;
+using Rookery.Documents.Revisions;
 using Rookery.Documents.Stored;
 using Rookery.Storage;
 
@@ -151,7 +152,8 @@ public readonly struct DatabaseReader : IDisposable
             counters.Identities,
             counters.CompareExchangeValues,
             counters.DocumentCounters,
-            new AttachmentTotals(counters.Attachments, counters.AttachmentContents, counters.AttachmentBytes)
+            new AttachmentTotals(counters.Attachments, counters.AttachmentContents, counters.AttachmentBytes),
+            counters.Revisions
         );
     }
 
@@ -326,6 +328,19 @@ public readonly struct DatabaseReader : IDisposable
             Key.WriteNumber(to, Database.Number, Table.CompareExchangeExpiry, nowTicks + 1)
         );
         return rows.MoveNext();
+    }
+
+    /// <summary>Reads the configuration of revisions; null if none was ever stored.</summary>
+    public RevisionsConfiguration? ReadRevisionsConfiguration()
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        if (!_snapshot.TryGet(Key.WritePrefix(key, Database.Number, Table.RevisionsConfiguration), out var row))
+        {
+            return null;
+        }
+
+        using var document = new Document(row);
+        return RevisionsConfiguration.Decode(document.Bytes);
     }
 
     /// <summary>Reads all indexes, ordered by lower-cased name.</summary>

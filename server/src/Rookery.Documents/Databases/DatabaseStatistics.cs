@@ -13,6 +13,7 @@ namespace Rookery.Documents.Databases;
 /// minute and are not removed yet.</param>
 /// <param name="DocumentCounters">Number of counters of all documents.</param>
 /// <param name="Attachments">Totals of the attachments.</param>
+/// <param name="Revisions">Number of revisions, with the documents that are revisions themselves.</param>
 public readonly record struct DatabaseStatistics(
     long Documents,
     long Tombstones,
@@ -22,7 +23,8 @@ public readonly record struct DatabaseStatistics(
     long Identities,
     long CompareExchangeValues,
     long DocumentCounters,
-    AttachmentTotals Attachments
+    AttachmentTotals Attachments,
+    long Revisions = 0
 );
 
 /// <summary>Counters of a collection in one snapshot.</summary>

@@ -3,6 +3,7 @@ using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Revisions;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Nodes;
@@ -16,6 +17,9 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
     // About 100 KiB per command, so other writes are applied in between. An attachment counts as a document, because
     // apply changes the row of its content.
     private const int DocumentsPerCommand = 1024;
+
+    // Documents with revisions are copied when they are deleted.
+    private const int CopiedBytesPerCommand = 4 << 20;
 
     /// <summary>Proposes deletions for all databases, once.</summary>
     public Task RunOnceAsync(CancellationToken cancellationToken) =>
@@ -94,16 +98,17 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
         }
 
         int attachments = 0;
+        long copiedBytes = 0;
         using var writer = new ExpiryWriter(database.Number, kind);
         do
         {
-            if (IsReadable(reader, kind, rows.Value, ref attachments))
+            if (IsReadable(reader, kind, rows.Value, ref attachments, ref copiedBytes))
             {
                 writer.Add(rows.Value, rows.Sequence);
                 count++;
             }
 
-            if (count == limit || attachments >= limit)
+            if (count == limit || attachments >= limit || copiedBytes >= CopiedBytesPerCommand)
             {
                 from = [.. rows.Key, 0]; // the next possible key
                 break;
@@ -116,7 +121,8 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
         in DatabaseReader reader,
         CommandKind kind,
         ReadOnlySpan<byte> lowerId,
-        ref int attachments
+        ref int attachments,
+        ref long copiedBytes
     )
     {
         try
@@ -130,6 +136,7 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
                 var list = isDocument && isFound ? document.Head.Attachments : default;
                 ContentRows.CheckAll(reader.Snapshot, reader.Database.Number, list);
                 attachments += AttachmentList.CountOf(list);
+                copiedBytes += isDocument && isFound ? BytesOfRevisions(reader, lowerId, document) : 0;
             }
 
             return true;
@@ -138,5 +145,18 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
         {
             return false;
         }
+    }
+
+    private static long BytesOfRevisions(in DatabaseReader reader, ReadOnlySpan<byte> lowerId, in Document document)
+    {
+        const int BytesPerRevision = 1024; // as for RevisionRows.CostOfPurge
+        bool hasRevisions = !document.Head.Revisions.IsEmpty;
+        if (!hasRevisions && reader.Database.Revisions is null)
+        {
+            return 0;
+        }
+
+        var source = new RevisionSource(reader.Snapshot, reader.Database.Number);
+        return document.Length + (hasRevisions ? BytesPerRevision * source.ReadState(lowerId).Rows : 0);
     }
 }

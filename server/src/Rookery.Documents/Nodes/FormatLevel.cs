@@ -56,6 +56,9 @@ public sealed record FormatLevel(int Level, string Program)
     /// <summary>From this level on the log and the tables may contain configurations of databases.</summary>
     public const int Configurations = 3;
 
+    /// <summary>From this level on the log and the tables may contain revisions of documents.</summary>
+    public const int Revisions = 3;
+
     /// <summary>
     /// Key of the cluster record with the agreed level. Without the record the level is <see cref="First"/>.
     /// </summary>

@@ -215,6 +215,16 @@ public sealed class NodeStore : IDisposable
             );
         }
 
+        if (command.Kind == CommandKind.ConfigureRevisions && _level.Current.Level < FormatLevel.Revisions)
+        {
+            return new Rejection(
+                RejectionKind.Invalid,
+                "Revisions cannot be configured while members may return to the previous version, which cannot read "
+                    + "them. When all members run the new version, end the upgrade: `rookery cluster "
+                    + "finalize-upgrade`."
+            );
+        }
+
         if (command.Kind >= CommandKind.SetConfiguration && _level.Current.Level < FormatLevel.Configurations)
         {
             return new Rejection(

@@ -13,10 +13,21 @@ internal readonly ref struct DocumentParts
     /// </summary>
     public ReadOnlySpan<byte> Attachments { get; init; }
 
-    /// <summary>Whether the document has neither counters nor attachments.</summary>
-    public bool IsEmpty => Counters.IsEmpty && Attachments.IsEmpty;
+    /// <summary>
+    /// What the document stores about its revisions: <see cref="Rookery.Documents.Revisions.RevisionState"/>; empty
+    /// without any.
+    /// </summary>
+    public ReadOnlySpan<byte> Revisions { get; init; }
+
+    /// <summary>Whether the document has no counters, attachments and revisions.</summary>
+    public bool IsEmpty => Counters.IsEmpty && Attachments.IsEmpty && Revisions.IsEmpty;
 
     /// <summary>Returns the parts of a stored document.</summary>
     public static DocumentParts Of(scoped in DocumentView document) =>
-        new() { Counters = document.Counters.Stored, Attachments = document.Attachments };
+        new()
+        {
+            Counters = document.Counters.Stored,
+            Attachments = document.Attachments,
+            Revisions = document.Revisions,
+        };
 }

@@ -13,19 +13,13 @@ public readonly ref struct DocumentView
     /// <exception cref="StoredDocumentException">The bytes are no stored document, or have a newer format.</exception>
     public DocumentView(ReadOnlySpan<byte> value)
     {
-        int at = ReadHead(
-            value,
-            out ReadOnlySpan<byte> id,
-            out long lastModified,
-            out long expires,
-            out ReadOnlySpan<byte> counters,
-            out ReadOnlySpan<byte> attachments
-        );
-        Id = id;
-        Attachments = attachments;
-        Counters = new DocumentCounters(counters);
-        LastModifiedTicks = lastModified;
-        ExpiresAtTicks = expires;
+        int at = ReadHead(value, out var head);
+        Id = head.Id;
+        Attachments = head.Attachments;
+        Counters = new DocumentCounters(head.Counters);
+        Revisions = head.Revisions;
+        LastModifiedTicks = head.LastModifiedTicks;
+        ExpiresAtTicks = head.ExpiresAtTicks;
         Content = value[at..];
         if (
             !Varint.TryReadBytes(value, ref at, out ReadOnlySpan<byte> collection)
@@ -69,6 +63,9 @@ public readonly ref struct DocumentView
     /// </summary>
     public ReadOnlySpan<byte> Attachments { get; }
 
+    /// <summary>What the document stores about its revisions; empty without any.</summary>
+    internal ReadOnlySpan<byte> Revisions { get; }
+
     /// <summary>What the document stores about its counters.</summary>
     internal DocumentCounters Counters { get; }
 
@@ -90,14 +87,7 @@ public readonly ref struct DocumentView
         };
 
     /// <summary>Decodes a head and returns the offset of the content.</summary>
-    internal static int ReadHead(
-        ReadOnlySpan<byte> value,
-        out ReadOnlySpan<byte> id,
-        out long lastModifiedTicks,
-        out long expiresAtTicks,
-        out ReadOnlySpan<byte> counters,
-        out ReadOnlySpan<byte> attachments
-    )
+    internal static int ReadHead(ReadOnlySpan<byte> value, out StoredHead head)
     {
         // Format and flags, the last-modified time, and the length of the id.
         const int FixedBytes = 2 + sizeof(long) + sizeof(ushort);
@@ -114,8 +104,7 @@ public readonly ref struct DocumentView
             );
         }
 
-        lastModifiedTicks = BinaryPrimitives.ReadInt64LittleEndian(value[2..]);
-        expiresAtTicks = 0;
+        long expiresAtTicks = 0;
         int at = 2 + sizeof(long);
         if ((value[1] & StoredDocument.HasExpiry) != 0)
         {
@@ -130,11 +119,18 @@ public readonly ref struct DocumentView
 
         int counterBytes = ReadPartLength(value, StoredDocument.HasCounters, ref at);
         int attachmentBytes = ReadPartLength(value, StoredDocument.HasAttachments, ref at);
+        int revisionBytes = ReadPartLength(value, StoredDocument.HasRevisions, ref at);
         int idLength = BinaryPrimitives.ReadUInt16LittleEndian(value[at..]);
         at += sizeof(ushort);
-        id = Take(value, ref at, idLength);
-        counters = Take(value, ref at, counterBytes);
-        attachments = Take(value, ref at, attachmentBytes);
+        head = new StoredHead
+        {
+            LastModifiedTicks = BinaryPrimitives.ReadInt64LittleEndian(value[2..]),
+            ExpiresAtTicks = expiresAtTicks,
+            Id = Take(value, ref at, idLength),
+            Counters = Take(value, ref at, counterBytes),
+            Attachments = Take(value, ref at, attachmentBytes),
+            Revisions = Take(value, ref at, revisionBytes),
+        };
         return at;
     }
 
@@ -179,7 +175,8 @@ public readonly ref struct DocumentView
             + sizeof(long)
             + ((prefix[1] & StoredDocument.HasExpiry) == 0 ? 0 : sizeof(long))
             + ((prefix[1] & StoredDocument.HasCounters) == 0 ? 0 : sizeof(int))
-            + ((prefix[1] & StoredDocument.HasAttachments) == 0 ? 0 : sizeof(int));
+            + ((prefix[1] & StoredDocument.HasAttachments) == 0 ? 0 : sizeof(int))
+            + ((prefix[1] & StoredDocument.HasRevisions) == 0 ? 0 : sizeof(int));
         return prefix.Length - idAt >= sizeof(ushort)
             ? idAt + sizeof(ushort) + BinaryPrimitives.ReadUInt16LittleEndian(prefix[idAt..])
             : throw Broken();
@@ -190,6 +187,28 @@ public readonly ref struct DocumentView
             "A stored document's lengths do not fit its bytes, although they passed their checksum: a bug "
                 + "wrote it, so keep the data directory and report it."
         );
+}
+
+/// <summary>The decoded head of a stored document.</summary>
+internal readonly ref struct StoredHead
+{
+    /// <summary>The id, as written.</summary>
+    public ReadOnlySpan<byte> Id { get; init; }
+
+    /// <summary>Time of the last change, in UTC ticks.</summary>
+    public long LastModifiedTicks { get; init; }
+
+    /// <summary>Time at which the document expires, in UTC ticks; 0 if never.</summary>
+    public long ExpiresAtTicks { get; init; }
+
+    /// <summary>See <see cref="DocumentParts.Counters"/>.</summary>
+    public ReadOnlySpan<byte> Counters { get; init; }
+
+    /// <summary>See <see cref="DocumentParts.Attachments"/>.</summary>
+    public ReadOnlySpan<byte> Attachments { get; init; }
+
+    /// <summary>See <see cref="DocumentParts.Revisions"/>.</summary>
+    public ReadOnlySpan<byte> Revisions { get; init; }
 }
 
 /// <summary>

@@ -2,6 +2,7 @@ using System.Buffers;
 using Rookery.Documents.Attachments;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Documents.Revisions;
 using Rookery.Json;
 
 namespace Rookery.Documents.Stored;
@@ -14,6 +15,9 @@ public static class DocumentWriter
 
     /// <summary>Room for the names, punctuation, change vector and date in the metadata.</summary>
     private const int ComputedBytes = 192;
+
+    /// <summary>Room for the flags in the metadata.</summary>
+    private const int FlagsBytes = 128;
 
     /// <summary>Writes <c>{body,"@metadata":{…}}</c>.</summary>
     /// <param name="output">Receives the JSON.</param>
@@ -97,17 +101,17 @@ public static class DocumentWriter
 
     /// <summary>
     /// Returns those of the metadata members <c>"@attachments":[…],"@counters":[…],"@flags":"HasAttachments,
-    /// HasCounters"</c> that the document has.
+    /// HasCounters, HasRevisions"</c> that the document has.
     /// </summary>
     internal static ReadOnlySpan<byte> ComputedMembers(scoped in DocumentView document)
     {
-        if (!HasAttachmentsOrCounters(document))
+        if (!HasParts(document))
         {
             return default;
         }
 
-        byte[] members = new byte[MaxAttachmentsAndCountersBytes(document)];
-        int length = FillAttachmentsAndCounters(members, written: 0, document);
+        byte[] members = new byte[MaxPartsBytes(document)];
+        int length = FillParts(members, written: 0, document);
         return members.AsSpan(0, length - ",".Length);
     }
 
@@ -126,9 +130,9 @@ public static class DocumentWriter
             span[written++] = (byte)',';
         }
 
-        if (HasAttachmentsOrCounters(document))
+        if (HasParts(document))
         {
-            written = FillAttachmentsAndCounters(span, written, document);
+            written = FillParts(span, written, document);
         }
 
         // As in RavenDB, a document without a collection has no @collection.
@@ -148,26 +152,50 @@ public static class DocumentWriter
         return Fill(span, written + WireDate.Length, "\"}}"u8);
     }
 
-    private static bool HasAttachmentsOrCounters(scoped in DocumentView document) =>
-        !document.CounterNames.IsEmpty || !document.Attachments.IsEmpty;
+    private static bool HasParts(scoped in DocumentView document) =>
+        !document.CounterNames.IsEmpty || !document.Attachments.IsEmpty || !document.Revisions.IsEmpty;
 
-    private static int FillAttachmentsAndCounters(Span<byte> span, int written, scoped in DocumentView document)
+    private static int FillParts(Span<byte> span, int written, scoped in DocumentView document)
     {
+        var ofRevision = document.Revisions;
+        var flags = ofRevision.IsEmpty ? RevisionFlags.None : (RevisionFlags)ofRevision[0];
+        bool isRevision = (flags & RevisionFlags.IsShown) != 0;
         if (!document.Attachments.IsEmpty)
         {
             written += AttachmentList.WriteJson(span[written..], document.Attachments);
         }
 
-        if (!document.CounterNames.IsEmpty)
+        if (isRevision)
+        {
+            written += RevisionCounters.WriteJson(span[written..], document.CounterNames, ofRevision[1..]);
+        }
+        else if (!document.CounterNames.IsEmpty)
         {
             written = FillCounters(span, written, document.CounterNames);
         }
 
-        var flags =
-            document.Attachments.IsEmpty ? "\"@flags\":\"HasCounters\","u8
-            : document.CounterNames.IsEmpty ? "\"@flags\":\"HasAttachments\","u8
-            : "\"@flags\":\"HasAttachments, HasCounters\","u8;
-        return Fill(span, written, flags);
+        written = Fill(span, written, "\"@flags\":\""u8);
+        int start = written;
+        written = FillFlag(span, written, start, "HasAttachments"u8, !document.Attachments.IsEmpty);
+        written = FillFlag(span, written, start, "HasCounters"u8, !document.CounterNames.IsEmpty);
+        written = FillFlag(span, written, start, "HasRevisions"u8, !ofRevision.IsEmpty);
+        written = FillFlag(span, written, start, "DeleteRevision"u8, Has(RevisionFlags.IsDelete));
+        written = FillFlag(span, written, start, "Revision"u8, isRevision && !Has(RevisionFlags.IsDelete));
+        written = FillFlag(span, written, start, "ForceCreated"u8, isRevision && Has(RevisionFlags.IsForced));
+        return Fill(span, written, "\","u8);
+
+        bool Has(RevisionFlags flag) => (flags & flag) != 0;
+    }
+
+    private static int FillFlag(Span<byte> span, int written, int start, ReadOnlySpan<byte> flag, bool isSet)
+    {
+        if (!isSet)
+        {
+            return written;
+        }
+
+        written = written == start ? written : Fill(span, written, ", "u8);
+        return Fill(span, written, flag);
     }
 
     // Clients find the names in @counters, and ask for no counters of a document without the member.
@@ -193,15 +221,15 @@ public static class DocumentWriter
         + document.Metadata.Length
         + JsonText.EscapedBytes(document.Collection)
         + JsonText.EscapedBytes(document.Id)
-        + (HasAttachmentsOrCounters(document) ? MaxAttachmentsAndCountersBytes(document) : 0);
+        + (HasParts(document) ? MaxPartsBytes(document) : 0);
 
-    private static int MaxAttachmentsAndCountersBytes(scoped in DocumentView document) =>
-        MaxCountersBytes(document.CounterNames) + AttachmentList.MaxJsonBytes(document.Attachments);
+    private static int MaxPartsBytes(scoped in DocumentView document) =>
+        FlagsBytes + MaxCountersBytes(document.CounterNames) + AttachmentList.MaxJsonBytes(document.Attachments);
 
     private static int MaxCountersBytes(ReadOnlySpan<byte> counterNames)
     {
         const int MemberBytes = 64;
-        const int PunctuationBytes = 3;
+        const int PunctuationBytes = 3 + 21; // and the value of a revision's counter
         int bytes = MemberBytes;
         var names = new CounterNames(counterNames);
         while (names.MoveNext())

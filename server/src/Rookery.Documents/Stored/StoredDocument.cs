@@ -11,29 +11,31 @@ namespace Rookery.Documents.Stored;
 /// </summary>
 /// <remarks>
 /// Head: <c>[format u8 = 1][flags u8][last-modified i64][expires i64 if flag 1][length of the counters' part u32 if
-/// flag 2][length of the attachments' part u32 if flag 4][id length u16][id][<see cref="DocumentCounters"/> if flag
-/// 2][<see cref="AttachmentList"/> if flag 4]</c>.
+/// flag 2][length of the attachments' part u32 if flag 4][length of the revisions' part u32 if flag 8][id length
+/// u16][id][<see cref="DocumentCounters"/> if flag 2][<see cref="AttachmentList"/> if flag 4][<see
+/// cref="Revisions.RevisionState"/> if flag 8]</c>.
 /// Content: <c>[length varint][collection][length varint][metadata members][body members]</c>. Integers are
 /// little-endian.
 /// </remarks>
 public static class StoredDocument
 {
-    /// <summary>Maximum length of a head without the parts about counters and attachments.</summary>
+    /// <summary>Maximum length of a head without the parts about counters, attachments and revisions.</summary>
     public const int MaxHeadBytes =
-        1 + 1 + (2 * sizeof(long)) + (2 * sizeof(int)) + sizeof(ushort) + Ids.DocumentId.MaxBytes;
+        1 + 1 + (2 * sizeof(long)) + (3 * sizeof(int)) + sizeof(ushort) + Ids.DocumentId.MaxBytes;
 
     internal const byte Format = 1;
     internal const byte HasExpiry = 1;
     internal const byte HasCounters = 2; // from format level 3 on
     internal const byte HasAttachments = 4; // from format level 3 on
-    private const byte HasParts = HasCounters | HasAttachments;
+    internal const byte HasRevisions = 8; // from format level 3 on
+    private const byte HasParts = HasCounters | HasAttachments | HasRevisions;
 
     // This many bytes suffice to find the start of the body of a document without counters and attachments.
     internal const int PrefixBytes = 1200;
 
     /// <summary>
-    /// Writes the head of a stored document. The parts about its counters and attachments follow, in this order; the
-    /// caller writes them.
+    /// Writes the head of a stored document. The parts about its counters, attachments and revisions follow, in this
+    /// order; the caller writes them.
     /// </summary>
     /// <param name="destination">At least <see cref="MaxHeadBytes"/> bytes.</param>
     /// <param name="id">The id as written.</param>
@@ -41,6 +43,7 @@ public static class StoredDocument
     /// <param name="expiresAtTicks">Time at which the document expires, in UTC ticks; 0 if never.</param>
     /// <param name="counterBytes">Length of the part about its counters; 0 if it has none.</param>
     /// <param name="attachmentBytes">Length of the part about its attachments; 0 if it has none.</param>
+    /// <param name="revisionBytes">Length of the part about its revisions; 0 if it has none.</param>
     /// <returns>Bytes written.</returns>
     public static int WriteHead(
         Span<byte> destination,
@@ -48,7 +51,8 @@ public static class StoredDocument
         long lastModifiedTicks,
         long expiresAtTicks,
         int counterBytes = 0,
-        int attachmentBytes = 0
+        int attachmentBytes = 0,
+        int revisionBytes = 0
     )
     {
         destination[0] = Format;
@@ -56,6 +60,7 @@ public static class StoredDocument
             (expiresAtTicks == 0 ? 0 : HasExpiry)
             | (counterBytes == 0 ? 0 : HasCounters)
             | (attachmentBytes == 0 ? 0 : HasAttachments)
+            | (revisionBytes == 0 ? 0 : HasRevisions)
         );
         BinaryPrimitives.WriteInt64LittleEndian(destination[2..], lastModifiedTicks);
         int at = 2 + sizeof(long);
@@ -77,10 +82,41 @@ public static class StoredDocument
             at += sizeof(int);
         }
 
+        if (revisionBytes != 0)
+        {
+            BinaryPrimitives.WriteInt32LittleEndian(destination[at..], revisionBytes);
+            at += sizeof(int);
+        }
+
         BinaryPrimitives.WriteUInt16LittleEndian(destination[at..], (ushort)id.Length);
         at += sizeof(ushort);
         id.CopyTo(destination[at..]);
         return at + id.Length;
+    }
+
+    /// <summary>Appends a head with its parts.</summary>
+    internal static void AppendHead(
+        PooledBytes output,
+        ReadOnlySpan<byte> id,
+        long lastModifiedTicks,
+        long expiresAtTicks,
+        scoped in DocumentParts parts
+    )
+    {
+        output.Advance(
+            WriteHead(
+                output.Reserve(MaxHeadBytes),
+                id,
+                lastModifiedTicks,
+                expiresAtTicks,
+                parts.Counters.Length,
+                parts.Attachments.Length,
+                parts.Revisions.Length
+            )
+        );
+        output.Append(parts.Counters);
+        output.Append(parts.Attachments);
+        output.Append(parts.Revisions);
     }
 
     /// <summary>
@@ -92,7 +128,7 @@ public static class StoredDocument
     /// <exception cref="StoredDocumentException">The bytes are no stored document, or have a newer format.</exception>
     public static int BodyOffset(ReadOnlySpan<byte> prefix)
     {
-        int at = DocumentView.ReadHead(prefix, out _, out _, out _, out _, out _);
+        int at = DocumentView.ReadHead(prefix, out _);
         if (Varint.TryReadBytes(prefix, ref at, out _) && Varint.TryRead(prefix, ref at, out int metadataLength))
         {
             return at + metadataLength;

@@ -1,0 +1,517 @@
+using Rookery.Documents.Attachments;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Revisions;
+using Rookery.Documents.Stored;
+using Rookery.Platform;
+using Rookery.Storage;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>
+/// Maintains the revisions of documents that are stored or deleted. The newest version of a document that is a revision
+/// has no row of its own: the document contains it. When the document is replaced, its previous content becomes a row,
+/// encoded as a difference from the new content.
+/// </summary>
+internal sealed class RevisionRows : IDisposable
+{
+    /// <summary>
+    /// Number of versions that a revision may need to be decoded. A longer chain takes less space and longer reads: of
+    /// 100 revisions of 2 KB, the whole ones take 4 %.
+    /// </summary>
+    public const int MaxDepth = 32;
+
+    /// <summary>
+    /// Number of revisions beyond the limits of their collections that one entry of the log removes, so that changes
+    /// after a lower limit was configured do not delay other writes. Later changes of the documents remove the others.
+    /// </summary>
+    public const int MaxDeletesPerEntry = 16 << 10;
+
+    private readonly RevisionDelta _delta = new();
+    private readonly PooledBytes _difference = new();
+    private readonly PooledBytes _row = new();
+    private readonly PooledBytes _part = new();
+    private readonly List<PeekedRevision> _removed = [];
+
+    /// <summary>Whether changes of the database's documents may concern revisions.</summary>
+    public static bool MayConcern(ApplyContext context) =>
+        context.Forcing != RevisionForcing.None
+        || context.Database.Revisions is not null
+        || context.Database.Counters.Revisions != 0;
+
+    /// <summary>Whether a change of the document may store a row with its present version.</summary>
+    public static bool MayKeep(ApplyContext context, scoped in DocumentView document, bool isDelete) =>
+        !document.Revisions.IsEmpty
+        || context.Forcing == RevisionForcing.OfPrevious
+        || (isDelete && context.Database.Revisions?.Find(document.Collection) is { Creates: true });
+
+    /// <summary>
+    /// Returns the bytes to charge for the revisions that the deletion of a document removes.
+    /// </summary>
+    public static long CostOfPurge(ApplyContext context, scoped in DocumentView document)
+    {
+        // At most a quarter of a million revisions are removed at once, which takes about 0.3 s.
+        const int BytesPerRevision = 1024;
+        if (
+            document.Revisions.IsEmpty
+            || context.Database.Revisions?.Find(document.Collection) is not { IsDisabled: false, PurgesOnDelete: true }
+        )
+        {
+            return 0;
+        }
+
+        Span<byte> lowerId = stackalloc byte[Ids.DocumentId.MaxBytes];
+        int length = Ids.DocumentId.ToLower(document.Id, lowerId);
+        return BytesPerRevision * FindState(context, lowerId[..length]).Rows;
+    }
+
+    /// <summary>
+    /// Keeps the version that is replaced, if it is a revision, and removes revisions beyond the limits of the
+    /// collection. Call it before the new version is stored.
+    /// </summary>
+    /// <param name="context">The command.</param>
+    /// <param name="lowerId">The document's id.</param>
+    /// <param name="previous">The version that is replaced.</param>
+    /// <param name="content">The content of the new version.</param>
+    /// <param name="collection">The collection of the new version.</param>
+    /// <param name="counters">What the new version stores about its counters.</param>
+    /// <returns>What the new version stores about its revisions; empty if it has none.</returns>
+    public ReadOnlySpan<byte> Replace(
+        ApplyContext context,
+        ReadOnlySpan<byte> lowerId,
+        in Document previous,
+        ReadOnlySpan<byte> content,
+        ReadOnlySpan<byte> collection,
+        ReadOnlySpan<byte> counters
+    )
+    {
+        if (!MayConcern(context))
+        {
+            return default;
+        }
+
+        var rule = context.Database.Revisions?.Find(collection);
+        bool creates = rule is { Creates: true };
+        var state = previous.Exists ? FindState(context, lowerId, previous) : TakeDeleted(context, lowerId);
+        bool hadState = state != default;
+        bool keepsPrevious = context.Forcing == RevisionForcing.OfPrevious;
+        if (previous.Exists && (keepsPrevious || state.LiveEtag != 0))
+        {
+            Keep(context, lowerId, previous, ref state, creates, content);
+        }
+
+        bool isRevision = creates || context.Forcing == RevisionForcing.OfStored || (keepsPrevious && !previous.Exists);
+        if (isRevision)
+        {
+            state.LiveEtag = context.Etag;
+            context.Database.Counters.Revisions++;
+        }
+
+        if (rule is { IsDisabled: false })
+        {
+            RemoveBeyond(context, lowerId, rule, ref state);
+        }
+
+        WriteState(context, lowerId, state, hadState);
+        _part.Clear();
+        if (state.Count == 0)
+        {
+            return default;
+        }
+
+        _part.Append(
+            (byte)(
+                (isRevision ? RevisionFlags.IsRevision : RevisionFlags.None)
+                | (isRevision && !creates ? RevisionFlags.IsForced : RevisionFlags.None)
+            )
+        );
+        if (isRevision)
+        {
+            RevisionCounters.Append(_part, context, lowerId, counters);
+        }
+
+        return _part.Written;
+    }
+
+    /// <summary>
+    /// Keeps the version that is deleted, if it is a revision or its collection keeps revisions, adds a revision for
+    /// the deletion, or removes all revisions if the collection's rule says so.
+    /// </summary>
+    /// <returns>Whether a revision took over the document's references to the contents of attachments.</returns>
+    public bool Delete(ApplyContext context, ReadOnlySpan<byte> lowerId, in Document previous)
+    {
+        if (!MayConcern(context))
+        {
+            return false;
+        }
+
+        var view = previous.Head;
+        var rule = context.Database.Revisions?.Find(view.Collection);
+        var state = FindState(context, lowerId, previous);
+        bool hadState = state != default;
+        bool creates = rule is { Creates: true };
+        if (state.Count == 0 && !creates)
+        {
+            WriteState(context, lowerId, state, hadState);
+            return false;
+        }
+
+        if (rule is { IsDisabled: false, PurgesOnDelete: true })
+        {
+            RemoveLive(context, ref state);
+            RemoveOldest(context, lowerId, ref state, state.Rows, minimumAgeTicks: null);
+            WriteState(context, lowerId, state, hadState);
+            return false;
+        }
+
+        bool isKept = state.LiveEtag != 0 || creates;
+        if (isKept)
+        {
+            Keep(context, lowerId, previous, ref state, isEncoded: false, newer: default, isMoved: true);
+        }
+
+        AddDelete(context, lowerId, view, ref state);
+        if (rule is { IsDisabled: false })
+        {
+            RemoveBeyond(context, lowerId, rule, ref state);
+        }
+
+        if (state.Count == 0)
+        {
+            RemoveFromBin(context, ref state);
+        }
+        else
+        {
+            context.Database.Counters.DeletedWithRevisions++;
+        }
+
+        WriteState(context, lowerId, state, hadState);
+        return isKept;
+    }
+
+    /// <summary>Finds the state of a document's revisions.</summary>
+    public static RevisionState FindState(ApplyContext context, ReadOnlySpan<byte> lowerId, in Document document) =>
+        document.Exists && document.Head.Revisions.IsEmpty ? default : FindState(context, lowerId);
+
+    /// <summary>Finds the state of an id's revisions.</summary>
+    public static RevisionState FindState(ApplyContext context, ReadOnlySpan<byte> lowerId)
+    {
+        try
+        {
+            return SourceOf(context).ReadState(lowerId);
+        }
+        catch (DamagedException) when (context.TreatsDamagedAsMissing)
+        {
+            return default;
+        }
+    }
+
+    /// <summary>The rows of the database of a command.</summary>
+    public static RevisionSource SourceOf(ApplyContext context) => new(context.Batch, context.Database.Number);
+
+    /// <summary>Stores the state of an id's revisions, or removes it if there are none.</summary>
+    public static void WriteState(
+        ApplyContext context,
+        ReadOnlySpan<byte> lowerId,
+        in RevisionState state,
+        bool hadState
+    )
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        var row = Key.WriteText(key, context.Database.Number, Table.RevisionStates, lowerId);
+        if (state.Count != 0)
+        {
+            Span<byte> value = stackalloc byte[RevisionState.MaxBytes];
+            context.Batch.Put(row, context.Etag, state.Write(value));
+        }
+        else if (hadState)
+        {
+            context.Batch.Delete(row, context.Etag);
+        }
+    }
+
+    /// <summary>Counts the document's version no longer as a revision.</summary>
+    public static void RemoveLive(ApplyContext context, ref RevisionState state)
+    {
+        if (state.LiveEtag != 0)
+        {
+            state.LiveEtag = 0;
+            context.Database.Counters.Revisions--;
+        }
+    }
+
+    /// <summary>Removes the oldest revisions that have rows.</summary>
+    /// <param name="context">The command.</param>
+    /// <param name="lowerId">The document's id.</param>
+    /// <param name="state">The state, which is changed.</param>
+    /// <param name="count">Number of revisions to remove at most.</param>
+    /// <param name="minimumAgeTicks">If not null, stops at the first revision that may be younger.</param>
+    public void RemoveOldest(
+        ApplyContext context,
+        ReadOnlySpan<byte> lowerId,
+        ref RevisionState state,
+        long count,
+        long? minimumAgeTicks
+    )
+    {
+        if (count <= 0 || state.Rows == 0)
+        {
+            return;
+        }
+
+        _removed.Clear();
+        long firstLeft = 0;
+        try
+        {
+            firstLeft = FindOldest(context, lowerId, state, count, minimumAgeTicks);
+        }
+        catch (DamagedException) when (context.TreatsDamagedAsMissing)
+        {
+            return; // an export of damaged data keeps what it cannot remove
+        }
+
+        foreach (var revision in _removed)
+        {
+            RemoveRow(context, lowerId, revision);
+        }
+
+        state.Rows -= _removed.Count;
+        state.FirstEtag = firstLeft;
+        state.Depth = Math.Min(state.Depth, state.Rows);
+        context.Database.Counters.Revisions -= _removed.Count;
+    }
+
+    /// <summary>
+    /// Deletes the row of a revision with its references to contents. Its row by etag remains: readers skip it, and
+    /// merges drop it.
+    /// </summary>
+    public static void RemoveRow(ApplyContext context, ReadOnlySpan<byte> lowerId, in PeekedRevision removed)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        var row = Key.WriteRevision(key, context.Database.Number, lowerId, removed.Etag);
+        if (removed.IsCostly && context.Batch.TryGet(row, out var revision))
+        {
+            using var bytes = new RevisionBytes(revision);
+            ReleaseContents(context, new RevisionRow(bytes.Span).Attachments);
+            context.Batch.ReleaseLarge(revision, context.Etag);
+        }
+
+        context.Batch.Delete(row, context.Etag);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _difference.Release();
+        _row.Release();
+        _part.Release();
+    }
+
+    private long FindOldest(
+        ApplyContext context,
+        ReadOnlySpan<byte> lowerId,
+        in RevisionState state,
+        long count,
+        long? minimumAgeTicks
+    )
+    {
+        using var rows = SourceOf(context).Seek(lowerId, state.FirstEtag, long.MaxValue);
+        while (rows.MoveNext())
+        {
+            var revision = RevisionBytes.Peek(rows);
+            if (_removed.Count == count || (minimumAgeTicks is { } age && !context.Entry.IsOlder(revision.Ticks, age)))
+            {
+                return revision.Etag;
+            }
+
+            _removed.Add(revision);
+        }
+
+        return 0;
+    }
+
+    private void RemoveBeyond(
+        ApplyContext context,
+        ReadOnlySpan<byte> lowerId,
+        RevisionRule rule,
+        ref RevisionState state
+    )
+    {
+        if (rule.MinimumToKeep is null && rule.MinimumAgeTicks is null)
+        {
+            return;
+        }
+
+        long excess = rule.MinimumToKeep is { } keep ? state.Count - keep : state.Rows;
+        long most = Math.Min(rule.MaximumDeletes ?? long.MaxValue, context.RevisionDeletesLeft);
+        long before = state.Rows;
+        RemoveOldest(context, lowerId, ref state, Math.Min(Math.Min(excess, state.Rows), most), rule.MinimumAgeTicks);
+        context.RevisionDeletesLeft -= before - state.Rows;
+    }
+
+    // Returns the revisions of a deleted document with the id, which is stored again.
+    private static RevisionState TakeDeleted(ApplyContext context, ReadOnlySpan<byte> lowerId)
+    {
+        if (context.Database.Counters.DeletedWithRevisions == 0)
+        {
+            return default;
+        }
+
+        var state = FindState(context, lowerId);
+        if (state.Count != 0)
+        {
+            context.Database.Counters.DeletedWithRevisions--;
+            RemoveFromBin(context, ref state);
+        }
+
+        return state;
+    }
+
+    /// <summary>Removes a deleted document from the list of deleted documents with revisions.</summary>
+    public static void RemoveFromBin(ApplyContext context, ref RevisionState state)
+    {
+        if (state.DeleteEtag != 0)
+        {
+            Span<byte> key = stackalloc byte[Key.MaxBytes];
+            context.Batch.Delete(
+                Key.WriteNumber(key, context.Database.Number, Table.RevisionBin, state.DeleteEtag),
+                context.Etag
+            );
+            state.DeleteEtag = 0;
+        }
+    }
+
+    // Stores the row of a version that is replaced or deleted.
+    private void Keep(
+        ApplyContext context,
+        ReadOnlySpan<byte> lowerId,
+        in Document previous,
+        ref RevisionState state,
+        bool isEncoded,
+        ReadOnlySpan<byte> newer,
+        bool isMoved = false
+    )
+    {
+        var view = previous.View;
+        bool isForced = context.Forcing != RevisionForcing.None;
+        var part = view.Revisions;
+        _part.Clear();
+        if (state.LiveEtag != 0)
+        {
+            _part.Append((byte)((RevisionFlags)part[0] | RevisionFlags.IsRevision));
+            _part.Append(part[1..]);
+        }
+        else
+        {
+            context.Database.Counters.Revisions++;
+            _part.Append((byte)(RevisionFlags.IsRevision | (isForced ? RevisionFlags.IsForced : 0)));
+            RevisionCounters.Append(_part, context, lowerId, view.Counters.Stored);
+        }
+
+        var content = view.Content;
+        bool isDelta = false;
+        if (isEncoded && state.Depth < MaxDepth)
+        {
+            _difference.Clear();
+            _delta.Encode(_difference, content, newer);
+            isDelta = _difference.Length < content.Length - (content.Length / 4);
+        }
+
+        WriteRowHead(
+            isDelta,
+            (RevisionFlags)_part.Written[0],
+            view.Id,
+            view.LastModifiedTicks,
+            view.ExpiresAtTicks,
+            new DocumentParts
+            {
+                Counters = view.Counters.Stored,
+                Attachments = view.Attachments,
+                Revisions = _part.Written,
+            }
+        );
+        PutRow(context, lowerId, previous.Etag, isDelta ? _difference.Written : content);
+        if (!isMoved)
+        {
+            var attachments = new AttachmentList(view.Attachments);
+            while (attachments.TryRead(out var attachment))
+            {
+                ContentRows.Add(context, attachment.Hash, attachment.Size);
+            }
+        }
+
+        state.LiveEtag = 0;
+        state.Rows++;
+        state.FirstEtag = state.Rows == 1 ? previous.Etag : state.FirstEtag;
+        state.Depth = isDelta ? state.Depth + 1 : 0;
+    }
+
+    // Stores the row of the revision that stands for a deletion.
+    private void AddDelete(
+        ApplyContext context,
+        ReadOnlySpan<byte> lowerId,
+        scoped in DocumentView deleted,
+        ref RevisionState state
+    )
+    {
+        _part.Clear();
+        _part.Append((byte)(RevisionFlags.IsRevision | RevisionFlags.IsDelete));
+        WriteRowHead(
+            isDelta: false,
+            RevisionFlags.IsDelete,
+            deleted.Id,
+            context.LogTicks,
+            expiresAtTicks: 0,
+            new DocumentParts { Revisions = _part.Written }
+        );
+        _difference.Clear();
+        var content = _difference.Reserve(Varint.MaxBytes32 + deleted.Collection.Length + 1);
+        int length = Varint.WriteBytes(content, deleted.Collection);
+        content[length++] = 0; // no metadata, no body
+        _difference.Advance(length);
+        PutRow(context, lowerId, context.Etag, _difference.Written);
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        context.Batch.Put(
+            Key.WriteNumber(key, context.Database.Number, Table.RevisionBin, context.Etag),
+            context.Etag,
+            lowerId
+        );
+        context.Database.Counters.Revisions++;
+        state.Rows++;
+        state.FirstEtag = state.Rows == 1 ? context.Etag : state.FirstEtag;
+        state.Depth = 0;
+        state.DeleteEtag = context.Etag;
+    }
+
+    private void WriteRowHead(
+        bool isDelta,
+        RevisionFlags flags,
+        ReadOnlySpan<byte> id,
+        long lastModifiedTicks,
+        long expiresAtTicks,
+        scoped in DocumentParts parts
+    )
+    {
+        _row.Clear();
+        RevisionRow.WritePrefix(_row.Reserve(RevisionRow.PrefixBytes), isDelta, flags);
+        _row.Advance(RevisionRow.PrefixBytes);
+        StoredDocument.AppendHead(_row, id, lastModifiedTicks, expiresAtTicks, parts);
+    }
+
+    private void PutRow(ApplyContext context, ReadOnlySpan<byte> lowerId, long etag, ReadOnlySpan<byte> content)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        uint database = context.Database.Number;
+        context.Batch.Put(Key.WriteRevision(key, database, lowerId, etag), context.Etag, _row.Written, content);
+        context.Batch.Put(Key.WriteNumber(key, database, Table.RevisionsByEtag, etag), context.Etag, lowerId);
+    }
+
+    /// <summary>Removes the references of a list of attachments.</summary>
+    public static void ReleaseContents(ApplyContext context, ReadOnlySpan<byte> attachments)
+    {
+        var list = new AttachmentList(attachments);
+        while (list.TryRead(out var attachment))
+        {
+            ContentRows.Release(context, attachment.Hash, attachment.Size);
+        }
+    }
+}

@@ -1,0 +1,394 @@
+using System.Text;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Parsing;
+using Rookery.Documents.Revisions;
+using Rookery.Simulation;
+
+namespace Rookery.Crash.Tests;
+
+/// <summary>
+/// Random changes of documents with revisions, cut by power losses, compared with a model: each revision that was
+/// acknowledged is read back equal, and none that was removed.
+/// </summary>
+public sealed class RevisionCrashTests
+{
+    private const int Points = 400;
+
+    [Fact]
+    public void Acknowledged_revisions_survive_power_cuts_and_removed_ones_do_not_return()
+    {
+        var search = new CrashSearch { Points = Points, Runs = 10 };
+        search.Verify(static seed => new RevisionWork(seed).Run(), RevisionWork.Check);
+        if (!CrashSearch.IsReplay)
+        {
+            Assert.True(search.Judged >= Points, $"only {search.Judged} power cuts were judged");
+        }
+    }
+
+    [Fact]
+    public void Random_changes_give_the_revisions_of_the_model()
+    {
+        for (int seed = 100; seed < 130; seed++)
+        {
+            var (disk, states) = new RevisionWork(seed).Run(steps: 250);
+            RevisionWork.Check(disk.AfterPowerLoss(seed), states, disk.OperationCount);
+        }
+    }
+}
+
+/// <summary>Makes random commands on a node, and keeps the expected revisions after each.</summary>
+internal sealed class RevisionWork(int seed)
+{
+    private static readonly RevisionRule?[] Rules =
+    [
+        null,
+        new RevisionRule(),
+        new RevisionRule { MinimumToKeep = 3 },
+        new RevisionRule { MinimumToKeep = 2, MaximumDeletes = 1 },
+        new RevisionRule { PurgesOnDelete = true },
+        new RevisionRule { MinimumToKeep = 4, PurgesOnDelete = true },
+        new RevisionRule { IsDisabled = true },
+        new RevisionRule { MinimumToKeep = 0 },
+    ];
+
+    private readonly Random _random = new(seed);
+    private readonly SortedDictionary<string, ModelRevisions> _model = new(StringComparer.Ordinal);
+    private SteppedNode _node = null!;
+    private RevisionRule? _rule;
+
+    public (SimulatedDisk Disk, List<State> States) Run(int steps = 60)
+    {
+        var disk = new SimulatedDisk("/data");
+        var states = new List<State>();
+        var time = new SimulatedTimeProvider();
+        _node = SteppedNode.Open(disk, time);
+        try
+        {
+            Propose(CommandEncoder.CreateDatabase("db", "0123456789012345678901"));
+            states.Add(new State(disk.OperationCount, Describe(_model)));
+            for (int step = 0; step < steps; step++)
+            {
+                Step();
+                states.Add(new State(disk.OperationCount, Describe(_model)));
+                Assert.Equal(states[^1].Text, Read(_node));
+                if (_random.Next(15) == 0)
+                {
+                    _node.Core.Storage.Memtables.RequestFlush();
+                    while (_node.Core.Background.DoStep()) { }
+                }
+
+                if (_random.Next(40) == 0)
+                {
+                    _node.Dispose();
+                    _node = SteppedNode.Open(disk, time);
+                }
+            }
+        }
+        finally
+        {
+            _node.Dispose();
+        }
+
+        return (disk, states);
+    }
+
+    public static void Check(SimulatedDisk image, List<State> states, int operation)
+    {
+        if (operation < states[0].Operation)
+        {
+            return;
+        }
+
+        using var node = SteppedNode.Open(image, new SimulatedTimeProvider());
+        var applied = node.Propose(CommandEncoder.Delete(1, "none"u8, ExpectedChangeVector.None, default));
+        node.Commit();
+        Assert.Null(applied.Result.Rejection);
+        int last = states.FindLastIndex(state => state.Operation <= operation);
+        // The next command may have been written too.
+        Assert.Contains(Read(node), states.Skip(last).Take(2).Select(static state => state.Text));
+    }
+
+    private void Step()
+    {
+        string id = $"d{_random.Next(4)}";
+        var document = _model.TryGetValue(id, out var found) ? found : _model[id] = new ModelRevisions();
+        switch (_random.Next(12))
+        {
+            case 0:
+                _rule = Rules[_random.Next(Rules.Length)];
+                Propose(CommandEncoder.ConfigureRevisions(1, new RevisionsConfiguration(_rule, [])));
+                break;
+            case 1 or 2:
+                long deleted = Propose(
+                    CommandEncoder.Delete(1, Encoding.ASCII.GetBytes(id), ExpectedChangeVector.None, default)
+                );
+                document.Delete(deleted, _rule);
+                break;
+            case 3 when document.Body is not null:
+                long forced = Act(id, RevisionAction.Force);
+                document.Force(forced, _rule);
+                break;
+            case 4:
+                RemoveSome(id, document);
+                break;
+            case 5 when document.Rows.Exists(static row => row.Body is not null):
+                var target = document.Rows.Where(static row => row.Body is not null).ToArray() is var rows
+                    ? rows[_random.Next(rows.Length)]
+                    : default;
+                long reverted = Act(id, RevisionAction.Revert, target.Etag);
+                document.Put(reverted, target.Body!, _rule, forces: false);
+                break;
+            default:
+                bool forces = _random.Next(6) == 0;
+                string body = Body(document.Body);
+                using (var parser = DocumentParser.Rent())
+                {
+                    Assert.True(parser.TryParse(Encoding.ASCII.GetBytes($"{{{body}}}"), out var parsed, out _));
+                    using var writer = new BatchWriter(CommandKind.Batch, 1);
+                    writer.Put(Encoding.ASCII.GetBytes(id), ExpectedChangeVector.None, parsed, forces);
+                    document.Put(Propose(writer.Complete()), body, _rule, forces);
+                }
+
+                break;
+        }
+    }
+
+    // Usually one field of several changes.
+    private string Body(string? previous)
+    {
+        string[] fields =
+            previous is not null && _random.Next(5) > 0
+                ? previous.Split(',')
+                : [.. Enumerable.Range(0, _random.Next(1, 12)).Select(n => $"\"f{n}\":\"{Text()}\"")];
+        int changed = _random.Next(fields.Length);
+        fields[changed] = $"\"f{changed}\":\"{Text()}\"";
+        return string.Join(',', fields);
+    }
+
+    private string Text() =>
+        _random.Next(150) == 0
+            ? new string((char)('a' + _random.Next(26)), 70_000) + _random.Next()
+            : Convert.ToBase64String(BitConverter.GetBytes(_random.NextInt64())) + new string('x', _random.Next(200));
+
+    private void RemoveSome(string id, ModelRevisions document)
+    {
+        var all = document.All().ToArray();
+        if (_random.Next(3) == 0)
+        {
+            bool includesForced = _random.Next(2) == 0;
+            Act(id, RevisionAction.Enforce, includesForced: includesForced);
+            long excess =
+                _rule is not { IsDisabled: false } ? long.MaxValue
+                : _rule.PurgesOnDelete && document.Body is null ? long.MaxValue
+                : _rule.MinimumToKeep is { } keep ? Math.Max(0, all.Length - keep)
+                : 0;
+            foreach (var revision in all.Where((_, i) => i < excess))
+            {
+                if (includesForced || !revision.IsForced)
+                {
+                    document.Remove(revision.Etag);
+                }
+            }
+
+            return;
+        }
+
+        long[] removed = [.. all.Where(_ => _random.Next(3) == 0).Select(static revision => revision.Etag)];
+        if (removed.Length > 0)
+        {
+            Act(id, RevisionAction.Delete, etags: removed, includesForced: true);
+            Array.ForEach(removed, document.Remove);
+        }
+    }
+
+    private long Act(string id, RevisionAction action, long etag = 0, bool includesForced = false, params long[] etags)
+    {
+        byte[] named = new byte[etags.Length * sizeof(long)];
+        Buffer.BlockCopy(etags, 0, named, 0, named.Length);
+        using var writer = new BatchWriter(CommandKind.Batch, 1);
+        writer.Revision(
+            Encoding.ASCII.GetBytes(id),
+            new RevisionCommand
+            {
+                Action = action,
+                Etag = etag,
+                IncludesForced = includesForced,
+                ToTicks = long.MaxValue,
+                Etags = named,
+            }
+        );
+        return Propose(writer.Complete());
+    }
+
+    private long Propose(CommandBuffer command)
+    {
+        var outcome = _node.Propose(command);
+        _node.Commit();
+        Assert.True(outcome.IsCompleted);
+        Assert.Null(outcome.Result.Rejection);
+        return outcome.Result[0].Etag;
+    }
+
+    private static string Read(SteppedNode node)
+    {
+        Assert.True(node.Core.Databases.TryGet("db", out var database));
+        using var reader = database.OpenReader();
+        using var revisions = new RevisionReader(reader);
+        var text = new StringBuilder();
+        long total = 0;
+        for (int i = 0; i < 4; i++)
+        {
+            string id = $"d{i}";
+            bool exists = reader.TryGetDocument(Encoding.ASCII.GetBytes(id), out var document);
+            string live = exists ? Digest(Encoding.ASCII.GetString(document.View.Body)) : "-";
+            document.Dispose();
+            text.Append(id).Append('=').Append(live).Append(':');
+            if (revisions.TrySelect(Encoding.ASCII.GetBytes(id)))
+            {
+                total += revisions.Count;
+                var found = new List<string>();
+                while (revisions.MoveNext())
+                {
+                    string body = revisions.IsDeletion ? "-" : Digest(Encoding.ASCII.GetString(revisions.View.Body));
+                    found.Add($"{revisions.Etag}={body}");
+                }
+
+                Assert.Equal(revisions.Count, found.Count);
+                CheckAlone(reader, found);
+                text.AppendJoin(',', found);
+            }
+
+            text.Append(' ');
+        }
+
+        Assert.Equal(total, reader.ReadStatistics().Revisions);
+        return text.ToString();
+    }
+
+    // Each revision is also found by its etag alone.
+    private static void CheckAlone(in Rookery.Documents.Databases.DatabaseReader reader, List<string> found)
+    {
+        using var alone = new RevisionReader(reader);
+        foreach (string revision in found.Where(static (_, i) => i % 3 == 0))
+        {
+            string[] parts = revision.Split('=', 2);
+            Assert.True(alone.TryFind(long.Parse(parts[0], System.Globalization.CultureInfo.InvariantCulture)));
+            Assert.Equal(parts[1], alone.IsDeletion ? "-" : Digest(Encoding.ASCII.GetString(alone.View.Body)));
+        }
+    }
+
+    private static string Describe(SortedDictionary<string, ModelRevisions> model)
+    {
+        var text = new StringBuilder();
+        for (int i = 0; i < 4; i++)
+        {
+            string id = $"d{i}";
+            var document = model.GetValueOrDefault(id) ?? new ModelRevisions();
+            text.Append(id).Append('=').Append(document.Body is { } body ? Digest(body) : "-").Append(':');
+            text.AppendJoin(
+                ',',
+                document.All().Reverse().Select(row => $"{row.Etag}={(row.Body is { } old ? Digest(old) : "-")}")
+            );
+            text.Append(' ');
+        }
+
+        return text.ToString();
+    }
+
+    private static string Digest(string body) =>
+        body.Length < 24 ? body : $"{body.Length}/{Rookery.Platform.Checksum.Of(Encoding.ASCII.GetBytes(body))}";
+
+    /// <summary>The expected documents and revisions after a disk operation.</summary>
+    internal sealed record State(int Operation, string Text);
+}
+
+/// <summary>The expected revisions of one document, oldest first.</summary>
+internal sealed class ModelRevisions
+{
+    private bool _isForced; // whether the revision that the document itself is was forced
+
+    public List<(long Etag, string? Body, bool IsForced)> Rows { get; } = [];
+
+    /// <summary>The document's body; null if it does not exist.</summary>
+    public string? Body { get; private set; }
+
+    /// <summary>Etag of the document's version.</summary>
+    public long Etag { get; private set; }
+
+    /// <summary>Whether that version is a revision.</summary>
+    public bool IsRevision { get; private set; }
+
+    public IEnumerable<(long Etag, string? Body, bool IsForced)> All() =>
+        IsRevision ? Rows.Append((Etag, Body, _isForced)) : Rows;
+
+    public void Put(long etag, string body, RevisionRule? rule, bool forces)
+    {
+        bool creates = rule is { Creates: true };
+        bool existed = Body is not null;
+        if (existed && (IsRevision || forces))
+        {
+            Rows.Add((Etag, Body, IsRevision ? _isForced : forces));
+        }
+
+        (Body, Etag) = (body, etag);
+        IsRevision = creates || (forces && !existed);
+        _isForced = IsRevision && !creates;
+        Trim(rule);
+    }
+
+    public void Force(long etag, RevisionRule? rule)
+    {
+        if (IsRevision)
+        {
+            return;
+        }
+
+        (Etag, IsRevision) = (etag, true);
+        _isForced = rule is not { Creates: true };
+        Trim(rule);
+    }
+
+    public void Delete(long etag, RevisionRule? rule)
+    {
+        if (Body is null)
+        {
+            return;
+        }
+
+        bool creates = rule is { Creates: true };
+        if (rule is { IsDisabled: false, PurgesOnDelete: true })
+        {
+            Rows.Clear();
+        }
+        else if (IsRevision || Rows.Count > 0 || creates)
+        {
+            if (IsRevision || creates)
+            {
+                Rows.Add((Etag, Body, IsRevision && _isForced));
+            }
+
+            Rows.Add((etag, null, false));
+        }
+
+        (Body, IsRevision) = (null, false);
+        Trim(rule);
+    }
+
+    public void Remove(long etag)
+    {
+        Rows.RemoveAll(row => row.Etag == etag);
+        IsRevision &= Etag != etag;
+    }
+
+    private void Trim(RevisionRule? rule)
+    {
+        if (rule is not { IsDisabled: false, MinimumToKeep: { } keep })
+        {
+            return;
+        }
+
+        long excess = Math.Min(All().Count() - keep, rule.MaximumDeletes ?? long.MaxValue);
+        Rows.RemoveRange(0, (int)Math.Clamp(excess, 0, Rows.Count));
+    }
+}
