@@ -92,6 +92,8 @@ public sealed class FullNodeTests : IAsyncLifetime
         (204, "DELETE", "indexes/errors", null),
         (204, "DELETE", "indexes?name=Old", null),
         (400, "POST", "operations/kill?id=99", null),
+        (400, "POST", "revisions/revert/docs", """{"IdToChangeVector":{"users/1":"A:1-none"}}"""),
+        (200, "POST", "revisions/revert", """{"Time":"2026-01-01T00:00:00.0000000Z"}"""),
         (200, "PATCH", "queries", """{"Query":{"Query":"from Users update { this.n = 1 }"}}"""),
         (200, "DELETE", "queries", """{"Query":"from Dogs"}"""),
         (204, "DELETE", "docs?id=users/1", null),

@@ -17,6 +17,7 @@ import { patches } from "./suites/patches.mjs"
 import { projections } from "./suites/projections.mjs"
 import { queries } from "./suites/queries.mjs"
 import { queryBuilder } from "./suites/query-builder.mjs"
+import { revisions } from "./suites/revisions.mjs"
 import { sessions } from "./suites/sessions.mjs"
 import { staticIndexes } from "./suites/static-indexes.mjs"
 import { streams } from "./suites/streams.mjs"
@@ -28,7 +29,7 @@ after(async () => { await node?.stop() })
 
 for (const client of clients) {
   describe(`ravendb ${client.version}`, () => {
-    for (const suite of [sessions, attachments, compareExchange, configurations, counters, ids, patches, queries, queryBuilder, fullText, indexes, staticIndexes, projections, byQuery, streams, bulkInsert, changes, databases, unsupported]) {
+    for (const suite of [sessions, attachments, compareExchange, configurations, counters, revisions, ids, patches, queries, queryBuilder, fullText, indexes, staticIndexes, projections, byQuery, streams, bulkInsert, changes, databases, unsupported]) {
       suite(client, () => node.url)
     }
   })

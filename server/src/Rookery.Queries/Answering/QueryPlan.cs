@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text;
 using Rookery.Documents.Databases;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
@@ -43,13 +44,17 @@ public sealed class QueryPlan : IDisposable
     /// <summary>The counters to include, each path once.</summary>
     public IReadOnlyList<IncludedCounters> IncludedCounters { get; private init; } = [];
 
+    /// <summary>Paths of change vectors, and times, of the revisions to include.</summary>
+    public IReadOnlyList<string> IncludedRevisions { get; private init; } = [];
+
     /// <summary>Whether the answer includes something that the results name.</summary>
-    public bool HasReferences => Includes.Count + IncludedValues.Count + IncludedCounters.Count > 0;
+    public bool HasReferences =>
+        Includes.Count + IncludedValues.Count + IncludedCounters.Count + IncludedRevisions.Count > 0;
 
     /// <summary>
-    /// Whether the answer reads rows whose writes change no document: compare-exchange values or counters.
+    /// Whether the answer reads rows whose writes change no document: compare-exchange values, counters or revisions.
     /// </summary>
-    internal bool ReadsBesideDocuments => IncludedValues.Count + IncludedCounters.Count > 0;
+    internal bool ReadsBesideDocuments => IncludedValues.Count + IncludedCounters.Count + IncludedRevisions.Count > 0;
 
     /// <summary>Whether the answer reports how long its parts took.</summary>
     public bool HasTimings { get; private init; }
@@ -190,6 +195,14 @@ public sealed class QueryPlan : IDisposable
         var includes = PathsOf(query, IncludeKind.Documents);
         var includedValues = PathsOf(query, IncludeKind.CompareExchange);
         var includedCounters = Answering.IncludedCounters.Read(query, operands);
+        string[] includedRevisions =
+        [
+            .. query
+                .Includes.Where(static include => include.Kind == IncludeKind.Revisions)
+                .SelectMany(static include => include.Arguments)
+                .Select(argument => Encoding.UTF8.GetString(operands.ReadText(argument, "revisions()")))
+                .Distinct(StringComparer.Ordinal),
+        ];
         bool hasTimings = request.IncludesTimings || HasInclude(query, IncludeKind.Timings);
         // A query that patches does not read directly: a patch moves its document to the end of the collection, where a
         // direct read would return the document again. Only a scan prevents this repetition (see WalkDeduplicator).
@@ -208,6 +221,7 @@ public sealed class QueryPlan : IDisposable
                 Includes = includes,
                 IncludedValues = includedValues,
                 IncludedCounters = includedCounters,
+                IncludedRevisions = includedRevisions,
                 HasTimings = hasTimings,
                 IndexName = DirectReadName(query.Source),
             };
@@ -232,6 +246,7 @@ public sealed class QueryPlan : IDisposable
                 Includes = includes,
                 IncludedValues = includedValues,
                 IncludedCounters = includedCounters,
+                IncludedRevisions = includedRevisions,
                 HasTimings = hasTimings,
                 NamedIndex = named,
                 Replan = named?.Rows is null ? null : () => Create(written, request, database, indexes, isChange),

@@ -36,6 +36,7 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
             "highlight" => ReadHighlight(start.Position),
             "cmpxchg" => ReadCompareExchange(start.Position),
             "counters" => ReadCounters(start.Position),
+            "revisions" => ReadRevisions(start.Position),
             _ => throw fields.UnknownFunction(name),
         };
     }
@@ -94,6 +95,20 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
 
         reader.ExpectSymbol(")");
         return new IncludeClause(IncludeKind.Counters, path, names, position);
+    }
+
+    // As in RavenDB, each argument is a text or a parameter: a path, or a time.
+    private IncludeClause ReadRevisions(int position)
+    {
+        var arguments = new List<Operand>();
+        reader.ExpectSymbol("(");
+        do
+        {
+            arguments.Add(OperandReader.Read(reader));
+        } while (reader.AcceptSymbol(","));
+
+        reader.ExpectSymbol(")");
+        return new IncludeClause(IncludeKind.Revisions, Path: null, arguments, position);
     }
 
     private string WithoutAlias(string path) =>

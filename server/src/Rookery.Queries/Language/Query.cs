@@ -179,6 +179,10 @@ public enum IncludeKind
     /// at a path; all counters if no name is given.</summary>
     Counters,
 
+    /// <summary><c>revisions(path or time…)</c>: revisions whose change vectors are at a path of the results, or the
+    /// revisions of the results at a time.</summary>
+    Revisions,
+
     /// <summary><c>timings()</c>.</summary>
     Timings,
 

@@ -52,6 +52,7 @@ public static class RqlParser
         {
             IncludeKind.CompareExchange => "cmpxchg()",
             IncludeKind.Counters => "counters()",
+            IncludeKind.Revisions => "revisions()",
             IncludeKind.Highlight => "highlight()",
             _ => "explanations()",
         };

@@ -456,6 +456,15 @@ public sealed class CompiledQuery
             return;
         }
 
+        if (query.Includes.FirstOrDefault(static include => include.Kind == IncludeKind.Revisions) is { } revisions)
+        {
+            throw new QueryException(
+                QueryFault.Invalid,
+                "A group has no revisions. Include those of documents by a query of its own.",
+                revisions.Position
+            );
+        }
+
         string[] names = MembersOfComputedResults(query);
         foreach (
             var include in query.Includes.Where(static include =>

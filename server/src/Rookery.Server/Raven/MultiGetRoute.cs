@@ -6,6 +6,7 @@ using Rookery.Server.Access;
 using Rookery.Server.Raven.CompareExchange;
 using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.Queries;
+using Rookery.Server.Raven.Revisions;
 
 namespace Rookery.Server.Raven;
 
@@ -17,6 +18,7 @@ internal sealed class MultiGetRoute(
     ServerContext context,
     GetDocuments documents,
     GetCompareExchange values,
+    GetRevisions revisions,
     RunQuery queries
 )
 {
@@ -105,11 +107,12 @@ internal sealed class MultiGetRoute(
         {
             ("GET", "/docs") => (RavenParameters.Documents, documents.GetAsync),
             ("POST", "/docs") => (RavenParameters.DocumentsOfBody, documents.PostAsync),
+            ("GET", "/revisions") => (RavenParameters.Revisions, revisions.HandleAsync),
             ("GET", "/cmpxchg") => (RavenParameters.CompareExchangeValues, values.HandleAsync),
             ("POST", "/queries") => (RavenParameters.Query, queries.HandleAsync),
             _ => throw RefusedException.NotSupported(
                 $"{requested.Method} {requested.Url} inside multi_get of database '{database.Name}' is not supported "
-                    + "by this version: it takes GET and POST of its docs, GET of its cmpxchg, and POST of its "
+                    + "by this version: it takes GET and POST of its docs, GET of its cmpxchg and revisions, and POST of its "
                     + "queries."
             ),
         };

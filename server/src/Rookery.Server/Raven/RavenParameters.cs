@@ -27,6 +27,8 @@ internal static class RavenParameters
             "include*",
             "cmpxchg*",
             "counter*",
+            "revisions*",
+            "revisionsBefore",
             "txMode",
             "metadataOnly",
             "startsWith",
@@ -43,7 +45,7 @@ internal static class RavenParameters
 
     /// <summary>POST docs.</summary>
     public static RouteParameters DocumentsOfBody { get; } =
-        new("include*", "cmpxchg*", "counter*", "txMode", "metadataOnly", Consistency)
+        new("include*", "cmpxchg*", "counter*", "revisions*", "revisionsBefore", "txMode", "metadataOnly", Consistency)
         {
             Ignored = IgnoredForDocuments,
         };
@@ -102,6 +104,19 @@ internal static class RavenParameters
     /// <summary>GET cmpxchg.</summary>
     public static RouteParameters CompareExchangeValues { get; } =
         new("key*", "startsWith", "start", "pageSize", Consistency);
+
+    /// <summary>GET revisions.</summary>
+    public static RouteParameters Revisions { get; } =
+        new("id", "changeVector*", "before", "start", "pageSize", "metadataOnly", Consistency);
+
+    /// <summary>GET revisions/count.</summary>
+    public static RouteParameters RevisionCount { get; } = new("id", Consistency);
+
+    /// <summary>GET revisions/bin.</summary>
+    public static RouteParameters RevisionBin { get; } = new("start", "pageSize", Consistency);
+
+    /// <summary>POST admin/revisions/config and revisions/revert/docs, DELETE admin/revisions.</summary>
+    public static RouteParameters RevisionWrite { get; } = new() { TakesKey = true };
 
     /// <summary>PUT and DELETE of cmpxchg.</summary>
     public static RouteParameters CompareExchange { get; } = new("key", "index") { TakesKey = true };

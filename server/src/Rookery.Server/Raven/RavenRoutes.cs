@@ -15,6 +15,7 @@ using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.Indexes;
 using Rookery.Server.Raven.LongOperations;
 using Rookery.Server.Raven.Queries;
+using Rookery.Server.Raven.Revisions;
 using Rookery.Server.Raven.SetBased;
 using Rookery.Server.Raven.Streams;
 
@@ -47,6 +48,7 @@ public static class RavenRoutes
         MapDocuments(routes, context);
         MapReads(routes, context);
         MapAttachments(routes, context);
+        MapRevisions(routes, context, operations);
         MapIndexes(routes, context);
         MapLongOperations(routes, context, operations);
         MapChanges(routes, context, operations);
@@ -174,7 +176,13 @@ public static class RavenRoutes
         var values = new GetCompareExchange(context);
         Read(routes, context, "GET", "cmpxchg", values.HandleAsync).Taking(RavenParameters.CompareExchangeValues);
         Read(routes, context, "GET", "counters", new GetCounters(context).HandleAsync).Taking(RavenParameters.Counters);
-        Read(routes, context, "POST", "multi_get", new MultiGetRoute(context, documents, values, queries).HandleAsync)
+        Read(
+                routes,
+                context,
+                "POST",
+                "multi_get",
+                new MultiGetRoute(context, documents, values, new GetRevisions(context), queries).HandleAsync
+            )
             .Taking(RavenParameters.Read);
         Read(routes, context, "GET", "debug/identities", new IdentityRoutes(context).ListAsync)
             .Taking(RavenParameters.Read);
@@ -197,6 +205,30 @@ public static class RavenRoutes
         Write(routes, context, "DELETE", Path, change.DeleteAsync).Taking(RavenParameters.AttachmentDelete);
         Read(routes, context, "GET", Path, get.GetAsync).Taking(RavenParameters.Attachment);
         Read(routes, context, "HEAD", Path, GetAttachment.HeadAsync).Taking(RavenParameters.Attachment);
+    }
+
+    private static void MapRevisions(IEndpointRouteBuilder routes, ServerContext context, OperationRegistry operations)
+    {
+        const string Path = "revisions";
+        var configuration = new ConfigureRevisions(context);
+        var get = new GetRevisions(context);
+        Administrate(routes, context, "admin/revisions/config", configuration.PostAsync)
+            .Taking(RavenParameters.RevisionWrite);
+        Read(routes, context, "GET", Path + "/config", ConfigureRevisions.GetAsync).Taking(RavenParameters.Read);
+        Read(routes, context, "GET", Path, get.HandleAsync).Taking(RavenParameters.Revisions);
+        Read(routes, context, "GET", Path + "/count", GetRevisions.CountAsync).Taking(RavenParameters.RevisionCount);
+        Read(routes, context, "GET", Path + "/bin", new GetDeletedDocuments(context).HandleAsync)
+            .Taking(RavenParameters.RevisionBin);
+        var change = new ChangeRevisions(context);
+        Write(routes, context, "POST", Path + "/revert/docs", change.RevertAsync).Taking(RavenParameters.RevisionWrite);
+        var ofAll = new RevisionsOperations(context, operations);
+        Write(routes, context, "POST", Path + "/revert", ofAll.RevertAsync).Taking(RouteParameters.None);
+        Administrate(routes, context, "admin/revisions/config/enforce", ofAll.EnforceAsync)
+            .Taking(RouteParameters.None);
+        routes
+            .MapMethods(Database + "admin/revisions", ["DELETE"], RavenRoute.OnDatabase(context, change.DeleteAsync))
+            .For(RouteScope.Admin)
+            .Taking(RavenParameters.RevisionWrite);
     }
 
     private static void MapIndexes(IEndpointRouteBuilder routes, ServerContext context)

@@ -133,7 +133,7 @@ public sealed class RqlErrorTests
     [InlineData("from Users order by ^custom(a, 'sorter')", "custom()")]
     [InlineData("from Users select ^timeseries(from HeartRate)", "timeseries()")]
     [InlineData("from Users include a, ^timeseries('hr', null, null)", "timeseries()")]
-    [InlineData("from Users include ^revisions('p')", "revisions()")]
+    [InlineData("from Users where ^revisions('p')", "revisions()")]
     [InlineData("^declare timeseries t() { } from Users", "declare timeseries")]
     [InlineData("^with { from Users } as u match (u)", "with")]
     [InlineData("^match (u)", "match")]

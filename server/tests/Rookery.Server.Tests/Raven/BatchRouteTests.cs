@@ -96,7 +96,6 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     [InlineData("AttachmentCOPY")]
     [InlineData("TimeSeries")]
     [InlineData("CompareExchangePUT")]
-    [InlineData("ForceRevisionCreation")]
     public async Task Commands_of_unsupported_features_are_refused_by_name(string type)
     {
         string db = await server.CreateDatabaseAsync();
@@ -111,14 +110,14 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task A_put_that_forces_a_revision_is_refused()
+    public async Task A_put_forces_a_revision_by_a_known_strategy_only()
     {
         string db = await server.CreateDatabaseAsync();
         (
             await server.SendAsync(
                 "POST",
                 db + "/bulk_docs",
-                """{"Commands":[{"Id":"a","Document":{},"ForceRevisionCreationStrategy":"Before","Type":"PUT"}]}"""
+                """{"Commands":[{"Id":"a","Document":{},"ForceRevisionCreationStrategy":"After","Type":"PUT"}]}"""
             )
         ).IsRefusal(501, "ForceRevisionCreationStrategy");
         Assert.Equal(

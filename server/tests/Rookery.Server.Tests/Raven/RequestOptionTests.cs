@@ -114,8 +114,8 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     [InlineData("GET", "docs?startsWith=a&counter=likes", "counter")]
     [InlineData("GET", "docs?id=a&timeseries=hr&from=&to=", "timeseries")]
     [InlineData("GET", "docs?id=a&timeseriestime=hr&timeType=Last&timeValue=1&timeUnit=Hour", "timeseriestime")]
-    [InlineData("GET", "docs?id=a&revisions=p", "revisions")]
-    [InlineData("GET", "docs?id=a&revisionsBefore=2026-01-01", "revisionsBefore")]
+    [InlineData("GET", "docs?startsWith=a&revisions=p", "revisions")]
+    [InlineData("GET", "docs?startsWith=a&revisionsBefore=2026-01-01T00:00:00.0000000Z", "revisionsBefore")]
     [InlineData("GET", "docs?startsWith=a&cmpxchg=k", "cmpxchg")]
     [InlineData("PATCH", "docs?id=a&test=true", "test")]
     [InlineData("PATCH", "docs?id=a&debug=true", "debug")]
@@ -293,7 +293,7 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     }
 
     [Theory]
-    [InlineData("""{"Url":"/docs","Query":"?id=a&revisions=likes"}""", 501, "revisions")]
+    [InlineData("""{"Url":"/docs","Query":"?id=a&timeseries=likes"}""", 501, "timeseries")]
     [InlineData(
         """{"Url":"/queries","Query":"?ignoreLimit=true","Method":"POST","Content":"{}"}""",
         501,

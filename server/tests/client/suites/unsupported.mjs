@@ -8,7 +8,6 @@ export function unsupported(client, url) {
 
   const features = {
     "time series": session => session.timeSeriesFor("users/1", "heart").append(new Date(0), 60),
-    revisions: session => session.advanced.revisions.forceRevisionCreationFor("users/1"),
   }
 
   describe("an unsupported feature", () => {

@@ -63,6 +63,10 @@ internal readonly record struct BatchOperation(
                 json.WriteString("@collection"u8, DocumentJson.CollectionName(result.Collection));
                 json.WriteString("@change-vector"u8, database.ChangeVectorOf(result.Etag));
                 json.WriteString("@last-modified"u8, DocumentJson.Date(result.LastModifiedTicks));
+                WriteFlags(json, result);
+                break;
+            case OperationKind.Revision:
+                WriteForced(json, database, result);
                 break;
             case OperationKind.Delete:
                 json.WriteString("Type"u8, "DELETE"u8);
@@ -90,6 +94,31 @@ internal readonly record struct BatchOperation(
         }
 
         json.WriteEndObject();
+    }
+
+    // Clients replace the metadata of the document by these members, if a revision was created.
+    private void WriteForced(Utf8JsonWriter json, Database database, in OperationResult result)
+    {
+        json.WriteString("Type"u8, "ForceRevisionCreation"u8);
+        json.WriteBoolean("RevisionCreated"u8, result.Status == OperationStatus.Stored);
+        json.WriteString("@id"u8, result.Id ?? Id);
+        json.WriteString("@collection"u8, DocumentJson.CollectionName(result.Collection));
+        json.WriteString("@change-vector"u8, database.ChangeVectorOf(result.Etag));
+        json.WriteString("@last-modified"u8, DocumentJson.Date(result.LastModifiedTicks));
+        WriteFlags(json, result);
+    }
+
+    // Clients take the flags for those of the document.
+    private static void WriteFlags(Utf8JsonWriter json, in OperationResult result)
+    {
+        if ((result.High & OperationResult.HasRevisions) == 0)
+        {
+            return;
+        }
+
+        string attachments = (result.High & OperationResult.HasAttachments) == 0 ? "" : "HasAttachments, ";
+        string counters = (result.High & OperationResult.HasCounters) == 0 ? "" : "HasCounters, ";
+        json.WriteString("@flags"u8, $"{attachments}{counters}HasRevisions");
     }
 
     /// <summary>

@@ -98,6 +98,9 @@ internal static class DatabaseRecordBody
                         sent.Add(member);
                         RequireSameIndexes(ref value, member, DefinitionsIn(record, member));
                         break;
+                    case "Revisions" when value.TokenType == JsonTokenType.StartObject:
+                        RequireSameRevisions(ref value, defined);
+                        break;
                     case { } harmless when Array.IndexOf(Harmless, harmless) >= 0:
                         value.Skip();
                         break;
@@ -123,7 +126,10 @@ internal static class DatabaseRecordBody
             throw ChangesConfiguration(member);
         }
 
-        foreach (var member in existing.EnumerateObject().Where(member => !sent.Contains(member.Name)))
+        foreach (var member in existing
+                .EnumerateObject()
+                .Where(member => member.Name is not "Revisions" && !sent.Contains(member.Name))
+        )
         {
             RequireAllSent(member.Name, DefinitionsIn(existing, member.Name));
         }
@@ -210,6 +216,23 @@ internal static class DatabaseRecordBody
             }
         );
         RequireAllSent(member, defined);
+    }
+
+    // Only its own route changes the configuration of revisions.
+    private static void RequireSameRevisions(ref Utf8JsonReader value, JsonElement? defined)
+    {
+        var sent = JsonElement.ParseValue(ref value);
+        bool isSame =
+            defined is { } record
+            && record.TryGetProperty("Revisions", out var existing)
+            && IsSame(sent, existing, optional: []);
+        if (!isSame)
+        {
+            throw RefusedException.NotSupported(
+                "'Revisions' in the record of a database is not supported by this version. Nothing was changed; send "
+                    + "the configuration to POST admin/revisions/config."
+            );
+        }
     }
 
     private static void RequireAllSent(string member, Dictionary<string, JsonElement> notSent)

@@ -8,6 +8,7 @@ using Rookery.Documents.Databases;
 using Rookery.Server.Access;
 using Rookery.Server.Raven.Cluster;
 using Rookery.Server.Raven.Indexes;
+using Rookery.Server.Raven.Revisions;
 using OperationStatus = Rookery.Documents.Consensus.OperationStatus;
 
 namespace Rookery.Server.Raven.Databases;
@@ -148,7 +149,9 @@ internal sealed class DatabaseRoutes(ServerContext context)
             );
     }
 
-    /// <summary>Returns the part of a record that <see cref="GetAsync"/> answers to the caller about indexes.</summary>
+    /// <summary>
+    /// Returns the part of a record that <see cref="GetAsync"/> answers to the caller about indexes and revisions.
+    /// </summary>
     private JsonDocument IndexesOf(HttpContext http, Database database)
     {
         var record = new ArrayBufferWriter<byte>();
@@ -264,7 +267,9 @@ internal sealed class DatabaseRoutes(ServerContext context)
         }
     }
 
-    /// <summary>Writes the index definitions by name, for callers that may read the database.</summary>
+    /// <summary>
+    /// Writes the index definitions by name and the configuration of revisions, for callers that may read the database.
+    /// </summary>
     private void WriteIndexes(Utf8JsonWriter json, HttpContext http, Database database)
     {
         if (!Principal.Of(http).HasScope(AccessScopes.Read, database.Name))
@@ -285,6 +290,14 @@ internal sealed class DatabaseRoutes(ServerContext context)
                 IndexDefinitionJson.Write(json, index);
             }
 
+            json.WriteEndObject();
+        }
+
+        using var reader = database.OpenReader();
+        if (reader.ReadRevisionsConfiguration() is { IsEmpty: false } revisions)
+        {
+            json.WriteStartObject("Revisions"u8);
+            RevisionsConfigurationJson.Write(json, revisions);
             json.WriteEndObject();
         }
     }

@@ -97,7 +97,7 @@ internal sealed class StatisticsRoutes(ServerContext context)
         );
         json.WriteNumber("CountOfConflicts"u8, 0);
         json.WriteNumber("CountOfDocumentsConflicts"u8, 0);
-        json.WriteNumber("CountOfRevisionDocuments"u8, 0);
+        json.WriteNumber("CountOfRevisionDocuments"u8, statistics.Revisions);
         json.WriteNumber("CountOfAttachments"u8, statistics.Attachments.Attachments);
         json.WriteNumber("CountOfUniqueAttachments"u8, statistics.Attachments.Contents);
         json.WriteNumber("CountOfCounterEntries"u8, statistics.DocumentCounters);

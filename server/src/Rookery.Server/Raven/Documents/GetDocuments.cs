@@ -6,6 +6,7 @@ using Rookery.Documents.Nodes;
 using Rookery.Queries.Answering;
 using Rookery.Server.Raven.CompareExchange;
 using Rookery.Server.Raven.Counters;
+using Rookery.Server.Raven.Revisions;
 
 namespace Rookery.Server.Raven.Documents;
 
@@ -58,8 +59,8 @@ internal sealed class GetDocuments(ServerContext context)
         return !HasIncludes(http)
             ? ListDocuments.AnswerAsync(http, database, context)
             : throw RefusedException.NotSupported(
-                "The parameters 'include', 'cmpxchg' and 'counter' of GET docs are supported by this version only "
-                    + "together with 'id'."
+                "The parameters 'include', 'cmpxchg', 'counter', 'revisions' and 'revisionsBefore' of GET docs are "
+                    + "supported by this version only together with 'id'."
             );
     }
 
@@ -222,6 +223,12 @@ internal sealed class GetDocuments(ServerContext context)
         var slices = new RequestTimeSlices(context, http);
         using var includes = new IncludePaths(ReadPaths(http), context.QueryMemory, slices.CheckCancelled);
         using var values = new IncludePaths(ReadPaths(http, "cmpxchg"), context.QueryMemory, slices.CheckCancelled);
+        using var revisions = new IncludePaths(
+            ReadPaths(http, "revisions"),
+            context.QueryMemory,
+            slices.CheckCancelled
+        );
+        long? revisionsBefore = RevisionIncludes.ReadTicks(http);
         bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
         answer.Write("{\"Results\":["u8);
         int foundCount = 0;
@@ -240,6 +247,7 @@ internal sealed class GetDocuments(ServerContext context)
                     ref tag,
                     includes,
                     values,
+                    revisions,
                     out isFound,
                     out long neededBytes
                 )
@@ -294,6 +302,22 @@ internal sealed class GetDocuments(ServerContext context)
             tag = await CompareExchangeIncludes.WriteAsync(answer, reader, values.Ids, slices, tag);
         }
 
+        if (!revisions.IsEmpty || revisionsBefore is not null)
+        {
+            // The revisions may change while the documents do not.
+            tag.Add(reader.Current.Sequence);
+            await RevisionIncludes.WriteAsync(
+                answer,
+                reader.Database,
+                () => reader.Current,
+                reader.Pause,
+                revisions.Ids,
+                revisionsBefore is null ? [] : ids,
+                revisionsBefore is { } before ? [before] : [],
+                slices
+            );
+        }
+
         answer.Write("}"u8);
         return (true, tag);
     }
@@ -312,6 +336,7 @@ internal sealed class GetDocuments(ServerContext context)
         ref EntityTag tag,
         IncludePaths includes,
         IncludePaths values,
+        IncludePaths revisions,
         out bool isFound,
         out long neededBytes
     )
@@ -328,7 +353,10 @@ internal sealed class GetDocuments(ServerContext context)
 
         using (document)
         {
-            neededBytes = includes.BytesFor(document.Length) + (values.IsEmpty ? 0 : values.BytesFor(document.Length));
+            neededBytes =
+                includes.BytesFor(document.Length)
+                + (values.IsEmpty ? 0 : values.BytesFor(document.Length))
+                + (revisions.IsEmpty ? 0 : revisions.BytesFor(document.Length));
             if (!answer.TryReserve(neededBytes))
             {
                 return false;
@@ -343,6 +371,11 @@ internal sealed class GetDocuments(ServerContext context)
             if (!values.IsEmpty)
             {
                 values.Collect(document.View);
+            }
+
+            if (!revisions.IsEmpty)
+            {
+                revisions.Collect(document.View);
             }
 
             DocumentJson.Write(answer.Buffer, document, database, metadataOnly);
@@ -427,7 +460,11 @@ internal sealed class GetDocuments(ServerContext context)
     }
 
     private static bool HasIncludes(HttpContext http) =>
-        ReadPaths(http).Count > 0 || HasCompareExchange(http) || HasCounters(http);
+        ReadPaths(http).Count > 0
+        || HasCompareExchange(http)
+        || HasCounters(http)
+        || ReadPaths(http, "revisions").Count > 0
+        || RevisionIncludes.ReadTicks(http) is not null;
 
     private static bool HasCounters(HttpContext http) => ReadPaths(http, "counter").Count > 0;
 

@@ -8,6 +8,7 @@ using Rookery.Server.Raven.CompareExchange;
 using Rookery.Server.Raven.Counters;
 using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.Indexes;
+using Rookery.Server.Raven.Revisions;
 
 namespace Rookery.Server.Raven.Queries;
 
@@ -153,6 +154,11 @@ internal sealed class RunQuery(ServerContext context)
             context.QueryMemory,
             slices.CheckCancelled
         );
+        using var includedRevisions = new QueryRevisionIncludes(
+            answer.Plan.IncludedRevisions,
+            context.QueryMemory,
+            slices.CheckCancelled
+        );
         QueryEnvelope.Begin(output.Buffer);
         bool isFirst = true;
         while (await results.MoveNextAsync())
@@ -171,6 +177,7 @@ internal sealed class RunQuery(ServerContext context)
             }
 
             includedCounters.Collect(results);
+            includedRevisions.Collect(results);
 
             await SendWhenDueAsync(output, results, timings);
         }
@@ -210,6 +217,11 @@ internal sealed class RunQuery(ServerContext context)
         if (!includedCounters.IsEmpty)
         {
             await includedCounters.WriteAsync(output, results, slices);
+        }
+
+        if (!includedRevisions.IsEmpty)
+        {
+            await includedRevisions.WriteAsync(output, results, database, slices);
         }
 
         timings.EndPart("Results");

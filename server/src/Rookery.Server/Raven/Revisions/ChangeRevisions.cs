@@ -1,0 +1,187 @@
+using System.Buffers.Binary;
+using System.Text;
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
+using Rookery.Server.Raven.Documents;
+
+namespace Rookery.Server.Raven.Revisions;
+
+/// <summary>Removes revisions of named documents, and reverts named documents to revisions.</summary>
+internal sealed class ChangeRevisions(ServerContext context)
+{
+    private const int MaxBodyBytes = 4 << 20;
+    private const int MaxDocuments = 1024;
+
+    /// <summary>
+    /// DELETE admin/revisions with {"DocumentIds":[…],"RemoveForceCreatedRevisions":false} and optionally
+    /// RevisionsChangeVectors of one document, or From and To.
+    /// </summary>
+    public async Task DeleteAsync(HttpContext http, Database database)
+    {
+        RequireLevel();
+        var key = IdempotencyHeader.ReadOrRequestId(http);
+        CommandBuffer command;
+        int count;
+        using (var body = await RequestBody.ReadAsync(http, MaxBodyBytes, context.LargeRequests, BodyUse.Objects))
+        {
+            command = EncodeDelete(database, RevisionDeletion.Read(body.Span), key, out count);
+        }
+
+        var outcome = await HttpProposal.ProposeAsync(context, http, command);
+        if (outcome.Rejection is { } rejection)
+        {
+            await RavenErrors.WriteAsync(http, rejection, key.IsPresent);
+            return;
+        }
+
+        long deleted = 0;
+        for (int i = 0; i < count; i++)
+        {
+            deleted += outcome[i].Low;
+        }
+
+        await JsonResponse.SendAsync(http, json => json.WriteNumber("TotalDeletes"u8, deleted));
+    }
+
+    /// <summary>POST revisions/revert/docs with {"IdToChangeVector":{ID:CHANGE VECTOR,…}}: all or none.</summary>
+    public async Task RevertAsync(HttpContext http, Database database)
+    {
+        RequireLevel();
+        var key = IdempotencyHeader.ReadOrRequestId(http);
+        CommandBuffer command;
+        using (var body = await RequestBody.ReadAsync(http, MaxBodyBytes, context.LargeRequests, BodyUse.Objects))
+        {
+            command = EncodeRevert(database, body.Span, key);
+        }
+
+        var outcome = await HttpProposal.ProposeAsync(context, http, command);
+        if (outcome.Rejection is { } rejection)
+        {
+            await RavenErrors.WriteAsync(http, rejection, key.IsPresent);
+            return;
+        }
+
+        await EmptyResponse.AnswerNoContent(http);
+    }
+
+    /// <summary>Returns the refusal below the format level of revisions.</summary>
+    public static RefusedException BelowLevel() =>
+        RefusedException.NotSupported(
+            "Revisions are not supported while members may return to the previous version, which cannot read them. "
+                + "When all members run the new version, end the upgrade: `rookery cluster finalize-upgrade`."
+        );
+
+    private void RequireLevel()
+    {
+        if (context.Node.FormatLevel.Level < FormatLevel.Revisions)
+        {
+            throw BelowLevel();
+        }
+    }
+
+    private static CommandBuffer EncodeDelete(
+        Database database,
+        RevisionDeletion deletion,
+        IdempotencyKey key,
+        out int count
+    )
+    {
+        byte[] etags = new byte[sizeof(long) * deletion.ChangeVectors.Count];
+        for (int i = 0; i < deletion.ChangeVectors.Count; i++)
+        {
+            BinaryPrimitives.WriteInt64LittleEndian(
+                etags.AsSpan(sizeof(long) * i),
+                GetRevisions.EtagOf(database, deletion.ChangeVectors[i])
+            );
+        }
+
+        using var writer = new BatchWriter(CommandKind.Batch, database.Number, key);
+        foreach (byte[] id in deletion.Ids)
+        {
+            writer.Revision(
+                id,
+                new RevisionCommand
+                {
+                    Action = RevisionAction.Delete,
+                    IncludesForced = deletion.IncludesForced,
+                    FromTicks = deletion.FromTicks,
+                    ToTicks = deletion.ToTicks,
+                    Etags = etags,
+                }
+            );
+        }
+
+        count = writer.Count;
+        return writer.Complete();
+    }
+
+    private static CommandBuffer EncodeRevert(Database database, ReadOnlySpan<byte> body, IdempotencyKey key)
+    {
+        using var writer = new BatchWriter(CommandKind.Batch, database.Number, key);
+        JsonBody.Read(
+            body,
+            (ref Utf8JsonReader json) =>
+            {
+                JsonBody.ForEachMember(
+                    ref json,
+                    (string member, ref Utf8JsonReader value) =>
+                    {
+                        if (member is not "IdToChangeVector")
+                        {
+                            JsonBody.RequireNull(
+                                ref value,
+                                member,
+                                "the body of revisions/revert/docs",
+                                "IdToChangeVector"
+                            );
+                            return;
+                        }
+
+                        JsonBody.ForEachMember(
+                            ref value,
+                            (string id, ref Utf8JsonReader changeVector) =>
+                                Add(writer, database, id, JsonBody.ReadText(ref changeVector, id)),
+                            "'IdToChangeVector'"
+                        );
+                    }
+                );
+                return true;
+            }
+        );
+        return writer.Count > 0
+            ? writer.Complete()
+            : throw RefusedException.BadRequest(
+                "The body must name the documents and the revisions to revert to: {\"IdToChangeVector\":{\"users/1\":"
+                    + "\"A:7-…\"}}."
+            );
+    }
+
+    private static void Add(BatchWriter writer, Database database, string id, string? changeVector)
+    {
+        if (writer.Count == MaxDocuments)
+        {
+            throw RefusedException.BadRequest(
+                $"revisions/revert/docs reverts at most {MaxDocuments} documents at once. Nothing was stored; send "
+                    + "several requests."
+            );
+        }
+
+        long etag = string.IsNullOrEmpty(changeVector) ? 0 : GetRevisions.EtagOf(database, changeVector);
+        if (etag == 0)
+        {
+            throw RefusedException.BadRequest(
+                $"'{changeVector}' is the change vector of no revision of this database, so document {id} cannot be "
+                    + "reverted to it. Nothing was stored; GET revisions lists the revisions of a document."
+            );
+        }
+
+        writer.Revision(
+            DocumentIdParameter.Check(id),
+            new RevisionCommand { Action = RevisionAction.Revert, Etag = etag }
+        );
+    }
+}

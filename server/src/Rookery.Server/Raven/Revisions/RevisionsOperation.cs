@@ -1,0 +1,39 @@
+using System.Text.Json;
+using Rookery.Server.Raven.LongOperations;
+
+namespace Rookery.Server.Raven.Revisions;
+
+/// <summary>One operation on the revisions of all documents: its progress, which is also its result.</summary>
+/// <param name="database">Number of the operation's database.</param>
+/// <param name="id">The operation's number.</param>
+/// <param name="changedName">RavenDB's name for the number of changes.</param>
+internal sealed class RevisionsOperation(uint database, long id, string changedName) : LongOperation(database, id)
+{
+    private long _scannedDocuments;
+    private long _scannedRevisions;
+    private long _changed;
+
+    /// <summary>Counts a document and the revisions that it has.</summary>
+    public void AddScanned(long revisions)
+    {
+        Interlocked.Increment(ref _scannedDocuments);
+        Interlocked.Add(ref _scannedRevisions, revisions);
+    }
+
+    /// <summary>Counts documents that were reverted, or revisions that were removed.</summary>
+    public void AddChanged(long count) => Interlocked.Add(ref _changed, count);
+
+    /// <inheritdoc/>
+    public override void WriteProgress(Utf8JsonWriter json)
+    {
+        json.WriteNull("Message"u8);
+        json.WriteNumber("ScannedRevisions"u8, Interlocked.Read(ref _scannedRevisions));
+        json.WriteNumber("ScannedDocuments"u8, Interlocked.Read(ref _scannedDocuments));
+        json.WriteStartObject("Warnings"u8);
+        json.WriteEndObject();
+        json.WriteNumber(changedName, Interlocked.Read(ref _changed));
+    }
+
+    /// <inheritdoc/>
+    public override void WriteResult(Utf8JsonWriter json) => WriteProgress(json);
+}
