@@ -24,6 +24,9 @@ internal static class ExportRoute
     /// <summary>Header with the number of attachments whose contents are not in the export.</summary>
     public const string LeftOutAttachmentsHeader = "Rookery-Left-Out-Attachments";
 
+    /// <summary>Header with the number of revisions, which the export leaves out.</summary>
+    public const string LeftOutRevisionsHeader = "Rookery-Left-Out-Revisions";
+
     private const string ContentType = "application/x-ndjson; charset=utf-8";
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
@@ -48,6 +51,7 @@ internal static class ExportRoute
             http.Response.Headers[LeftOutAttachmentsHeader] = statistics.Attachments.Attachments.ToString(
                 CultureInfo.InvariantCulture
             );
+            http.Response.Headers[LeftOutRevisionsHeader] = statistics.Revisions.ToString(CultureInfo.InvariantCulture);
             await WriteAsync(answer, reader, new RequestTimeSlices(context, http));
         }
 

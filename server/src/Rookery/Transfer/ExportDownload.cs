@@ -17,6 +17,7 @@ internal static class ExportDownload
     private const string CountHeader = "Rookery-Documents";
     private const string LeftOutCountersHeader = "Rookery-Left-Out-Counters";
     private const string LeftOutAttachmentsHeader = "Rookery-Left-Out-Attachments";
+    private const string LeftOutRevisionsHeader = "Rookery-Left-Out-Revisions";
 
     /// <summary>Writes the documents to stdout, or to a file that appears only when it is complete.</summary>
     /// <param name="client">The node.</param>
@@ -124,14 +125,18 @@ internal static class ExportDownload
         leftOut.Describe() is not { } what
             ? ExitCode.Success
             : await Refusal.WriteAsync(
-                $"{what} are not in the export, which has only the names. All documents were exported. A backup has "
-                    + "all of it: `rookery backup`.",
+                $"{what} are not in the export{(leftOut.HasNames ? ", which has only the names" : "")}. All documents "
+                    + "were exported. A backup has all of it: `rookery backup`.",
                 ExitCode.Failure
             );
 
     private static Task<int> EndAsync(HttpResponseMessage answer) =>
         EndAsync(
-            new LeftOut(NumberIn(answer, LeftOutCountersHeader) ?? 0, NumberIn(answer, LeftOutAttachmentsHeader) ?? 0)
+            new LeftOut(
+                NumberIn(answer, LeftOutCountersHeader) ?? 0,
+                NumberIn(answer, LeftOutAttachmentsHeader) ?? 0,
+                NumberIn(answer, LeftOutRevisionsHeader) ?? 0
+            )
         );
 
     private static string DescribePartial(string? to, long documents, long expected)
