@@ -5,6 +5,7 @@ using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Parsing;
+using Rookery.Documents.Revisions;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Documents.Transfer;
 using Rookery.Journal;
@@ -409,10 +410,37 @@ public sealed class StateChangesTests
                 case < 24:
                     AddCounters(number, id);
                     break;
+                case 24:
+                    ConfigureRevisions(number);
+                    break;
+                case 25:
+                    ChangeRevisions(number, id);
+                    break;
                 default:
                     Put(database, number, id);
                     break;
             }
+        }
+
+        private void ConfigureRevisions(uint number)
+        {
+            var rule = random.Next(3) == 0 ? null : new RevisionRule { MinimumToKeep = random.Next(1, 5) };
+            node.Run(CommandEncoder.ConfigureRevisions(number, new RevisionsConfiguration(rule, [])));
+        }
+
+        // Forces or removes revisions; refused for a document that does not exist.
+        private void ChangeRevisions(uint number, string id)
+        {
+            using var writer = new BatchWriter(CommandKind.Batch, number);
+            writer.Revision(
+                Encoding.UTF8.GetBytes(id),
+                new RevisionCommand
+                {
+                    Action = random.Next(2) == 0 ? RevisionAction.Force : RevisionAction.Enforce,
+                    IncludesForced = true,
+                }
+            );
+            node.Propose(writer.Complete());
         }
 
         // Changes one to three counters; refused for a document that does not exist.

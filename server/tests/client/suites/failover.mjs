@@ -7,6 +7,7 @@ export const failover = {
   "cluster-wide transactions continue after the leader is killed, and none is half stored": transactionsAcrossLeaders,
   "increments of a counter continue after the leader is killed, and none is lost": countersAcrossLeaders,
   "documents expire, are refreshed and archived under the next leader": schedulesAcrossLeaders,
+  "revisions are kept of each write after the leader is killed, the same at every member": revisionsAcrossLeaders,
   "a node that is killed twice is used again each time": nodeFailsTwice,
   "a bulk insert continues while the leader changes": bulkInsertAcrossLeaders,
   "a bulk insert whose node is killed can be repeated": bulkInsertRepeated,
@@ -191,6 +192,53 @@ async function countersAcrossLeaders(t, client, cluster, database) {
     assert.deepEqual(values, values.map(() => values[0]), "every member has the same value")
     const most = acknowledged + unknown + workers.length
     assert.ok(values[0] >= acknowledged && values[0] <= most, `${values[0]}, of ${acknowledged} to ${most}`)
+  })
+}
+
+/**
+ * Each acknowledged write has a revision, in its order, and every member has the same revisions. A write that a client
+ * repeats after its connection broke may have two.
+ */
+async function revisionsAcrossLeaders(t, client, cluster, database) {
+  await withStore(client, cluster, database, async store => {
+    const configuration = new client.RevisionsConfiguration()
+    configuration.defaultConfig = Object.assign(new client.RevisionsCollectionConfiguration(), { disabled: false })
+    await store.maintenance.send(new client.ConfigureRevisionsOperation(configuration))
+    const acknowledged = [[], [], []]
+    const workers = acknowledged.map(async (names, worker) => {
+      for (let i = 0; i < 60; i++) {
+        const session = store.openSession()
+        await session.store(new User({ name: `${i}`, padding: "x".repeat(500) }), `revised/${worker}`)
+        await session.saveChanges().then(() => names.push(`${i}`), () => {})
+      }
+    })
+    await pause(200)
+    const dead = await cluster.leader()
+    await cluster.nodes[dead].kill()
+    await Promise.all(workers)
+    await cluster.start(dead)
+    t.diagnostic(`${acknowledged.map(names => names.length)} writes were acknowledged`)
+    for (const [worker, names] of acknowledged.entries()) {
+      const read = async url => {
+        const alone = new client.DocumentStore(url, database, cluster.authentication)
+        alone.conventions.disableTopologyUpdates = true
+        alone.initialize()
+        const revisions = await alone.openSession().advanced.revisions.getFor(`revised/${worker}`, { pageSize: 1000, documentType: User })
+        alone.dispose()
+        return revisions.map(revision => revision.name).reverse()
+      }
+
+      const first = await read(cluster.urls[0])
+      let at = -1
+      for (const name of names) {
+        at = first.indexOf(name, at + 1)
+        assert.ok(at >= 0, `the write of ${name} has a revision after the writes before it`)
+      }
+
+      for (const url of cluster.urls) {
+        assert.deepEqual(await read(url), first, url)
+      }
+    }
   })
 }
 
