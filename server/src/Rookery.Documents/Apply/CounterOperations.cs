@@ -261,7 +261,8 @@ internal sealed class CounterOperations : IDisposable
         }
 
         long stored = _document.Length + _names.Length;
-        return context.Patches.ChargeParts(stored, _document.Length + stored);
+        long copied = _document.Length + stored + RevisionRows.CostOfCounters(context, head);
+        return context.Patches.ChargeParts(stored, copied);
     }
 
     private void Merge(ReadOnlySpan<byte> oldNames)

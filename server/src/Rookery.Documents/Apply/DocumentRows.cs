@@ -46,6 +46,7 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
         long copied =
             bytes + (changesReferences ? (long)BytesPerReference * AttachmentList.CountOf(parts.Attachments) : 0);
         long stored = isDelete ? 0 : bytes;
+        copied += RevisionRows.CostOfCounters(context, document.Head);
         if (isKept)
         {
             // The previous version becomes a row.

@@ -30,11 +30,21 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
     {
         var configuration = RevisionsConfiguration.Decode(encoded);
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        context.Batch.Put(
-            Key.WritePrefix(key, context.Database.Number, Table.RevisionsConfiguration),
-            context.Etag,
-            encoded
-        );
+        var row = Key.WritePrefix(key, context.Database.Number, Table.RevisionsConfiguration);
+        try
+        {
+            if (context.Batch.TryGet(row, out var previous))
+            {
+                context.Batch.ReleaseLarge(previous, context.Etag);
+                previous.Dispose();
+            }
+        }
+        catch (DamagedException) when (context.TreatsDamagedAsMissing)
+        {
+            // An export of damaged data need not release the space of what it replaces.
+        }
+
+        context.Batch.Put(row, context.Etag, encoded);
         context.Database.Revisions = configuration.IsEmpty ? null : configuration;
         return new OperationResult
         {
@@ -215,7 +225,8 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
     }
 
     private static bool IsDelete(scoped in DocumentView revision) =>
-        !revision.Revisions.IsEmpty && ((RevisionFlags)revision.Revisions[0] & RevisionFlags.IsDelete) != 0;
+        !revision.Revisions.IsEmpty
+        && ((RevisionFlags)revision.Revisions[0] & RevisionFlags.IsDelete) != RevisionFlags.None;
 
     // The document gets the counters of the revision with their values. Rows of its present counters then belong to no
     // document, because their etags are lower than those of the new ones.
@@ -269,17 +280,23 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
 
         ReadAll(context, lowerId, previous, state);
         long removed = MarkRemoved(context, lowerId, previous, state, command);
+        if (removed != 0 && KeepDecodable(context, lowerId) is { } refusal)
+        {
+            RevisionRows.Trim(_revisions);
+            return Name(context, id, refusal);
+        }
+
+        if (removed != 0)
+        {
+            RemoveMarked(context, lowerId, previous, ref state);
+        }
+
+        RevisionRows.Trim(_revisions);
         if (removed == 0)
         {
             return null;
         }
 
-        if (KeepDecodable(context, lowerId) is { } refusal)
-        {
-            return Name(context, id, refusal);
-        }
-
-        RemoveMarked(context, lowerId, previous, ref state);
         result = new OperationResult
         {
             Status = OperationStatus.Deleted,
@@ -291,7 +308,7 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
     }
 
     // Reads all revisions, from the oldest to the newest; the last one is the document's version if that is a revision.
-    private void ReadAll(ApplyContext context, ReadOnlySpan<byte> lowerId, in Document previous, in RevisionState state)
+    private void ReadAll(ApplyContext context, ReadOnlySpan<byte> lowerId, in Document previous, RevisionState state)
     {
         _revisions.Clear();
         using (var found = RevisionRows.SourceOf(context).Seek(lowerId, state.FirstEtag, long.MaxValue))
@@ -315,7 +332,7 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
                 {
                     Etag = state.LiveEtag,
                     Ticks = head.LastModifiedTicks,
-                    IsForced = (flags & RevisionFlags.IsForced) != 0,
+                    IsForced = (flags & RevisionFlags.IsForced) != RevisionFlags.None,
                 }
             );
         }
@@ -325,7 +342,7 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
         ApplyContext context,
         ReadOnlySpan<byte> lowerId,
         in Document previous,
-        in RevisionState state,
+        RevisionState state,
         in RevisionCommand command
     )
     {

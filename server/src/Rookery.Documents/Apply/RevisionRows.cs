@@ -45,6 +45,17 @@ internal sealed class RevisionRows : IDisposable
         || (isDelete && context.Database.Revisions?.Find(document.Collection) is { Creates: true });
 
     /// <summary>
+    /// Returns the bytes to charge for reading the counters of a document, whose values a new revision contains.
+    /// </summary>
+    public static long CostOfCounters(ApplyContext context, scoped in DocumentView document)
+    {
+        const int BytesPerCounter = 512; // a look-up takes as long as copying this many bytes
+        return document.Counters.Count == 0 || !MayConcern(context)
+            ? 0
+            : (long)BytesPerCounter * document.Counters.Count;
+    }
+
+    /// <summary>
     /// Returns the bytes to charge for the revisions that the deletion of a document removes.
     /// </summary>
     public static long CostOfPurge(ApplyContext context, scoped in DocumentView document)
@@ -209,12 +220,7 @@ internal sealed class RevisionRows : IDisposable
     public static RevisionSource SourceOf(ApplyContext context) => new(context.Batch, context.Database.Number);
 
     /// <summary>Stores the state of an id's revisions, or removes it if there are none.</summary>
-    public static void WriteState(
-        ApplyContext context,
-        ReadOnlySpan<byte> lowerId,
-        in RevisionState state,
-        bool hadState
-    )
+    public static void WriteState(ApplyContext context, ReadOnlySpan<byte> lowerId, RevisionState state, bool hadState)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         var row = Key.WriteText(key, context.Database.Number, Table.RevisionStates, lowerId);
@@ -278,6 +284,18 @@ internal sealed class RevisionRows : IDisposable
         state.FirstEtag = firstLeft;
         state.Depth = Math.Min(state.Depth, state.Rows);
         context.Database.Counters.Revisions -= _removed.Count;
+        Trim(_removed);
+    }
+
+    /// <summary>Empties a list, and releases its memory if it was used for very many revisions.</summary>
+    public static void Trim(List<PeekedRevision> revisions)
+    {
+        const int IdleRevisions = 4096;
+        revisions.Clear();
+        if (revisions.Capacity > IdleRevisions)
+        {
+            revisions.TrimExcess();
+        }
     }
 
     /// <summary>
@@ -309,7 +327,7 @@ internal sealed class RevisionRows : IDisposable
     private long FindOldest(
         ApplyContext context,
         ReadOnlySpan<byte> lowerId,
-        in RevisionState state,
+        RevisionState state,
         long count,
         long? minimumAgeTicks
     )
@@ -403,7 +421,7 @@ internal sealed class RevisionRows : IDisposable
         else
         {
             context.Database.Counters.Revisions++;
-            _part.Append((byte)(RevisionFlags.IsRevision | (isForced ? RevisionFlags.IsForced : 0)));
+            _part.Append((byte)(RevisionFlags.IsRevision | (isForced ? RevisionFlags.IsForced : RevisionFlags.None)));
             RevisionCounters.Append(_part, context, lowerId, view.Counters.Stored);
         }
 

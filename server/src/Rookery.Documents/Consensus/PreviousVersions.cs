@@ -78,6 +78,9 @@ internal sealed class PreviousVersions(StorageEngine storage)
             case CommandKind.ChangeIndexes:
                 CheckIndexes(command);
                 return default;
+            case CommandKind.ConfigureRevisions:
+                CheckConfiguration(command.Database);
+                return default;
             default:
                 return default;
         }
@@ -406,6 +409,13 @@ internal sealed class PreviousVersions(StorageEngine storage)
                 row.Dispose(); // apply needs only its version
             }
         }
+    }
+
+    private void CheckConfiguration(uint database)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        using var snapshot = storage.OpenSnapshot();
+        CheckRow(snapshot, Key.WritePrefix(key, database, Table.RevisionsConfiguration));
     }
 
     private void CheckIndexes(scoped CommandReader command)

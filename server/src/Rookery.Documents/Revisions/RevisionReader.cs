@@ -3,7 +3,6 @@ using Rookery.Documents.Apply;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Stored;
-using Rookery.Storage;
 
 namespace Rookery.Documents.Revisions;
 
@@ -15,13 +14,22 @@ public sealed class RevisionReader : IDisposable
 {
     private readonly RevisionDecoder _decoder = new();
     private readonly byte[] _lowerId = new byte[DocumentId.MaxBytes];
-    private DatabaseReader _reader;
-    private RevisionSource _source;
+    private readonly Action? _check;
+    private readonly DatabaseReader _reader;
+    private readonly RevisionSource _source;
     private int _lowerIdLength;
+    private long _rowsRead;
     private long _nextBefore; // the walk continues with the newest row below this etag
 
     /// <summary>Begins to read in a snapshot.</summary>
-    public RevisionReader(in DatabaseReader reader) => ContinueIn(reader);
+    /// <param name="reader">The snapshot.</param>
+    /// <param name="check">Called regularly while many rows are read; may throw to end the work.</param>
+    public RevisionReader(in DatabaseReader reader, Action? check = null)
+    {
+        _check = check;
+        _reader = reader;
+        _source = new RevisionSource(reader.Snapshot, reader.Database.Number);
+    }
 
     /// <summary>Etag of the current revision.</summary>
     public long Etag { get; private set; }
@@ -36,7 +44,7 @@ public sealed class RevisionReader : IDisposable
     public long LastModifiedTicks => View.LastModifiedTicks;
 
     /// <summary>Whether the current revision stands for the deletion of the document.</summary>
-    public bool IsDeletion => ((RevisionFlags)View.Revisions[0] & RevisionFlags.IsDelete) != 0;
+    public bool IsDeletion => ((RevisionFlags)View.Revisions[0] & RevisionFlags.IsDelete) != RevisionFlags.None;
 
     /// <summary>Whether revisions of the current revision's collection are removed by number or age.</summary>
     public bool MayLackOldest =>
@@ -48,13 +56,6 @@ public sealed class RevisionReader : IDisposable
     public long Count { get; private set; }
 
     private ReadOnlySpan<byte> LowerId => _lowerId.AsSpan(0, _lowerIdLength);
-
-    /// <summary>Continues in another snapshot of the same database.</summary>
-    public void ContinueIn(in DatabaseReader reader)
-    {
-        _reader = reader;
-        _source = new RevisionSource(reader.Snapshot, reader.Database.Number);
-    }
 
     /// <summary>Selects a document, which may be deleted.</summary>
     /// <param name="id">Its id, in any casing.</param>
@@ -94,7 +95,7 @@ public sealed class RevisionReader : IDisposable
         using var rows = _source.Seek(LowerId, from: 0, _nextBefore, backward: true);
         while (count > 0 && rows.MoveNext())
         {
-            _reader.ThrowIfEnded();
+            CheckRegularly();
             _nextBefore = Key.LastNumberOf(rows.Key);
             count--;
         }
@@ -150,7 +151,7 @@ public sealed class RevisionReader : IDisposable
         {
             while (found == 0 && rows.MoveNext())
             {
-                _reader.ThrowIfEnded();
+                CheckRegularly();
                 var peeked = RevisionBytes.Peek(rows);
                 found = peeked.Ticks <= ticks ? peeked.Etag : 0;
             }
@@ -287,6 +288,16 @@ public sealed class RevisionReader : IDisposable
 
     /// <inheritdoc/>
     public void Dispose() => _decoder.Dispose();
+
+    private void CheckRegularly()
+    {
+        const int RowsBetweenChecks = 1024;
+        _reader.ThrowIfEnded();
+        if (++_rowsRead % RowsBetweenChecks == 0)
+        {
+            _check?.Invoke();
+        }
+    }
 
     private bool TryGetId(ReadOnlySpan<byte> key)
     {

@@ -75,8 +75,8 @@ internal readonly ref struct RevisionRow
         destination[0] = Format;
         destination[1] = (byte)(
             (isDelta ? DeltaFlag : 0)
-            | ((flags & RevisionFlags.IsForced) == 0 ? 0 : ForcedFlag)
-            | ((flags & RevisionFlags.IsDelete) == 0 ? 0 : DeleteFlag)
+            | ((flags & RevisionFlags.IsForced) == RevisionFlags.None ? 0 : ForcedFlag)
+            | ((flags & RevisionFlags.IsDelete) == RevisionFlags.None ? 0 : DeleteFlag)
         );
     }
 }

@@ -159,7 +159,7 @@ public static class DocumentWriter
     {
         var ofRevision = document.Revisions;
         var flags = ofRevision.IsEmpty ? RevisionFlags.None : (RevisionFlags)ofRevision[0];
-        bool isRevision = (flags & RevisionFlags.IsShown) != 0;
+        bool isRevision = (flags & RevisionFlags.IsShown) != RevisionFlags.None;
         if (!document.Attachments.IsEmpty)
         {
             written += AttachmentList.WriteJson(span[written..], document.Attachments);
@@ -184,7 +184,7 @@ public static class DocumentWriter
         written = FillFlag(span, written, start, "ForceCreated"u8, isRevision && Has(RevisionFlags.IsForced));
         return Fill(span, written, "\","u8);
 
-        bool Has(RevisionFlags flag) => (flags & flag) != 0;
+        bool Has(RevisionFlags flag) => (flags & flag) != RevisionFlags.None;
     }
 
     private static int FillFlag(Span<byte> span, int written, int start, ReadOnlySpan<byte> flag, bool isSet)

@@ -99,7 +99,7 @@ internal sealed class GetRevisions(ServerContext context)
         using var answer = new DocumentResponse(http, context.LargeRequests);
         using (var reader = new AnswerReader(database, answer))
         {
-            using var revisions = new RevisionReader(reader.Current);
+            using var revisions = new RevisionReader(reader.Current, slices.CheckCancelled);
             bool isFound = revisions.TrySelect(id);
             long total = revisions.Count;
             answer.Write("{\"Results\":["u8);
@@ -127,7 +127,7 @@ internal sealed class GetRevisions(ServerContext context)
         using var answer = new DocumentResponse(http, context.LargeRequests);
         using (var reader = new AnswerReader(database, answer))
         {
-            using var revisions = new RevisionReader(reader.Current);
+            using var revisions = new RevisionReader(reader.Current, slices.CheckCancelled);
             answer.Write("{\"Results\":["u8);
             if (revisions.TrySelect(id) && revisions.TryFindAt(ticks))
             {
@@ -152,7 +152,7 @@ internal sealed class GetRevisions(ServerContext context)
         using var answer = new DocumentResponse(http, context.LargeRequests);
         using (var reader = new AnswerReader(database, answer))
         {
-            using var revisions = new RevisionReader(reader.Current);
+            using var revisions = new RevisionReader(reader.Current, slices.CheckCancelled);
             answer.Write("{\"Results\":["u8);
             for (int i = 0; i < changeVectors.Count; i++)
             {

@@ -41,7 +41,7 @@ internal static class RevisionIncludes
     {
         answer.Write(",\"RevisionIncludes\":["u8);
         bool isFirst = true;
-        using var revisions = new RevisionReader(read());
+        using var revisions = new RevisionReader(read(), slices.CheckCancelled);
         foreach (string changeVector in changeVectors)
         {
             // Clients cannot read an include without a revision, so one that does not exist is left out.

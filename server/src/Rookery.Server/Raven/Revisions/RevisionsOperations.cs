@@ -3,6 +3,7 @@ using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
 using Rookery.Server.Access;
 using Rookery.Server.Raven.LongOperations;
+using Rookery.Storage;
 
 namespace Rookery.Server.Raven.Revisions;
 
@@ -99,6 +100,16 @@ internal sealed class RevisionsOperations(ServerContext context, OperationRegist
         catch (Exception failure) when (RavenErrors.AsRefusal(failure) is { } refused)
         {
             operation.Fail(refused);
+        }
+        catch (DamagedException damaged)
+        {
+            operation.Fail(
+                new RefusedException(
+                    StatusCodes.Status500InternalServerError,
+                    RavenType.RavenException,
+                    $"{damaged.Message} What was changed before stays changed."
+                )
+            );
         }
         finally
         {
