@@ -4,6 +4,7 @@ using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Records;
 using Rookery.Documents.Schedules;
+using Rookery.Documents.Subscriptions;
 using Rookery.Platform;
 using Rookery.Storage;
 
@@ -28,6 +29,7 @@ public sealed class Applier : IDisposable
     private readonly ClusterRecordOperations _records;
     private readonly ConfigurationOperations _configurations;
     private readonly IndexOperations _indexes = new();
+    private readonly SubscriptionOperations _subscriptions = new();
     private readonly List<DatabaseState> _touchedDatabases = [];
     private readonly List<(Database Database, DocumentChange Change)> _documentChanges = [];
 
@@ -169,6 +171,7 @@ public sealed class Applier : IDisposable
         _documentChanges.Clear();
         _records.DiscardChanges();
         _indexes.DiscardChanges();
+        _subscriptions.DiscardChanges();
         _nodeState.Reload();
         _catalog.Applied?.Invoke();
     }
@@ -287,7 +290,8 @@ public sealed class Applier : IDisposable
             is CommandKind.CompareExchange
                 or CommandKind.ExpireCompareExchange
                 or CommandKind.SetConfiguration
-                or CommandKind.ConfigureRevisions;
+                or CommandKind.ConfigureRevisions
+                or CommandKind.ChangeSubscription;
 
     private CommandOutcome Execute(long index, ref CommandReader command)
     {
@@ -349,6 +353,10 @@ public sealed class Applier : IDisposable
                     logTicks,
                     RevisionOperations.Configure(_context, command.ReadRevisionsConfiguration())
                 );
+            case CommandKind.ChangeSubscription:
+                return _subscriptions.Apply(_context, command.ReadSubscription(), out var changed) is { } unchanged
+                    ? new CommandOutcome(unchanged)
+                    : new CommandOutcome(index, logTicks, changed);
             case CommandKind.PutClientConfiguration:
                 return new CommandOutcome(
                     index,
@@ -532,12 +540,14 @@ public sealed class Applier : IDisposable
             database.Database.LastEtagForIndexes = database.LastEtagForIndexes;
             database.Database.LastEtag = database.Counters.LastEtag;
             database.Database.Configurations = database.Configurations;
+            database.Database.SignalWritten();
         }
 
         _catalog.ServerConfigurations = _nodeState.ServerConfigurations;
         _nodeState.PublishDatabases();
         _records.Publish();
         _indexes.Publish();
+        _subscriptions.Publish();
         foreach (var (database, change) in _documentChanges)
         {
             database.Changes.Publish(change);

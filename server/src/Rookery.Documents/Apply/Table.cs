@@ -105,6 +105,11 @@ internal static class Table
     public const byte RevisionsConfiguration = 23;
 
     /// <summary>
+    /// Data subscriptions: see <see cref="Subscriptions.SubscriptionKey"/>. Definitions and progress are separate rows.
+    /// </summary>
+    public const byte Subscriptions = 24;
+
+    /// <summary>
     /// Time of <c>@refresh</c> in ticks, etag → lower-cased id. Removed together with the document's version. Only in
     /// databases that keep schedules.
     /// </summary>
@@ -147,6 +152,7 @@ internal static class Table
         new(RevisionStates, "revisions of documents", ValueGroup),
         new(RevisionBin, "revisions of deleted documents", WalkedGroup, IsWalkedOnly: true),
         new(RevisionsConfiguration, "revisions configuration", MetaGroup),
+        new(Subscriptions, "subscriptions", MetaGroup),
         new(Refreshes, "refreshes of documents", WalkedGroup, IsWalkedOnly: true),
         new(Archivals, "archivals of documents", WalkedGroup, IsWalkedOnly: true),
     ];

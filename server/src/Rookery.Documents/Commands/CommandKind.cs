@@ -78,6 +78,12 @@ public enum CommandKind : byte
     /// Replaces the configuration of a database's revisions. Needs <see cref="FormatLevel.Revisions"/>.
     /// </summary>
     ConfigureRevisions = 20,
+
+    /// <summary>
+    /// Defines, changes or deletes a data subscription, records its progress, or drops its workers. Needs
+    /// <see cref="FormatLevel.Subscriptions"/>.
+    /// </summary>
+    ChangeSubscription = 21,
 }
 
 /// <summary>The kind of an operation in a batch. Numbers are part of the journal's format.</summary>

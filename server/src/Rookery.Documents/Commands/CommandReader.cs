@@ -3,6 +3,7 @@ using Rookery.Documents.Attachments;
 using Rookery.Documents.Indexes;
 using Rookery.Documents.Patching;
 using Rookery.Documents.Schedules;
+using Rookery.Documents.Subscriptions;
 using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
@@ -31,7 +32,7 @@ public ref struct CommandReader
         }
 
         Kind = (CommandKind)ReadByte();
-        if (Kind is < CommandKind.Batch or > CommandKind.ConfigureRevisions)
+        if (Kind is < CommandKind.Batch or > CommandKind.ChangeSubscription)
         {
             throw new CommandFormatException(
                 $"A command has kind {(int)Kind}, which this program does not know: start the newer program "
@@ -251,6 +252,41 @@ public ref struct CommandReader
             Definition = kind == IndexCommandKind.Put ? ReadPrefixedBytes() : default,
         };
         return true;
+    }
+
+    /// <summary>Reads the body of a <see cref="CommandKind.ChangeSubscription"/>.</summary>
+    public SubscriptionCommand ReadSubscription()
+    {
+        ReadOnlySpan<byte> head = ReadBytes(SubscriptionWriter.HeadBytes);
+        var kind = (SubscriptionCommandKind)head[0];
+        byte flags = head[1];
+        if (
+            kind is < SubscriptionCommandKind.Put or > SubscriptionCommandKind.Drop
+            || head[2] > (byte)SubscriptionStart.LastDocument
+        )
+        {
+            throw Broken();
+        }
+
+        return new SubscriptionCommand
+        {
+            Kind = kind,
+            ChangesMentor = (flags & SubscriptionWriter.ChangesMentor) != 0,
+            IsPinned = (flags & SubscriptionWriter.ChangesPin) == 0 ? null : (flags & SubscriptionWriter.Pinned) != 0,
+            IsDisabled =
+                (flags & SubscriptionWriter.ChangesState) == 0 ? null : (flags & SubscriptionWriter.Disabled) != 0,
+            Creates = (flags & SubscriptionWriter.Creates) != 0,
+            MustBeNew = (flags & SubscriptionWriter.MustBeNew) != 0,
+            StartKind = (SubscriptionStart)head[2],
+            Number = BinaryPrimitives.ReadInt64LittleEndian(head[3..]),
+            Start = BinaryPrimitives.ReadInt64LittleEndian(head[11..]),
+            Expected = BinaryPrimitives.ReadInt64LittleEndian(head[19..]),
+            ConnectedTicks = BinaryPrimitives.ReadInt64LittleEndian(head[27..]),
+            LowerName = ReadPrefixedBytes(),
+            Name = ReadPrefixedBytes(),
+            Mentor = ReadPrefixedBytes(),
+            Query = ReadPrefixedBytes(),
+        };
     }
 
     /// <summary>Reads the body of a <see cref="CommandKind.HiloNext"/>.</summary>

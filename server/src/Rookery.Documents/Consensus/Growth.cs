@@ -1,4 +1,5 @@
 using Rookery.Documents.Commands;
+using Rookery.Documents.Subscriptions;
 
 namespace Rookery.Documents.Consensus;
 
@@ -27,6 +28,8 @@ public static class Growth
                 return false; // small, and it can free space: the configuration of expiration
             case CommandKind.SetClusterRecords:
                 return false; // small, and needed when a cluster is full: members, certificates, tokens
+            case CommandKind.ChangeSubscription:
+                return reader.ReadSubscription().Kind == SubscriptionCommandKind.Put;
             case CommandKind.ChangeIndexes:
                 while (reader.TryReadIndex(out var index))
                 {

@@ -2,6 +2,7 @@ using Rookery.Documents.Changes;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Indexes;
 using Rookery.Documents.Revisions;
+using Rookery.Documents.Subscriptions;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Databases;
@@ -19,6 +20,7 @@ public sealed class Database
     private long _lastEtag;
     private long _lastEtagForIndexes;
     private long _lastIndexDeletion;
+    private readonly WriteSignal _written = new();
     private DatabaseConfigurations _configurations = DatabaseConfigurations.None;
     private Task<bool>? _removal;
     private RevisionsConfiguration? _revisions;
@@ -82,6 +84,8 @@ public sealed class Database
     internal ChangeHub<DocumentChange> Changes { get; } = new();
 
     internal ChangeHub<IndexChange> IndexChanges { get; } = new();
+
+    internal ChangeHub<SubscriptionChange> SubscriptionChanges { get; } = new();
 
     /// <summary>
     /// Etag of the last operation on this database that readers can see. Costs one volatile read, so a reader that
@@ -157,6 +161,26 @@ public sealed class Database
     public ChangeSubscription<IndexChange> SubscribeToIndexes() => IndexChanges.Subscribe();
 
     /// <summary>
+    /// Subscribes to the changes of data subscriptions applied from now on. Ends when the database is deleted.
+    /// </summary>
+    public ChangeSubscription<SubscriptionChange> FollowSubscriptions() => SubscriptionChanges.Subscribe();
+
+    /// <summary>
+    /// Waits until readers can see an operation on this database after an etag. Returns at once if they can already,
+    /// and when the database is deleted or replaced.
+    /// </summary>
+    /// <param name="etag">The etag of the last operation that the caller has seen.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    public async Task WaitForOperationAfterAsync(long etag, CancellationToken cancellationToken)
+    {
+        var next = _written.Next();
+        if (LastEtag <= etag && !_refusesReaders)
+        {
+            await next.WaitAsync(cancellationToken);
+        }
+    }
+
+    /// <summary>
     /// Prevents further readers. Called before any snapshot contains the deletion or replacement, so that a reader sees
     /// the whole database or is refused.
     /// </summary>
@@ -181,7 +205,12 @@ public sealed class Database
     {
         Changes.Complete();
         IndexChanges.Complete();
+        SubscriptionChanges.Complete();
+        _written.Set();
     }
+
+    /// <summary>Wakes those who wait for an operation. Costs one volatile read if nobody waits.</summary>
+    internal void SignalWritten() => _written.Set();
 
     /// <summary>Returns the change vector of <paramref name="etag"/> in this database: <c>A:ETAG-HISTORY</c>.</summary>
     public string ChangeVectorOf(long etag) => $"A:{etag}-{HistoryId}";

@@ -215,6 +215,16 @@ public sealed class NodeStore : IDisposable
             );
         }
 
+        if (command.Kind == CommandKind.ChangeSubscription && _level.Current.Level < FormatLevel.Subscriptions)
+        {
+            return new Rejection(
+                RejectionKind.Invalid,
+                "Data subscriptions cannot be defined while members may return to the previous version, which cannot "
+                    + "read them. When all members run the new version, end the upgrade: `rookery cluster "
+                    + "finalize-upgrade`."
+            );
+        }
+
         if (command.Kind == CommandKind.ConfigureRevisions && _level.Current.Level < FormatLevel.Revisions)
         {
             return new Rejection(
