@@ -25,6 +25,9 @@ internal sealed record ModelTombstone(string Id, string Collection, bool Moved);
 /// <summary>The model's expectation of a compare-exchange value.</summary>
 internal sealed record ModelValue(string Key, string Body, long Index, long ExpiresAtTicks);
 
+/// <summary>The model's expectation of a subscription.</summary>
+internal sealed record ModelSubscription(string Name, long Number, string Query, long Progress, bool IsAcknowledged);
+
 /// <summary>The model's expectation of a database.</summary>
 internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
 {
@@ -44,6 +47,13 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
     /// <summary>Counters by lower-cased id of the document, a zero byte and lower-cased name.</summary>
     public ImmutableSortedDictionary<string, (string Name, long Value)> Counters { get; init; } =
         ImmutableSortedDictionary.Create<string, (string Name, long Value)>(StringComparer.Ordinal);
+
+    /// <summary>Subscriptions by lower-cased name.</summary>
+    public ImmutableSortedDictionary<string, ModelSubscription> Subscriptions { get; init; } =
+        ImmutableSortedDictionary.Create<string, ModelSubscription>(StringComparer.Ordinal);
+
+    /// <summary>The last number of a subscription.</summary>
+    public long LastSubscription { get; init; }
 
     /// <summary>Idempotency keys, each with its command and the expected outcome.</summary>
     public ImmutableDictionary<ulong, (byte[] Command, string Answer)> Keys { get; init; } =

@@ -4,6 +4,7 @@ using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Schedules;
 using Rookery.Documents.Stored;
+using Rookery.Documents.Subscriptions;
 
 namespace Rookery.Crash.Tests;
 
@@ -35,6 +36,7 @@ internal static class ModelComparison
             CheckDocuments(reader, expected, $"{story}: {expected.Name}");
             CheckChangesAndCollections(reader, expected, $"{story}: {expected.Name}");
             CheckValues(reader, expected, $"{story}: {expected.Name}");
+            CheckSubscriptions(reader, expected, $"{story}: {expected.Name}");
             CheckDocumentCounters(reader, expected, $"{story}: {expected.Name}");
             CheckConfigurations(database, expected, $"{story}: {expected.Name}");
             CheckStatistics(reader, expected, $"{story}: {expected.Name}");
@@ -200,6 +202,21 @@ internal static class ModelComparison
         int withExpiry = actual.Count(value => value.ExpiresAtTicks != 0);
         AssertEqual([withExpiry], [expiring], $"{story}: expiring values");
     }
+
+    private static void CheckSubscriptions(in DatabaseReader reader, ModelDatabase expected, string story) =>
+        AssertEqual(
+            expected.Subscriptions.Values,
+            SubscriptionRows
+                .ReadAll(reader)
+                .Select(record => new ModelSubscription(
+                    record.Name,
+                    record.Number,
+                    record.Query,
+                    record.Progress,
+                    record.AcknowledgedTicks > 0
+                )),
+            $"{story}: subscriptions"
+        );
 
     // The names come from the documents, the values from the counters' own rows.
     private static void CheckDocumentCounters(in DatabaseReader reader, ModelDatabase expected, string story)

@@ -17,6 +17,7 @@ internal sealed class RandomCommands
     private readonly RandomInputs _inputs;
     private readonly RandomExchanges _exchanges;
     private readonly RandomSchedules _schedules;
+    private readonly RandomSubscriptions _subscriptions;
     private int _keys;
 
     public RandomCommands(int seed, SimulatedTimeProvider time, Model start)
@@ -26,6 +27,7 @@ internal sealed class RandomCommands
         _inputs = new RandomInputs(_random, time);
         _exchanges = new RandomExchanges(_random, _inputs, time);
         _schedules = new RandomSchedules(_random, time);
+        _subscriptions = new RandomSubscriptions(_random);
         _keys = (int)start.Databases.Values.SelectMany(database => database.Keys.Keys).DefaultIfEmpty().Max();
         Model = start;
     }
@@ -34,8 +36,8 @@ internal sealed class RandomCommands
     public Model Model { get; private set; }
 
     /// <summary>
-    /// Whether compare-exchange values, cluster-wide transactions, configurations and scheduled documents are among the
-    /// commands. Without them, a seed gives the same work as in earlier versions of the tests.
+    /// Whether compare-exchange values, cluster-wide transactions, configurations, scheduled documents and subscriptions
+    /// are among the commands. Without them, a seed gives the same work as in earlier versions of the tests.
     /// </summary>
     public bool WithValues
     {
@@ -62,7 +64,8 @@ internal sealed class RandomCommands
             (_, < 9) => Records(),
             (_, < 23) when WithValues => _exchanges.Exchange(Model, database),
             (_, < 37) when WithValues => _exchanges.ClusterTransaction(Model, database),
-            (_, < 47) when WithValues => _schedules.Next(Model, database),
+            (_, < 43) when WithValues => _schedules.Next(Model, database),
+            (_, < 48) when WithValues => _subscriptions.Next(Model, database),
             (_, < 60) => Batch(database),
             (_, < 68) => BulkPut(database),
             (_, < 74) => Merge(database),
