@@ -23,6 +23,16 @@ public sealed record NotCondition(Condition Inner, int Position) : Condition(Pos
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record EveryCondition(int Position) : Condition(Position);
 
+/// <summary>
+/// A call of a declared function, compared with a value or alone: <c>total(o) &gt; 100</c>. Only in the criteria of
+/// subscriptions (<see cref="RqlParser.ParseCriteria"/>).
+/// </summary>
+/// <param name="Script">The condition as JavaScript.</param>
+/// <param name="CalledOnDocument">The function that is called as <c>f.call(o)</c>: its first argument is its
+/// <c>this</c>. Null if it is called as <c>f(o)</c>.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
+public sealed record ScriptCondition(string Script, string? CalledOnDocument, int Position) : Condition(Position);
+
 /// <summary>Comparison of a field and a value.</summary>
 public enum ComparisonOperator
 {

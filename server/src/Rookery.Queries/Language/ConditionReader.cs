@@ -92,6 +92,16 @@ internal sealed class ConditionReader(RqlReader reader, RqlFieldReader fields)
         }
 
         var name = fields.ReadName("a field or a condition");
+        if (
+            name.IsFunction
+            && fields.AllowsCalls
+            && CallReader.TryRead(reader, fields, name, out string? onDocument) is { } call
+        )
+        {
+            string script = CurrentOperator() is { } comparison ? CallReader.Compare(reader, call, comparison) : call;
+            return new ScriptCondition(script, onDocument, position);
+        }
+
         return name.IsFunction && TryReadFunction(name.Function, position) is { } condition
             ? condition
             : ReadComparison(fields.TryReadFunction(name) ?? throw fields.UnknownFunction(name), position);

@@ -9,6 +9,9 @@ internal sealed class RqlFieldReader(RqlReader reader)
     /// <summary>The functions that the query declares.</summary>
     public IReadOnlyList<DeclaredFunction> Functions { get; init; } = [];
 
+    /// <summary>Whether conditions may call <see cref="Functions"/>.</summary>
+    public bool AllowsCalls { get; init; }
+
     /// <summary>The alias of <c>from</c>, which paths may begin with; null if there is none.</summary>
     public string? Alias { get; set; }
 

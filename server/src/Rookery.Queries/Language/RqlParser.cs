@@ -7,12 +7,21 @@ public static class RqlParser
     /// <param name="text">The text in RQL. The caller limits its length.</param>
     /// <exception cref="QueryException">The text is not a query, or uses a part of RQL that this version
     /// lacks.</exception>
-    public static Query Parse(string text)
+    public static Query Parse(string text) => Parse(text, isCriteria: false);
+
+    /// <summary>
+    /// Parses the query of a subscription, whose conditions may also call declared functions
+    /// (<see cref="ScriptCondition"/>).
+    /// </summary>
+    /// <inheritdoc cref="Parse(string)"/>
+    public static Query ParseCriteria(string text) => Parse(text, isCriteria: true);
+
+    private static Query Parse(string text, bool isCriteria)
     {
         ArgumentNullException.ThrowIfNull(text);
         var reader = new RqlReader(text);
         var functions = ReadFunctions(reader);
-        var fields = new RqlFieldReader(reader) { Functions = functions };
+        var fields = new RqlFieldReader(reader) { Functions = functions, AllowsCalls = isCriteria };
         var source = ReadSource(reader);
         fields.Alias = source.Alias;
         return SimplifySummary(NameGroupKey(new ClauseReader(reader, fields, functions).Read(source)));
@@ -152,6 +161,11 @@ public static class RqlParser
             : throw reader.Unexpected("the name of a collection");
         bool isIndex = first.IsKeyword("index");
         string name = reader.TakeRestOfName(isIndex ? reader.TakeName("the name of an index") : first.Text);
+        if (!isIndex && reader.Current.IsSymbol("("))
+        {
+            throw UnsupportedParts.Refusal("(Revisions = true)", reader.Current.Position);
+        }
+
         string? alias = null;
         if (
             reader.Accept("as")

@@ -55,6 +55,17 @@ public static class QueryScripts
         return new SelectionScript(program, parameters.ToJson(), part.Position);
     }
 
+    /// <summary>
+    /// Compiles a condition that calls declared functions. Its program returns an
+    /// object if the condition holds, otherwise null.
+    /// </summary>
+    /// <param name="query">The query.</param>
+    /// <param name="condition">The condition as JavaScript.</param>
+    /// <param name="position">Its position in the query's text.</param>
+    /// <exception cref="QueryException">The script is refused.</exception>
+    internal static ScriptProgram ConditionOf(Query query, string condition, int position) =>
+        Compile(() => SourceOf(query).CompileSelection(new ScriptPart($"({condition}) ? {{}} : null", position)));
+
     /// <summary>Compiles the script of a query's <c>update</c>.</summary>
     /// <param name="query">The query.</param>
     /// <param name="changesMetadata">See <see cref="QueryScript.CompileUpdate"/>.</param>
