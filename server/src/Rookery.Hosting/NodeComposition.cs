@@ -225,6 +225,7 @@ internal static class NodeComposition
         return new ServerOptions
         {
             Listen = configuration.Listen,
+            TcpListen = configuration.TcpListen,
             IsSecure = configuration.IsSecure,
             NodeTag = identity?.Tag ?? "A",
             NodeName = identity?.Name ?? string.Empty,

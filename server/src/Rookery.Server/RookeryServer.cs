@@ -1,4 +1,5 @@
 using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
@@ -12,6 +13,7 @@ using Rookery.Server.Dashboard;
 using Rookery.Server.FastPath;
 using Rookery.Server.Observation;
 using Rookery.Server.Operations;
+using Rookery.Server.Subscriptions;
 using Rookery.Server.Support;
 using Rookery.Server.Transfer;
 
@@ -253,6 +255,34 @@ public static class RookeryServer
                         return next(connection);
                     }
                 );
+            }
+        );
+        ListenForWorkers(kestrel, context);
+    }
+
+    // RavenDB's TCP protocol, which carries the documents of subscriptions.
+    private static void ListenForWorkers(KestrelServerOptions kestrel, ServerContext context)
+    {
+        if (context.Options.TcpListen is not { } listen)
+        {
+            return;
+        }
+
+        kestrel.Listen(
+            listen,
+            endpoint =>
+            {
+                var workers = new SubscriptionEndpoint(context);
+                var byAddress = new ConnectionsByAddress(AddressLimitBounds.Low, context.Log, context.Time);
+                context.Subscriptions.Port = () => endpoint.IPEndPoint!.Port;
+                endpoint.Use(next => connection => byAddress.RunAsync(connection, next));
+                endpoint.Use(next => connection => workers.AdmitAsync(connection, next));
+                if (context.Options.IsSecure)
+                {
+                    endpoint.UseHttps(new SecureEndpoint(context.Options.Identity ?? (static () => null)).ToOptions());
+                }
+
+                endpoint.Run(workers.ServeAsync);
             }
         );
     }

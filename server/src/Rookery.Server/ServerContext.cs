@@ -100,6 +100,9 @@ public sealed class ServerContext(
             () => new QueryEngine(Indexes, AutomaticIndexes, QueryMemory, time, Stopping)
         );
 
+    /// <summary>The subscriptions whose workers are connected to this node.</summary>
+    internal Subscriptions.ServedSubscriptions Subscriptions { get; } = new(memory.TotalBytes);
+
     /// <summary>Decides who may use which route.</summary>
     internal AccessGate Access => LazyInitializer.EnsureInitialized(ref _access, () => new AccessGate(this));
 

@@ -14,6 +14,12 @@ public sealed record ServerOptions
     public required IPEndPoint Listen { get; init; }
 
     /// <summary>
+    /// Address and port for RavenDB's TCP protocol, which carries the documents of subscriptions; port 0 for any free
+    /// one. Null to not listen.
+    /// </summary>
+    public IPEndPoint? TcpListen { get; init; }
+
+    /// <summary>
     /// Whether the server speaks TLS and requires a credential. Otherwise it speaks plain HTTP and every caller is an
     /// administrator.
     /// </summary>

@@ -34,6 +34,12 @@ internal static class ServeCommand
                 + "port + 1000, or - 1000 from port 64536 on].",
             HelpName = "ADDRESS:PORT",
         };
+        var tcpListen = new Option<string?>("--tcp-listen")
+        {
+            Description =
+                "Address for the TCP connections of subscriptions [default: that of --listen, with any free port].",
+            HelpName = "ADDRESS:PORT",
+        };
         var welcome = new Option<string?>("--welcome")
         {
             Description =
@@ -86,6 +92,7 @@ internal static class ServeCommand
             data,
             listen,
             peerListen,
+            tcpListen,
             welcome,
             peers,
             publicUrl,
@@ -105,6 +112,7 @@ internal static class ServeCommand
                         Listen = parsed.GetValue(listen),
                         Journal = parsed.GetValue(journal),
                         PeerListen = parsed.GetValue(peerListen),
+                        TcpListen = parsed.GetValue(tcpListen),
                         Welcome = parsed.GetValue(welcome),
                         Peers = parsed.GetValue(peers),
                         PublicUrl = parsed.GetValue(publicUrl),

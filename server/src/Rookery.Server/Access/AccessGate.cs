@@ -94,6 +94,37 @@ internal sealed class AccessGate(ServerContext context)
     }
 
     /// <summary>
+    /// Returns why the client of a connection that is not HTTP may not read a database; null if it may. Only a client
+    /// certificate identifies it.
+    /// </summary>
+    /// <param name="certificate">The client's certificate; null if it sent none.</param>
+    /// <param name="database">Name of the database.</param>
+    public AccessRefusal? WhyNoReader(X509Certificate2? certificate, string database)
+    {
+        if (!context.Options.IsSecure)
+        {
+            return null;
+        }
+
+        if (certificate is null)
+        {
+            return Unauthenticated("No client certificate came with the connection.");
+        }
+
+        if (IdentifyByCertificate(items: null, certificate, out var principal) is { } refusal)
+        {
+            return refusal;
+        }
+
+        return principal!.HasScope(AccessScopes.Read, database)
+            ? null
+            : new AccessRefusal(
+                StatusCodes.Status403Forbidden,
+                $"A subscription needs the scope read in database '{database}', which '{principal.Name}' does not have."
+            );
+    }
+
+    /// <summary>
     /// Returns why a token cannot begin a session; null if it can. In that case <paramref name="hash"/> receives the
     /// token's hash for <see cref="Sessions"/>.
     /// </summary>
@@ -168,7 +199,11 @@ internal sealed class AccessGate(ServerContext context)
         if (http.Connection.ClientCertificate is { } certificate)
         {
             kind = CredentialKind.Certificate;
-            return IdentifyByCertificate(http, certificate, out principal);
+            return IdentifyByCertificate(
+                http.Features.Get<IConnectionItemsFeature>()?.Items,
+                certificate,
+                out principal
+            );
         }
 
         if (SessionCookie.Of(http) is { } cookie)
@@ -270,7 +305,7 @@ internal sealed class AccessGate(ServerContext context)
     /// Identifies the caller by certificate. The connection caches the result until the access records change.
     /// </summary>
     private AccessRefusal? IdentifyByCertificate(
-        HttpContext http,
+        IDictionary<object, object?>? items,
         X509Certificate2 certificate,
         out Principal? principal
     )
@@ -282,7 +317,6 @@ internal sealed class AccessGate(ServerContext context)
         }
 
         var current = Table(node);
-        var items = http.Features.Get<IConnectionItemsFeature>()?.Items;
         if (items is not null && Recall(items, authorization: []) is { } cached)
         {
             principal = cached;

@@ -67,6 +67,7 @@ public static class ConfigurationFile
                 "journal" => settings with { Journal = ReadText(name) },
                 "listen" => settings with { Listen = ReadText(name) },
                 "peerListen" => settings with { PeerListen = ReadText(name) },
+                "tcpListen" => settings with { TcpListen = ReadText(name) },
                 "welcome" => settings with { Welcome = ReadText(name) },
                 "peers" => settings with { Peers = ReadText(name) },
                 "publicUrl" => settings with { PublicUrl = ReadText(name) },

@@ -33,6 +33,12 @@ public sealed record ServeConfiguration(
     /// <summary>Address and port for the other members of the cluster.</summary>
     public required IPEndPoint PeerListen { get; init; }
 
+    /// <summary>
+    /// Address and port for RavenDB's TCP protocol, which carries the documents of subscriptions; port 0 for any free
+    /// one.
+    /// </summary>
+    public required IPEndPoint TcpListen { get; init; }
+
     /// <summary>Address and port of the welcome page; null if it is not served.</summary>
     public IPEndPoint? Welcome { get; private init; }
 
@@ -90,6 +96,7 @@ public sealed record ServeConfiguration(
         {
             IsSecure = isSecure,
             PeerListen = ParsePeerListen(settings.PeerListen, endpoint),
+            TcpListen = ParseTcpListen(settings.TcpListen, endpoint, settings.Insecure is true || isSecure),
             Welcome = ParseWelcome(settings.Welcome, isSecure),
             Peers =
                 settings.Peers?.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries)
@@ -116,6 +123,30 @@ public sealed record ServeConfiguration(
             ? UsableOf(endpoint, Socket.OSSupportsIPv6)
             : throw new ConfigurationException(
                 $"The address to listen on for other members must look like [::]:9080, not like \"{listen}\"."
+            );
+    }
+
+    // Clients learn the port by HTTP, so that any free one serves them, unless a firewall must know it.
+    private static IPEndPoint ParseTcpListen(string? listen, IPEndPoint clients, bool mayLeaveMachine)
+    {
+        if (listen is null)
+        {
+            return new IPEndPoint(clients.Address, port: 0);
+        }
+
+        if (!IPEndPoint.TryParse(listen, out var endpoint))
+        {
+            throw new ConfigurationException(
+                $"The address to listen on for subscriptions must look like [::]:38888, not like \"{listen}\"."
+            );
+        }
+
+        return mayLeaveMachine || IPAddress.IsLoopback(endpoint.Address)
+            ? UsableOf(endpoint, Socket.OSSupportsIPv6)
+            : throw new ConfigurationException(
+                $"Listening on {listen} for subscriptions would let anyone who reaches this machine read all data, "
+                    + "because without https no credential is asked for; listen on 127.0.0.1, say https, or say "
+                    + "--insecure."
             );
     }
 

@@ -17,6 +17,9 @@ public sealed record ServeSettings
     /// <summary>Where to listen for the other members (<c>address:port</c>).</summary>
     public string? PeerListen { get; init; }
 
+    /// <summary>Where to listen for RavenDB's TCP protocol (<c>address:port</c>).</summary>
+    public string? TcpListen { get; init; }
+
     /// <summary>Where to serve the welcome page over plain HTTP (<c>address:port</c>).</summary>
     public string? Welcome { get; init; }
 
@@ -57,6 +60,7 @@ public sealed record ServeSettings
             Journal = Journal ?? fallback.Journal,
             Listen = Listen ?? fallback.Listen,
             PeerListen = PeerListen ?? fallback.PeerListen,
+            TcpListen = TcpListen ?? fallback.TcpListen,
             Welcome = Welcome ?? fallback.Welcome,
             Peers = Peers ?? fallback.Peers,
             PublicUrl = PublicUrl ?? fallback.PublicUrl,

@@ -4,6 +4,7 @@ using Microsoft.AspNetCore.Routing;
 using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Alerts;
+using Rookery.Server.Subscriptions;
 
 namespace Rookery.Server.Operations;
 
@@ -52,6 +53,7 @@ internal static class MetricsRoute
         CertificateHealth.Add(text, context);
         BoardHealth.Add(text, context.Options.Board);
         context.Options.MachineNotes?.Invoke().Add(text);
+        AddSubscriptions(text, context.Subscriptions);
         if (context.Readiness.Node is { Diagnosis: null } node)
         {
             NodeMetrics.Add(text, node);
@@ -60,6 +62,26 @@ internal static class MetricsRoute
 
         ProcessMetrics.Add(text);
         return text.ToString();
+    }
+
+    private static void AddSubscriptions(PrometheusText text, ServedSubscriptions subscriptions)
+    {
+        text.Gauge("rookery_subscription_workers", "Workers of subscriptions that are connected to this node.")
+            .Sample(subscriptions.Workers);
+        text.Counter("rookery_subscription_documents_total", "Documents sent to workers of subscriptions.")
+            .Sample(subscriptions.Documents);
+        text.Counter("rookery_subscription_batches_total", "Batches sent to workers of subscriptions.")
+            .Sample(subscriptions.Batches);
+        text.Counter(
+                "rookery_subscription_acknowledgements_total",
+                "Acknowledgements of workers that are stored in the log."
+            )
+            .Sample(subscriptions.Acknowledgements);
+        text.Counter(
+                "rookery_subscription_connections_refused_total",
+                "TCP connections closed on arrival, or refused because of their credential or for lack of room."
+            )
+            .Sample(subscriptions.Refused);
     }
 
     private static void AddAlerts(PrometheusText text, IReadOnlyList<ActiveAlert> active)

@@ -15,6 +15,8 @@ internal static class RavenType
         "Raven.Client.Exceptions.ClusterTransactionConcurrencyException";
     public const string DocumentDoesNotExist = "Raven.Client.Exceptions.Documents.DocumentDoesNotExistException";
     public const string CounterOverflow = "Raven.Client.Exceptions.Documents.Counters.CounterOverflowException";
+    public const string SubscriptionDoesNotExist =
+        "Raven.Client.Exceptions.Documents.Subscriptions.SubscriptionDoesNotExistException";
     public const string DatabaseDoesNotExist = "Raven.Client.Exceptions.Database.DatabaseDoesNotExistException";
     public const string DatabaseDisabled = "Raven.Client.Exceptions.Database.DatabaseDisabledException";
     public const string NoLeader = "Raven.Client.Exceptions.Cluster.NoLeaderException";

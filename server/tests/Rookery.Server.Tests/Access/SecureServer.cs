@@ -101,6 +101,7 @@ public sealed class SecureServer : IAsyncLifetime
         var options = new ServerOptions
         {
             Listen = new IPEndPoint(IPAddress.Loopback, 0),
+            TcpListen = new IPEndPoint(IPAddress.Loopback, 0),
             IsSecure = IsSecure,
             Identity = () => Identity,
             NodeName = "pi-1",
@@ -119,7 +120,7 @@ public sealed class SecureServer : IAsyncLifetime
         Context.Readiness.MarkOpen(_node, _indexes);
         _app = RookeryServer.Build(Context);
         await _app.StartAsync();
-        Address = new Uri(_app.Urls.Single());
+        Address = new Uri(_app.Urls.First()); // the second is that of subscriptions
         foreach (string name in (string[])["Shop", "Other"])
         {
             await ProposeAsync(CommandEncoder.CreateDatabase(name, HistoryId.Create()));

@@ -89,7 +89,13 @@ public sealed class RunningServer : IAsyncLifetime
             store => WrapConsensus(RaftConsensus.Alone(store))
         );
         Context = new ServerContext(
-            ChangeOptions(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }),
+            ChangeOptions(
+                new ServerOptions
+                {
+                    Listen = new IPEndPoint(IPAddress.Loopback, 0),
+                    TcpListen = new IPEndPoint(IPAddress.Loopback, 0),
+                }
+            ),
             Time,
             Log,
             Memory,
@@ -106,7 +112,7 @@ public sealed class RunningServer : IAsyncLifetime
         Context.Readiness.MarkOpen(_node, indexes);
         _app = RookeryServer.Build(Context);
         await _app.StartAsync();
-        Address = new Uri(_app.Urls.Single());
+        Address = new Uri(_app.Urls.First()); // the second is that of subscriptions
         Http.BaseAddress = Address;
     }
 

@@ -1,0 +1,189 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+using Rookery.Documents.Databases;
+using Rookery.Platform;
+using Rookery.Queries.Language;
+using Rookery.Queries.Subscriptions;
+using Rookery.Server.Raven;
+
+namespace Rookery.Server.Subscriptions;
+
+/// <summary>
+/// A part of a batch: the messages for the documents that were read in one go, before they are sent. Between two parts
+/// no snapshot is open.
+/// </summary>
+internal sealed class FeedSlice : IDisposable
+{
+    // Documents that are read without a pause, so that a criterion that matches little yields to others.
+    private const int MaxReads = 2048;
+
+    private readonly ResponseBuffer _buffer = ResponseBuffer.Rent();
+    private readonly BatchIncludes _includes;
+    private readonly MemoryShare _memory;
+    private readonly byte[] _historyId;
+    private readonly bool _sendsDocuments;
+    private int _reads;
+    private int _documentsLeft;
+    private long _heldBytes;
+
+    /// <summary>Creates a slice for a connection, which uses it again and again.</summary>
+    public FeedSlice(Database database, SubscriptionCriteria criteria, BatchIncludes includes, MemoryShare memory)
+    {
+        (_includes, _memory) = (includes, memory);
+        _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
+        _sendsDocuments = criteria.SendsDocuments;
+    }
+
+    /// <summary>Whether the slice takes no more documents.</summary>
+    public bool IsFull =>
+        _buffer.Length >= ResponseBuffer.PartBytes || _documentsLeft == 0 || _reads >= MaxReads || LacksMemory;
+
+    /// <summary>Whether the next document needs more memory than is free.</summary>
+    public bool LacksMemory { get; private set; }
+
+    /// <summary>Number of documents in the slice.</summary>
+    public int Documents { get; private set; }
+
+    /// <summary>Etag of the last document.</summary>
+    public long LastEtag { get; private set; }
+
+    /// <summary>The messages.</summary>
+    public ReadOnlyMemory<byte> Messages => _buffer.Written;
+
+    /// <summary>Empties the slice.</summary>
+    /// <param name="documents">Documents that it may take.</param>
+    public void Begin(int documents)
+    {
+        _buffer.Truncate(0);
+        _buffer.Trim();
+        _memory.Release(_heldBytes);
+        _heldBytes = 0;
+        _reads = Documents = 0;
+        _documentsLeft = documents;
+        LacksMemory = false;
+    }
+
+    /// <summary>Reserves the memory of a large document, before it is read.</summary>
+    /// <returns>False if it is not free now.</returns>
+    public bool TryReserve(long length)
+    {
+        _reads++;
+        if (length <= MemoryShare.BytesWithoutReservation)
+        {
+            return true;
+        }
+
+        // As stored, as JSON in the buffer, and for following the includes.
+        long bytes = 3 * length;
+        if (!_memory.TryReserveFromCaches(bytes))
+        {
+            LacksMemory = true;
+            return false;
+        }
+
+        _heldBytes += bytes;
+        return true;
+    }
+
+    /// <summary>Adds the current document of a cursor, if it matches.</summary>
+    public bool Send(in DatabaseReader reader, DocumentCursor cursor, SubscriptionRun run)
+    {
+        int start = _buffer.Length;
+        try
+        {
+            if (!run.Matches(reader, cursor.View, cursor.Etag))
+            {
+                return false;
+            }
+
+            _buffer.Write("{\"Type\":\"Data\",\"Data\":"u8);
+            if (_sendsDocuments)
+            {
+                cursor.Write(_buffer, _historyId);
+            }
+            else
+            {
+                run.WriteSelected(reader, cursor.View, cursor.Etag, _buffer);
+            }
+
+            _buffer.Write("}"u8);
+        }
+        catch (QueryException failure)
+        {
+            _buffer.Truncate(start);
+            WriteFailure(run, cursor.Head, cursor.Etag, failure);
+            Count(cursor.Etag);
+            return true;
+        }
+
+        _includes.Collect(cursor.View);
+        Count(cursor.Etag);
+        return true;
+    }
+
+    /// <summary>Adds a document, if it matches.</summary>
+    public bool Send(in DatabaseReader reader, in Document document, SubscriptionRun run)
+    {
+        int start = _buffer.Length;
+        try
+        {
+            if (!run.Matches(reader, document.View, document.Etag))
+            {
+                return false;
+            }
+
+            _buffer.Write("{\"Type\":\"Data\",\"Data\":"u8);
+            if (_sendsDocuments)
+            {
+                document.Write(_buffer, _historyId);
+            }
+            else
+            {
+                run.WriteSelected(reader, document.View, document.Etag, _buffer);
+            }
+
+            _buffer.Write("}"u8);
+        }
+        catch (QueryException failure)
+        {
+            _buffer.Truncate(start);
+            WriteFailure(run, document.Head, document.Etag, failure);
+            Count(document.Etag);
+            return true;
+        }
+
+        _includes.Collect(document.View);
+        Count(document.Etag);
+        return true;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _memory.Release(_heldBytes);
+        _buffer.Dispose();
+    }
+
+    private void Count(long etag)
+    {
+        LastEtag = etag;
+        Documents++;
+        _documentsLeft--;
+    }
+
+    // The client gives the exception to the subscriber when it reads this item of the batch.
+    private void WriteFailure(
+        SubscriptionRun run,
+        in Rookery.Documents.Stored.DocumentView view,
+        long etag,
+        QueryException failure
+    )
+    {
+        _buffer.Write("{\"Type\":\"Data\",\"Data\":{"u8);
+        run.WriteMetadata(view, etag, _buffer, isProjection: false);
+        _buffer.Write("},\"Exception\":\""u8);
+        _buffer.Write(JsonEncodedText.Encode(failure.Message).EncodedUtf8Bytes);
+        _buffer.Write("\"}"u8);
+    }
+}

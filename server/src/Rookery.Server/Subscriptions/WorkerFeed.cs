@@ -1,0 +1,428 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Connections;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Subscriptions;
+using Rookery.Queries.Subscriptions;
+using Rookery.Server.Raven;
+
+namespace Rookery.Server.Subscriptions;
+
+/// <summary>
+/// Sends batches to one worker and stores its acknowledgements. One batch is out at a time. A batch is bounded by the
+/// number and the bytes of its documents, and never in memory as a whole.
+/// </summary>
+internal sealed class WorkerFeed : IDisposable
+{
+    // Bytes of messages after which a batch ends. A client collects a batch before its subscriber sees it.
+    private const long MaxBatchBytes = 16 << 20;
+
+    // Documents without a match after which the progress is stored, so that a restart does not read them again.
+    private const int SkippedBeforeStore = 10_000;
+
+    // A batch with few documents ends after this time of reading, so that they do not wait for a full one. The time in
+    // which the client takes what was sent does not count.
+    private static readonly TimeSpan MaxGathering = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan MemoryRetry = TimeSpan.FromMilliseconds(50);
+    private static readonly TimeSpan OverloadRetry = TimeSpan.FromSeconds(1);
+
+    private readonly ServerContext _context;
+    private readonly ConnectionContext _connection;
+    private readonly Database _database;
+    private readonly WorkerOptions _options;
+    private readonly SubscriptionCriteria _criteria;
+    private readonly Worker _worker;
+    private readonly CancellationToken _ending;
+    private readonly SubscriptionRun _run;
+    private readonly BatchIncludes _includes;
+    private readonly FeedSlice _slice;
+    private readonly SemaphoreSlim _acknowledged = new(0);
+    private long _heartbeatAt;
+    private string? _lastSent; // change vector of the last document of the batch that is out
+    private volatile bool _isBatchOut;
+    private volatile bool _hasSurplus; // an acknowledgement came while no batch was out
+
+    public WorkerFeed(
+        ServerContext context,
+        ConnectionContext connection,
+        Database database,
+        WorkerOptions options,
+        SubscriptionCriteria criteria,
+        Worker worker,
+        CancellationToken ending
+    )
+    {
+        (_context, _connection, _database, _options) = (context, connection, database, options);
+        (_criteria, _worker, _ending) = (criteria, worker, ending);
+        _run = new SubscriptionRun(criteria, context.QueryMemory, database.HistoryId, ending);
+        _includes = new BatchIncludes(database, criteria, context.QueryMemory, ending);
+        _slice = new FeedSlice(database, criteria, _includes, context.QueryMemory);
+        _heartbeatAt = context.Time.GetTimestamp();
+    }
+
+    /// <summary>Whether batches contain included documents.</summary>
+    public bool SendsIncludes { get; init; }
+
+    /// <summary>Whether batches contain included counters.</summary>
+    public bool SendsCounters { get; init; }
+
+    /// <summary>Ends the connection.</summary>
+    public required Action<EndOfConnection> End { get; init; }
+
+    /// <summary>Waits until the worker may begin; the client receives signs of life meanwhile.</summary>
+    public async Task WaitForTurnAsync(Task turn)
+    {
+        while (!turn.IsCompleted)
+        {
+            await WaitAsync(turn);
+        }
+    }
+
+    /// <summary>Sends documents until the connection ends.</summary>
+    /// <param name="record">The subscription.</param>
+    /// <param name="key">Database and number of the subscription.</param>
+    public async Task RunAsync(SubscriptionRecord record, (uint Database, long Number) key)
+    {
+        bool isShared = _options.Strategy == OpeningStrategy.Concurrent;
+        var feed = isShared ? _context.Subscriptions.ShareFeed(key, Create) : Create();
+        try
+        {
+            await SendAsync(ServerMessages.Accepted.ToArray());
+            while (true)
+            {
+                _ending.ThrowIfCancellationRequested();
+                var changed = feed.Signal.Next();
+                if (await SendBatchAsync(feed))
+                {
+                    await WaitForAcknowledgementAsync();
+                    await StoreAsync(feed, record.Number, isAcknowledged: true);
+                    await SendAsync(ServerMessages.Confirm.ToArray());
+                    continue;
+                }
+
+                if (feed.Skipped >= SkippedBeforeStore)
+                {
+                    await StoreAsync(feed, record.Number, isAcknowledged: false);
+                }
+
+                if (_options.ClosesWhenEmpty && !feed.HasPending)
+                {
+                    End(
+                        new EndOfConnection("Closed", $"No documents are left for '{record.Name}'.")
+                        {
+                            HasNoDocumentsLeft = true,
+                            ExceptionType =
+                                "Raven.Client.Exceptions.Documents.Subscriptions.SubscriptionClosedException",
+                        }
+                    );
+                    return;
+                }
+
+                await WaitForDocumentsAsync(feed, changed);
+            }
+        }
+        finally
+        {
+            await feed.Turn.WaitAsync(CancellationToken.None);
+            feed.Return(_worker);
+            feed.Turn.Release();
+            feed.Signal.Set();
+        }
+
+        DocumentFeed Create() => new(_database, _criteria.Collection, isShared, record.Progress);
+    }
+
+    /// <summary>Takes a message of the client.</summary>
+    /// <returns>Whether the client stays.</returns>
+    /// <exception cref="RefusedException">The message is not valid.</exception>
+    public bool Receive(ReadOnlySpan<byte> message)
+    {
+        string? type = null;
+        string? changeVector = null;
+        bool namesVector = false;
+        JsonBody.Read(
+            message,
+            (ref Utf8JsonReader json) =>
+            {
+                JsonBody.ForEachMember(
+                    ref json,
+                    (string name, ref Utf8JsonReader value) =>
+                    {
+                        switch (name)
+                        {
+                            case "Type":
+                                type = JsonBody.ReadText(ref value, name);
+                                break;
+                            case "ChangeVector":
+                                changeVector = JsonBody.ReadText(ref value, name);
+                                namesVector = true;
+                                break;
+                            default:
+                                value.Skip();
+                                break;
+                        }
+                    },
+                    "The message"
+                );
+                return true;
+            }
+        );
+        switch (type)
+        {
+            case "Acknowledge":
+                Acknowledge(changeVector, namesVector);
+                return true;
+            case "DisposedNotification":
+                return false;
+            default:
+                throw RefusedException.BadRequest($"The message '{type}' is not supported by this version.");
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _slice.Dispose();
+        _includes.Dispose();
+        _run.Dispose();
+        _acknowledged.Dispose();
+    }
+
+    // The client for Python acknowledges each confirmation too, with a change vector that is null. Such a message must
+    // not acknowledge the next batch, which may be on its way. The client for Node.js 7.2 sends no change vector.
+    private void Acknowledge(string? changeVector, bool namesVector)
+    {
+        bool isOfBatch =
+            _isBatchOut
+            && (!namesVector || string.Equals(changeVector, Volatile.Read(ref _lastSent), StringComparison.Ordinal));
+        if (!isOfBatch)
+        {
+            _hasSurplus = true;
+            return;
+        }
+
+        _isBatchOut = false;
+        _acknowledged.Release();
+    }
+
+    /// <summary>Sends a batch, if there are documents.</summary>
+    private async Task<bool> SendBatchAsync(DocumentFeed feed)
+    {
+        var reading = TimeSpan.Zero;
+        int documents = 0;
+        long bytes = 0;
+        bool isAtEnd = false;
+        _includes.Begin();
+        while (!isAtEnd && documents < _options.BatchDocuments && bytes < MaxBatchBytes)
+        {
+            _slice.Begin(_options.BatchDocuments - documents);
+            long begun = _context.Time.GetTimestamp();
+            isAtEnd = await ReadAsync(feed);
+            reading += _context.Time.GetElapsedTime(begun);
+            documents += _slice.Documents;
+            bytes += _slice.Messages.Length;
+            if (_slice.Documents > 0)
+            {
+                await SendAsync(_slice.Messages);
+            }
+            else if (_slice.LacksMemory)
+            {
+                if (documents > 0)
+                {
+                    break;
+                }
+
+                await WaitAsync(Task.Delay(MemoryRetry, _context.Time, _ending));
+            }
+
+            if (documents > 0 && reading > MaxGathering)
+            {
+                break;
+            }
+
+            if (documents == 0 && !isAtEnd)
+            {
+                await SendHeartbeatWhenDueAsync();
+                await Task.Yield();
+            }
+        }
+
+        if (documents == 0)
+        {
+            return false;
+        }
+
+        await SendIncludesAsync();
+        Volatile.Write(ref _lastSent, _database.ChangeVectorOf(_slice.LastEtag));
+        _isBatchOut = true;
+        _context.Subscriptions.CountBatch(documents);
+        await SendAsync(ServerMessages.EndOfBatch.ToArray());
+        return true;
+    }
+
+    private async Task<bool> ReadAsync(DocumentFeed feed)
+    {
+        await feed.Turn.WaitAsync(_ending);
+        try
+        {
+            return feed.Read(_worker, _run, _slice);
+        }
+        finally
+        {
+            feed.Turn.Release();
+        }
+    }
+
+    private async Task SendIncludesAsync()
+    {
+        if (SendsIncludes)
+        {
+            foreach (var part in _includes.Documents(SendsCounters))
+            {
+                await SendAsync(part);
+            }
+        }
+    }
+
+    private async Task WaitForAcknowledgementAsync()
+    {
+        var acknowledged = _acknowledged.WaitAsync(_ending);
+        while (!acknowledged.IsCompleted)
+        {
+            await WaitAsync(acknowledged);
+        }
+
+        await acknowledged;
+    }
+
+    private async Task WaitForDocumentsAsync(DocumentFeed feed, Task changed)
+    {
+        using var waiting = CancellationTokenSource.CreateLinkedTokenSource(_ending);
+        var written = _database.WaitForOperationAfterAsync(feed.Scanned, waiting.Token);
+        try
+        {
+            while (!written.IsCompleted && !changed.IsCompleted)
+            {
+                await WaitAsync(Task.WhenAny(written, changed));
+                if (_hasSurplus && !written.IsCompleted)
+                {
+                    _hasSurplus = false;
+                    await SendAsync(ServerMessages.Confirm.ToArray());
+                }
+            }
+        }
+        finally
+        {
+            await waiting.CancelAsync();
+            await written.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+    }
+
+    /// <summary>
+    /// Stores the progress in the log, if it rose. Several workers that share the subscription store it one after the
+    /// other.
+    /// </summary>
+    private async Task StoreAsync(DocumentFeed feed, long number, bool isAcknowledged)
+    {
+        await feed.AcknowledgementTurn.WaitAsync(_ending);
+        try
+        {
+            long progress = await FindProgressAsync(feed, isAcknowledged);
+            while (progress > feed.Stored)
+            {
+                var outcome = await _context.Node.Consensus.ProposeAsync(
+                    SubscriptionWriter.Acknowledge(
+                        _database.Number,
+                        number,
+                        feed.Stored,
+                        progress,
+                        _worker.ConnectedTicks
+                    ),
+                    CancellationToken.None
+                );
+                if (outcome.Rejection is { Kind: RejectionKind.Overloaded })
+                {
+                    await WaitAsync(Task.Delay(OverloadRetry, _context.Time, _ending));
+                    continue;
+                }
+
+                if (WhyNotStored(outcome) is { } end)
+                {
+                    End(end);
+                    _ending.ThrowIfCancellationRequested();
+                    throw new OperationCanceledException(_ending);
+                }
+
+                feed.SetStored(progress);
+                _context.Subscriptions.CountAcknowledgement();
+            }
+        }
+        finally
+        {
+            feed.AcknowledgementTurn.Release();
+        }
+
+        feed.Signal.Set(); // documents that changed while they were out can be sent now
+    }
+
+    private async Task<long> FindProgressAsync(DocumentFeed feed, bool isAcknowledged)
+    {
+        await feed.Turn.WaitAsync(_ending);
+        try
+        {
+            if (isAcknowledged)
+            {
+                feed.Acknowledge(_worker);
+            }
+
+            return feed.Progress;
+        }
+        finally
+        {
+            feed.Turn.Release();
+        }
+    }
+
+    private static EndOfConnection? WhyNotStored(CommandOutcome outcome)
+    {
+        if (outcome.Rejection is { } rejection)
+        {
+            return EndOfConnection.Reconnect(rejection.Message);
+        }
+
+        return outcome[0].Status == OperationStatus.Configured
+            ? null
+            : EndOfConnection.Reconnect(
+                "The progress of the subscription was changed meanwhile, by a request or by another member."
+            );
+    }
+
+    /// <summary>Waits for a task, for one interval at most, and then sends a sign of life.</summary>
+    private async Task WaitAsync(Task task)
+    {
+        await Task.WhenAny(task, Task.Delay(SubscriptionConnection.HeartbeatInterval, _context.Time, _ending));
+        _ending.ThrowIfCancellationRequested();
+        if (!task.IsCompleted)
+        {
+            await SendHeartbeatWhenDueAsync();
+        }
+    }
+
+    private async Task SendHeartbeatWhenDueAsync()
+    {
+        if (_context.Time.GetElapsedTime(_heartbeatAt) >= SubscriptionConnection.HeartbeatInterval)
+        {
+            await SendAsync(ServerMessages.Heartbeat.ToArray());
+        }
+    }
+
+    private async Task SendAsync(ReadOnlyMemory<byte> message)
+    {
+        _heartbeatAt = _context.Time.GetTimestamp();
+        var flushed = await _connection.Transport.Output.WriteAsync(message, _ending);
+        if (flushed.IsCompleted)
+        {
+            throw new ConnectionAbortedException("The client has left.");
+        }
+    }
+}
