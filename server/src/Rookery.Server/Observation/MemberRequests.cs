@@ -10,7 +10,8 @@ namespace Rookery.Server.Observation;
 /// /observe/samples?since=&amp;slowSince=&amp;show=</c> returns this node's state and its samples after <c>since</c>.
 /// Unless <c>show</c> is true, it first waits for a new sample, for <see cref="MaxWait"/> at most. <c>GET
 /// /observe/kept?node=TAG&amp;since=&amp;slowSince=</c> returns the samples and slow events of a member that this node
-/// keeps. <c>/observe/on-any/…</c> runs the route whose path follows, if the route is marked <see cref="OnAnyMember"/>.
+/// keeps. <c>GET /observe/tcp</c> returns the port of its TCP protocol. <c>/observe/on-any/…</c> runs the route whose
+/// path follows, if the route is marked <see cref="OnAnyMember"/>.
 /// </summary>
 internal sealed class MemberRequests(ServerContext context)
 {
@@ -22,6 +23,9 @@ internal sealed class MemberRequests(ServerContext context)
 
     /// <summary>Path for the samples of another member that this node keeps.</summary>
     public const string KeptPath = Prefix + "kept";
+
+    /// <summary>Path for the port of this node's TCP protocol.</summary>
+    public const string TcpPath = Prefix + "tcp";
 
     /// <summary>Prefix before the path of a forwarded route.</summary>
     public const string ForwardedPrefix = Prefix + "on-any";
@@ -38,6 +42,9 @@ internal sealed class MemberRequests(ServerContext context)
         {
             SamplesPath when HttpMethods.IsGet(http.Request.Method) => RavenRoute.OnServer(AnswerSamplesAsync)(http),
             KeptPath when HttpMethods.IsGet(http.Request.Method) => RavenRoute.OnServer(AnswerKeptAsync)(http),
+            TcpPath when HttpMethods.IsGet(http.Request.Method) => RavenRoute.OnServer(
+                new Raven.Subscriptions.TcpInfoRoutes(context).AnswerMemberAsync
+            )(http),
             { } path when path.StartsWith(ForwardedPrefix + "/", StringComparison.Ordinal) =>
                 context.Forwarding.AnswerMemberAsync(http, path[ForwardedPrefix.Length..]),
             _ => ErrorResponse.WriteAsync(

@@ -208,6 +208,48 @@ internal static class RavenParameters
     /// <summary>GET indexes/terms.</summary>
     public static RouteParameters IndexTerms { get; } = new("name", "field", "fromValue", "pageSize", Consistency);
 
+    /// <summary>PUT subscriptions.</summary>
+    public static RouteParameters SubscriptionPut { get; } = new("id") { TakesKey = true };
+
+    /// <summary>POST subscriptions/update.</summary>
+    public static RouteParameters SubscriptionUpdate { get; } = new() { TakesKey = true };
+
+    /// <summary>DELETE subscriptions.</summary>
+    public static RouteParameters SubscriptionDelete { get; } = new("taskName") { TakesKey = true };
+
+    /// <summary>POST subscriptions/drop.</summary>
+    public static RouteParameters SubscriptionDrop { get; } = new("name", "workerId");
+
+    /// <summary>GET subscriptions.</summary>
+    public static RouteParameters Subscriptions { get; } = new("start", "pageSize", Consistency);
+
+    /// <summary>GET subscriptions/state.</summary>
+    public static RouteParameters SubscriptionState { get; } = new("name", Consistency);
+
+    /// <summary>POST admin/tasks/state.</summary>
+    public static RouteParameters TaskState { get; } = new("key", "type", "disable", "taskName") { TakesKey = true };
+
+    /// <summary>GET info/tcp.</summary>
+    public static RouteParameters TcpInfo { get; } =
+        new()
+        {
+            Ignored = new Dictionary<string, string>(StringComparer.Ordinal)
+            {
+                ["tcp"] = "says for what the client connects",
+            },
+        };
+
+    /// <summary>GET info/remote-task/tcp.</summary>
+    public static RouteParameters RemoteTask { get; } =
+        new("database", "remote-task")
+        {
+            Ignored = new Dictionary<string, string>(StringComparer.Ordinal)
+            {
+                ["tag"] = "says for what the client connects",
+                ["verify-database"] = "asks for an error if the database is missing, which is always so",
+            },
+        };
+
     /// <summary>Routes about a long operation, by its number.</summary>
     public static RouteParameters Operation { get; } = new("id");
 

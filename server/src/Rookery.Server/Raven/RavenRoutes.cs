@@ -18,6 +18,7 @@ using Rookery.Server.Raven.Queries;
 using Rookery.Server.Raven.Revisions;
 using Rookery.Server.Raven.SetBased;
 using Rookery.Server.Raven.Streams;
+using Rookery.Server.Raven.Subscriptions;
 
 namespace Rookery.Server.Raven;
 
@@ -50,6 +51,7 @@ public static class RavenRoutes
         MapAttachments(routes, context);
         MapRevisions(routes, context, operations);
         MapIndexes(routes, context);
+        MapSubscriptions(routes, context);
         MapLongOperations(routes, context, operations);
         MapChanges(routes, context, operations);
         routes
@@ -262,6 +264,28 @@ public static class RavenRoutes
             .Taking(RavenParameters.IndexState);
         Administrate(routes, context, "POST", "admin/indexes/disable", settings.DisableAsync)
             .Taking(RavenParameters.IndexState);
+    }
+
+    private static void MapSubscriptions(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        const string Path = "subscriptions";
+        var subscriptions = new SubscriptionRoutes(context);
+        Write(routes, context, "PUT", Path, subscriptions.PutAsync).Taking(RavenParameters.SubscriptionPut);
+        Write(routes, context, "POST", "subscriptions/update", subscriptions.UpdateAsync)
+            .Taking(RavenParameters.SubscriptionUpdate);
+        Write(routes, context, "DELETE", Path, subscriptions.DeleteAsync).Taking(RavenParameters.SubscriptionDelete);
+        Write(routes, context, "POST", "subscriptions/drop", subscriptions.DropAsync)
+            .Taking(RavenParameters.SubscriptionDrop);
+        Write(routes, context, "POST", "admin/tasks/state", subscriptions.SetStateAsync)
+            .Taking(RavenParameters.TaskState);
+        Read(routes, context, "GET", Path, subscriptions.ListAsync).Taking(RavenParameters.Subscriptions);
+        Read(routes, context, "GET", "subscriptions/state", subscriptions.StateAsync)
+            .Taking(RavenParameters.SubscriptionState);
+        var tcp = new TcpInfoRoutes(context);
+        Add(routes, "GET", "/info/tcp", RouteScope.ReadOrWrite, tcp.InfoAsync).Taking(RavenParameters.TcpInfo);
+        Add(routes, "GET", "/info/remote-task/tcp", RouteScope.ReadOrWrite, tcp.RemoteTaskAsync)
+            .Taking(RavenParameters.RemoteTask);
+        MapWithoutBarrier(routes, context, "info/tcp", tcp.DatabaseInfoAsync).Taking(RavenParameters.TcpInfo);
     }
 
     private static void MapLongOperations(

@@ -22,7 +22,7 @@ internal static class UnsupportedRoutes
         ("revisions", "this part of revisions"),
         ("admin/revisions", "this part of revisions"),
         ("admin/revisions-bin-cleaner", "automatic removal of the revisions of deleted documents"),
-        ("subscriptions", "data subscriptions"),
+        ("subscriptions", "this part of data subscriptions"),
         ("smuggler", "smuggler export and import (there is import and export of NDJSON)"),
         ("admin/smuggler", "smuggler export and import (there is import and export of NDJSON)"),
         ("admin/documents-compression", "configuration of compression (documents are always compressed)"),
@@ -36,7 +36,7 @@ internal static class UnsupportedRoutes
         ("etl", "ETL"),
         ("admin/queue-sink", "queue sinks"),
         ("admin/ai", "AI tasks"),
-        ("admin/tasks", "ongoing tasks"),
+        ("admin/tasks", "ongoing tasks (admin/tasks/state enables and disables subscriptions)"),
         ("tasks", "ongoing tasks"),
         ("task", "ongoing tasks"),
         ("replication", "replication to other clusters"),
@@ -57,7 +57,7 @@ internal static class UnsupportedRoutes
         ("admin/logs", "configuration of logs"),
         ("admin/sorters", "custom sorters"),
         ("admin/analyzers", "custom analyzers"),
-        ("info/remote-task", "data subscriptions"),
+        ("info/remote-task", "replication to other clusters"),
     ];
 
     /// <summary>Refuses any other path under /databases/{database}/.</summary>

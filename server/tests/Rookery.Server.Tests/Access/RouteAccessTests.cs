@@ -291,6 +291,10 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
             ("docId", "users/1"),
             ("key", "users/1"),
             ("index", "1"),
+            ("database", database),
+            ("remote-task", "orders"),
+            ("taskName", "orders"),
+            ("type", "Subscription"),
             ("query", "from%20@all_docs%20where%20startsWith(s,'hun')"),
         ];
         var accepted = parameters.Where(parameter =>
@@ -306,6 +310,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
             "/queries" when route.Method is "PATCH" =>
                 """{"Query":{"Query":"from @all_docs where startsWith(s,'hun') update { throw this.s; }"}}""",
             "/cmpxchg" => """{"Object":1}""",
+            "/subscriptions" => """{"Query":"from @all_docs where startsWith(s,'hun')"}""",
             "/counters" => """{"Documents":[]}""",
             "/queries" or "/streams/queries" => """{"Query":"from @all_docs where startsWith(s,'hun')"}""",
             _ => "{}",
