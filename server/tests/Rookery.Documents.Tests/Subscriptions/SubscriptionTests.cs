@@ -4,6 +4,7 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Subscriptions;
+using Rookery.Documents.Tests.Backups;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Simulation;
 
@@ -15,6 +16,7 @@ public sealed class SubscriptionTests : IDisposable
     private readonly SimulatedDisk _disk = new("/data");
     private readonly SimulatedTimeProvider _time = new(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
     private SteppedNode _node;
+    private string _name = "db";
 
     public SubscriptionTests()
     {
@@ -23,7 +25,7 @@ public sealed class SubscriptionTests : IDisposable
         _node.Put("db", "users/1", "{}");
     }
 
-    private Database Database => _node.Database("db");
+    private Database Database => _node.Database(_name);
 
     public void Dispose() => _node.Dispose();
 
@@ -161,6 +163,28 @@ public sealed class SubscriptionTests : IDisposable
         _node.CreateDatabase("db");
         Assert.Empty(Names());
         Assert.Equal(1, Put("a", "from A").Low);
+    }
+
+    [Fact]
+    public void A_restored_backup_has_the_subscriptions_and_their_progress()
+    {
+        var disk = new SimulatedDisk("/data", "/backups");
+        using (var source = BackedUp.NewNode(disk, documents: 10))
+        {
+            _node.Dispose();
+            _node = source;
+            _name = "Shop";
+            Acknowledge(Put("a", "from A").Low, expected: 0, progress: 5);
+            source.Flush();
+            Put("b", "from B");
+            BackedUp.Take(source, disk);
+        }
+
+        BackedUp.Restore(disk);
+        _node = SteppedNode.Open(disk, BackedUp.Restored);
+        Assert.Equal(["a", "b"], Names());
+        Assert.Equal((5L, 0L), (Find("a")!.Progress, Find("b")!.Progress));
+        Assert.Equal(3, Put("c", "from C").Low);
     }
 
     [Fact]

@@ -6,6 +6,7 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Parsing;
 using Rookery.Documents.Revisions;
+using Rookery.Documents.Subscriptions;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Documents.Transfer;
 using Rookery.Journal;
@@ -416,6 +417,9 @@ public sealed class StateChangesTests
                 case 25:
                     ChangeRevisions(number, id);
                     break;
+                case < 28:
+                    ChangeSubscription(number);
+                    break;
                 default:
                     Put(database, number, id);
                     break;
@@ -441,6 +445,30 @@ public sealed class StateChangesTests
                 }
             );
             node.Propose(writer.Complete());
+        }
+
+        // Defines, deletes or acknowledges one of three subscriptions.
+        private void ChangeSubscription(uint number)
+        {
+            string name = $"s{random.Next(3)}";
+            node.Propose(
+                random.Next(4) switch
+                {
+                    0 => SubscriptionWriter.Delete(number, key: default, name),
+                    1 => SubscriptionWriter.Acknowledge(number, random.Next(1, 5), expected: 0, 1, connectedTicks: 0),
+                    _ => SubscriptionWriter.Put(
+                        number,
+                        key: default,
+                        name,
+                        new SubscriptionCommand
+                        {
+                            Kind = SubscriptionCommandKind.Put,
+                            Query = Encoding.UTF8.GetBytes($"from C{random.Next(4)}"),
+                            Creates = true,
+                        }
+                    ),
+                }
+            );
         }
 
         // Changes one to three counters; refused for a document that does not exist.
