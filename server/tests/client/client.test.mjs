@@ -21,6 +21,7 @@ import { revisions } from "./suites/revisions.mjs"
 import { sessions } from "./suites/sessions.mjs"
 import { staticIndexes } from "./suites/static-indexes.mjs"
 import { streams } from "./suites/streams.mjs"
+import { subscriptions } from "./suites/subscriptions.mjs"
 import { unsupported } from "./suites/unsupported.mjs"
 
 let node
@@ -29,7 +30,7 @@ after(async () => { await node?.stop() })
 
 for (const client of clients) {
   describe(`ravendb ${client.version}`, () => {
-    for (const suite of [sessions, attachments, compareExchange, configurations, counters, revisions, ids, patches, queries, queryBuilder, fullText, indexes, staticIndexes, projections, byQuery, streams, bulkInsert, changes, databases, unsupported]) {
+    for (const suite of [sessions, attachments, compareExchange, configurations, counters, revisions, ids, patches, queries, queryBuilder, fullText, indexes, staticIndexes, projections, byQuery, streams, bulkInsert, changes, subscriptions, databases, unsupported]) {
       suite(client, () => node.url)
     }
   })
