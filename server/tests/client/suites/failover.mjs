@@ -8,6 +8,7 @@ export const failover = {
   "increments of a counter continue after the leader is killed, and none is lost": countersAcrossLeaders,
   "documents expire, are refreshed and archived under the next leader": schedulesAcrossLeaders,
   "revisions are kept of each write after the leader is killed, the same at every member": revisionsAcrossLeaders,
+  "a subscription continues after the leader is killed, and misses no document": subscriptionAcrossLeaders,
   "a node that is killed twice is used again each time": nodeFailsTwice,
   "a bulk insert continues while the leader changes": bulkInsertAcrossLeaders,
   "a bulk insert whose node is killed can be repeated": bulkInsertRepeated,
@@ -48,6 +49,73 @@ async function leaderDiesInSession(t, client, cluster, database) {
     const reading = store.openSession()
     const users = await reading.load(Array.from({ length: 40 }, (_, i) => `session/${i}`), User)
     assert.deepEqual(Object.values(users).map(user => user?.name), Array.from({ length: 40 }, (_, i) => expected(i)))
+  })
+}
+
+async function subscriptionAcrossLeaders(t, client, cluster, database) {
+  await withStore(client, cluster, database, async store => {
+    await store.subscriptions.create({ name: "users", query: "from Users" })
+    const worker = store.subscriptions.getSubscriptionWorker({ subscriptionName: "users", maxDocsPerBatch: 7, timeToWaitBeforeConnectionRetry: 100 })
+    const got = []
+    let failed = null
+    worker.on("error", error => { failed = error })
+    worker.on("batch", (batch, processed) => {
+      got.push(...batch.items.map(item => item.id))
+      setTimeout(processed, 5)
+    })
+    const stored = []
+    const store1 = async () => {
+      const session = store.openSession()
+      const id = `subscribed/${stored.length}`
+      await session.store(new User({ name: id }), id)
+      await session.saveChanges().catch(error => { if (!isConnectionLost(error)) throw error })
+      stored.push(id)
+    }
+
+    const missing = () => stored.filter(id => !got.includes(id))
+    const caughtUp = async what => {
+      for (const deadline = Date.now() + 60_000; missing().length > 0; await pause(20)) {
+        assert.equal(failed, null)
+        assert.ok(Date.now() < deadline, `${what}: ${missing()} did not come`)
+      }
+    }
+
+    for (let i = 0; i < 20; i++) await store1()
+    await caughtUp("before")
+    const dead = await cluster.leader()
+    const before = (await store.subscriptions.getSubscriptionState("users")).nodeTag
+    const killing = cluster.nodes[dead].kill()
+    for (let i = 0; i < 20; i++) await store1()
+    await killing
+    const killedAt = performance.now()
+    await caughtUp("after the leader was killed")
+    t.diagnostic(`all documents came ${Math.round(performance.now() - killedAt)} ms after the leader was killed`)
+    const state = await store.subscriptions.getSubscriptionState("users")
+    assert.notEqual(state.nodeTag, before)
+    await cluster.start(dead)
+
+    // A second worker at another member is told that the subscription is in use, by the one that serves it.
+    const second = store.subscriptions.getSubscriptionWorker({ subscriptionName: "users", timeToWaitBeforeConnectionRetry: 100 })
+    const refused = await new Promise(done => second.on("error", done).on("batch", () => {}))
+    assert.equal(refused.name, "SubscriptionInUseException")
+    worker.dispose()
+
+    // The member that a subscription names as its mentor serves it, although it is a follower, as soon as it is up.
+    const { NodeTag: mentorNode } = await cluster.topology(dead)
+    await store.subscriptions.create({ name: "at mentor", query: "from Users", mentorNode })
+    for (const deadline = Date.now() + 60_000; (await store.subscriptions.getSubscriptionState("at mentor")).nodeTag !== mentorNode; await pause(50)) {
+      assert.ok(Date.now() < deadline, "the mentor does not serve")
+    }
+
+    const atMentor = store.subscriptions.getSubscriptionWorker({ subscriptionName: "at mentor", timeToWaitBeforeConnectionRetry: 100 })
+    const first = await new Promise((done, failed) => atMentor.on("error", failed).on("batch", (batch, processed) => {
+      done(batch.items[0].id)
+      processed()
+    }))
+    assert.equal(first, stored[0])
+    const { text } = await cluster.nodes[dead].request("GET", "/metrics")
+    assert.match(text, /^rookery_subscription_workers 1$/m)
+    atMentor.dispose()
   })
 }
 
