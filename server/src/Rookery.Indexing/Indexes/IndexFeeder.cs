@@ -36,6 +36,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private readonly PassSnapshots _passes = new(database);
     private long _pendingBytes;
     private long? _damagedAt;
+    private bool _isMerging; // builds wait for a merge
     private RunningIndex? _lastIndexWithDependents;
 
     /// <summary>
@@ -77,7 +78,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         _pendingBytes = pendingBytes;
         ReleaseInterruptedPasses();
         _indexes.ForEach(static index => index.Visible.ReleaseOldDocuments());
-        bool worked = !IsStillPaused() && FeedOrPause();
+        _isMerging = _indexes.Exists(static index => index.Store.NeedsMerge && MergeOnce(index));
+        bool worked = _isMerging | (!IsStillPaused() && FeedOrPause());
         StoppedIndexes.AdvanceOverOperationsWithoutDocuments(database, _indexes);
         foreach (var index in _indexes)
         {
@@ -94,9 +96,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         }
 
         InterruptPasses();
-        return _indexes.Exists(static index =>
-            index.State == IndexState.Normal && !index.IsWriteBlocked && index.MergeOnce()
-        );
+        return _indexes.Exists(MergeOnce);
     }
 
     /// <summary>
@@ -120,6 +120,9 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
 
         _indexes.ForEach(index => index.MakeWrittenVisible(hasRoom));
     }
+
+    private static bool MergeOnce(RunningIndex index) =>
+        index.State == IndexState.Normal && !index.IsWriteBlocked && index.MergeOnce();
 
     private static bool IsRunning(RunningIndex index) =>
         index.State == IndexState.Normal && !index.IsResetRequested && !index.IsWriteBlocked && !index.MayBeAhead;
@@ -196,7 +199,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         [
             withDependents is null ? 0 : WeightOf(withDependents.IsAwaited),
             WeightOf(_indexes.Exists(static index => index.IsAwaited && index.Position > 0)),
-            RestWeight,
+            _isMerging ? 0 : RestWeight,
         ];
         for (int turn = _workTurns.Next(weights); turn >= 0; turn = _workTurns.Next(weights))
         {

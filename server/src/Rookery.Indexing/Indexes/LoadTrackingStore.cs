@@ -115,6 +115,9 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
     public IndexSnapshot OpenSnapshot() => entries.OpenSnapshot();
 
     /// <inheritdoc/>
+    public bool NeedsMerge => entries.NeedsMerge || loads.NeedsMerge;
+
+    /// <inheritdoc/>
     public bool MergeOnce() => entries.MergeOnce() || loads.MergeOnce();
 
     /// <inheritdoc/>

@@ -102,6 +102,9 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     public IndexSnapshot OpenSnapshot() => _entries.OpenSnapshot();
 
     /// <inheritdoc/>
+    public bool NeedsMerge => _entries.NeedsMerge;
+
+    /// <inheritdoc/>
     public bool MergeOnce() => _entries.MergeOnce() || _rows.MergeOnce();
 
     /// <inheritdoc/>

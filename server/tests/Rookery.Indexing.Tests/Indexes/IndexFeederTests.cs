@@ -40,6 +40,33 @@ public sealed class IndexFeederTests
         Assert.False(StoreContents.Of(node.StoreOf(ByName.Name)).ContainsKey("users/5"));
     }
 
+    /// <summary>
+    /// An earlier version merged only while no index had documents to read: a build beside others wrote 1,400 segments,
+    /// and each query of the index opened all of them.
+    /// </summary>
+    [Fact]
+    public void A_build_waits_for_merges_before_it_writes_very_many_segments()
+    {
+        const int Most = 64;
+        var options = IndexedNode.SmallSteps with { PendingBytes = 1 << 10, MinPendingBytes = 1 << 10 };
+        using var node = IndexedNode.New(options);
+        for (int i = 0; i < 700; i++)
+        {
+            node.Put($"users/{i}", $"\"name\":\"n{i}\"");
+        }
+
+        node.Define(ByName.Name, ByName);
+        int most = 0;
+        while (node.Step())
+        {
+            using var snapshot = node.StoreOf(ByName.Name).OpenSnapshot();
+            most = Math.Max(most, snapshot.Segments.Count);
+        }
+
+        Assert.Equal(Most, most);
+        node.Check(ByName.Name, ByName);
+    }
+
     [Fact]
     public void A_finished_build_is_visible_at_once_and_later_changes_are_buffered()
     {

@@ -49,6 +49,12 @@ public interface IIndexStore : IDisposable
     /// stops.</exception>
     IndexSnapshot OpenSnapshot();
 
+    /// <summary>
+    /// Whether so many segments wait for a merge that steps of it should be done before more is fed. Each open segment
+    /// takes memory, and time of each query.
+    /// </summary>
+    bool NeedsMerge => false;
+
     /// <summary>Does one step of the background merge.</summary>
     /// <returns>Whether there was work to do.</returns>
     bool MergeOnce();

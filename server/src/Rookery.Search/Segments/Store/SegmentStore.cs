@@ -33,6 +33,10 @@ public sealed class SegmentStore : IIndexStore
     // would rewrite again and again.
     private const long MinBatchBytes = 64 << 10;
 
+    // From this number on, merges are no longer background work. Without this bound, a build beside other indexes wrote
+    // 1,400 segments, because merges waited for its end; queries of the index then took all memory of a node of 128 MiB.
+    private const int MaxUnmerged = 64;
+
     private readonly SegmentStoreContext _context;
     private readonly string _folder;
     private readonly Lock _gate = new();
@@ -166,6 +170,9 @@ public sealed class SegmentStore : IIndexStore
             return new IndexSnapshot(current.Watermark, current.Handles, current.Live);
         }
     }
+
+    /// <inheritdoc/>
+    public bool NeedsMerge => Current.Segments.Count >= MaxUnmerged;
 
     /// <inheritdoc/>
     public bool MergeOnce()
