@@ -33,6 +33,40 @@ public sealed class SegmentStoreTests
         Assert.InRange(documents, 100, 10_000);
     }
 
+    /// <summary>
+    /// An earlier version kept the memory until no index had work. So the first build on a small node left none to the
+    /// next ones, and they wrote a segment for each 64 KiB.
+    /// </summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_store_holds_no_memory_for_batches_after_its_first_build_or_while_it_is_idle(bool isBuilt)
+    {
+        var share = new MemoryBudget(1 << 20).AddShare("batches", limitBytes: 1 << 20);
+        using var store = SegmentStore.Open(StoreContents.ContextOf(CreateDisk()) with { Share = share }, Folder);
+        Put(1);
+        store.Apply(watermark: 0);
+        Put(2);
+        Assert.NotEqual(0, share.UsedBytes);
+        store.Apply(watermark: isBuilt ? 2 : 0);
+        Assert.Equal(isBuilt, share.UsedBytes == 0);
+        store.TrimIdle();
+        Assert.Equal(0, share.UsedBytes);
+
+        Put(3);
+        store.TrimIdle();
+        store.Apply(watermark: 3);
+        Assert.Equal(3, store.Documents);
+
+        void Put(int number)
+        {
+            var entry = new IndexEntry();
+            entry.Add(0, "t"u8);
+            entry.EndEntry();
+            store.Put(Encoding.UTF8.GetBytes($"d/{number}"), number, entry);
+        }
+    }
+
     /// <summary>A segment with more fields could be written and not be read.</summary>
     [Fact]
     public void A_segment_has_no_more_fields_than_its_reader_accepts()

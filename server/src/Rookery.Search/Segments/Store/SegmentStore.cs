@@ -157,6 +157,12 @@ public sealed class SegmentStore : IIndexStore
         }
 
         _batch?.Clear();
+        if (current.Watermark == 0 && watermark > 0)
+        {
+            // The first build is complete. Later batches are small, and other builds need the memory: without it, each
+            // of their batches of 64 KiB becomes a segment.
+            ReleaseIdleBatch();
+        }
     }
 
     /// <inheritdoc/>
@@ -203,10 +209,7 @@ public sealed class SegmentStore : IIndexStore
     }
 
     /// <inheritdoc/>
-    public void TrimIdle()
-    {
-        // Nothing to release: pages are in the shared cache, and buffered changes wait to be applied.
-    }
+    public void TrimIdle() => ReleaseIdleBatch();
 
     /// <inheritdoc/>
     public void Dispose()
