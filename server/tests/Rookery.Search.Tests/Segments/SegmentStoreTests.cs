@@ -67,6 +67,31 @@ public sealed class SegmentStoreTests
         }
     }
 
+    [Fact]
+    public void Open_segments_are_charged_to_the_memory_of_the_cache_until_they_are_closed()
+    {
+        const int Segments = 20;
+        const int LeastBytes = 1024;
+        var share = new MemoryBudget(1 << 20).AddShare("pages", limitBytes: Segments * LeastBytes);
+        using (var store = SegmentStore.Open(StoreContents.ContextOf(CreateDisk()) with { Cache = new(share) }, Folder))
+        {
+            for (int number = 1; number <= Segments; number++)
+            {
+                var entry = new IndexEntry();
+                entry.Add(0, "t"u8);
+                entry.EndEntry();
+                store.Put(Encoding.UTF8.GetBytes($"d/{number}"), number, entry);
+                store.Apply(number);
+            }
+
+            Assert.InRange(share.UsedBytes, Segments * LeastBytes, 4 * Segments * LeastBytes);
+            Assert.Equal(0, share.YieldableBytes);
+            Assert.Equal(Segments, StoreContents.Of(store).Count);
+        }
+
+        Assert.Equal(0, share.UsedBytes);
+    }
+
     /// <summary>A segment with more fields could be written and not be read.</summary>
     [Fact]
     public void A_segment_has_no_more_fields_than_its_reader_accepts()

@@ -16,20 +16,39 @@ public sealed class SegmentCache
     private readonly LinkedList<CachedPage> _pages = new();
     private readonly MemoryShare _share;
     private LinkedListNode<CachedPage>? _hand;
+    private long _segmentBytes;
 
     /// <summary>Creates an empty cache.</summary>
     /// <param name="share">The share that pages are charged to. Its limit is the capacity.</param>
     public SegmentCache(MemoryShare share)
     {
         _share = share;
-        share.AllowYielding(() => Math.Max(0, share.UsedBytes - KeptBytes), Yield);
+        share.AllowYielding(() => Math.Max(0, share.UsedBytes - Volatile.Read(ref _segmentBytes) - KeptBytes), Yield);
     }
 
     private long KeptBytes => _share.LimitBytes / KeptDivisor;
 
+    /// <summary>
+    /// Charges the objects of an open segment, even beyond the limit. Pages then have less memory.
+    /// </summary>
+    internal void AddSegment(int bytes)
+    {
+        Interlocked.Add(ref _segmentBytes, bytes);
+        _share.Reserve(bytes);
+    }
+
+    /// <summary>Ends the charge of a closed segment.</summary>
+    internal void RemoveSegment(int bytes)
+    {
+        Interlocked.Add(ref _segmentBytes, -bytes);
+        _share.Release(bytes);
+    }
+
     /// <summary>Adds a page, if memory for it is free or can be freed by evicting other pages.</summary>
     internal void Add(CachedPage page)
     {
+        // Allocated first: if memory for it were missing later, the page would stay reserved and never be evicted.
+        var node = new LinkedListNode<CachedPage>(page);
         lock (_gate)
         {
             if (page.Slots[page.Number] is not null)
@@ -47,8 +66,9 @@ public sealed class SegmentCache
                 }
             }
 
+            _pages.AddLast(node);
+            page.Node = node;
             Volatile.Write(ref page.Slots[page.Number], page);
-            page.Node = _pages.AddLast(page);
         }
     }
 
@@ -90,7 +110,7 @@ public sealed class SegmentCache
     {
         lock (_gate)
         {
-            long min = Math.Max(_share.UsedBytes - bytes, KeptBytes);
+            long min = Math.Max(_share.UsedBytes - bytes, KeptBytes + Volatile.Read(ref _segmentBytes));
             for (int passes = 2 * _pages.Count; passes > 0 && _share.UsedBytes > min && EvictNext(); passes--) { }
         }
     }

@@ -71,6 +71,7 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
     private readonly IIoRecorder _io;
     private readonly CachedPage?[] _slots;
     private readonly long _fileBytes;
+    private int _chargedBytes;
 
     internal SegmentFile(IDiskFile file, long fileId, SegmentCache cache, IIoRecorder io)
     {
@@ -130,10 +131,18 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
     /// <summary>Returns the exception for damage of this file.</summary>
     public SegmentDamagedException Damage(string reason) => new(_file.Path, reason);
 
+    /// <summary>Charges the objects that describe the segment, until the file is closed.</summary>
+    public void Charge(int bytes)
+    {
+        _chargedBytes = bytes + (_slots.Length * IntPtr.Size);
+        _cache.AddSegment(_chargedBytes);
+    }
+
     /// <inheritdoc/>
     public void Dispose()
     {
         _cache.Remove(_slots);
+        _cache.RemoveSegment(_chargedBytes);
         Sorted.Clear();
         _file.Dispose();
     }
