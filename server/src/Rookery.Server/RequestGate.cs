@@ -266,10 +266,11 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             // The client closed the connection. That is ordinary, so it is not logged.
             http.Abort();
         }
-        catch (OutOfMemoryException) when (HttpMethods.IsGet(http.Request.Method) && !http.Response.HasStarted)
+        catch (OutOfMemoryException) when (isRead && !http.Response.HasStarted)
         {
-            // A read stored nothing, so the client may repeat it.
+            // A read stored nothing, so the client may repeat it. Without trimming, the next reads would fail, too.
             LargeBuffers.Trim();
+            context.Readiness.Indexes?.TrimMemory();
             http.Response.Headers.RetryAfter = "1";
             await ErrorResponse.WriteAsync(
                 http,

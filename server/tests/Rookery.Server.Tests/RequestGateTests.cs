@@ -68,6 +68,26 @@ public sealed class RequestGateTests : IAsyncLifetime
         Assert.Contains("fault of read", logged, StringComparison.Ordinal);
     }
 
+    /// <summary>A query is sent by POST. An earlier version reported its lack of memory as a fault of the node.</summary>
+    [Theory]
+    [InlineData("GET", true)]
+    [InlineData("POST", true)]
+    [InlineData("GET", false)]
+    [InlineData("POST", false)]
+    public async Task A_read_without_memory_may_be_tried_again_and_a_write_is_not_known_to_have_done_nothing(
+        string method,
+        bool isRead
+    )
+    {
+        var scope = isRead ? RouteScope.Read : RouteScope.Write;
+        var http = new DefaultHttpContext();
+        http.Request.Method = method;
+        http.SetEndpoint(new Endpoint(null, new EndpointMetadataCollection(scope, WithoutData.Instance), null));
+        await new RequestGate(_context, static _ => throw new OutOfMemoryException()).HandleAsync(http);
+        Assert.Equal(isRead ? 429 : 500, http.Response.StatusCode);
+        Assert.Equal(isRead ? "1" : null, (string?)http.Response.Headers.RetryAfter);
+    }
+
     [Theory]
     [InlineData("/livez")]
     [InlineData("/metrics")]
