@@ -5,7 +5,10 @@ using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Automatic;
 
-/// <summary>Maps a document to the entry of an automatic index: the values of its fields.</summary>
+/// <summary>
+/// Maps a document to the entry of an automatic index: the values of its fields. A document with too many values gets a
+/// mark instead (<see cref="UnheldNumber"/>). While such a mark exists, queries scan the documents.
+/// </summary>
 public sealed class AutoIndexMap : IIndexMap
 {
     private readonly FieldEntryWriter _writer;
@@ -41,11 +44,17 @@ public sealed class AutoIndexMap : IIndexMap
     public IReadOnlyList<string> LoadedCollections => [];
 
     /// <summary>
-    /// 2 if a path ends in a member of .NET values, such as <c>Length</c> of a string; otherwise 1. Version 1 indexed
-    /// nothing for such a path.
+    /// The number under which the entry of a document that the index cannot hold has the term
+    /// <see cref="MappedField.AnyValue"/>. No field of a document has this number.
     /// </summary>
-    public int ContentVersion =>
-        Fields.Any(static mapped => mapped.Path.Count > 1 && PseudoMember.Of(mapped.Path[^1]) is not null) ? 2 : 1;
+    public int UnheldNumber => MappedField.PresenceOf(Fields.Count);
+
+    /// <summary>
+    /// 3. Since version 3, documents that the index cannot hold are marked; before, they were missing from it, and
+    /// nothing showed that. Since version 2, paths that end in a member of .NET values, such as <c>Length</c> of a
+    /// string, have values.
+    /// </summary>
+    public int ContentVersion => 3;
 
     /// <inheritdoc/>
     public void Map(in QueriedDocument document, IndexEntry entry)
@@ -53,6 +62,13 @@ public sealed class AutoIndexMap : IIndexMap
         _writer.Write(document, entry);
 
         // A document without any of the fields gets an entry, too, because some conditions match missing fields.
+        entry.EndEntry();
+    }
+
+    /// <inheritdoc/>
+    public void MarkUnheld(IndexEntry entry)
+    {
+        entry.Add(UnheldNumber, MappedField.AnyValue);
         entry.EndEntry();
     }
 }

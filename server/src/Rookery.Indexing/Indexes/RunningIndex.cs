@@ -241,6 +241,7 @@ public sealed class RunningIndex : IDisposable
         {
             // The entry of the document's older version is outdated, so it is removed.
             _entry.ClearContent();
+            Map.MarkUnheld(_entry);
             Fail(Encoding.UTF8.GetString(document.View.Id), wrong.Message);
         }
 

@@ -29,4 +29,11 @@ public interface IIndexMap
     /// <param name="entry">Receives the entries; empty before.</param>
     /// <exception cref="IndexEntryException">The document cannot be indexed.</exception>
     void Map(in QueriedDocument document, IndexEntry entry);
+
+    /// <summary>
+    /// Writes the entry of a document that <see cref="Map"/> could not index. By default there is none, so the document
+    /// is missing from the index.
+    /// </summary>
+    /// <param name="entry">Receives the entry; without content before.</param>
+    void MarkUnheld(IndexEntry entry) { }
 }

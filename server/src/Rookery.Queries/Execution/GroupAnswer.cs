@@ -189,26 +189,8 @@ public sealed class GroupAnswer : IDisposable
     }
 
     /// <summary>Returns whether a live entry of the index has a mark, a term of <see cref="ReducedGroup"/>.</summary>
-    private static bool IsMarked(IndexSnapshot snapshot, AutoReduceMap map, ReadOnlySpan<byte> term)
-    {
-        foreach (var segment in snapshot.Segments)
-        {
-            if (segment.Reader.Field(GroupRowWriter.MarksOf(map.Definition))?.Postings(term) is not { } postings)
-            {
-                continue;
-            }
-
-            for (int entry = postings.MoveNext(); entry != EntryCursor.End; entry = postings.MoveNext())
-            {
-                if (segment.Live.IsLive(entry))
-                {
-                    return true;
-                }
-            }
-        }
-
-        return false;
-    }
+    private static bool IsMarked(IndexSnapshot snapshot, AutoReduceMap map, ReadOnlySpan<byte> term) =>
+        MarkedEntries.Any(snapshot, GroupRowWriter.MarksOf(map.Definition), term);
 
     private sealed class StoredRows(IndexSnapshot snapshot) : IDisposable
     {

@@ -11,6 +11,7 @@ using Rookery.Queries.Language;
 using Rookery.Queries.Planning;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Analysis;
+using Rookery.Search.Segments.Store;
 
 namespace Rookery.Queries.Execution;
 
@@ -51,7 +52,14 @@ public sealed class IndexedQueries(IndexHost indexes)
             indexes.ReadAutoIndexes(database),
             explains
         );
-        return choice.Within(indexes.Quota);
+        return choice is { IsBuilt: true, IndexName: { } name } && !HoldsAll(database, name)
+            ? IndexChoice.Scan([
+                .. choice.Reasons.Select(static reason => reason with { IsChosen = false }),
+                PlanReason.OfDocuments(
+                    $"Documents are scanned: one of them has more values than the index '{name}' can hold."
+                ),
+            ])
+            : choice.Within(indexes.Quota);
     }
 
     /// <summary>Answers a query from the newest state of an index, for example to count its postings.</summary>
@@ -63,7 +71,7 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
     /// <param name="minimumEtag">The etag through which the index must have indexed.</param>
     /// <returns>The answer, which the caller disposes. Null if the index does not exist on this node, cannot answer the
-    /// query, is damaged, or was reset and has not reached that etag.</returns>
+    /// query, could not hold some document, is damaged, or was reset and has not reached that etag.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public IndexAnswer? TryAnswer(
         Database database,
@@ -106,8 +114,8 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="memory">The memory of the query.</param>
     /// <param name="limits">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
-    /// <returns>The answer, which the caller disposes. Null if the index is damaged; its rebuild has then
-    /// started.</returns>
+    /// <returns>The answer, which the caller disposes. Null if the index could not hold some document, or is damaged;
+    /// its rebuild has then started.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     internal IndexAnswer? TrySearch(
         OpenedIndex opened,
@@ -119,8 +127,14 @@ public sealed class IndexedQueries(IndexHost indexes)
     {
         try
         {
+            var snapshot = opened.Share();
+            if (opened.Index.Map is AutoIndexMap map && !HoldsAll(snapshot, map))
+            {
+                return null;
+            }
+
             return IndexAnswer.Find(
-                opened.Share(),
+                snapshot,
                 opened.Index.Fields,
                 compiled,
                 memory,
@@ -243,6 +257,41 @@ public sealed class IndexedQueries(IndexHost indexes)
     {
         indexes.Rebuild(index, damaged);
         return new IndexDamagedException(index.Record.Name, damaged);
+    }
+
+    private bool HoldsAll(Database database, string indexName)
+    {
+        if (!indexes.TryGetSlot(database, indexName, out var slot) || slot.Serving.Map is not AutoIndexMap map)
+        {
+            return true;
+        }
+
+        try
+        {
+            using var snapshot = slot.Serving.OpenSnapshot();
+            return MarkedEntries.HoldsAll(snapshot, map);
+        }
+        catch (Exception failure) when (failure is ObjectDisposedException || IndexDamage.Is(failure))
+        {
+            return true; // the search itself will fail the same way
+        }
+    }
+
+    // Disposes the snapshot if it cannot be searched.
+    private static bool HoldsAll(IndexSnapshot snapshot, AutoIndexMap map)
+    {
+        bool holdsAll = false;
+        try
+        {
+            return holdsAll = MarkedEntries.HoldsAll(snapshot, map);
+        }
+        finally
+        {
+            if (!holdsAll)
+            {
+                snapshot.Dispose();
+            }
+        }
     }
 
     private List<string>? ReadTerms(RunningIndex index, int field, bool isWords, string? after, int count)

@@ -3,6 +3,7 @@ using Rookery.Documents.Parsing;
 using Rookery.Fixtures;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
 using Rookery.Platform;
 using Rookery.Simulation;
 
@@ -438,7 +439,10 @@ public sealed class IndexFeederTests
         node.Put("many", $"\"tags\":[{string.Join(',', Enumerable.Range(0, 140_000))}]");
         node.Put("few", "\"tags\":[1,2]");
         node.SettleAll();
-        Assert.Equal(["few"], StoreContents.Of(node.StoreOf("tags")).Keys);
+        var terms = StoreContents.TermsOf(node.StoreOf("tags"));
+        Assert.Equal(["few", "many"], terms.Keys);
+        string mark = $"{MappedField.PresenceOf(1)}:01";
+        Assert.Equal([mark], terms["many"]);
         Assert.Contains(
             "131072 values",
             Assert.Single(node.Host.ReadErrors(node.Database(), "tags")).Message,

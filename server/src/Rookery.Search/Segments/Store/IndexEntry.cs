@@ -75,6 +75,7 @@ public sealed class IndexEntry
     {
         _parts.Clear();
         Rows.Clear();
+        _length = _loaded.Count == 0 ? 0 : _loaded[^1].Offset + _loaded[^1].Length;
     }
 
     /// <summary>Records that the map loaded a document, or tried to.</summary>
@@ -110,7 +111,7 @@ public sealed class IndexEntry
     {
         if (_bytes.Length - _length < bytes)
         {
-            Array.Resize(ref _bytes, Math.Max(2 * _bytes.Length, _length + bytes));
+            Array.Resize(ref _bytes, Math.Max(Math.Min(2 * _bytes.Length, MaxBytes), _length + bytes));
         }
 
         return _bytes.AsSpan(_length, bytes);
