@@ -368,6 +368,24 @@ public readonly struct DatabaseReader : IDisposable
     public long ReadLastIndexNumber() => ReadIndexCounts().LastNumber;
 
     /// <summary>
+    /// Reads the etag of the command that last defined or deleted indexes; 0 if there was none. A change of settings
+    /// does not raise it.
+    /// </summary>
+    public long ReadLastIndexDefinition()
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        if (!_snapshot.TryGet(Key.WritePrefix(key, Database.Number, Table.Indexes), out var row))
+        {
+            return 0;
+        }
+
+        using (row)
+        {
+            return row.Sequence;
+        }
+    }
+
+    /// <summary>
     /// Reads the highest index number and the number of indexes, without reading the indexes. Every change of
     /// definitions changes one of the two: a new definition raises the number, a deletion lowers the count.
     /// </summary>

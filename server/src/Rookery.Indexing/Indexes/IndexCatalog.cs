@@ -51,6 +51,7 @@ public sealed class IndexCatalog : IDisposable
         (Database, _folders, _factory) = (database, folders, factory);
         Feeder = new IndexFeeder(database, factory.Options, factory.Time);
         _changes = database.SubscribeToIndexes();
+        factory.Quota.Places.Add(database);
     }
 
     /// <summary>The database of the indexes.</summary>
@@ -121,7 +122,9 @@ public sealed class IndexCatalog : IDisposable
         _mayMissDeletions |= _changes.TakeLagged();
         bool isRetried =
             _refusedAt is { } refusedAt && _factory.Time.GetElapsedTime(refusedAt) >= _factory.Options.RestAfterDamage;
-        bool hasRoomAgain = _notMaintained.Any(one => one.Value.Needed is { } place && _factory.Quota.HasRoom(place));
+        bool hasRoomAgain = _notMaintained.Any(one =>
+            one.Value.Needed is { } place && _factory.Quota.HasRoom(place) && IsChosen(one.Key, place)
+        );
         if (_mayMissDeletions || !_isCurrent || isRetried || hasRoomAgain)
         {
             // Set first: if one of the following steps throws, the next call repeats them.
@@ -135,7 +138,7 @@ public sealed class IndexCatalog : IDisposable
         }
 
         // The operator | evaluates all operands: all steps run.
-        return synchronised | CloseOverQuota() | Reset() | ReplaceServing();
+        return synchronised | CloseWithoutPlace() | Reset() | ReplaceServing();
     }
 
     /// <summary>Returns the status of each index, ordered by name.</summary>
@@ -202,6 +205,7 @@ public sealed class IndexCatalog : IDisposable
     public void Dispose()
     {
         _changes.Dispose();
+        _factory.Quota.Places.Remove(Database);
         Closing.Each(Slots.Values.SelectMany(static slot => slot.All), Close);
     }
 
@@ -241,21 +245,15 @@ public sealed class IndexCatalog : IDisposable
         return replaced;
     }
 
-    // Closes the youngest automatic index first, because this loses the least work. Its folder stays, because there may
-    // be room again later.
-    private bool CloseOverQuota()
+    // An older index of another database, or one of a user, needs the place. The folder stays, because there may be room
+    // again later.
+    private bool CloseWithoutPlace()
     {
+        var places = _factory.Quota.Places;
         bool closed = false;
-        while (
-            _factory.Quota.AutomaticToClose > 0
-            && Slots
-                .Where(static slot => slot.Value.Serving.Place == IndexPlace.Automatic)
-                .OrderByDescending(static slot => slot.Value.Newest.Record.Number)
-                .FirstOrDefault()
-                is { Key: { } name, Value: var slot }
-        )
+        foreach (var (name, slot) in places.HaveAllOne ? [] : Slots.Where(slot => !places.Has(Database, slot.Key)))
         {
-            RecordNotMaintained(slot.Newest.Record, _factory.Quota.Reason, IndexPlace.Automatic);
+            RecordNotMaintained(slot.Newest.Record, _factory.Quota.Reason, slot.Serving.Place);
             Publish(name, slot: null);
             slot.All.ToList().ForEach(Close);
             closed = true;
@@ -355,15 +353,16 @@ public sealed class IndexCatalog : IDisposable
     private void Synchronise()
     {
         long lastNumber;
-        IReadOnlyList<IndexRecord> records;
+        List<(IndexRecord Record, IndexPlace Place)> placed;
         using (var reader = Database.OpenReader())
         {
-            (lastNumber, records) = (reader.ReadLastIndexNumber(), reader.ReadIndexes());
+            lastNumber = reader.ReadLastIndexNumber();
+            placed = [.. reader.ReadIndexes().Select(static record => (record, IndexQuota.PlaceOf(record)))];
+            _factory.Quota.Places.Set(Database, placed, reader.ReadLastIndexDefinition());
         }
 
-        // Users' indexes get places before automatic ones. An index without a place keeps its folder, because there may
-        // be room again later.
-        var placed = records.Select(static record => (Record: record, Place: IndexQuota.PlaceOf(record)));
+        // An index without a place keeps its folder, because there may be room again later.
+        var records = placed.Select(static one => one.Record).ToList();
         foreach (var (record, place) in placed.OrderBy(static one => one.Place))
         {
             string name = LowerNames.Index(record.Name);
@@ -442,6 +441,9 @@ public sealed class IndexCatalog : IDisposable
         return new IndexSlot(slot.Serving, replacement);
     }
 
+    private bool IsChosen(string lowerName, IndexPlace place) =>
+        place == IndexPlace.Replacement || _factory.Quota.Places.Has(Database, lowerName);
+
     /// <summary>Opens an index, or starts building it. On failure, records the reason and returns null.</summary>
     private RunningIndex? Open(IndexRecord record, IndexPlace place)
     {
@@ -451,7 +453,7 @@ public sealed class IndexCatalog : IDisposable
             return null;
         }
 
-        if (!_factory.Quota.TryTake(place))
+        if (!_factory.Quota.TryTake(place, IsChosen(LowerNames.Index(record.Name), place)))
         {
             RecordNotMaintained(record, _factory.Quota.ReasonAgainst(place), place);
             return null;

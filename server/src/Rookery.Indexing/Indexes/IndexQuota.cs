@@ -25,6 +25,9 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
     /// <summary>Maximum indexes of users and queries together.</summary>
     public int MaxIndexes { get; } = (int)Math.Clamp(memoryBytes / BytesPerIndex, MinIndexes, int.MaxValue);
 
+    /// <summary>Chooses the indexes that get places.</summary>
+    internal IndexPlaces Places => field ??= new IndexPlaces(MaxIndexes, MaxAutomatic);
+
     /// <summary>Maximum automatic indexes; fewer if users' indexes take more than the other half.</summary>
     public int MaxAutomatic => MaxIndexes / 2;
 
@@ -33,12 +36,6 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
     /// can still follow a changed definition.
     /// </summary>
     public int MaxReplacements => MaxIndexes / 8;
-
-    /// <summary>
-    /// Number of open automatic indexes that must close to make room for users' indexes. Automatic ones close first,
-    /// because any client with read access can create them by queries.
-    /// </summary>
-    public int AutomaticToClose => Math.Max(0, TakenBy(IndexPlace.Automatic) - MaxAutomaticNow);
 
     /// <summary>Why an index is not maintained, in a sentence or two.</summary>
     public string Reason =>
@@ -89,25 +86,44 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
             );
 
     /// <summary>Takes a place for an index to open.</summary>
-    /// <returns>Whether a place was free. The first refusal is reported to the operator.</returns>
-    public bool TryTake(IndexPlace place)
+    /// <param name="place">The class of the index.</param>
+    /// <param name="isChosen">Whether <see cref="Places"/> chose the index.</param>
+    /// <returns>Whether the index has a place now. The first refusal is reported to the operator.</returns>
+    internal bool TryTake(IndexPlace place, bool isChosen)
     {
-        if (!HasRoom(place))
+        if (isChosen && HasRoom(place))
         {
-            if (!_isReported && place != IndexPlace.Replacement)
-            {
-                _isReported = true;
-                report(
-                    $"{Reason} A query without an index name scans documents if this node does not maintain its "
-                        + "index; a query that names such an index is refused."
-                );
-            }
-
-            return false;
+            Interlocked.Increment(ref _placesTaken[(int)place]);
+            return true;
         }
 
-        Interlocked.Increment(ref _placesTaken[(int)place]);
-        return true;
+        if (!_isReported && place != IndexPlace.Replacement)
+        {
+            _isReported = true;
+            report(
+                $"{Reason} A query without an index name scans documents if this node does not maintain its index; a "
+                    + "query that names such an index is refused."
+            );
+        }
+
+        return false;
+    }
+
+    /// <summary>
+    /// Returns a function that returns why this node does not maintain an index of a database, in a sentence or two; null
+    /// if it has a place for the index. It considers the definitions that the log has now. Thread-safe.
+    /// </summary>
+    /// <param name="database">The database of the indexes.</param>
+    /// <param name="databases">All databases of the node.</param>
+    public Func<string, string?> ReadPlaces(Database database, IReadOnlyList<Database> databases)
+    {
+        if (databases.Sum(AutomaticCount.OfAll) <= MaxAutomatic)
+        {
+            return static _ => null;
+        }
+
+        var hasPlace = Places.WithNewest(database);
+        return name => hasPlace(LowerNames.Index(name)) ? null : Reason;
     }
 
     /// <summary>Releases the place of a closed index.</summary>

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Text.Json;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Indexes;
 using Rookery.Fixtures;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
@@ -132,6 +133,83 @@ public sealed class IndexQuotaTests
         node.ChangeIndexes(static writer => writer.Delete("s00"), "zoo");
         node.SettleAll();
         Assert.Equal(4, node.Host.ReadStatus(node.Database()).Count); // the three, and one for the deleted index
+    }
+
+    /// <summary>
+    /// An earlier version gave the places by names of databases and indexes when it started, so that indexes that had
+    /// answered were closed for newer ones.
+    /// </summary>
+    [Fact]
+    public void A_start_gives_the_places_to_the_same_indexes_as_before()
+    {
+        var node = IndexedNode.New();
+        node.CreateDatabase("zoo");
+        node.DefineField("zebra", "o.name", "zoo");
+        node.DefineField("yak", "o.name");
+        for (int i = 0; i < MaxIndexesOfSmallestNode; i++)
+        {
+            node.DefineField($"a{i:D2}", "o.name");
+            node.SettleAll();
+        }
+
+        // These change the records of old definitions.
+        node.ChangeIndexes(static writer =>
+            writer.Configure("yak", new IndexSettingsChange(IndexLockMode.LockedIgnore))
+        );
+        node.ChangeIndexes(
+            static writer => writer.Configure("zebra", new IndexSettingsChange(Priority: IndexPriority.Low)),
+            "zoo"
+        );
+        node.SettleAll();
+        string[] kept = NamesOf(node);
+        Assert.Equal(MaxIndexesOfSmallestNode, kept.Length);
+        Assert.Equal(["a00", "a01"], kept[..2]);
+        Assert.Equal(["a29", "yak", "zebra"], kept[^3..]);
+        Assert.NotNull(node.Host.WhyNotMaintained(node.Database(), "a30"));
+
+        node = node.Restart();
+        node.SettleAll();
+        Assert.Equal(kept, NamesOf(node));
+
+        node.ChangeIndexes(static writer => writer.Delete("a07"));
+        node.SettleAll();
+        Assert.Contains("a30", NamesOf(node));
+        Assert.DoesNotContain("a31", NamesOf(node));
+        node.Dispose();
+
+        static string[] NamesOf(IndexedNode node) =>
+            [
+                .. node.Host.ReadStatus(node.Database()).Select(static status => status.Name),
+                .. node.Host.ReadStatus(node.Database("zoo")).Select(static status => status.Name),
+            ];
+    }
+
+    [Fact]
+    public void A_changed_definition_keeps_the_place_of_the_one_that_it_replaces()
+    {
+        var node = CreateFullNode(out var names);
+        node.DefineField("later", "o.name");
+        node.DefineField(names[0], "o.name + 'x'");
+        SettleInTurns(node);
+        Assert.Equal(names, node.Host.ReadStatus(node.Database()).Select(static status => status.Name));
+
+        node = node.Restart();
+        SettleInTurns(node);
+        Assert.Equal(names, node.Host.ReadStatus(node.Database()).Select(static status => status.Name));
+        Assert.Equal("ax", TermOf(node, names[0]));
+        node.Dispose();
+    }
+
+    [Fact]
+    public void A_definition_without_a_place_is_known_before_it_is_followed()
+    {
+        using var node = CreateFullNode(out var names);
+        Assert.Null(WhyNoPlace("later"));
+        node.DefineField("later", "o.name");
+        Assert.Contains("has memory for 32 indexes", WhyNoPlace("later"), StringComparison.Ordinal);
+        Assert.Null(WhyNoPlace(names[0]));
+
+        string? WhyNoPlace(string name) => node.Host.Quota.ReadPlaces(node.Database(), node.Store.Databases.All)(name);
     }
 
     [Fact]

@@ -61,6 +61,29 @@ public sealed class IndexNotMaintainedTests : IAsyncLifetime
         Assert.Equal(204, (await _server.SendAsync("DELETE", db + "/indexes?name=Old")).Status);
     }
 
+    [Fact]
+    public async Task The_answer_to_a_definition_says_that_the_node_has_no_place_for_it()
+    {
+        const int Places = 64; // the indexes of this server have 64 MiB
+        string db = await _server.CreateDatabaseAsync();
+        var definitions = Enumerable
+            .Range(0, Places + 1)
+            .Select(static i => $$"""{"Name":"i{{i:D2}}","Maps":["from u in docs.Users select new { u.n }"]}""");
+        var put = await _server.SendAsync(
+            "PUT",
+            db + "/admin/indexes",
+            $$"""{"Indexes":[{{string.Join(',', definitions)}}]}"""
+        );
+        Assert.Equal(201, put.Status);
+        var results = put.Json.GetProperty("Results").EnumerateArray().ToArray();
+        Assert.All(results[..Places], static result => Assert.False(result.TryGetProperty("Trouble", out _)));
+        Assert.StartsWith(
+            "The index is not maintained on this node. This node has memory for 64 indexes",
+            results[Places].GetProperty("Trouble").GetString(),
+            StringComparison.Ordinal
+        );
+    }
+
     [Theory]
     [InlineData("RESET", "indexes?name=Old", 500)]
     [InlineData("POST", "admin/indexes/stop?name=Old", 500)]

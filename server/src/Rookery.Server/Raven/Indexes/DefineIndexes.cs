@@ -42,6 +42,7 @@ internal sealed class DefineIndexes(ServerContext context)
             writer =>
                 requests.ForEach(request => writer.Put(request.Name, request.Definition.ToJson(), request.Settings))
         );
+        var whyNoPlace = context.Indexes.Quota.ReadPlaces(database, context.Node.Databases.All);
         await JsonResponse.SendAsync(
             http,
             json =>
@@ -52,6 +53,11 @@ internal sealed class DefineIndexes(ServerContext context)
                     json.WriteStartObject();
                     json.WriteString("Index"u8, request.Name);
                     json.WriteNumber("RaftCommandIndex"u8, outcome.Index);
+                    if (whyNoPlace(request.Name) is { } why)
+                    {
+                        json.WriteString("Trouble"u8, $"The index is not maintained on this node. {why}");
+                    }
+
                     json.WriteEndObject();
                 }
 

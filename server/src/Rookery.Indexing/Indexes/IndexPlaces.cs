@@ -1,0 +1,152 @@
+using System.Collections.Frozen;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Indexes;
+using Rookery.Indexing.Mapping;
+
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>
+/// Chooses which indexes a node maintains if the log defines more than its <see cref="IndexQuota"/> allows: those of
+/// users before automatic ones, and in each class the oldest definitions of all databases. So all members with equal
+/// memory maintain the same indexes, before and after a restart, and a new definition takes no place of an older one.
+/// Thread-safe.
+/// </summary>
+internal sealed class IndexPlaces(int maxIndexes, int maxAutomatic)
+{
+    private readonly Lock _gate = new();
+    private readonly Dictionary<Database, List<Ranked>> _definitions = [];
+
+    // The chosen indexes; null while there is a place for each.
+    private FrozenSet<(Database Database, string LowerName)>? _chosen;
+
+    /// <summary>Whether there is a place for each index that is defined.</summary>
+    public bool HaveAllOne => Volatile.Read(ref _chosen) is null;
+
+    /// <summary>Returns whether an index has a place.</summary>
+    /// <param name="database">The database, whose definitions were read.</param>
+    /// <param name="lowerName">The lower-cased name of the index.</param>
+    public bool Has(Database database, string lowerName) =>
+        Volatile.Read(ref _chosen) is not { } chosen || chosen.Contains((database, lowerName));
+
+    /// <summary>
+    /// Returns a function that returns whether an index of a database has a place, by its lower-cased name and by the
+    /// definitions that the log has now of the database.
+    /// </summary>
+    public Func<string, bool> WithNewest(Database database)
+    {
+        var ranked = Read(database);
+        Dictionary<Database, List<Ranked>> definitions;
+        lock (_gate)
+        {
+            definitions = new(_definitions) { [database] = ranked };
+        }
+
+        var chosen = Choose(definitions);
+        return lowerName => chosen?.Contains((database, lowerName)) ?? true;
+    }
+
+    /// <summary>Reads the definitions of a database.</summary>
+    public void Add(Database database) => Set(database, Read(database));
+
+    /// <summary>Sets the definitions of a database.</summary>
+    /// <param name="database">The database.</param>
+    /// <param name="definitions">Its definitions.</param>
+    /// <param name="lastDefinition">As <see cref="DatabaseReader.ReadLastIndexDefinition"/>.</param>
+    public void Set(
+        Database database,
+        IEnumerable<(IndexRecord Record, IndexPlace Place)> definitions,
+        long lastDefinition
+    ) => Set(database, Rank(definitions, lastDefinition));
+
+    /// <summary>Forgets the definitions of a database.</summary>
+    public void Remove(Database database)
+    {
+        lock (_gate)
+        {
+            if (_definitions.Remove(database))
+            {
+                Volatile.Write(ref _chosen, Choose(_definitions));
+            }
+        }
+    }
+
+    private void Set(Database database, List<Ranked> ranked)
+    {
+        lock (_gate)
+        {
+            _definitions[database] = ranked;
+            Volatile.Write(ref _chosen, Choose(_definitions));
+        }
+    }
+
+    private static List<Ranked> Read(Database database)
+    {
+        try
+        {
+            using var reader = database.OpenReader();
+            return Rank(
+                reader.ReadIndexes().Select(static record => (record, IndexQuota.PlaceOf(record))),
+                reader.ReadLastIndexDefinition()
+            );
+        }
+        catch (DatabaseGoneException)
+        {
+            return [];
+        }
+    }
+
+    // The log keeps no time of a definition, only the etag of the last change of its record, which a change of settings
+    // raises. Numbers rise with each definition. So a definition is not newer than the last definition of its database,
+    // nor than the oldest change of a record with the same or a higher number.
+    private static List<Ranked> Rank(
+        IEnumerable<(IndexRecord Record, IndexPlace Place)> definitions,
+        long lastDefinition
+    )
+    {
+        var ranked = new List<Ranked>();
+        long oldest = lastDefinition;
+        foreach (var (record, place) in definitions.OrderByDescending(static one => NumberOf(one.Record)))
+        {
+            oldest = Math.Min(oldest, record.Version);
+            ranked.Add(new Ranked(oldest, NumberOf(record), place, LowerNames.Index(record.Name)));
+        }
+
+        return ranked;
+    }
+
+    // A changed definition is as old as the one that it replaces, so that an index keeps its place while it is changed.
+    private static long NumberOf(IndexRecord record) =>
+        record.Replaced is { } before ? Math.Min(before.Number, record.Number) : record.Number;
+
+    private FrozenSet<(Database Database, string LowerName)>? Choose(Dictionary<Database, List<Ranked>> definitions)
+    {
+        int count = definitions.Values.Sum(static ranked => ranked.Count);
+        if (count <= maxAutomatic)
+        {
+            return null; // all of them may be automatic
+        }
+
+        var ofUsers = Oldest(definitions, IndexPlace.Defined, maxIndexes);
+        var automatic = Oldest(definitions, IndexPlace.Automatic, Math.Min(maxAutomatic, maxIndexes - ofUsers.Count));
+        return ofUsers.Count + automatic.Count == count ? null : ofUsers.Concat(automatic).ToFrozenSet();
+    }
+
+    private static List<(Database Database, string LowerName)> Oldest(
+        Dictionary<Database, List<Ranked>> definitions,
+        IndexPlace place,
+        int max
+    ) =>
+        [
+            .. definitions
+                .SelectMany(static one => one.Value.Select(ranked => (Database: one.Key, Index: ranked)))
+                .Where(one => one.Index.Place == place)
+                .OrderBy(static one => one.Index.Etag)
+                .ThenBy(static one => one.Database.Number)
+                .ThenBy(static one => one.Index.Number)
+                .Take(max)
+                .Select(static one => (one.Database, one.Index.LowerName)),
+        ];
+
+    // The etag is not below that of the definition. The number is that of the definition in its database.
+    private readonly record struct Ranked(long Etag, long Number, IndexPlace Place, string LowerName);
+}
