@@ -63,6 +63,14 @@ internal static class IndexScript
     public static CompiledMap CompileMap(string text)
     {
         string word = FirstWord(text, out int at);
+        if (word is "from" && text.AsSpan(at + word.Length).TrimStart().StartsWith("("))
+        {
+            throw TokenCursor.NotSupported(
+                "'from(…)'; a map is written \"map('Collection', document => ({ … }))\"",
+                at
+            );
+        }
+
         var (collection, source) = word switch
         {
             "from" or "docs" => new LinqParser(text).Queries.ParseMap(),
@@ -76,6 +84,16 @@ internal static class IndexScript
                 at
             ),
         };
+        if (collection is "")
+        {
+            throw new ScriptException(
+                ScriptFault.Syntax,
+                "The map names a collection without a name, which no document has. For all documents, write "
+                    + $"'{AllDocuments}'",
+                at
+            );
+        }
+
         var fields = ResultFields.Of(source.Statements);
         return fields.Count > 0
             ? new CompiledMap(collection is AllDocuments ? null : collection, Compile(source, fields), fields)

@@ -313,7 +313,12 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
         var elements = new List<Expression>();
         while (!parser.Cursor.TryTake("}"))
         {
-            elements.Add(parser.Expressions.ParseExpression());
+            var element = parser.Expressions.ParseExpression();
+            elements.Add(
+                parser.Shapes.Of(element) is null
+                    ? element
+                    : throw TokenCursor.NotSupported("a group in an array", element.Position)
+            );
             if (!parser.Cursor.Current.Is("}"))
             {
                 parser.Cursor.Expect(",");

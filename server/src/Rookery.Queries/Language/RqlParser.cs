@@ -120,7 +120,17 @@ public static class RqlParser
                 throw UnsupportedParts.Refusal("declare timeseries", declare.Position);
             }
 
+            if (reader.Current.IsKeyword("async"))
+            {
+                throw UnsupportedParts.Refusal("async function", reader.Current.Position);
+            }
+
             reader.Expect("function");
+            if (reader.Current.IsSymbol("*"))
+            {
+                throw UnsupportedParts.Refusal("function*", reader.Current.Position);
+            }
+
             var name = reader.Current;
             functions.Add(
                 new DeclaredFunction(TakeWord(reader, "a function's name"), ReadParameters(reader), reader.TakeScript())
@@ -144,11 +154,25 @@ public static class RqlParser
         reader.ExpectSymbol("(");
         while (!reader.Current.IsSymbol(")") && (parameters.Count == 0 || reader.AcceptSymbol(",")))
         {
+            RefuseParameter(reader, ["{", "["], "a pattern as a parameter");
+            RefuseParameter(reader, [".", "..", "..."], "a rest parameter");
             parameters.Add(TakeWord(reader, "a parameter's name"));
+            RefuseParameter(reader, ["="], "a default value of a parameter");
         }
 
         reader.ExpectSymbol(")");
         return parameters;
+    }
+
+    private static void RefuseParameter(RqlReader reader, ReadOnlySpan<string> symbols, string construct)
+    {
+        foreach (string symbol in symbols)
+        {
+            if (reader.Current.IsSymbol(symbol))
+            {
+                throw UnsupportedParts.Refusal(construct, reader.Current.Position);
+            }
+        }
     }
 
     private static Source ReadSource(RqlReader reader)

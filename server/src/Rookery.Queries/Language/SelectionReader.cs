@@ -33,7 +33,7 @@ internal sealed class SelectionReader(
         var items = new List<SelectedField>();
         do
         {
-            var item = ReadItem();
+            var item = ReadItem(items.Count == 0 ? "a field, a value or '{'" : "a field or a value");
             if (item.Call is { } call)
             {
                 return items.Count == 0 && !isDistinct && !reader.Current.IsSymbol(",")
@@ -50,7 +50,7 @@ internal sealed class SelectionReader(
         return new FieldSelection(items, isDistinct);
     }
 
-    private (SelectedField? Field, CallSelection? Call) ReadItem()
+    private (SelectedField? Field, CallSelection? Call) ReadItem(string expected)
     {
         int position = reader.Current.Position;
         SelectedSource? source = null;
@@ -60,7 +60,7 @@ internal sealed class SelectionReader(
         }
         else
         {
-            var name = fields.ReadName("a field, a value or '{'");
+            var name = fields.ReadName(expected);
             if (
                 name.IsFunction
                 && functions.Any(declared =>

@@ -32,6 +32,9 @@ public sealed class RefusedTextTests
     [InlineData("map('Users', u => ({ a: 1 })) map('Dogs', u => ({ a: 1 }))", 30, "the end was expected")]
     [InlineData("timeseries.map('Users', 'HeartRate', s => ({ a: 1 }))", 0, "time series")]
     [InlineData("from ts in timeseries.Users.HeartRate select new { ts.Name }", 11, "indexes of timeseries")]
+    [InlineData("from('Users').map(u => ({ a: 1 }))", 0, "'from(…)'; a map is written \"map('Collection', ")]
+    [InlineData("map('', u => ({ a: 1 }))", 0, "a collection without a name")]
+    [InlineData("docs[\"\"].Select(u => new { a = 1 })", 0, "a collection without a name")]
     [InlineData("archivedMap('Users', u => ({ a: 1 }))", 0, "'archivedMap'")]
     [InlineData("const f = x => x; map('Users', u => ({ a: f(u.b) }))", 0, "'const' before the map")]
     [InlineData("function f(x) { return { a: x } } map('Users', u => f(u.b))", 53, "not written in the text")]
@@ -214,6 +217,10 @@ public sealed class RefusedTextTests
     )]
     [InlineData("from r in results group r.b by r.a into g select new { a = g.Key }", "anything but the whole row")]
     [InlineData("from r in results group new { r.b } by r.a into g select new { a = g.Key }", "but the whole row")]
+    [InlineData(
+        "results.GroupBy(r => r.a).Select(g => new { gs = new[] { g } }).Select(t => new { a = t.gs[0].Key })",
+        "a group in an array"
+    )]
     [InlineData("results.GroupBy(delegate(dynamic r) { return r.a; }).Select(g => new { a = g.Key })", "'delegate'")]
     public void The_error_names_the_unsupported_CSharp_of_a_reduce(string text, string name)
     {

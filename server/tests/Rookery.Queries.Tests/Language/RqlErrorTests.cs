@@ -122,6 +122,7 @@ public sealed class RqlErrorTests
     [InlineData("from Users select ^{ a: 1", "This brace is not closed: '}' is missing.")]
     [InlineData("from Users select { a: ^'1 }", "This text of the script does not end: a closing ' is missing.")]
     [InlineData("declare function f() { } declare function ^f() { } from Users", "The function 'f' is declared twice.")]
+    [InlineData("from Users as p select p.n as x, ^{ a: 1 }", "'{' stands where a field or a value must stand.")]
     public void A_syntax_error_shows_its_position(string marked, string message, int offset = 0) =>
         Check(QueryFault.Invalid, marked, message, offset);
 
@@ -166,6 +167,12 @@ public sealed class RqlErrorTests
     [InlineData("from Users as u load u.a as b, ^'users/1' as x select x.name", "load 'users/1'")]
     [InlineData("from Users where a = 1 ^with { from Users } as u", "with")]
     [InlineData("with ^edges (a) { } as e match (u)", "with", -5)]
+    [InlineData("declare function f(x, y ^= 2) { return x } from Users", "a default value of a parameter")]
+    [InlineData("declare function f(^{ n }) { return n } from Users", "a pattern as a parameter")]
+    [InlineData("declare function f(x, ^[ n ]) { return n } from Users", "a pattern as a parameter")]
+    [InlineData("declare function f(^...r) { return r } from Users", "a rest parameter")]
+    [InlineData("declare ^async function f(x) { return x } from Users", "async function")]
+    [InlineData("declare function^* f(x) { return x } from Users", "function*")]
     public void An_unsupported_part_is_refused_by_name(string marked, string part, int offset = 0) =>
         Check(QueryFault.NotSupported, marked, $"'{part}' is not supported by this version.", offset);
 
