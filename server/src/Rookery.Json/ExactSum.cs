@@ -26,6 +26,9 @@ public struct ExactSum
     private const long PartUnits = 1_000_000_000_000_000_000; // 10 to the power of PartDigits
     private const int UsualDigits = WholeDigits + (2 * PartDigits);
 
+    // 2 to the power of 53: a double holds each whole number up to it, and divides it correctly.
+    private const long MaxExactWhole = 1L << 53;
+
     private const int MaxDecimalPlaces = 340;
     private const int MaxWholeDigits = 330;
 
@@ -112,10 +115,15 @@ public struct ExactSum
         return Math.Clamp(sum, double.MinValue, double.MaxValue);
     }
 
-    /// <summary>Returns the sum divided by a count; correct even if the sum is out of the range of doubles.</summary>
+    /// <summary>
+    /// Returns the double nearest to the sum divided by a count: 0.1 for 0.1, 0.1 and 0.1. The quotient of the double
+    /// nearest to the sum would be 0.09999999999999999.
+    /// </summary>
     /// <param name="count">At least 1.</param>
     public readonly double Average(long count) =>
-        _remainder.IsZero ? ToDouble() / count : new ExactSum { _remainder = Units() / count }.ToDouble();
+        TryGetWhole(out long whole) && whole is >= -MaxExactWhole and <= MaxExactWhole
+            ? (double)whole / count
+            : new ExactSum { _remainder = Units() / count }.ToDouble();
 
     private void Add(ReadOnlySpan<byte> json, bool isSubtracted)
     {

@@ -55,9 +55,12 @@ public sealed class ExactSumTests
     [InlineData("-1e308 -1e308 -1e308 -1e308", -1e308)]
     [InlineData("1e300 -1e300 9", 3)]
     [InlineData("0.1 0.2", 0.15)]
+    [InlineData("0.1 0.1 0.1", 0.1)]
+    [InlineData("1.1 2.2 3.3", 2.2)]
+    [InlineData("-5 -5 -4", -14.0 / 3)]
     [InlineData("9007199254740993 9007199254740993", 9007199254740992)]
     [InlineData("1e-30 3e-30", 2e-30)]
-    public void The_average_is_right_where_the_sum_is_beyond_doubles(string numbers, double expected)
+    public void The_average_is_the_double_nearest_to_the_exact_quotient(string numbers, double expected)
     {
         string[] numberTexts = numbers.Split(' ');
         var sum = default(ExactSum);

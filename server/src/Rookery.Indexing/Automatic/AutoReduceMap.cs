@@ -59,10 +59,19 @@ public sealed class AutoReduceMap : IIndexMap, IDisposable
     public IReadOnlyList<string> LoadedCollections => [];
 
     /// <summary>
-    /// 4. Since version 4, sums keep all their digits. Since 3, rows have longer numbers. Since 2, keys that are arrays
+    /// 4, or 5 if an aggregate is an average or a path ends in a member of .NET values that version 4 did not know
+    /// (<see cref="PseudoMember"/>). Since version 5, an average is the exact sum divided, correctly rounded. Since
+    /// version 4, sums keep all their digits. Since 3, rows have longer numbers. Since 2, keys that are arrays
     /// or objects are compared by value; in version 1, by their text.
     /// </summary>
-    public int ContentVersion => 4;
+    public int ContentVersion =>
+        Definition.Aggregates.Any(static aggregate =>
+            aggregate.Kind == AggregateKind.Average || HasLaterMember(aggregate.Path)
+        ) || Definition.Keys.Any(static key => HasLaterMember(key.Path))
+            ? 5
+            : 4;
+
+    private static bool HasLaterMember(IReadOnlyList<string> path) => PseudoMember.ContentVersionOf(path) > 2;
 
     /// <inheritdoc/>
     public void Map(in QueriedDocument document, IndexEntry entry)

@@ -15,7 +15,7 @@ public interface IValueVisitor
 /// <summary>
 /// Reads the values of a field in place. If the path leads through or to an array, with or without <c>[]</c>, all its
 /// elements are read, also those of nested arrays. Null is a value. A missing member or an empty array has no values.
-/// The last step may be a <see cref="PseudoMember"/>. Thread-safe.
+/// The last steps may be <see cref="PseudoMember"/>s: <c>at.Date.Year</c>. Thread-safe.
 /// </summary>
 public sealed class FieldReader
 {
@@ -24,7 +24,9 @@ public sealed class FieldReader
     private readonly byte[][] _steps;
     private readonly IReadOnlyList<string> _names;
     private readonly bool _isMetadata;
-    private readonly PseudoMember? _pseudo;
+
+    // One for each step that, like all after it, has a meaning for values that are no objects; otherwise null.
+    private readonly PseudoMember?[] _pseudo;
 
     /// <summary>Makes a reader of one path.</summary>
     /// <param name="path">The path.</param>
@@ -37,12 +39,22 @@ public sealed class FieldReader
     {
         ArgumentOutOfRangeException.ThrowIfZero(names.Count);
         _names = names;
-        _pseudo = names.Count > 1 ? PseudoMember.Of(names[^1]) : null;
         _isMetadata = string.Equals(names[0], MetadataName, StringComparison.Ordinal);
         _steps = new byte[names.Count - (_isMetadata ? 1 : 0)][];
         for (int i = 0; i < _steps.Length; i++)
         {
             _steps[i] = Encoding.UTF8.GetBytes(names[names.Count - _steps.Length + i]);
+        }
+
+        // The first name of a path is always a member.
+        _pseudo = new PseudoMember?[_steps.Length];
+        for (int i = _steps.Length - 1; i >= 0 && names.Count - _steps.Length + i > 0; i--)
+        {
+            _pseudo[i] = PseudoMember.Of(names[names.Count - _steps.Length + i]);
+            if (_pseudo[i] is null)
+            {
+                break;
+            }
         }
     }
 
@@ -75,10 +87,10 @@ public sealed class FieldReader
     internal bool ReadFrom<TVisitor>(scoped ReadOnlySpan<byte> json, int at, int step, scoped ref TVisitor visitor)
         where TVisitor : struct, IValueVisitor, allows ref struct
     {
-        if (step == _steps.Length - 1 && _pseudo is not null && json[at] != (byte)'{')
+        if (HasPseudo(step) && json[at] != (byte)'{')
         {
             Span<byte> value = stackalloc byte[PseudoMember.MaxBytes];
-            int length = _pseudo.Write(json, at, value);
+            int length = WritePseudo(json, at, step, value);
             if (length > 0)
             {
                 return visitor.Visit(value[..length]);
@@ -117,8 +129,28 @@ public sealed class FieldReader
     /// <summary>The names of the steps; without <c>@metadata</c> for a path into the metadata.</summary>
     internal ReadOnlySpan<byte[]> Steps => _steps;
 
-    /// <summary>The property that the last step means on values that are no objects; null if it means none.</summary>
-    internal PseudoMember? Pseudo => _pseudo;
+    /// <summary>Returns whether a step and all after it have a meaning for values that are no objects.</summary>
+    internal bool HasPseudo(int step) => step < _pseudo.Length && _pseudo[step] is not null;
+
+    /// <summary>
+    /// Writes what a step and all after it mean for a value, as JSON. Returns its length; 0 if they mean nothing.
+    /// </summary>
+    /// <param name="json">The JSON that contains the value.</param>
+    /// <param name="at">The offset of the value.</param>
+    /// <param name="step">A step for which <see cref="HasPseudo"/> is true.</param>
+    /// <param name="destination">Receives the JSON; at least <see cref="PseudoMember.MaxBytes"/> bytes.</param>
+    internal int WritePseudo(ReadOnlySpan<byte> json, int at, int step, Span<byte> destination)
+    {
+        int length = _pseudo[step]!.Write(json, at, destination);
+        Span<byte> value = stackalloc byte[PseudoMember.MaxBytes];
+        for (step++; step < _pseudo.Length && length > 0; step++)
+        {
+            destination[..length].CopyTo(value);
+            length = _pseudo[step]!.Write(value[..length], at: 0, destination);
+        }
+
+        return length;
+    }
 
     /// <summary>Whether the path leads into the metadata.</summary>
     public bool IsMetadata => _isMetadata;

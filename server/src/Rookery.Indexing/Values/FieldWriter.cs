@@ -78,7 +78,7 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
                 return true;
             }
 
-            if (step == steps.Length - 2 && TryWritePseudo(json, at, output))
+            if (TryWritePseudo(json, at, step + 1, output))
             {
                 return true;
             }
@@ -100,15 +100,21 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
         return false;
     }
 
-    private bool TryWritePseudo(ReadOnlySpan<byte> json, int at, IBufferWriter<byte>? output, bool hasPrevious = false)
+    private bool TryWritePseudo(
+        ReadOnlySpan<byte> json,
+        int at,
+        int step,
+        IBufferWriter<byte>? output,
+        bool hasPrevious = false
+    )
     {
-        if (_reader.Pseudo is not { } pseudo || json[at] == (byte)'{')
+        if (!_reader.HasPseudo(step) || json[at] == (byte)'{')
         {
             return false;
         }
 
         Span<byte> value = stackalloc byte[PseudoMember.MaxBytes];
-        int length = pseudo.Write(json, at, value);
+        int length = _reader.WritePseudo(json, at, step, value);
         output?.Write(hasPrevious && length > 0 ? ","u8 : default);
         output?.Write(value[..length]);
         return length > 0;
@@ -138,11 +144,7 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
     )
     {
         ReadOnlySpan<byte[]> steps = _reader.Steps;
-        if (
-            step == steps.Length - 1
-            && (json[at] is (byte)'"' or (byte)'[')
-            && TryWritePseudo(json, at, output, hasPrevious)
-        )
+        if ((json[at] is (byte)'"' or (byte)'[') && TryWritePseudo(json, at, step, output, hasPrevious))
         {
             hasPrevious = true;
             return;

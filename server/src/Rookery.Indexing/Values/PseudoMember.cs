@@ -7,8 +7,9 @@ using Rookery.Scripting.Values;
 namespace Rookery.Indexing.Values;
 
 /// <summary>
-/// A property of arrays, strings and dates that queries of RavenDB's clients use like a member: <c>lines.Count</c>,
-/// <c>name.Length</c>, <c>at.Year</c>. A stored member of the same name takes precedence.
+/// A property of arrays, strings, dates and time spans that queries of RavenDB's clients use like a member:
+/// <c>lines.Count</c>, <c>name.Length</c>, <c>at.Year</c>, <c>took.TotalHours</c>. A stored member
+/// of the same name takes precedence.
 /// </summary>
 internal sealed class PseudoMember
 {
@@ -35,6 +36,34 @@ internal sealed class PseudoMember
         "Date",
     ];
 
+    // Names that versions before 3 of the content of automatic indexes did not know.
+    private static readonly string[] LaterParts =
+    [
+        "Microsecond",
+        "Nanosecond",
+        "TimeOfDay",
+        "Kind",
+        "DateTime",
+        "UtcDateTime",
+        "UtcTicks",
+        "Offset",
+        "TotalOffsetMinutes",
+        "Days",
+        "Hours",
+        "Minutes",
+        "Seconds",
+        "Milliseconds",
+        "Microseconds",
+        "Nanoseconds",
+        "TotalDays",
+        "TotalHours",
+        "TotalMinutes",
+        "TotalSeconds",
+        "TotalMilliseconds",
+        "TotalMicroseconds",
+        "TotalNanoseconds",
+    ];
+
     // The name as the path spells it.
     private readonly byte[] _name;
 
@@ -45,9 +74,25 @@ internal sealed class PseudoMember
 
     /// <summary>Returns the property of a name; null if there is none.</summary>
     public static PseudoMember? Of(string name) =>
-        Parts.FirstOrDefault(part => string.Equals(part, name, StringComparison.OrdinalIgnoreCase)) is { } known
+        Parts.Concat(LaterParts).FirstOrDefault(part => string.Equals(part, name, StringComparison.OrdinalIgnoreCase))
+            is { } known
             ? new PseudoMember(name, known)
             : null;
+
+    /// <summary>
+    /// Returns the version of the content of an automatic index that its field's path asks for: 3 for a property that
+    /// version 2 did not know, 2 for another property, 1 for a path without any.
+    /// </summary>
+    public static int ContentVersionOf(IReadOnlyList<string> path)
+    {
+        if (path.Count < 2 || Of(path[^1]) is not { } last)
+        {
+            return 1;
+        }
+
+        bool isLater = Array.IndexOf(LaterParts, last._part) >= 0 || (path.Count > 2 && Of(path[^2]) is not null);
+        return isLater ? 3 : 2;
+    }
 
     /// <summary>
     /// Writes the property of a value as JSON. Returns its length; 0 if the value has no such property.
@@ -73,12 +118,17 @@ internal sealed class PseudoMember
             return Write(LengthOf(text), destination);
         }
 
-        if (_part is not Count && CSharpDate.TryParse(text, out var date))
+        if (_part is Count)
+        {
+            return 0;
+        }
+
+        if (CSharpDate.TryParse(text, out var date))
         {
             return WritePart(date, destination);
         }
 
-        return 0;
+        return CSharpDate.TryParseSpan(text, out long ticks) ? WritePart(new TimeSpan(ticks), destination) : 0;
     }
 
     /// <summary>
@@ -108,38 +158,99 @@ internal sealed class PseudoMember
     private int WritePart(CSharpDate date, Span<byte> destination)
     {
         var value = date.Value;
+        bool hasOffset = date.Form == DateForm.Offset;
         switch (_part)
         {
             case "Date":
-                destination[0] = (byte)'"';
-                int length =
-                    1
-                    + new CSharpDate(
-                        value.Date.Ticks,
-                        date.Form == DateForm.Utc ? DateForm.Utc : DateForm.Unspecified
-                    ).Write(destination[1..]);
-                destination[length] = (byte)'"';
-                return length + 1;
-            case "DayOfWeek":
-                return Encoding.ASCII.GetBytes($"\"{value.DayOfWeek}\"", destination);
-            default:
-                return Write(
-                    _part switch
-                    {
-                        "Year" => value.Year,
-                        "Month" => value.Month,
-                        "Day" => value.Day,
-                        "Hour" => value.Hour,
-                        "Minute" => value.Minute,
-                        "Second" => value.Second,
-                        "Millisecond" => value.Millisecond,
-                        "DayOfYear" => value.DayOfYear,
-                        "Ticks" => value.Ticks,
-                        _ => throw new InvariantViolationException("every part of a date is written"),
-                    },
+                return WriteDate(
+                    new CSharpDate(value.Date.Ticks, date.Form == DateForm.Utc ? DateForm.Utc : DateForm.Unspecified),
                     destination
                 );
+            case "DateTime" when hasOffset:
+                return WriteDate(new CSharpDate(date.Ticks, DateForm.Unspecified), destination);
+            case "UtcDateTime" when hasOffset && IsInRange(date.UtcTicks):
+                return WriteDate(new CSharpDate(date.UtcTicks, DateForm.Utc), destination);
+            case "TimeOfDay":
+                return Write(value.TimeOfDay, destination);
+            case "Offset" when hasOffset:
+                return Write(new TimeSpan(date.Offset), destination);
+            case "DayOfWeek":
+                return Encoding.ASCII.GetBytes($"\"{value.DayOfWeek}\"", destination);
+            case "Kind" when !hasOffset:
+                return Encoding.ASCII.GetBytes($"\"{value.Kind}\"", destination);
+            default:
+                long? number = _part switch
+                {
+                    "Year" => value.Year,
+                    "Month" => value.Month,
+                    "Day" => value.Day,
+                    "Hour" => value.Hour,
+                    "Minute" => value.Minute,
+                    "Second" => value.Second,
+                    "Millisecond" => value.Millisecond,
+                    "Microsecond" => value.Microsecond,
+                    "Nanosecond" => value.Nanosecond,
+                    "DayOfYear" => value.DayOfYear,
+                    "Ticks" => value.Ticks,
+                    "UtcTicks" when hasOffset => date.UtcTicks,
+                    "TotalOffsetMinutes" when hasOffset => date.Offset / TimeSpan.TicksPerMinute,
+                    _ => null,
+                };
+                return number is { } whole ? Write(whole, destination) : 0;
         }
+    }
+
+    private int WritePart(TimeSpan span, Span<byte> destination)
+    {
+        long? whole = _part switch
+        {
+            "Days" => span.Days,
+            "Hours" => span.Hours,
+            "Minutes" => span.Minutes,
+            "Seconds" => span.Seconds,
+            "Milliseconds" => span.Milliseconds,
+            "Microseconds" => span.Microseconds,
+            "Nanoseconds" => span.Nanoseconds,
+            "Ticks" => span.Ticks,
+            _ => null,
+        };
+        if (whole is { } number)
+        {
+            return Write(number, destination);
+        }
+
+        double? total = _part switch
+        {
+            "TotalDays" => span.TotalDays,
+            "TotalHours" => span.TotalHours,
+            "TotalMinutes" => span.TotalMinutes,
+            "TotalSeconds" => span.TotalSeconds,
+            "TotalMilliseconds" => span.TotalMilliseconds,
+            "TotalMicroseconds" => span.TotalMicroseconds,
+            "TotalNanoseconds" => span.TotalNanoseconds,
+            _ => null,
+        };
+        int length = 0;
+        _ = total?.TryFormat(destination, out length, "R", CultureInfo.InvariantCulture);
+        return length;
+    }
+
+    private static bool IsInRange(long ticks) => ticks >= DateTime.MinValue.Ticks && ticks <= DateTime.MaxValue.Ticks;
+
+    private static int WriteDate(CSharpDate date, Span<byte> destination)
+    {
+        destination[0] = (byte)'"';
+        int length = 1 + date.Write(destination[1..]);
+        destination[length] = (byte)'"';
+        return length + 1;
+    }
+
+    private static int Write(TimeSpan span, Span<byte> destination)
+    {
+        destination[0] = (byte)'"';
+        span.TryFormat(destination[1..], out int length, "c", CultureInfo.InvariantCulture);
+        destination[length + 1] = (byte)'"';
+        return length + 2;
     }
 
     private static int Write(long number, Span<byte> destination)
