@@ -266,6 +266,47 @@ public sealed class AttachmentRouteTests(RunningServer server) : IClassFixture<R
         Assert.Empty(Files());
     }
 
+    /// <summary>
+    /// The server answers while most of the body is still unsent, so it cannot have read all of it.
+    /// </summary>
+    [Theory]
+    [InlineData("--x\r\n")]
+    [InlineData("--x\r\nA: ")]
+    [InlineData("--x\r\n\r\n{\"Commands\":[]}\r\n--x\r\n")]
+    [InlineData("")]
+    public async Task A_multipart_header_without_an_end_is_400_after_its_first_bytes(string before)
+    {
+        string db = await CreateAsync();
+        using var client = new TcpClient();
+        await client.ConnectAsync(server.Address.Host, server.Address.Port);
+        var stream = client.GetStream();
+        await stream.WriteAsync(
+            Encoding.ASCII.GetBytes(
+                $"POST {db}/bulk_docs HTTP/1.1\r\nHost: {server.Address.Authority}\r\nContent-Length: 17000000\r\n"
+                    + $"Content-Type: multipart/form-data; boundary=x\r\n\r\n{before}{new string('x', 64 << 10)}"
+            )
+        );
+        using var reader = new StreamReader(stream);
+        Assert.Contains(
+            " 400 ",
+            await reader.ReadLineAsync().WaitAsync(TimeSpan.FromMinutes(1)),
+            StringComparison.Ordinal
+        );
+    }
+
+    [Theory]
+    [InlineData("multipart/form-data; boundary=x", "Content-Transfer-Encoding: base64", 415)]
+    [InlineData("multipart/form-data; boundary=x", "Content-Encoding: gzip", 415)]
+    [InlineData("multipart/form-data; boundary=x", "content-transfer-encoding: Binary", 201)]
+    [InlineData("Multipart/Form-Data; Boundary=x", "Content-Disposition: form-data", 201)]
+    public async Task A_part_whose_content_is_encoded_is_refused(string contentType, string header, int status)
+    {
+        string db = await server.CreateDatabaseAsync();
+        string body = $"--x\r\n{header}\r\n\r\n{{\"Commands\":[]}}\r\n--x--\r\n";
+        var answer = await server.SendAsync("POST", db + "/bulk_docs", body, ("Content-Type", contentType));
+        Assert.True(answer.Status == status, answer.Body);
+    }
+
     [Fact]
     public async Task A_compressed_body_is_refused_because_it_would_be_stored_as_it_is()
     {

@@ -75,7 +75,7 @@ internal sealed class MultipartBatch : IDisposable
                 static body => ((PipeReader)body!).CancelPendingRead(),
                 body
             );
-            var parts = new MultipartReader(boundary, http.Request.Body);
+            var parts = new MultipartParts(boundary, http.Request.Body);
             batch._writer = await ReadCommandsAsync(parts, context.Options.BatchBytesLimit, lease, parse);
             RefuseBeforeFiles(batch._writer, database);
             lease.Shrink(batch._writer.Length);
@@ -130,7 +130,7 @@ internal sealed class MultipartBatch : IDisposable
     private static string ReadBoundary(HttpContext http)
     {
         string? boundary = MediaTypeHeaderValue.TryParse(http.Request.ContentType, out var type)
-            ? type.Parameters.FirstOrDefault(static parameter => parameter.Name is "boundary")?.Value?.Trim('"')
+            ? type.Parameters.FirstOrDefault(IsBoundary)?.Value?.Trim('"')
             : null;
         return boundary is { Length: > 0 and <= MaxBoundaryLength }
             ? boundary
@@ -140,15 +140,18 @@ internal sealed class MultipartBatch : IDisposable
             );
     }
 
+    private static bool IsBoundary(NameValueHeaderValue parameter) =>
+        string.Equals(parameter.Name, "boundary", StringComparison.OrdinalIgnoreCase);
+
     private static async Task<BatchWriter> ReadCommandsAsync(
-        MultipartReader parts,
+        MultipartParts parts,
         int maxBytes,
         LargeRequests.Lease lease,
         CommandParser parse
     )
     {
         var main =
-            await parts.ReadNextSectionAsync()
+            await parts.ReadNextAsync()
             ?? throw RefusedException.BadRequest("The multipart body has no part with the commands.");
         var commands = new PooledBytes();
         byte[] buffer = System.Buffers.ArrayPool<byte>.Shared.Rent(BufferBytes);
@@ -204,14 +207,14 @@ internal sealed class MultipartBatch : IDisposable
     }
 
     private async Task ReadFilesAsync(
-        MultipartReader parts,
+        MultipartParts parts,
         ReceivedContents received,
         AttachmentContents contents,
         Database database
     )
     {
         int expected = _writer!.ContentCount;
-        while (await parts.ReadNextSectionAsync() is { } part)
+        while (await parts.ReadNextAsync() is { } part)
         {
             if (_contents.Count == expected)
             {
