@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Parsing;
 using Rookery.Platform;
 
 namespace Rookery.Server.Raven;
@@ -13,6 +14,9 @@ internal enum BodyUse
 
     /// <summary>The body is one document, and becomes a command as in <see cref="Write"/>.</summary>
     Document,
+
+    /// <summary>The body has one compare-exchange value, and becomes a command as in <see cref="Write"/>.</summary>
+    CompareExchange,
 
     /// <summary>
     /// The body is a list of values, each of which becomes an object. Its memory is kept until the request is answered.
@@ -227,6 +231,9 @@ internal readonly struct RequestBody : IDisposable
             {
                 BodyUse.Document => $"The document is larger than {Amount.Bytes(maxBytes)}, which is the limit, "
                     + "and was not stored. Split it into several documents.",
+                BodyUse.CompareExchange =>
+                    $"The compare-exchange value is larger than {Amount.Bytes(CompareExchangeValue.MaxBytes)}, which "
+                        + "is the limit, and was not stored. Store a document, and its id in the value.",
                 BodyUse.Write =>
                     $"The body of {http.Request.Method} {http.Request.Path} exceeds {Amount.Bytes(maxBytes)}; "
                         + "nothing of it was stored. Send less at once, or use bulk insert.",

@@ -127,6 +127,13 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
                 $$"""{"Object":"{{new string('x', 1 << 20)}}"}"""
             )
         ).IsRefusal(413, "at most");
+        (
+            await server.SendAsync(
+                "PUT",
+                $"{db}/cmpxchg?key=a&index=0",
+                $$"""{"Object":"{{new string('x', 9 << 20)}}"}"""
+            )
+        ).IsRefusal(413, "The compare-exchange value is larger than 1.0 MiB");
         string large = new('x', 200_000);
         var stored = await PutAsync(db, "a", 0, $$"""{"Object":"{{large}}"}""");
         Assert.Equal(large, stored.GetProperty("Value").GetProperty("Object").GetString());

@@ -27,7 +27,7 @@ internal sealed class ChangeCompareExchange(ServerContext context)
                 http,
                 context.Options.DocumentBytesLimit,
                 context.LargeRequests,
-                BodyUse.Document
+                BodyUse.CompareExchange
             )
         )
         {
