@@ -1,12 +1,10 @@
 using System.Buffers;
-using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
 using Rookery.Indexing.Reducing;
 using Rookery.Json;
 using Rookery.Scripting.Running;
-using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 
@@ -17,9 +15,6 @@ namespace Rookery.Indexing.Definitions;
 /// </summary>
 internal sealed class ReduceTrial : IDisposable
 {
-    private const int MaxNames = 64;
-    private const int MaxDeepNames = 16;
-    private const int MaxConstants = 12;
     private const int MaxGuesses = 300;
     private const int MaxTrials = 24;
     private const int ShownCharacters = 60;
@@ -31,10 +26,14 @@ internal sealed class ReduceTrial : IDisposable
     // of 20 members needs 2,000 reductions.
     private const int MaxRuns = 5_000;
 
-    private const string Why = "The rows of a group are reduced in parts of 16, and the results are reduced again.";
+    // Maximum reductions, and bytes of rows, of the trials of literals. Each takes at most 20,000 steps.
+    private const int MaxLiteralRuns = 10_000;
+    private const long MaxLiteralBytes = 16 << 20;
 
-    // Sums of doubles differ in their last digits by the order of addition.
-    private const double Tolerance = 1e-9;
+    // Of the runs for literals, those that the trials of several fields together may use.
+    private const int MixedRuns = 2_000;
+
+    private const string Why = "The rows of a group are reduced in parts of 16, and the results are reduced again.";
 
     private static readonly ScriptLimits Limits = new()
     {
@@ -43,18 +42,41 @@ internal sealed class ReduceTrial : IDisposable
         MemoryBytes = 2 << 20,
     };
 
-    // Increase it whenever the trial or the interpreter changes, so that marks of older versions do not count.
-    private const int Version = 2;
+    private static readonly ScriptLimits LiteralLimits = new()
+    {
+        Steps = 20_000,
+        MaxSteps = 20_000,
+        MemoryBytes = 2 << 20,
+    };
 
-    // Kinds of values: positions in the result of ValuesFor.
-    private const int Nothing = 0;
-    private const int Number = 1;
-    private const int Text = 3;
-    private const int Date = 4;
-    private const int NumberOrNothing = 12;
+    // Increase it whenever the trial or the interpreter changes, so that marks of older versions do not count.
+    private const int Version = 3;
+
+    private const int Nothing = TrialValues.Nothing;
+    private const int Number = TrialValues.Number;
+    private const int Text = TrialValues.Text;
+    private const int Date = TrialValues.Date;
+    private const int NumberOrNothing = TrialValues.NumberOrNothing;
 
     // The kinds that a guess chooses from; a kind that many members have occurs several times.
-    private static readonly int[] Guesses = [Number, Number, Number, Text, Text, Nothing, 2, Date, 5, 6, 7, 8, 9, 10];
+    private static readonly int[] Guesses =
+    [
+        Number,
+        Number,
+        Number,
+        Text,
+        Text,
+        Nothing,
+        2,
+        Date,
+        5,
+        6,
+        7,
+        8,
+        9,
+        10,
+        14,
+    ];
 
     // The number of rows in each part.
     private static readonly int[][] Parts =
@@ -70,9 +92,11 @@ internal sealed class ReduceTrial : IDisposable
     ];
 
     private readonly IReadOnlyList<string> _fields;
-    private readonly ReduceRunner _runner;
+    private readonly CompiledReduce _reduce;
+    private readonly TrialValues _trialValues;
     private readonly string[][] _values;
     private readonly ArrayBufferWriter<byte> _reduced = new();
+    private ReduceRunner _runner;
     private string? _failure;
     private bool[]? _isKey;
     private bool _changesKey;
@@ -81,9 +105,10 @@ internal sealed class ReduceTrial : IDisposable
 
     private ReduceTrial(CompiledReduce reduce, string text)
     {
-        _fields = reduce.Fields;
+        (_reduce, _fields) = (reduce, reduce.Fields);
         _runner = new ReduceRunner(reduce, Limits);
-        _values = ValuesFor(text, reduce.IsCSharp);
+        _trialValues = new TrialValues(text, reduce.IsCSharp);
+        _values = _trialValues.Kinds;
     }
 
     private bool IsOver => _bytesLeft < 0 || _runsLeft < 0;
@@ -117,67 +142,6 @@ internal sealed class ReduceTrial : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _runner.Dispose();
 
-    /// <summary>
-    /// Returns example values of each kind, as JSON, including the constants that the text compares with.
-    /// </summary>
-    private static string[][] ValuesFor(string text, bool isCSharp)
-    {
-        var tokens = new Lexer(text, isCSharp).ReadAll();
-        IEnumerable<Token> Of(TokenKind kind, int max) =>
-            tokens
-                .Where(token => token.Kind == kind)
-                .DistinctBy(static token => token.Text, StringComparer.Ordinal)
-                .Take(max);
-
-        double[] numbers =
-        [
-            2,
-            1,
-            5,
-            -3,
-            2,
-            0,
-            13,
-            3,
-            -8,
-            8,
-            .. Of(TokenKind.Number, MaxConstants)
-                .SelectMany(static token => (double[])[token.Number, token.Number + 1, token.Number - 1])
-                .Where(static number => number is > 0 and < 1e15),
-        ];
-        var texts = Of(TokenKind.Text, MaxConstants).Select(static token => Quoted(token.Text));
-        string[] names = [.. Of(TokenKind.Name, MaxNames).Select(static token => token.Text)];
-        string[] whole = [.. numbers.Select(static number => number.ToString("R", CultureInfo.InvariantCulture))];
-        string[] objects = [.. whole.Take(4).Select(number => ObjectOf(names.Select(name => $"\"{name}\":{number}")))];
-        // In this order: null, whole numbers, fractions, texts, dates, lists of texts, lists of numbers, lists of
-        // objects, objects, Booleans, time spans, null or texts, null or numbers, objects of objects.
-        return
-        [
-            ["null"],
-            whole,
-            ["0.5", "2.375", "0.125", "1.1", "7.0625", "0.5"],
-            ["\"b\"", "\"a\"", "\"B\"", "\"\"", "\"c\"", "\"a\"", .. texts],
-            ["\"2024-05-06T07:08:09Z\"", "\"2023-01-02T03:04:05.0000000Z\"", "\"2025-02-03T00:00:00\""],
-            ["[\"b\"]", "[\"a\",\"b\"]", "[]", "[\"c\",\"a\"]"],
-            ["[2]", "[1,2]", "[]", "[3,1,5]", "[8]"],
-            [.. objects.Select((one, index) => index is 2 ? "[]" : $"[{one},{objects[(index + 1) % objects.Length]}]")],
-            objects,
-            ["true", "false", "false"],
-            ["\"1.02:03:04\"", "\"00:00:05\"", "\"00:00:07.5000000\""],
-            ["null", "\"a\"", "null", "\"b\""],
-            ["null", "2", "0", "-3"],
-            [.. objects.Select(one => ObjectOf(names.Take(MaxDeepNames).Select(name => $"\"{name}\":{one}")))],
-        ];
-    }
-
-    private static string Quoted(string text)
-    {
-        const int MaxBytesOfEscape = 6;
-        byte[] plain = Encoding.UTF8.GetBytes(text);
-        byte[] escaped = new byte[plain.Length * MaxBytesOfEscape];
-        return $"\"{Encoding.UTF8.GetString(escaped.AsSpan(0, JsonText.Escape(plain, escaped)))}\"";
-    }
-
     private static string ObjectOf(IEnumerable<string> members) => $"{{{string.Join(',', members)}}}";
 
     private string? Run()
@@ -199,14 +163,14 @@ internal sealed class ReduceTrial : IDisposable
         int trials = Math.Min(MaxTrials, 2 * accepted.Max(static kindsOfField => kindsOfField.Length));
         for (int trial = 0; trial < trials; trial++)
         {
-            int step = 1 + (trial / _values.Length);
+            int step = 1 + (trial / TrialValues.Count);
             int[] tried = [.. accepted.Select((choices, field) => choices[(trial + (field * step)) % choices.Length])];
             if (
-                FindFault(tried, trial) is var (fault, mayBeConcatenation)
-                && (!mayBeConcatenation || HasFault(Number) || HasFault(NumberOrNothing))
+                FindFault(tried, trial) is { } difference
+                && (!difference.MayBeConcatenation || HasFault(Number) || HasFault(NumberOrNothing))
             )
             {
-                return fault;
+                return difference.Fault;
             }
 
             // Repeats the test with values of one kind in all members that accept it.
@@ -219,13 +183,130 @@ internal sealed class ReduceTrial : IDisposable
             }
         }
 
+        return FindLiteralFault(kinds, accepted);
+    }
+
+    /// <summary>
+    /// Tests the reduce with rows of few values around one literal of its text. In long series of values the least and
+    /// the greatest hardly change, so that <c>g.Where(x =&gt; x.t != "open").Sum(x =&gt; x.c)</c> with
+    /// <c>t = g.Min(x =&gt; x.t)</c> differs only if "open" is the least text of one part.
+    /// </summary>
+    private string? FindLiteralFault(int[] kinds, int[][] accepted)
+    {
+        _runner.Dispose();
+        _runner = new ReduceRunner(_reduce, LiteralLimits);
+        (_runsLeft, _bytesLeft) = (MaxLiteralRuns, MaxLiteralBytes);
+        int[] plain = [.. kinds.Select((kind, field) => accepted[field].Contains(Number) ? Number : kind)];
+        int[] changing = [.. Enumerable.Range(0, plain.Length).Where(field => !IsOfKey(field))];
+        int[] literals = [.. Enumerable.Range(TrialValues.Count, _values.Length - TrialValues.Count)];
+        bool Accepts(int field, int literal) =>
+            accepted[field].Contains(_trialValues.BaseOf(literal))
+            || (_trialValues.BaseOf(literal) == Text && accepted[field].Contains(TrialValues.LongText));
+
+        // Objects are tried even if the reduce fails on those of the first trials, whose members are numbers.
+        int[] Alone(int literal, int field)
+        {
+            int[] tried = With(literal, [field]);
+            tried[field] = _trialValues.HasObjects(literal) ? literal : tried[field];
+            return tried;
+        }
+
+        int[] With(int literal, IEnumerable<int> fields)
+        {
+            int[] tried = [.. plain];
+            foreach (int field in fields.Where(field => Accepts(field, literal)))
+            {
+                tried[field] = literal;
+            }
+
+            return tried;
+        }
+
+        var together = literals.Select(literal => With(literal, changing));
+        var alone = literals.SelectMany(literal => changing.Select(field => Alone(literal, field)));
+        foreach (int[] tried in together.Concat(alone).Where(tried => !tried.AsSpan().SequenceEqual(plain)))
+        {
+            if (TryLiterals(tried, accepted) is { } fault)
+            {
+                return fault;
+            }
+
+            if (_runsLeft < MixedRuns)
+            {
+                break;
+            }
+        }
+
+        return Mixed(changing, With).Select(tried => TryLiterals(tried, accepted)).FirstOrDefault(f => f is not null);
+    }
+
+    /// <summary>
+    /// Returns kinds with the values of one literal in one member and those of another literal in all others: a
+    /// condition of two members shows its fault only if each has a value around its own literal.
+    /// </summary>
+    private IEnumerable<int[]> Mixed(int[] changing, Func<int, IEnumerable<int>, int[]> make)
+    {
+        var ends = _trialValues.Ends;
+        foreach (var one in ends)
+        {
+            foreach (var other in ends.Where(other => other != one))
+            {
+                foreach (int field in changing.TakeWhile(_ => !IsOver))
+                {
+                    foreach (int kind in (int[])[one.Least, one.Greatest])
+                    {
+                        int[] tried = make(kind == one.Least ? other.Least : other.Greatest, changing);
+                        tried[field] = make(kind, [field])[field];
+                        yield return tried;
+                    }
+                }
+            }
+        }
+    }
+
+    private string? TryLiterals(int[] tried, int[][] accepted)
+    {
+        int[] numbers = [.. tried];
+        var difference = FindPairFault(numbers);
+
+        // Only members that were perhaps concatenated become numbers; conditions on others still see their texts.
+        while (
+            difference is { MayBeConcatenation: true, Field: var field }
+            && numbers[field] != Number
+            && accepted[field].Contains(Number)
+        )
+        {
+            numbers[field] = Number;
+            difference = FindPairFault(numbers);
+        }
+
+        if (difference is { MayBeConcatenation: true, Field: var last } && numbers[last] == Number)
+        {
+            numbers = [.. numbers.Select((kind, field) => accepted[field].Contains(Number) ? Number : kind)];
+            difference = FindPairFault(numbers);
+        }
+
+        return difference?.Fault;
+    }
+
+    private Difference? FindPairFault(int[] tried)
+    {
+        for (int first = 0; first < TrialValues.LiteralValues && !IsOver; first++)
+        {
+            byte[][] rows = RowsOf(tried, count: 3, first, IsOfKey);
+            if (FindFault(rows, [2, 1], [1, 2]) is { } difference)
+            {
+                return difference;
+            }
+        }
+
         return null;
     }
 
     /// <summary>Returns whether the key of a row depends on a member.</summary>
     private bool IsOfKey(int[] kinds, int changed) =>
         Enumerable
-            .Range(0, _values.Length)
+            .Range(0, TrialValues.Count)
             .Any(kind =>
             {
                 if (IsOver)
@@ -249,7 +330,7 @@ internal sealed class ReduceTrial : IDisposable
         int[] accepted =
         [
             .. Enumerable
-                .Range(0, _values.Length)
+                .Range(0, TrialValues.Count)
                 .Where(kind =>
                 {
                     tried[field] = kind;
@@ -259,7 +340,7 @@ internal sealed class ReduceTrial : IDisposable
         return accepted.Length > 0 ? accepted : [kinds[field]];
     }
 
-    private (string Fault, bool MayBeConcatenation)? FindFault(int[] kinds, int trial)
+    private Difference? FindFault(int[] kinds, int trial)
     {
         foreach (int[] parts in Parts)
         {
@@ -290,7 +371,7 @@ internal sealed class ReduceTrial : IDisposable
             {
                 // A linear congruential generator, so every trial makes the same guesses.
                 guess = (guess * 1664525) + 1013904223;
-                kinds[field] = number < _values.Length ? number : Guesses[(guess >> 16) % (uint)Guesses.Length];
+                kinds[field] = number < TrialValues.Count ? number : Guesses[(guess >> 16) % (uint)Guesses.Length];
             }
 
             if (CanReduce(kinds))
@@ -339,7 +420,7 @@ internal sealed class ReduceTrial : IDisposable
             (name, field) =>
             {
                 string[] values = _values[kinds[field]];
-                return $"{Quoted(name)}:{values[valueOf(field) % values.Length]}";
+                return $"{TrialValues.Quoted(name)}:{values[valueOf(field) % values.Length]}";
             }
         );
         return Encoding.UTF8.GetBytes(ObjectOf(members));
@@ -358,13 +439,26 @@ internal sealed class ReduceTrial : IDisposable
         }
     }
 
-    private (string Fault, bool MayBeConcatenation)? FindFault(byte[][] rows, int[] parts)
+    private Difference? FindFault(byte[][] rows, params ReadOnlySpan<int[]> splits)
     {
         if (TryReduce(rows, out _) is not { } whole)
         {
             return null;
         }
 
+        foreach (int[] parts in splits)
+        {
+            if (TryReduceParts(rows, parts) is { } joined && Compare(whole, joined, rows.Length) is { } difference)
+            {
+                return difference;
+            }
+        }
+
+        return null;
+    }
+
+    private byte[]? TryReduceParts(byte[][] rows, int[] parts)
+    {
         var reduced = new List<byte[]>();
         int first = 0;
         foreach (int count in parts)
@@ -378,7 +472,7 @@ internal sealed class ReduceTrial : IDisposable
             first += count;
         }
 
-        return TryReduce([.. reduced], out _) is { } joined ? Compare(whole, joined, rows.Length) : null;
+        return TryReduce([.. reduced], out _);
     }
 
     private byte[]? TryReduce(byte[][] rows, out string failure)
@@ -408,14 +502,18 @@ internal sealed class ReduceTrial : IDisposable
     /// Compares two results for one group. Returns their difference, and whether it may come from concatenating numbers
     /// and texts, as in <c>0 + "a"</c>: generated rows cause this, documents do not.
     /// </summary>
-    private (string Fault, bool MayBeConcatenation)? Compare(byte[] whole, byte[] joined, int rows)
+    private Difference? Compare(byte[] whole, byte[] joined, int rows)
     {
         using var one = JsonDocument.Parse(whole);
         using var other = JsonDocument.Parse(joined);
-        foreach (string name in _fields)
+        for (int field = 0; field < _fields.Count; field++)
         {
-            var (first, second) = (Member(one.RootElement, name), Member(other.RootElement, name));
-            if (!AreSame(first, second))
+            string name = _fields[field];
+            var (first, second) = (
+                TrialComparison.Member(one.RootElement, name),
+                TrialComparison.Member(other.RootElement, name)
+            );
+            if (!TrialComparison.AreSame(first, second))
             {
                 string fault =
                     $"The member '{name}' of the reduce depends on how often its rows are reduced: "
@@ -424,7 +522,9 @@ internal sealed class ReduceTrial : IDisposable
                     + "Do not count, filter or compute with rows there: let the map give what is added up, such as "
                     + "'Count = 1', and take Sum, Min, Max, First or Distinct of that member; round in the query. "
                     + "Cast what is added, 'g.Sum(x => (int)x.Count)', and not the sum, '(int)g.Sum(x => x.Count)'.";
-                return (fault, IsTextOrNothing(first) || IsTextOrNothing(second));
+                bool areLiterals = _trialValues.IsLiteral(first) && _trialValues.IsLiteral(second);
+                bool mayBeConcatenation = !areLiterals && (IsTextOrNothing(first) || IsTextOrNothing(second));
+                return new Difference(fault, mayBeConcatenation, field);
             }
         }
 
@@ -433,41 +533,7 @@ internal sealed class ReduceTrial : IDisposable
 
     private static bool IsTextOrNothing(JsonElement? value) => value is null or { ValueKind: JsonValueKind.String };
 
-    private static JsonElement? Member(JsonElement row, string name) =>
-        row.TryGetProperty(name, out var value) && value.ValueKind != JsonValueKind.Null ? value : null;
-
     private static string Shown(JsonElement? value) => ShortText.Of(value?.GetRawText() ?? "nothing", ShownCharacters);
 
-    private static bool AreSame(JsonElement? one, JsonElement? other) =>
-        (one, other) switch
-        {
-            (null, null) => true,
-            ({ } first, { } second) => AreSame(first, second),
-            _ => false,
-        };
-
-    private static bool AreSame(JsonElement one, JsonElement other)
-    {
-        if (one.ValueKind != other.ValueKind)
-        {
-            return false;
-        }
-
-        switch (one.ValueKind)
-        {
-            case JsonValueKind.Number:
-                var (first, second) = (one.GetDouble(), other.GetDouble());
-                return Math.Abs(first - second) <= Tolerance * Math.Max(Math.Abs(first), Math.Abs(second));
-            case JsonValueKind.Array:
-                return one.GetArrayLength() == other.GetArrayLength()
-                    && one.EnumerateArray().Zip(other.EnumerateArray()).All(static x => AreSame(x.First, x.Second));
-            case JsonValueKind.Object:
-                var members = one.EnumerateObject().ToList();
-                return members.Count == other.EnumerateObject().Count()
-                    && members.TrueForAll(member => AreSame(Member(one, member.Name), Member(other, member.Name)));
-            default:
-                // Compared as raw text: it may contain half a surrogate pair, which .NET cannot read as a string.
-                return string.Equals(one.GetRawText(), other.GetRawText(), StringComparison.Ordinal);
-        }
-    }
+    private readonly record struct Difference(string Fault, bool MayBeConcatenation, int Field);
 }

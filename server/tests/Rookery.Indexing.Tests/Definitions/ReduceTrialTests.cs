@@ -51,6 +51,59 @@ public sealed class ReduceTrialTests
             StringComparison.Ordinal
         );
 
+    /// <summary>
+    /// The fault shows only on rows whose least, greatest or first value is the literal of the condition.
+    /// </summary>
+    [Theory]
+    [InlineData("c = g.Where(x => x.t != \"zz7\").Sum(x => x.c), t = g.Min(x => x.t)")]
+    [InlineData("c = g.Where(x => x.t != \"zz7\").Sum(x => x.c), t = g.Max(x => x.t)")]
+    [InlineData("c = g.Where(x => x.t != \"zz7\").Sum(x => x.c), t = g.First().t")]
+    [InlineData("c = g.Where(x => x.t != \"zz\" + \"7\").Sum(x => x.c), t = g.Min(x => x.t)")]
+    [InlineData("c = g.Sum(x => x.t == \"zz3\" ? 5 : x.c), t = g.Min(x => x.t)")]
+    [InlineData("c = g.Sum(x => x.t.StartsWith(\"zz1\") ? 0 : x.c), t = g.Min(x => x.t)")]
+    [InlineData("c = g.Sum(x => x.t.EndsWith(\"zz1\") ? 0 : x.c), t = g.Max(x => x.t)")]
+    [InlineData("c = g.Sum(x => x.t.Contains(\"zz1\") ? x.c : 0), t = g.Max(x => x.t)")]
+    [InlineData("c = g.Sum(x => x.t.ToLower() == \"open\" ? 0 : x.c), t = g.Max(x => x.t)")]
+    [InlineData("c = g.Sum(x => x.t.Substring(0, 3) == \"zz1\" ? 0 : x.c), t = g.Min(x => x.t)")]
+    [InlineData("c = g.Sum(x => x.t.Split('/')[1] == \"zz1\" ? 0 : x.c), t = g.Min(x => x.t)")]
+    [InlineData("c = g.Sum(x => x.t.Length > 200 ? 0 : x.c), t = g.Min(x => x.t)")]
+    [InlineData("c = g.Sum(x => x.t.Length < 200 ? 0 : x.c), t = g.Max(x => x.t)")]
+    [InlineData("c = g.Sum(x => x.d == \"2024-01-07T00:00:00\" ? 0 : x.c), d = g.Min(x => x.d)")]
+    [InlineData("c = g.Sum(x => x.d < new DateTime(2024, 1, 7) ? 0 : x.c), d = g.Min(x => x.d)")]
+    [InlineData("c = g.Sum(x => x.d.Year == 2019 ? 0 : x.c), d = g.Min(x => x.d)")]
+    [InlineData("c = g.Sum(x => x.d.Month == 5 ? 0 : x.c), d = g.Max(x => x.d)")]
+    [InlineData("c = g.Sum(x => x.b == true ? 0 : x.c), p = 1, q = 2, b = g.Any(x => x.b)")]
+    [InlineData("c = g.Sum(x => x.d == null ? 0 : x.c), d = g.First().d")]
+    [InlineData("c = g.Sum(x => x.n == 1500000 ? 0 : x.c), n = g.Max(x => x.n)")]
+    [InlineData("c = g.Sum(x => x.n == -77 ? 0 : x.c), n = g.Min(x => x.n)")]
+    [InlineData("c = g.Sum(x => x.a.Contains(\"k\") ? 0 : x.c), a = g.SelectMany(x => x.a).Distinct()")]
+    [InlineData("c = g.Sum(x => x.a.Count() < 7 ? x.c : 0), a = g.SelectMany(x => x.a).Distinct()")]
+    [InlineData("c = g.Sum(x => x.t.State == \"zz7\" ? 0 : x.c), t = g.First().t")]
+    [InlineData("c = g.Sum(x => x.a.Any(l => l.State == \"zz7\") ? 0 : x.c), a = g.SelectMany(x => x.a)")]
+    [InlineData(
+        "c = g.Any(x => x.t == \"zz7\" && x.n != null) ? \"yes\" : \"no\", t = g.Max(x => x.t), n = g.Sum(x => x.n)"
+    )]
+    [InlineData("c = g.Sum(x => x.s == \"zz7\" && x.t == \"kk2\" ? 0 : x.c), s = g.Min(x => x.s), t = g.Min(x => x.t)")]
+    public void A_reduce_of_csharp_whose_condition_meets_its_literal_is_refused(string members) =>
+        Assert.Contains(Fault, FaultOf(CSharp(members)), StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("v.t !== 'open'", "g.values.reduce((m, v) => m > v.t ? m : v.t, '')")]
+    [InlineData("v.t !== `open`", "g.values.reduce((m, v) => m > v.t ? m : v.t, '')")]
+    [InlineData("v.t.startsWith('op')", "g.values[0].t")]
+    [InlineData("v.t.length < 20", "g.values.reduce((m, v) => m > v.t ? m : v.t, '')")]
+    [InlineData("v.t !== null", "g.values[0].t")]
+    [InlineData("v.t.state !== 'open'", "g.values[0].t")]
+    public void A_reduce_of_JavaScript_whose_condition_meets_its_literal_is_refused(string condition, string member) =>
+        Assert.Contains(
+            Fault,
+            FaultOf(
+                $"groupBy(r => r.o).aggregate(g => ({{ o: g.key, t: {member}, "
+                    + $"c: g.values.filter(v => {condition}).reduce((n, v) => n + v.c, 0) }}))"
+            ),
+            StringComparison.Ordinal
+        );
+
     [Theory]
     [InlineData("g.Sum(x => x.c.Average())")]
     [InlineData("g.Where(x => x.c == \"left\").Select(x => 2).Sum()")]
@@ -91,6 +144,12 @@ public sealed class ReduceTrialTests
     [InlineData("c = g.Sum(x => x.c ?? 0)")]
     [InlineData("c = g.Aggregate(0, (n, x) => n + x.c)")]
     [InlineData("c = (g ?? null).Sum(x => x.c)")]
+    [InlineData("t = g.Any(x => x.t == \"failed\") ? \"failed\" : \"ok\", c = g.Sum(x => x.c)")]
+    [InlineData("t = g.Max(x => x.t), c = g.Max(x => x.t).StartsWith(\"zz7\") ? \"yes\" : \"no\"")]
+    [InlineData("c = g.Sum(x => x.c), n = g.Sum(x => x.c) > 100 ? \"many\" : \"few\"")]
+    [InlineData("d = g.Max(x => x.d), c = g.Max(x => x.d) < new DateTime(2024, 1, 7)")]
+    [InlineData("c = g.Select(x => x.c).FirstOrDefault(n => n != null && n != \"\")")]
+    [InlineData("t = g.Min(x => x.t), c = g.Where(x => x.o != \"left\").Sum(x => x.c)")]
     public void A_common_CSharp_reduce_is_accepted(string members) => Assert.Null(FaultOf(CSharp(members)));
 
     [Theory]
