@@ -16,3 +16,13 @@ export function rightsOf(text: string): Record<string, string> {
   if (twice) throw new Error(`The database ${twice[0]} is named twice. Name it once, with its right.`)
   return Object.fromEntries(rights)
 }
+
+/**
+ * The scopes of a token that its databases limit, and the others. Databases limit `read` and `write` only, and nothing
+ * beside `admin`, which allows everything: an earlier version stored them beside it too.
+ */
+export function scopesOf({ Scopes, Databases }: { Scopes: string[]; Databases: string[] | null }) {
+  const isLimited = Databases !== null && !Scopes.includes("admin")
+  const limited = Scopes.filter((scope) => isLimited && (scope === "read" || scope === "write"))
+  return { limited, unlimited: Scopes.filter((scope) => !limited.includes(scope)) }
+}

@@ -5,6 +5,7 @@ import { session } from "../shell/session"
 import { AccessList } from "./access-list"
 import { Kiosk } from "./kiosk"
 import { NewToken } from "./new-token"
+import { scopesOf } from "./rights"
 
 export interface TokenRow {
   Name: string
@@ -78,14 +79,20 @@ export function Tokens() {
 }
 
 function Rights({ token }: { token: TokenRow }) {
+  const { limited, unlimited } = scopesOf(token)
   return (
     <span class="tag-list">
-      {token.Scopes.map((scope) => (
-        <Tag key={scope} tone={scope === "admin" ? "warning" : "quiet"}>
-          {scope}
-        </Tag>
-      ))}
-      {token.Databases && <span class="quiet">in {token.Databases.join(", ")}</span>}
+      <ScopeTags scopes={limited} />
+      {limited.length > 0 && <span class="quiet">in {token.Databases?.join(", ")}</span>}
+      <ScopeTags scopes={unlimited} />
     </span>
   )
+}
+
+function ScopeTags({ scopes }: { scopes: string[] }) {
+  return scopes.map((scope) => (
+    <Tag key={scope} tone={scope === "admin" ? "warning" : "quiet"}>
+      {scope}
+    </Tag>
+  ))
 }

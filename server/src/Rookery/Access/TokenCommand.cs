@@ -61,7 +61,8 @@ internal static class TokenCommand
         };
         var database = new Option<string[]>("--database")
         {
-            Description = "A database to which the scopes read and write apply; may be repeated [default: all].",
+            Description =
+                "A database to which the scopes read and write apply, no other; may be repeated [default: all].",
             HelpName = "NAME",
         };
         var days = WholeNumber.Option(
@@ -76,7 +77,17 @@ internal static class TokenCommand
         );
         command.SetAction(
             (parsed, _) =>
-                address.UseAsync(
+            {
+                string[] scopes = parsed
+                    .GetValue(scope)!
+                    .Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries);
+                string[]? databases = parsed.GetValue(database) is { Length: > 0 } named ? named : null;
+                if (databases is not null && DescribeUnlimited(scopes) is { } sentence)
+                {
+                    return Refusal.WriteAsync(sentence, ExitCode.Configuration);
+                }
+
+                return address.UseAsync(
                     parsed,
                     async client =>
                         PrintCreated(
@@ -86,17 +97,8 @@ internal static class TokenCommand
                                 json =>
                                 {
                                     json.WriteString("Name"u8, parsed.GetValue(name));
-                                    WriteTexts(
-                                        json,
-                                        "Scopes",
-                                        parsed
-                                            .GetValue(scope)!
-                                            .Split(
-                                                ',',
-                                                StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries
-                                            )
-                                    );
-                                    if (parsed.GetValue(database) is { Length: > 0 } databases)
+                                    WriteTexts(json, "Scopes", scopes);
+                                    if (databases is not null)
                                     {
                                         WriteTexts(json, "Databases", databases);
                                     }
@@ -109,10 +111,19 @@ internal static class TokenCommand
                             ),
                             address.IsJson(parsed)
                         )
-                )
+                );
+            }
         );
         return command;
     }
+
+    /// <summary>Returns why databases do not limit a token with these scopes; null if they limit some.</summary>
+    internal static string? DescribeUnlimited(string[] scopes) =>
+        scopes.Contains("admin", StringComparer.Ordinal)
+            ? "--database does not limit the scope admin, which allows everything. Leave one of the two out."
+        : scopes.All(static scope => scope is "metrics")
+            ? "--database does not limit the scope metrics, which shows figures of all databases. Leave --database out."
+        : null;
 
     private static Command CreateList()
     {
@@ -135,10 +146,6 @@ internal static class TokenCommand
 
                         foreach (var token in answer.GetProperty("Tokens").EnumerateArray())
                         {
-                            string databases = token.GetProperty("Databases")
-                                is { ValueKind: JsonValueKind.Array } named
-                                ? " in " + Join(named)
-                                : string.Empty;
                             string expiryText = token.GetProperty("Expires")
                                 is { ValueKind: JsonValueKind.String } expiry
                                 ? string.Create(
@@ -147,8 +154,7 @@ internal static class TokenCommand
                                 )
                                 : string.Empty;
                             await Console.Out.WriteLineAsync(
-                                $"{token.GetProperty("Name").GetString()}: "
-                                    + $"{Join(token.GetProperty("Scopes"))}{databases}{expiryText}"
+                                $"{token.GetProperty("Name").GetString()}: " + $"{DescribeRights(token)}{expiryText}"
                             );
                         }
 
@@ -194,6 +200,30 @@ internal static class TokenCommand
         return command;
     }
 
+    /// <summary>
+    /// Returns the rights of a token as they apply. Databases limit read and write only: an earlier version stored
+    /// them beside admin too, which allows everything.
+    /// </summary>
+    internal static string DescribeRights(JsonElement token)
+    {
+        string[] scopes = [.. TextsOf(token.GetProperty("Scopes"))];
+        if (
+            token.GetProperty("Databases") is not { ValueKind: JsonValueKind.Array } databases
+            || scopes.Contains("admin", StringComparer.Ordinal)
+        )
+        {
+            return string.Join(',', scopes);
+        }
+
+        string limited = string.Join(',', scopes.Where(static scope => scope is "read" or "write"));
+        string[] parts =
+        [
+            .. scopes.Where(static scope => scope is not ("read" or "write")),
+            .. limited.Length == 0 ? (string[])[] : [$"{limited} in {string.Join(',', TextsOf(databases))}"],
+        ];
+        return string.Join(", ", parts);
+    }
+
     private static void WriteTexts(Utf8JsonWriter json, string name, string[] texts)
     {
         json.WriteStartArray(name);
@@ -205,6 +235,6 @@ internal static class TokenCommand
         json.WriteEndArray();
     }
 
-    private static string Join(JsonElement texts) =>
-        string.Join(',', texts.EnumerateArray().Select(static text => text.GetString()));
+    private static IEnumerable<string> TextsOf(JsonElement texts) =>
+        texts.EnumerateArray().Select(static text => text.GetString()!);
 }
