@@ -23,18 +23,32 @@ internal static class TokenCommand
     /// <summary>
     /// Prints a new token. Without <c>--json</c>, only the token goes to stdout, so that a script can save it.
     /// </summary>
+    /// <exception cref="AdminException">The token could not be written, and is lost.</exception>
     public static int PrintCreated(JsonElement created, bool isJson)
     {
-        if (isJson)
+        string name = created.GetProperty("Name").GetString()!;
+        if (!isJson)
         {
-            Console.Out.WriteLine(created.GetRawText());
-            return ExitCode.Success;
+            PrintNotice(created);
+            Console.Error.WriteLine($"The token '{name}' is not shown again:");
         }
 
-        PrintNotice(created);
-        Console.Error.WriteLine($"The token '{created.GetProperty("Name").GetString()}' is not shown again:");
-        Console.Out.WriteLine(created.GetProperty("Token").GetString());
-        return ExitCode.Success;
+        try
+        {
+            Console.Out.WriteLine(isJson ? created.GetRawText() : created.GetProperty("Token").GetString());
+            return ExitCode.Success;
+        }
+        catch (IOException unwritable)
+        {
+            bool isAdmin = TextsOf(created.GetProperty("Scopes")).Contains("admin", StringComparer.Ordinal);
+            string remedy = isAdmin
+                ? $"`rookery token reset {name} --data DIR`, on the node's machine, replaces it"
+                : $"`rookery token rm {name}` revokes it; then create another";
+            throw new AdminException(
+                $"{unwritable.Message} The token '{name}' exists, and nobody has it: {remedy}.",
+                ExitCode.Failure
+            );
+        }
     }
 
     /// <summary>Prints the node's notice about a new credential, if there is one.</summary>
