@@ -24,6 +24,7 @@ internal static class RevokeCommand
                             HttpMethod.Delete,
                             $"{path}?name={Uri.EscapeDataString(parsed.GetValue(name)!)}"
                         );
+                        await Console.Error.WriteLineAsync($"Revoked the {credential} '{parsed.GetValue(name)}'.");
                         return ExitCode.Success;
                     }
                 )
