@@ -523,6 +523,7 @@ test("A command whose output is full or closed ends with a sentence and an exit 
   const lost = /^The output could not be written: .* The token 'ann' exists, and nobody has it: `rookery token rm ann` revokes it/m
   ended(await inShell("$rookery token create ann --scope read > /dev/full"), 1, lost)
   ended(await inShell("$rookery token rm ann"), 0, /^Revoked the token 'ann'\.$/m)
+  ended(await inShell(`$rookery claim --data ${join(directory, "data")}`), 1, /its node was last started without TLS/)
   ended(await inShell("$rookery token create ann --scope admin > /dev/full"), 1, /`rookery token reset ann --data DIR`, on the node's machine/)
 
   // A report on stderr is part of the result. So a command whose report is lost fails, although its work is done.

@@ -57,8 +57,21 @@ internal static class ClaimCommand
             );
         }
 
-        return LocalAccess.TryReadClaimCode(new PosixDisk(), directory)
-            ?? throw new AdminException(
+        var disk = new PosixDisk();
+        if (LocalAccess.TryReadClaimCode(disk, directory) is { } code)
+        {
+            return code;
+        }
+
+        // The file is of the last start, so a node that got its certificates since has the address without TLS.
+        throw LocalAccess.TryRead(disk, directory) is { Address.Scheme: "http" }
+            ? new AdminException(
+                $"There is no claim code in {directory}: its node was last started without TLS, and only one with TLS "
+                    + $"can be claimed. Start it with `rookery serve --data {directory} --listen https://…`; after "
+                    + $"`rookery cluster init` it prints the code then.",
+                ExitCode.Failure
+            )
+            : new AdminException(
                 $"There is no claim code in {directory}: its node has an owner, does not know yet whether it has "
                     + $"one (`rookery status` shows whether it reaches its cluster), or does not use TLS. "
                     + $"To replace a lost admin token, use `rookery token reset`.",
