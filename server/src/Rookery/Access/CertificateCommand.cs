@@ -4,6 +4,7 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using System.Text.Json;
+using Rookery.Documents.Ids;
 using Rookery.Hosting;
 using Rookery.Platform;
 
@@ -108,6 +109,11 @@ internal static class CertificateCommand
         string password
     )
     {
+        if (WhyInvalid(rights) is { } problem)
+        {
+            throw new AdminException(problem, ExitCode.Configuration);
+        }
+
         files.Prepare();
         // RavenDB's Node client accepts a key in a .pem file only under the label RSA PRIVATE KEY.
         using var key = RSA.Create(RsaBits);
@@ -126,13 +132,9 @@ internal static class CertificateCommand
                 json.WriteString("Request"u8, request);
                 json.WriteBoolean("Admin"u8, rights.Contains(AdminRight, StringComparer.Ordinal));
                 json.WriteStartObject("Databases"u8);
-                foreach (string right in rights.Where(static right => right is not AdminRight))
+                foreach (var (database, right) in rights.Where(static right => right is not AdminRight).Select(Split))
                 {
-                    int colon = right.LastIndexOf(':');
-                    json.WriteString(
-                        colon < 0 ? right : right[..colon],
-                        colon < 0 ? string.Empty : right[(colon + 1)..]
-                    );
+                    json.WriteString(database, right);
                 }
 
                 json.WriteEndObject();
@@ -145,6 +147,38 @@ internal static class CertificateCommand
             password
         );
         return created;
+    }
+
+    /// <summary>Returns why the rights given by --access cannot be one certificate's; null if they can.</summary>
+    internal static string? WhyInvalid(IReadOnlyList<string> rights)
+    {
+        bool isAdmin = rights.Contains(AdminRight, StringComparer.Ordinal);
+        if (isAdmin)
+        {
+            return rights.Count == 1
+                ? null
+                : "--access admin allows everything, so other rights do not limit it. Leave one of them out.";
+        }
+
+        if (rights.FirstOrDefault(static right => Split(right).Right is not ("ro" or "rw")) is { } unknown)
+        {
+            return $"--access {unknown} is no right: write DB:ro (read), DB:rw (read and write) or admin.";
+        }
+
+        return
+            rights
+                .Select(static right => Split(right).Database)
+                .GroupBy(static database => database, IgnoredCase.OfNames)
+                .FirstOrDefault(static named => named.Skip(1).Any())
+                is { } repeated
+            ? $"--access names the database {repeated.Key} twice. A certificate has one right for each database."
+            : null;
+    }
+
+    private static (string Database, string Right) Split(string right)
+    {
+        int colon = right.LastIndexOf(':');
+        return colon < 0 ? (right, string.Empty) : (right[..colon], right[(colon + 1)..]);
     }
 
     private static Command CreateList()

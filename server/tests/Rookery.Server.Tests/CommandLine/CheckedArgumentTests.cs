@@ -28,4 +28,23 @@ public sealed class CheckedArgumentTests
         Assert.Contains(sentence, TokenCommand.DescribeUnlimited(scopes.Split(',')), StringComparison.Ordinal);
         Assert.Null(TokenCommand.DescribeUnlimited(["read", "metrics"]));
     }
+
+    [Theory]
+    [InlineData("birds:rw,Birds:ro", "names the database birds twice")]
+    [InlineData("birds:ro,admin", "other rights do not limit it")]
+    [InlineData("birds", "--access birds is no right")]
+    [InlineData("birds:write", "--access birds:write is no right")]
+    [InlineData("birds:rw,shop:ro", null)]
+    [InlineData("admin", null)]
+    public void Rights_of_a_certificate_are_checked_by_the_words_of_the_option(string rights, string? sentence)
+    {
+        string? problem = CertificateCommand.WhyInvalid(rights.Split(','));
+        if (sentence is null)
+        {
+            Assert.Null(problem);
+            return;
+        }
+
+        Assert.Contains(sentence, problem, StringComparison.Ordinal);
+    }
 }
