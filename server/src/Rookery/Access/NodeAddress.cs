@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using Rookery.Data;
 using Rookery.Documents.Nodes;
 using Rookery.Hosting;
 using Rookery.Platform;
@@ -197,7 +198,7 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
         }
         catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
         {
-            throw new AdminException($"The file {path} cannot be read.", ExitCode.Configuration);
+            throw InputFile.Refuse(path, unreadable);
         }
     }
 

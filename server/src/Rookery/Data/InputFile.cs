@@ -67,11 +67,20 @@ internal static class InputFile
         }
         catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
         {
-            string why =
-                unreadable is FileNotFoundException or DirectoryNotFoundException ? "there is no such file"
-                : Directory.Exists(path) ? "it is a directory"
-                : "permission denied";
-            throw new AdminException($"The file {path} cannot be read: {why}.", ExitCode.Configuration);
+            throw Refuse(path, unreadable);
         }
+    }
+
+    /// <summary>Returns the refusal of a file that cannot be opened, with the reason.</summary>
+    public static AdminException Refuse(string path, Exception unreadable)
+    {
+        string why = unreadable switch
+        {
+            FileNotFoundException or DirectoryNotFoundException => "there is no such file",
+            _ when Directory.Exists(path) => "it is a directory",
+            UnauthorizedAccessException => "permission denied",
+            _ => unreadable.Message.TrimEnd('.'),
+        };
+        return new AdminException($"The file {path} cannot be read: {why}.", ExitCode.Configuration);
     }
 }
