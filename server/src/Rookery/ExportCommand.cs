@@ -172,7 +172,7 @@ internal static class ExportCommand
         {
             using (var statistics = database.OpenReader())
             {
-                leftOut += LeftOut.Of(statistics.ReadStatistics());
+                leftOut += LeftOut.Of(statistics);
             }
 
             await ExportAsync(database, Tty.IsOutput ? Output.Visible : Output.Stream, gaps, cancellation);

@@ -15,18 +15,6 @@ namespace Rookery.Server.Transfer;
 /// </summary>
 internal static class ExportRoute
 {
-    /// <summary>Header with the number of documents, which is the number of lines.</summary>
-    public const string CountHeader = "Rookery-Documents";
-
-    /// <summary>Header with the number of counters whose values are not in the export.</summary>
-    public const string LeftOutCountersHeader = "Rookery-Left-Out-Counters";
-
-    /// <summary>Header with the number of attachments whose contents are not in the export.</summary>
-    public const string LeftOutAttachmentsHeader = "Rookery-Left-Out-Attachments";
-
-    /// <summary>Header with the number of revisions, which the export leaves out.</summary>
-    public const string LeftOutRevisionsHeader = "Rookery-Left-Out-Revisions";
-
     private const string ContentType = "application/x-ndjson; charset=utf-8";
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
@@ -44,19 +32,21 @@ internal static class ExportRoute
         using (var reader = new AnswerReader(database, answer))
         {
             var statistics = reader.Current.ReadStatistics();
-            http.Response.Headers[CountHeader] = statistics.Documents.ToString(CultureInfo.InvariantCulture);
-            http.Response.Headers[LeftOutCountersHeader] = statistics.DocumentCounters.ToString(
-                CultureInfo.InvariantCulture
-            );
-            http.Response.Headers[LeftOutAttachmentsHeader] = statistics.Attachments.Attachments.ToString(
-                CultureInfo.InvariantCulture
-            );
-            http.Response.Headers[LeftOutRevisionsHeader] = statistics.Revisions.ToString(CultureInfo.InvariantCulture);
+            Announce(ExportHeaders.Count, statistics.Documents);
+            Announce(ExportHeaders.LeftOutCounters, statistics.DocumentCounters);
+            Announce(ExportHeaders.LeftOutAttachments, statistics.Attachments.Attachments);
+            Announce(ExportHeaders.LeftOutRevisions, statistics.Revisions);
+            Announce(ExportHeaders.LeftOutCompareExchange, statistics.CompareExchangeValues);
+            Announce(ExportHeaders.LeftOutIdentities, statistics.Identities);
+            Announce(ExportHeaders.LeftOutIndexes, ExportHeaders.CountDefinedIndexes(reader.Current));
             await WriteAsync(answer, reader, new RequestTimeSlices(context, http));
         }
 
         // The snapshot is disposed before this, so that a slow client does not hold it while it reads the last part.
         await answer.SendAsync();
+
+        void Announce(string header, long count) =>
+            http.Response.Headers[header] = count.ToString(CultureInfo.InvariantCulture);
     }
 
     private static async Task WriteAsync(DocumentResponse answer, AnswerReader reader, RequestTimeSlices slices)

@@ -4,6 +4,7 @@ using Rookery.Access;
 using Rookery.Data;
 using Rookery.Hosting;
 using Rookery.Platform;
+using Rookery.Server.Transfer;
 using Rookery.Terminal;
 
 namespace Rookery.Transfer;
@@ -14,11 +15,6 @@ namespace Rookery.Transfer;
 /// </summary>
 internal static class ExportDownload
 {
-    private const string CountHeader = "Rookery-Documents";
-    private const string LeftOutCountersHeader = "Rookery-Left-Out-Counters";
-    private const string LeftOutAttachmentsHeader = "Rookery-Left-Out-Attachments";
-    private const string LeftOutRevisionsHeader = "Rookery-Left-Out-Revisions";
-
     /// <summary>Writes the documents to stdout, or to a file that appears only when it is complete.</summary>
     /// <param name="client">The node.</param>
     /// <param name="database">The database.</param>
@@ -121,21 +117,30 @@ internal static class ExportDownload
 
     /// <summary>Returns the exit code of an export whose documents are all written.</summary>
     /// <param name="leftOut">What the export leaves out.</param>
-    internal static async Task<int> EndAsync(LeftOut leftOut) =>
-        leftOut.Describe() is not { } what
+    internal static async Task<int> EndAsync(LeftOut leftOut)
+    {
+        if (leftOut.DescribeDefinitions() is { } definitions)
+        {
+            await Console.Error.WriteLineAsync($"Left out: {definitions}. A backup has them: `rookery backup`.");
+        }
+
+        return leftOut.DescribeData() is not { } data
             ? ExitCode.Success
             : await Refusal.WriteAsync(
-                $"{what} are not in the export{(leftOut.HasNames ? ", which has only the names" : "")}. All documents "
-                    + "were exported. A backup has all of it: `rookery backup`.",
+                $"Left out: {data}. All documents were exported. A backup has everything: `rookery backup`.",
                 ExitCode.Failure
             );
+    }
 
     private static Task<int> EndAsync(HttpResponseMessage answer) =>
         EndAsync(
             new LeftOut(
-                NumberIn(answer, LeftOutCountersHeader) ?? 0,
-                NumberIn(answer, LeftOutAttachmentsHeader) ?? 0,
-                NumberIn(answer, LeftOutRevisionsHeader) ?? 0
+                NumberIn(answer, ExportHeaders.LeftOutCounters) ?? 0,
+                NumberIn(answer, ExportHeaders.LeftOutAttachments) ?? 0,
+                NumberIn(answer, ExportHeaders.LeftOutRevisions) ?? 0,
+                NumberIn(answer, ExportHeaders.LeftOutCompareExchange) ?? 0,
+                NumberIn(answer, ExportHeaders.LeftOutIdentities) ?? 0,
+                NumberIn(answer, ExportHeaders.LeftOutIndexes) ?? 0
             )
         );
 
@@ -245,7 +250,7 @@ internal static class ExportDownload
     }
 
     // Nodes of earlier versions do not announce the count.
-    private static long? CountOf(HttpResponseMessage answer) => NumberIn(answer, CountHeader);
+    private static long? CountOf(HttpResponseMessage answer) => NumberIn(answer, ExportHeaders.Count);
 
     private static long? NumberIn(HttpResponseMessage answer, string header) =>
         answer.Headers.TryGetValues(header, out var values)
