@@ -45,7 +45,8 @@ internal sealed record JoinAttempt(string ClusterId, string NodeId, ECDsa Key)
     public static bool IsIn(IDisk disk, string dataDirectory) => disk.Exists(PathIn(dataDirectory));
 
     /// <summary>
-    /// Deletes the attempt, because the node has joined and its identity contains the same id and key.
+    /// Deletes the attempt, because the node has joined and its identity contains the same id and key, or because no
+    /// member can have admitted it.
     /// </summary>
     public static void Forget(IDisk disk, string dataDirectory)
     {

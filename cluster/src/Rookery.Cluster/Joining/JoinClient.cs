@@ -83,6 +83,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     /// same directory.</exception>
     public async Task<JoinedCluster> JoinAsync(IDisk disk, string dataDirectory, CancellationToken cancellationToken)
     {
+        bool isFirst = !JoinAttempt.IsIn(disk, dataDirectory);
         var attempt = JoinAttempt.ResumeOrBegin(disk, dataDirectory, token.ClusterId);
         var request = new JoinRequest
         {
@@ -94,7 +95,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             PublicUrl = node.PublicUrl,
             NewestFormatLevel = FormatLevel.Newest,
         };
-        var answer = await AskAsync(request, cancellationToken);
+        var answer = await AskFirstAsync();
         using var identity = new NodeIdentity
         {
             ClusterId = answer.ClusterId,
@@ -130,6 +131,21 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             answer.Tag,
             [.. answer.Members.Select(member => member.Name)]
         );
+
+        async Task<JoinAnswer> AskFirstAsync()
+        {
+            try
+            {
+                return await AskAsync(request, cancellationToken);
+            }
+            catch (JoinException refused) when (isFirst && refused.IsNotAdmitted)
+            {
+                // No cluster knows this id, so the directory is free for another use.
+                attempt.Key.Dispose();
+                JoinAttempt.Forget(disk, dataDirectory);
+                throw;
+            }
+        }
     }
 
     /// <summary>
@@ -155,13 +171,13 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
         bool wasReached = false;
         while (true)
         {
-            var round = await AskAllAsync(request, cancellationToken);
+            var round = await AskAllAsync(request, wasReached, cancellationToken);
             if (round.Answer is not null)
             {
                 return round.Answer;
             }
 
-            wasReached |= round.WasReached;
+            wasReached = round.WasReached;
             if (!wasReached || time.GetElapsedTime(startedAt) >= RetryPeriod)
             {
                 throw new JoinException(
@@ -179,13 +195,13 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     /// <summary>Asks each address in the token once, and the leader that a member refers to.</summary>
     private async Task<(JoinAnswer? Answer, bool WasReached, List<string> Troubles)> AskAllAsync(
         JoinRequest request,
+        bool wasReached,
         CancellationToken cancellationToken
     )
     {
         var waiting = new Queue<string>(token.Addresses);
         var askedAddresses = new HashSet<string>(StringComparer.Ordinal);
         var troubles = new List<string>();
-        bool wasReached = false;
         while (waiting.TryDequeue(out string? address))
         {
             if (!askedAddresses.Add(address))
@@ -203,12 +219,20 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
 
                 if (refusal!.Error is not (JoinError.NotLeader or JoinError.Unavailable))
                 {
-                    throw new JoinException(refusal.Message);
+                    throw new JoinException(refusal.Message)
+                    {
+                        // An earlier request may have been admitted, and its answer lost.
+                        IsNotAdmitted = !wasReached && refusal.Error is not JoinError.Malformed,
+                    };
                 }
 
                 wasReached = true;
                 troubles.Add($"{address}: {refusal.Message}");
                 waiting = new Queue<string>([.. refusal.Leader ?? [], .. waiting]);
+            }
+            catch (JoinException foreign) when (foreign.IsNotAdmitted && wasReached)
+            {
+                throw new JoinException(foreign.Message);
             }
             catch (Exception unreachable)
                 when (unreachable is HttpRequestException or TaskCanceledException
@@ -284,7 +308,10 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
                     + $"another one. The secret was not sent. Either that address now belongs to another machine, the "
                     + $"cluster's authority was rotated since, or an attacker intercepts the connection. Make another "
                     + $"token with `rookery cluster token create`, on a member that you trust."
-            );
+            )
+            {
+                IsNotAdmitted = true,
+            };
     }
 
     private static JoinRefusal NotRookery(string address) =>

@@ -152,6 +152,27 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
+    public async Task A_directory_is_free_after_a_refusal_unless_an_earlier_request_may_have_been_admitted()
+    {
+        var token = await CreateTokenAsync();
+        _cluster.Time.Advance(TimeSpan.FromHours(1));
+        await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token));
+        Assert.Null(JoinClient.WhyUnfinished(_disk, "/data"));
+        Assert.DoesNotContain("/data/joining", _disk.Files);
+
+        // The request of this join may reach a member whose answer is lost, also in an earlier run of the command.
+        await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token with { Addresses = ["127.0.0.1:1"] }));
+        await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token));
+        Assert.NotNull(JoinClient.WhyUnfinished(_disk, "/data"));
+        var lost = new SimulatedDisk("/data");
+        _server.Services.GetRequiredService<RequestCount>().AnswersToLose = 1;
+        await Assert.ThrowsAsync<JoinException>(() =>
+            new JoinClient(token, Node, TimeProvider.System).JoinAsync(lost, "/data", CancellationToken.None)
+        );
+        Assert.NotNull(JoinClient.WhyUnfinished(lost, "/data"));
+    }
+
+    [Fact]
     public async Task A_member_that_is_off_is_skipped_and_a_follower_refers_to_the_leader()
     {
         using var following = new TestCluster();
