@@ -30,6 +30,10 @@ internal static class ClockStatus
 
         return core.ClockVerdict switch
         {
+            ClockVerdict.Doubted when core.Configuration.Voters.Length == 1 =>
+                $"This node was off for more than ten minutes, or its clock jumped, and the machine's clock is not "
+                    + $"synchronised: the node's time stays near {Text(ticks)}. Connect the machine to a source of "
+                    + $"time; or see that its clock is right, and run `rookery cluster clock confirm`. {Consequence}",
             ClockVerdict.Doubted =>
                 $"The clocks jumped, and no majority of the voters' clocks is synchronised: the cluster's time "
                     + $"is {Text(ticks)}. Connect the members to a source of time; or see that their clocks "

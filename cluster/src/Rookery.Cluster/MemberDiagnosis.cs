@@ -19,6 +19,8 @@ internal sealed class MemberDiagnosis(
     SnapshotInstaller installer
 )
 {
+    private const string LocalReads = "Documents can be read here meanwhile, with --local or consistency=local.";
+
     // Under load a few entries are always unapplied. More than this many mean that the node was away.
     private const int EntriesToCatchUp = 4096;
 
@@ -159,7 +161,7 @@ internal sealed class MemberDiagnosis(
                 : $"No leader is known here yet: {withItself}this "
                     + $"node sees {connected} of {voters} voters, which is enough to elect "
                     + $"one{unreachedClause}";
-        return $"{why} Documents can be read here meanwhile.{DescribeStrangers(unreached)}";
+        return $"{why} {LocalReads}{DescribeStrangers(unreached)}";
     }
 
     /// <summary>
@@ -224,7 +226,7 @@ internal sealed class MemberDiagnosis(
 
         return $"No leader is known here: only {roster.NameAndTagOf(voter)} votes, and this node does not hear from "
             + $"it. Start it, or see that it can be reached; if it is lost for good, `rookery cluster recover` makes "
-            + $"this node the only voter. Documents can be read here meanwhile.{DescribeStrangers([voter])}";
+            + $"this node the only voter. {LocalReads}{DescribeStrangers([voter])}";
     }
 
     /// <summary>Explains the most important problem of this node; null when there is none.</summary>

@@ -17,7 +17,7 @@ internal static class StatusCommand
             new Command(
                 "status",
                 "Show the status of a running node: whether it is ready, the leader, and how far members are behind. "
-                    + "Ends with 1 if something is wrong."
+                    + "Ends with 1 if the node does not serve, cannot write or does not know the time."
             )
         );
         command.SetAction(

@@ -110,12 +110,7 @@ internal static class MemberListing
         int off = members.Count(static member => member is { Member.IsVoter: true, IsReachable: false });
         if (voters > 2 && off > 0)
         {
-            // The number of further voters that may be off.
-            int more = ((voters - 1) / 2) - off;
-            string consequence =
-                more > 0 ? $"with {more} more off, writes go on." : "when another is off, nothing is written.";
-            string are = off == 1 ? "is" : "are";
-            return $"{voters} members vote, and {off} of them {are} off: {consequence}";
+            return VotersOff.Describe(voters, off);
         }
 
         if (members.Count != 2 || voters == 0)
@@ -133,6 +128,6 @@ internal static class MemberListing
                 + $"to be on."
             : $"A standby: writes stop when {voter} is off, and if its card dies, the last writes that {other} "
                 + $"had not received yet are lost. `rookery cluster node promote {other}` makes a mirror instead: "
-                + $"nothing acknowledged is lost with one card, but writes stop when either is off.";
+                + $"no acknowledged write is lost if one card dies, but writes stop when either is off.";
     }
 }

@@ -62,7 +62,7 @@ public sealed class MemberStatisticsTests
         Assert.Equal(
             "No leader is known here: 2 of 3 voters must reach each other to elect one, and this node does "
                 + "not reach a (A) and b (B). Start the nodes that are off, or repair the network: writes then "
-                + "continue. Documents can be read here meanwhile.",
+                + "continue. Documents can be read here meanwhile, with --local or consistency=local.",
             cluster.C.Consensus!.ReadCluster().Trouble
         );
         cluster.C.Peers!.Answers =
@@ -79,7 +79,8 @@ public sealed class MemberStatisticsTests
         Assert.Equal(
             "No leader is known here yet: with itself this node sees 2 of 3 voters, which is enough to elect "
                 + "one, but not b (B): after a crash the voters wait up to 20 s for a missing one, and if that "
-                + "voter leads, this node must reach it. Documents can be read here meanwhile.",
+                + "voter leads, this node must reach it. Documents can be read here meanwhile, with --local or "
+                + "consistency=local.",
             statistics.Trouble
         );
         Assert.Equal(

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
+using Rookery.Documents.Consensus;
 using Rookery.Platform;
 
 namespace Rookery.Server.Operations;
@@ -21,13 +22,13 @@ public static class StatusWords
     /// <summary>Value of the header otherwise.</summary>
     public const string Unwell = "unwell";
 
-    /// <summary>Whether the node serves documents and accepts all writes.</summary>
+    /// <summary>Whether the node serves documents, accepts all writes and knows the time.</summary>
     public static bool IsWell(JsonElement status) =>
         status.GetProperty("Ready").GetBoolean()
         && GrowthRefusal(status) is null
         && !(
             status.TryGetProperty("Cluster", out var cluster)
-            && cluster.GetProperty("Trouble").ValueKind == JsonValueKind.String
+            && (cluster.GetProperty("Trouble").ValueKind == JsonValueKind.String || ClockDoubt(cluster) is not null)
         );
 
     /// <summary>
@@ -46,12 +47,16 @@ public static class StatusWords
     /// <summary>Returns the lines.</summary>
     public static IReadOnlyList<string> Describe(JsonElement status)
     {
-        List<string> lines =
-        [
-            !status.GetProperty("Ready").GetBoolean()
-                ? $"Not ready: {status.GetProperty("Reason").GetString()}"
-                : GrowthRefusal(status) ?? "Ready: documents are served.",
-        ];
+        string? reason = status.GetProperty("Reason").GetString();
+        string? trouble = status.TryGetProperty("Cluster", out var cluster)
+            ? cluster.GetProperty("Trouble").GetString()
+            : null;
+
+        // The first line must not sound as if all were well when the exit code is 1.
+        string first = !status.GetProperty("Ready").GetBoolean()
+            ? $"Not ready: {reason}"
+            : GrowthRefusal(status) ?? trouble ?? "Ready: documents are served.";
+        List<string> lines = [first];
         if (status.TryGetProperty("Forming", out var forming))
         {
             lines.Add(forming.GetString()!);
@@ -65,14 +70,15 @@ public static class StatusWords
             lines.Add(boardTrouble);
         }
 
-        if (!status.TryGetProperty("Cluster", out var cluster))
+        if (cluster.ValueKind == JsonValueKind.Undefined)
         {
             return lines;
         }
 
         if (
-            cluster.GetProperty("Trouble").GetString() is { } trouble
-            && !string.Equals(trouble, status.GetProperty("Reason").GetString(), StringComparison.Ordinal)
+            trouble is not null
+            && !string.Equals(trouble, reason, StringComparison.Ordinal)
+            && !string.Equals(trouble, first, StringComparison.Ordinal)
         )
         {
             lines.Add(trouble);
@@ -93,7 +99,7 @@ public static class StatusWords
                     + $"; {leader}; {DescribeSync(cluster)}."
             )
         );
-        if (cluster.TryGetProperty("Clock", out var clock) && clock.GetProperty("Doubt").GetString() is { } doubt)
+        if (ClockDoubt(cluster) is { } doubt)
         {
             lines.Add(doubt);
         }
@@ -104,7 +110,7 @@ public static class StatusWords
                 capacity.GetProperty("Refusal").GetString()
                     ?? (
                         $"{capacity.GetProperty("LimitedBy").GetString()} limits capacity: "
-                        + $"{Amount.Bytes(capacity.GetProperty("SpareBytes").GetInt64())} fit."
+                        + $"{Amount.Bytes(capacity.GetProperty("SpareBytes").GetInt64())} of further data fit."
                     )
             );
         }
@@ -112,6 +118,11 @@ public static class StatusWords
         foreach (var member in cluster.GetProperty("Members").EnumerateArray())
         {
             lines.Add(DescribeMember(member));
+        }
+
+        if (DescribeMissingVoters(cluster.GetProperty("Members")) is { } missing)
+        {
+            lines.Add(missing);
         }
 
         if (cluster.TryGetProperty("ToldSecondsAgo", out var ago))
@@ -130,6 +141,28 @@ public static class StatusWords
     // Null also for an older node, which does not send the member.
     private static string? GrowthRefusal(JsonElement status) =>
         status.TryGetProperty("GrowthRefusal", out var refusal) ? refusal.GetString() : null;
+
+    private static string? ClockDoubt(JsonElement cluster) =>
+        cluster.TryGetProperty("Clock", out var clock) ? clock.GetProperty("Doubt").GetString() : null;
+
+    /// <summary>
+    /// Returns how many further voters may be off, if some are off; null if none is, or if there are too few to choose.
+    /// </summary>
+    private static string? DescribeMissingVoters(JsonElement members)
+    {
+        int voters = 0;
+        int off = 0;
+        foreach (var member in members.EnumerateArray())
+        {
+            if (!member.GetProperty("Role").ValueEquals("learner"u8))
+            {
+                voters++;
+                off += member.TryGetProperty("IsReachable", out var reachable) && !reachable.GetBoolean() ? 1 : 0;
+            }
+        }
+
+        return off == 0 || voters < 3 ? null : VotersOff.Describe(voters, off);
+    }
 
     private static string DescribeMember(JsonElement member)
     {
