@@ -466,6 +466,30 @@ test("An interrupted change by query stops the operation, or names it if it coul
   ended(named, 130, /POST http:\S+\/databases\/birds\/operations\/kill\?id=77 stops it\.\n$/)
 })
 
+test("A change by query that is interrupted while its documents are counted, or before one is changed, says so", async t => {
+  let process
+  let counts = false
+  const { env } = await poseAsNode(t, ({ method, url }) => {
+    if (method === "PATCH") {
+      process.kill("SIGINT")
+      return { status: 202, body: { OperationId: 77, OperationNodeTag: "A" } }
+    }
+
+    if (!url.includes("operations/")) {
+      if (!counts) process.kill("SIGINT")
+      return counts ? { status: 200, body: { TotalResults: 9, Results: [{ "@metadata": { "@id": "rooks/1" } }] } } : new Promise(() => {})
+    }
+
+    return url.includes("kill") ? { status: 204 } : { status: 200, body: { Status: "InProgress", Progress: { Total: 0, Processed: 0 } } }
+  })
+  const interrupt = (...words) => command([...words, "--yes"], { env, onStart: child => { process = child } })
+  const patch = ["patch", "birds", "from Rooks update { this.x = 1 }"]
+  ended(await interrupt(...patch), 130, /^Interrupted\. No document was changed\.\n$/)
+  ended(await interrupt("rm", "birds", "--prefix", "rooks/"), 130, /^Interrupted\. No document was deleted\.\n$/)
+  counts = true
+  ended(await interrupt(...patch), 130, /^Interrupted\. None of 9 documents was changed by then\. The node stops after/)
+})
+
 test("An interrupted debug package is deleted, and the command says so", async t => {
   let process
   const server = createServer((request, response) => {

@@ -37,6 +37,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
     /// failed.</exception>
     public async Task<int> RunAsync(bool isAgreed, int? maxPerSecond, bool isJson)
     {
+        using var beforeStart = new Interruption(progress: null, () => $"No document was {DoneVerb}.");
         var (count, firstNames) = await CountAsync();
         if (count > 0 && !isAgreed)
         {
@@ -51,6 +52,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         string rateLimit = maxPerSecond is { } limit ? $"?maxOpsPerSec={limit}" : string.Empty;
         string path = $"{asked.Path}/queries{rateLimit}";
         _total = count;
+        beforeStart.Dispose();
         using var progress = new Progress("documents", TimeProvider.System);
         using var interruption = new Interruption(progress, Stop);
         var started = await client.GetJsonAsync(isPatch ? HttpMethod.Patch : HttpMethod.Delete, path, body);
@@ -225,7 +227,12 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         string path = $"{asked.Path}/operations/state?id={operation}";
         var state = await client.GetJsonAsync(HttpMethod.Get, path, cancellation: cancellation);
         _done = ProcessedOf(state);
-        _total = state.GetProperty("Progress").TryGetProperty("Total", out var total) ? total.GetInt64() : _total;
+        if (state.GetProperty("Progress").TryGetProperty("Total", out var total) && total.GetInt64() is > 0 and var all)
+        {
+            // Before the node has counted the documents itself, it reports 0.
+            _total = all;
+        }
+
         return state;
     }
 
@@ -265,7 +272,10 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
     }
 
     private string DescribeProgress(string when) =>
-        $"{Amount.Number(_done)} of {Amount.Of(_total, "document")} were {DoneVerb} {when}; they stay {DoneVerb}.";
+        _done == 0
+            ? $"None of {Amount.Of(_total, "document")} was {DoneVerb} {when}."
+            : $"{Amount.Number(_done)} of {Amount.Of(_total, "document")} were {DoneVerb} {when}; "
+                + $"they stay {DoneVerb}.";
 
     /// <summary>Describes how to look up or stop the operation.</summary>
     private string DescribeLookUp(long operation)

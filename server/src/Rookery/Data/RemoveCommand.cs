@@ -106,6 +106,7 @@ internal static class RemoveCommand
                             );
                         }
 
+                        using var interruption = new Interruption(progress: null, () => "No document was deleted.");
                         var (foundIds, missing) = idPrefix is null
                             ? await FindAsync(client, name, wantedIds)
                             : (await FindAsync(client, name, idPrefix), Array.Empty<string>());
@@ -124,6 +125,7 @@ internal static class RemoveCommand
                             );
                         }
 
+                        interruption.Dispose();
                         await DeleteAsync(client, name, foundIds);
                         if (address.IsJson(parsed))
                         {
