@@ -13,6 +13,7 @@ namespace Rookery.Data;
 internal static class RemoveCommand
 {
     private const int DocumentsAtOnce = 1000;
+    private const string SeveralGiven = "Pass either ids, --prefix or --query, not several of them.";
 
     public static Command Create()
     {
@@ -66,10 +67,7 @@ internal static class RemoveCommand
                         {
                             if (parsed.GetValue(prefix) is not null || parsed.GetValue(ids)!.Length > 0)
                             {
-                                throw new AdminException(
-                                    "Pass either ids, --prefix or --query, not several of them.",
-                                    ExitCode.Configuration
-                                );
+                                throw new AdminException(SeveralGiven, ExitCode.Configuration);
                             }
 
                             var change = new QueryChange(
@@ -97,11 +95,15 @@ internal static class RemoveCommand
                         string? idPrefix = parsed.GetValue(prefix);
                         bool hasIds = wantedIds.Length > 0;
                         bool hasPrefix = idPrefix is not null;
-                        if (hasIds == hasPrefix || idPrefix is "")
+                        if (hasIds && hasPrefix)
+                        {
+                            throw new AdminException(SeveralGiven, ExitCode.Configuration);
+                        }
+
+                        if (!hasIds && !hasPrefix)
                         {
                             throw new AdminException(
-                                "Pass ids, a non-empty --prefix, or --query. To delete all documents use "
-                                    + "`rookery db rm`.",
+                                "Pass ids, --prefix, or --query. To delete all documents use " + "`rookery db rm`.",
                                 ExitCode.Configuration
                             );
                         }
