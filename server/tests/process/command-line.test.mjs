@@ -372,6 +372,7 @@ test("Documents are counted before a query changes or deletes them; `rookery que
   assert.deepEqual([operation.Status, operation.Progress.Processed], ["Completed", 3])
 
   ended(await rookery("delete", ".", "rooks/1", "--query", "from Rooks", "--yes"), 78, /Pass either ids, --prefix or --query/)
+  ended(await rookery("query", ".", " "), 78, /^The query is blank\. Pass RQL/)
   ended(await rookery("rm", ".", "rooks/1", "--prefix", "rooks/"), 78, /^Pass either ids, --prefix or --query/)
   ended(await rookery("rm", ".", "rooks/1", "--per-second", "5"), 78, /belong to --query/)
   ended(await rookery("delete", ".", "--query", "from Rooks where age < 100 limit 7"), 78, /^7 documents of birds will be deleted/)

@@ -34,13 +34,18 @@ internal sealed record AskedQuery(string Path, string Text, IReadOnlyList<(strin
         };
 
     /// <summary>Reads the query; the text `-` means stdin.</summary>
-    /// <exception cref="AdminException">A parameter has no name, or stdin is not UTF-8.</exception>
-    public static async Task<AskedQuery> ReadAsync(string database, string text, string[]? parameters) =>
-        new(
-            NodeClient.PathOf(database),
-            text is "-" ? TextOf(await InputFile.ReadAllAsync(text)) : text,
-            [.. (parameters ?? []).Select(ReadParameter)]
-        );
+    /// <exception cref="AdminException">The query is blank, a parameter has no name, or stdin is not
+    /// UTF-8.</exception>
+    public static async Task<AskedQuery> ReadAsync(string database, string text, string[]? parameters)
+    {
+        string query = text is "-" ? TextOf(await InputFile.ReadAllAsync(text)) : text;
+        return string.IsNullOrWhiteSpace(query)
+            ? throw new AdminException(
+                text is "-" ? "stdin holds no query." : "The query is blank. Pass RQL, such as 'from Users'.",
+                ExitCode.Configuration
+            )
+            : new(NodeClient.PathOf(database), query, [.. (parameters ?? []).Select(ReadParameter)]);
+    }
 
     /// <summary>Parses NAME=VALUE. The value is JSON if it parses as JSON, otherwise text.</summary>
     /// <exception cref="AdminException">The name is missing.</exception>
