@@ -44,12 +44,15 @@ public sealed class QueryException(QueryFault fault, string message, int positio
     public QueryFault Fault => fault;
 
     /// <summary>
-    /// The refusal of a query because other requests hold the memory that it needs. The client may send it again.
+    /// The refusal of a query that held little when the budget was full: other requests, or the node's own work, hold
+    /// the memory. The client may send it again, but on a node with little memory that may never succeed.
     /// </summary>
     public static Rejection MemoryTaken { get; } =
         new(
             RejectionKind.Overloaded,
-            "Other requests hold the memory that this query needs. Try again in a second, or ask another node."
+            "Other requests, or work of the node such as building indexes, hold the memory that this query needs. Try "
+                + "again in a second, or ask another node. If it is refused each time, ask for fewer results, groups "
+                + "or distinct values at once, or give the node more memory with --memory."
         );
 
     /// <summary>The refusal, if <see cref="Fault"/> is <see cref="QueryFault.Rejected"/>; otherwise null.</summary>

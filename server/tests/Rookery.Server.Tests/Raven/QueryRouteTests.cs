@@ -84,7 +84,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
             Assert.Equal(429, (int)refused.StatusCode);
             Assert.Equal("1", refused.Headers.RetryAfter?.ToString());
             Assert.Contains(
-                "Other requests hold the memory",
+                "Other requests, or work of the node such as building indexes, hold the memory",
                 await refused.Content.ReadAsStringAsync(),
                 StringComparison.Ordinal
             );
