@@ -30,6 +30,12 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
                 return isJson;
             }
 
+            if (bytes.Window.Length == ByteSource.MaxBytes)
+            {
+                // No document is as large, so it is a line to refuse, and the next lines are imported.
+                return false;
+            }
+
             isEnd = !bytes.Fill();
         }
     }

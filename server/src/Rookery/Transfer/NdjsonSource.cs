@@ -4,6 +4,9 @@ namespace Rookery.Transfer;
 /// <param name="bytes">The input.</param>
 internal sealed class NdjsonSource(ByteSource bytes) : IRecordSource
 {
+    private static readonly string TooLong =
+        $"The line is larger than {ByteSource.MaxBytes >> 20} MiB, so it is no document.";
+
     private long _line;
     private int _taken; // length of the last line, which is consumed when the next one is taken
 
@@ -13,9 +16,15 @@ internal sealed class NdjsonSource(ByteSource bytes) : IRecordSource
 
     public bool TryRead(out ImportRecord record)
     {
-        while (TryTakeLine(out var line))
+        while (TryTakeLine(out var line, out bool isTooLong))
         {
             _line++;
+            if (isTooLong)
+            {
+                record = new ImportRecord(Json: default, _line, TooLong);
+                return true;
+            }
+
             if (_line == 1 && line.Span.StartsWith(ByteOrderMark))
             {
                 line = line[ByteOrderMark.Length..];
@@ -32,10 +41,11 @@ internal sealed class NdjsonSource(ByteSource bytes) : IRecordSource
         return false;
     }
 
-    private bool TryTakeLine(out ReadOnlyMemory<byte> line)
+    private bool TryTakeLine(out ReadOnlyMemory<byte> line, out bool isTooLong)
     {
         bytes.Consume(_taken);
         _taken = 0;
+        isTooLong = false;
         int searched = 0;
         while (true)
         {
@@ -48,6 +58,13 @@ internal sealed class NdjsonSource(ByteSource bytes) : IRecordSource
             }
 
             searched = bytes.Window.Length;
+            if (searched == ByteSource.MaxBytes)
+            {
+                SkipLine();
+                (line, isTooLong) = (default, true);
+                return true;
+            }
+
             if (!bytes.Fill())
             {
                 // The last line may lack its newline.
@@ -55,6 +72,18 @@ internal sealed class NdjsonSource(ByteSource bytes) : IRecordSource
                 _taken = line.Length;
                 return _taken > 0;
             }
+        }
+    }
+
+    // The window holds the beginning of the line. The lines after it are imported.
+    private void SkipLine()
+    {
+        bool isEnd = false;
+        while (!isEnd)
+        {
+            int newline = bytes.Window.Span.IndexOf((byte)'\n');
+            bytes.Consume(newline < 0 ? bytes.Window.Length : newline + 1);
+            isEnd = newline >= 0 || !bytes.Fill();
         }
     }
 }

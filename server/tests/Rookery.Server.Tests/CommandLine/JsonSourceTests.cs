@@ -38,7 +38,7 @@ public sealed class JsonSourceTests
 
     [Theory]
     [InlineData("""[{"n":1},{"n":""", "cut off")]
-    [InlineData("""[{"n":1}{"n":2}]""", "']' is expected")]
+    [InlineData("""[{"n":1}{"n":2}]""", "At byte 8 ']' is expected, not '{'.")]
     [InlineData("""[{"n":1},nonsense]""", "After byte 10 the decompressed input is not JSON: '")]
     [InlineData(
         "[\n{\"n\":1},\n{\n\"m\":2,\nx}]",
@@ -52,6 +52,24 @@ public sealed class JsonSourceTests
         string message = Assert.Throws<BadInputException>(() => Read(source)).Message;
         Assert.Contains(sentence, message, StringComparison.Ordinal);
         Assert.DoesNotContain("LineNumber", message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_line_that_is_too_large_for_a_document_is_refused_and_the_next_ones_are_read()
+    {
+        byte[] input = new byte[ByteSource.MaxBytes + 100];
+        input.AsSpan().Fill((byte)'x');
+        """{"a":" """u8.CopyTo(input);
+        "\n{\"n\":2}"u8.CopyTo(input.AsSpan(input.Length - 8));
+        var bytes = new ByteSource(new MemoryStream(input));
+        Assert.False(JsonSource.Recognizes(bytes));
+        var source = new NdjsonSource(bytes);
+        Assert.True(source.TryRead(out var large));
+        Assert.Equal(1, large.Place);
+        Assert.Contains("larger than 64 MiB", large.Error, StringComparison.Ordinal);
+        Assert.True(source.TryRead(out var next));
+        Assert.Equal((2, """{"n":2}"""), (next.Place, Encoding.UTF8.GetString(next.Json.Span)));
+        Assert.False(source.TryRead(out _));
     }
 
     private static List<string> Read(JsonSource source)
