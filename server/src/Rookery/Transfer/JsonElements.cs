@@ -64,10 +64,9 @@ internal sealed class JsonElements(ByteSource bytes)
     /// <exception cref="BadInputException">The next byte is another one.</exception>
     public void Take(char expected)
     {
-        byte next = Peek();
-        if (next != expected)
+        if (Peek() != expected)
         {
-            throw new BadInputException($"At byte {bytes.Position} '{expected}' is expected, not '{(char)next}'.");
+            throw NotExpected($"'{expected}' is");
         }
 
         bytes.Consume(1);
@@ -77,15 +76,18 @@ internal sealed class JsonElements(ByteSource bytes)
     /// <returns>Whether another member follows.</returns>
     public bool TakeCommaOr(char close)
     {
-        if (Peek() == ',')
+        byte next = Peek();
+        if (next != ',' && next != close)
         {
-            bytes.Consume(1);
-            return true;
+            throw NotExpected($"',' or '{close}' is");
         }
 
-        Take(close);
-        return false;
+        bytes.Consume(1);
+        return next == ',';
     }
+
+    private BadInputException NotExpected(string expected) =>
+        new($"At byte {bytes.Position} {expected} expected, not '{(char)Peek()}'.");
 
     /// <summary>Takes a whole value.</summary>
     /// <returns>The bytes of the value, valid until the next one is taken.</returns>

@@ -12,6 +12,7 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
     private readonly OneLine _line = new();
     private bool _hasBegun;
     private bool _isInArray;
+    private bool _isAfterElement;
     private long _documents;
 
     public string PlaceName => "document";
@@ -44,6 +45,13 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
     {
         record = default;
         Begin();
+        if (_isAfterElement)
+        {
+            // Not taken with the element, which is stored even if something else follows it.
+            _isAfterElement = false;
+            _isInArray = _json.TakeCommaOr(']');
+        }
+
         while (!_isInArray && _json.TryPeek(out byte first))
         {
             if (first != '[')
@@ -66,7 +74,7 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
         }
 
         record = ReadRecord();
-        _isInArray = _json.TakeCommaOr(']');
+        _isAfterElement = true;
         return true;
     }
 

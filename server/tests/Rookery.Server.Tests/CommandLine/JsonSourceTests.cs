@@ -38,7 +38,7 @@ public sealed class JsonSourceTests
 
     [Theory]
     [InlineData("""[{"n":1},{"n":""", "cut off")]
-    [InlineData("""[{"n":1}{"n":2}]""", "At byte 8 ']' is expected, not '{'.")]
+    [InlineData("""[{"n":1}{"n":2}]""", "At byte 8 ',' or ']' is expected, not '{'.")]
     [InlineData("""[{"n":1},nonsense]""", "After byte 10 the decompressed input is not JSON: '")]
     [InlineData(
         "[\n{\"n\":1},\n{\n\"m\":2,\nx}]",
@@ -52,6 +52,15 @@ public sealed class JsonSourceTests
         string message = Assert.Throws<BadInputException>(() => Read(source)).Message;
         Assert.Contains(sentence, message, StringComparison.Ordinal);
         Assert.DoesNotContain("LineNumber", message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_document_is_read_before_what_follows_it_is_found_invalid()
+    {
+        var source = new JsonSource(new ByteSource(new MemoryStream("""[{"n":1} {"n":2}]"""u8.ToArray())));
+        Assert.True(source.TryRead(out var first));
+        Assert.Equal("""{"n":1}""", Encoding.UTF8.GetString(first.Json.Span));
+        Assert.Throws<BadInputException>(() => source.TryRead(out _));
     }
 
     [Fact]
