@@ -51,7 +51,7 @@ test("Valid lines are stored, each invalid line is reported with its number, and
   const followed = await rookery("import", ".", write("followed.ndjson.gz", Buffer.concat([line, line, Buffer.from("more")])))
   assert.equal(followed.code, 65, followed.stderr)
   assert.match(followed.stderr, new RegExp(`the gzip ends at byte ${2 * line.length}, and other bytes follow it`))
-  for (const [words, sentence] of [[["-", "--resume"], /cannot be resumed/], [[file, "--resume"], /There is no import of .* to resume/], [["/nowhere"], /no such file/], [[file, "--format", "xml"], /--format must be .*, not "xml"/], [[file, "--collection", "X"], /are for tables/]]) {
+  for (const [words, sentence] of [[["-", "--resume"], /cannot be resumed/], [[file, "--resume"], /There is no import of .* to resume/], [["/nowhere"], /no such file/], [[file, "--format", "xml"], /--format must be .*, not "xml"/], [[file, "--collection", "X"], /are for tables/], [[file, "--separator", ";"], /are for tables, but .* is read as JSON/]]) {
     const result = await command(["import", ".", ...words], { env })
     assert.equal(result.code, 78, result.stderr)
     assert.match(result.stderr, sentence)

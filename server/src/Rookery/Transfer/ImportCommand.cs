@@ -489,11 +489,15 @@ internal static class ImportCommand
 
             string? collection = parsed.GetValue(Collection);
             bool hasTableOptions =
-                collection is not null || parsed.GetValue(IdColumn) is not null || parsed.GetValue(Infers);
+                collection is not null
+                || parsed.GetValue(IdColumn) is not null
+                || parsed.GetValue(Infers)
+                || parsed.GetResult(Separator) is { Implicit: false };
             if (format is not Rows && hasTableOptions)
             {
                 throw new AdminException(
-                    $"--collection, --id-column and --infer are for tables, but {file} is read as {format}. "
+                    $"--collection, --id-column, --infer and --separator are for tables, but {file} is read as "
+                        + $"{(format is Lines ? "JSON" : format)}. "
                         + $"If it is a table, pass --format {Rows}.",
                     ExitCode.Configuration
                 );
