@@ -99,6 +99,9 @@ public sealed record NodeFacts(
     /// <summary>What a node without an owner waits for to form a cluster with others; null if it forms none.</summary>
     public string? Forming { get; init; }
 
+    /// <summary>Why the node accepts no data, such as a full card; null if it accepts them.</summary>
+    public string? GrowthRefusal { get; init; }
+
     /// <summary>Number of other members that the node reports.</summary>
     public int OtherMembers { get; init; }
 

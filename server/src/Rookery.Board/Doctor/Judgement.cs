@@ -86,6 +86,12 @@ public static class Judgement
                     trouble,
                     "`rookery status` shows which members are not reachable; check those."
                 ),
+                { GrowthRefusal: { } refusal } => new(
+                    "node",
+                    Severity.Error,
+                    refusal,
+                    "Delete what is not needed, or use a larger card; `rookery status` shows whose card it is."
+                ),
                 _ => new("node", Severity.Ok, $"The node at {node.Address} serves."),
             };
         }

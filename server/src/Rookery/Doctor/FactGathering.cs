@@ -162,6 +162,7 @@ internal static class FactGathering
             )
             {
                 RefusedConnections = RefusedConnectionsIn(Member(status, "Connections")),
+                GrowthRefusal = Text(status, "GrowthRefusal"),
                 Forming = isUnclaimed ? Text(status, "Forming") : null,
                 OtherMembers = Member(cluster, "Members") is { ValueKind: JsonValueKind.Array } members
                     ? Math.Max(0, members.GetArrayLength() - 1)

@@ -61,6 +61,15 @@ public sealed class JudgementTests
                 }
             },
             {
+                "node",
+                Severity.Error,
+                "below its reserve",
+                Well with
+                {
+                    Node = Well.Node! with { GrowthRefusal = "Its free space of 28 MiB is below its reserve." },
+                }
+            },
+            {
                 "connections",
                 Severity.Warning,
                 "reset 12 connections since it started, the last one 30 s ago, because one address already had 64",
