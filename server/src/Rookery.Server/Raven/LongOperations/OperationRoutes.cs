@@ -92,8 +92,8 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
             ? operation
             : throw RefusedException.BadRequest(
                 $"Node {context.Node.Consensus.NodeTag} knows no operation {id} of this database: the node "
-                    + $"restarted since, or many other operations ended after it. Its changes "
-                    + "remain."
+                    + "restarted since, many other operations ended after it, or the database was deleted and created "
+                    + "again. Its changes remain, unless they were deleted with the database."
             );
     }
 }
