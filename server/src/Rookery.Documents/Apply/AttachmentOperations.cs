@@ -136,13 +136,19 @@ internal sealed class AttachmentOperations(DocumentRows rows)
                 id,
                 RejectionKind.ConcurrencyConflict,
                 $"The attachment '{Encoding.UTF8.GetString(operation.Attachment.Name)}' of document "
-                    + $"{Encoding.UTF8.GetString(id)} has the change vector '{actual}', but was expected to have "
-                    + $"'{wanted}' (empty: it does not exist)."
+                    + $"{Encoding.UTF8.GetString(id)} {DescribeConflict(wanted, actual)}"
             ) with
             {
                 Expected = wanted,
                 Actual = actual,
             };
+    }
+
+    private static string DescribeConflict(string wanted, string actual)
+    {
+        string found = actual.Length == 0 ? "does not exist" : $"has the change vector '{actual}'";
+        string expected = wanted.Length == 0 ? "not to exist" : $"to have the change vector '{wanted}'";
+        return $"{found}, but was expected {expected}.";
     }
 
     private static Rejection Refuse(ApplyContext context, ReadOnlySpan<byte> id, RejectionKind kind, string message) =>

@@ -37,7 +37,13 @@ public sealed class AttachmentRouteTests(RunningServer server) : IClassFixture<R
         Assert.Equal("3", read.Headers.GetValues("Attachment-Size").Single());
         Assert.Equal(304, (await server.SendAsync("GET", Url(db), (string?)null, ("If-None-Match", tag))).Status);
         Assert.Equal(412, (await server.SendAsync("GET", Url(db), (string?)null, ("If-Match", "\"A:1-x\""))).Status);
-        Assert.Equal(409, (await server.SendAsync("PUT", Url(db), [9], ("If-Match", "\"\""))).Status);
+        var unexpected = await server.SendAsync("PUT", Url(db), [9], ("If-Match", "\"\""));
+        Assert.EndsWith(
+            $"of document users/1 has the change vector '{tag.Trim('"')}', but was expected not to exist.",
+            unexpected.Json.GetProperty("Message").GetString(),
+            StringComparison.Ordinal
+        );
+        Assert.Equal(409, unexpected.Status);
         Assert.Equal(201, (await server.SendAsync("PUT", Url(db), [9], ("If-Match", tag))).Status);
         Assert.Equal(409, (await server.SendAsync("DELETE", Url(db), (string?)null, ("If-Match", tag))).Status);
 
