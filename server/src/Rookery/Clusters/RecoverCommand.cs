@@ -165,7 +165,7 @@ internal static class RecoverCommand
         var text = new StringBuilder();
         foreach (var (database, documents) in recovered.Data.Databases)
         {
-            text.Append(CultureInfo.InvariantCulture, $"{database}: {documents} documents.\n");
+            text.Append(CultureInfo.InvariantCulture, $"{database}: {Amount.Of(documents, "document")}.\n");
         }
 
         foreach (string damage in recovered.Data.Damage)
