@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Globalization;
 using System.Net;
+using System.Net.Sockets;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Documents.Nodes;
@@ -18,6 +19,7 @@ internal static class JoinCommand
     private const int PeerPortOffset = 1000;
     private const int DefaultClientPort = 8443;
     private const int DefaultPeerPort = DefaultClientPort + PeerPortOffset;
+    private static readonly TimeSpan ResolvingTimeout = TimeSpan.FromSeconds(5);
 
     public static Command Create()
     {
@@ -136,6 +138,14 @@ internal static class JoinCommand
                 $"Other members will connect to this node at port {DefaultClientPort}, where clients usually connect; "
                     + $"members usually connect to port {DefaultPeerPort}. If the node does not listen for members at "
                     + $"port {DefaultClientPort}, it will not be reached: join again with another --address."
+            );
+        }
+
+        foreach (string host in await UnresolvedAsync(node.Addresses, cancellation))
+        {
+            await Console.Error.WriteLineAsync(
+                $"{host} does not resolve on this machine. If the other members cannot resolve it either, they do not "
+                    + "find this node by it: join with an address that they reach."
             );
         }
 
@@ -298,6 +308,38 @@ internal static class JoinCommand
             ? $"--address {clients} is the address for clients, by --public-url. Other members connect to another "
                 + $"port, {DefaultPeerPort} unless `rookery serve --peer-listen` names one: pass that one, or none."
             : null;
+    }
+
+    /// <summary>Returns the names among the addresses that this machine cannot resolve.</summary>
+    internal static async Task<IReadOnlyList<string>> UnresolvedAsync(
+        IReadOnlyList<string> addresses,
+        CancellationToken cancellation
+    )
+    {
+        var unresolved = new List<string>();
+        foreach (string address in addresses)
+        {
+            string host = address[..address.LastIndexOf(':')].Trim('[', ']');
+            using var timeout = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
+            timeout.CancelAfter(ResolvingTimeout);
+            try
+            {
+                if (!IPAddress.TryParse(host, out _))
+                {
+                    await Dns.GetHostAddressesAsync(host, timeout.Token);
+                }
+            }
+            catch (SocketException)
+            {
+                unresolved.Add(host);
+            }
+            catch (OperationCanceledException) when (!cancellation.IsCancellationRequested)
+            {
+                unresolved.Add(host);
+            }
+        }
+
+        return unresolved;
     }
 
     /// <summary>

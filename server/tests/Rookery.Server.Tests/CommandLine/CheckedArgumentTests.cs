@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Rookery.Access;
+using Rookery.Clusters;
 
 namespace Rookery.Server.Tests.CommandLine;
 
@@ -27,6 +28,13 @@ public sealed class CheckedArgumentTests
     {
         Assert.Contains(sentence, TokenCommand.DescribeUnlimited(scopes.Split(',')), StringComparison.Ordinal);
         Assert.Null(TokenCommand.DescribeUnlimited(["read", "metrics"]));
+    }
+
+    [Fact]
+    public async Task Names_that_this_machine_cannot_resolve_are_found_before_a_join()
+    {
+        string[] addresses = ["127.0.0.1:9443", "[::1]:9443", "nohost.invalid:9443"];
+        Assert.Equal(["nohost.invalid"], await JoinCommand.UnresolvedAsync(addresses, CancellationToken.None));
     }
 
     [Theory]
