@@ -298,7 +298,7 @@ test("Unfinished joins, removed nodes and impossible requests are answered with 
     await until(async () => /^C voter, not reachable \(heard [\d.]+ s ago\)/m.test((await run("status", "--data", at(member))).stdout))
   }
 
-  await refused(78, /^Now 3 vote, of which 1 is off, and writes go on with none more off; without pi-c 2 vote, and writes go on with none off\./, "node", "rm", "pi-c", "--data", at("a"))
+  await refused(78, /^Now 3 members vote, 1 of them is off, and no other one may be off; without pi-c 2 members vote, and both must be on\./, "node", "rm", "pi-c", "--data", at("a"))
   await refused(78, /; without pi-b 2 vote, of which 1 is off, and nothing is written\./, "node", "rm", "pi-b", "--data", at("a"))
   const replaced = await succeed("cluster", "node", "replace", "pi-c", "--yes", "--data", at("a"))
   assert.match(replaced.stderr, /The cluster refuses its old card from now on\. Keep the card until you are sure that no data are missing, and empty its data directory before you use it again\..*\n.*first receives all data, and then votes if a voter is missing/)

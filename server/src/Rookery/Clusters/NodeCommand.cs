@@ -1,8 +1,8 @@
 using System.CommandLine;
-using System.Globalization;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Hosting;
+using Rookery.Platform;
 
 namespace Rookery.Clusters;
 
@@ -223,8 +223,8 @@ internal static class NodeCommand
         }
 
         await Console.Error.WriteLineAsync(
-            $"Now {DescribeTolerance(voters)}; without {node} {DescribeTolerance(remaining)}. Its data directory "
-                + $"cannot be used again: the machine must join again with an empty one."
+            $"Now {DescribeTolerance(voters)}; without {node} {DescribeTolerance(remaining)}. The data directory of "
+                + $"{node} cannot be used again: the machine must join again with an empty one."
         );
         if (Console.IsInputRedirected)
         {
@@ -247,17 +247,23 @@ internal static class NodeCommand
             member.TryGetProperty("IsReachable", out var isReachable) && !isReachable.GetBoolean()
         );
         int more = ((voters.Length - 1) / 2) - off;
-        string verb = voters.Length == 1 ? "votes" : "vote";
-        string vote = string.Create(CultureInfo.InvariantCulture, $"{voters.Length} {verb}");
-        string number = more == 0 ? "none" : more.ToString(CultureInfo.InvariantCulture);
-        if (off == 0)
+        string vote = voters.Length == 1 ? "1 member votes" : $"{Amount.Number(voters.Length)} members vote";
+        if (off > 0)
         {
-            string ofThem = voters.Length > 2 ? "of them " : string.Empty;
-            return $"{vote}, and writes go on with {number} {ofThem}off";
+            string consequence = more switch
+            {
+                < 0 => "nothing is written",
+                0 => "no other one may be off",
+                _ => $"{Amount.Number(more)} more may be off",
+            };
+            return $"{vote}, {Amount.Number(off)} of them {(off == 1 ? "is" : "are")} off, and {consequence}";
         }
 
-        string consequence = more < 0 ? "nothing is written" : $"writes go on with {number} more off";
-        string are = off == 1 ? "is" : "are";
-        return string.Create(CultureInfo.InvariantCulture, $"{vote}, of which {off} {are} off, and {consequence}");
+        return voters.Length switch
+        {
+            1 => $"{vote} and must be on",
+            2 => $"{vote}, and both must be on",
+            _ => $"{vote}, and {Amount.Number(more)} of them may be off",
+        };
     }
 }
