@@ -340,13 +340,24 @@ public sealed class AlertSender : IAsyncDisposable
         }
         catch (HttpRequestException failure)
         {
-            return ($"the webhook at {WebhookPlace} cannot be reached ({failure.HttpRequestError}).", false);
+            return ($"the webhook at {WebhookPlace} cannot be reached: {Describe(failure)}.", false);
         }
         finally
         {
             Volatile.Write(ref _isSending, 0);
         }
     }
+
+    // The exception's own message contains the URL, which may contain a secret.
+    private static string Describe(HttpRequestException failure) =>
+        failure.HttpRequestError switch
+        {
+            HttpRequestError.ConnectionError => "nothing answers there",
+            HttpRequestError.NameResolutionError => "its name does not resolve",
+            HttpRequestError.SecureConnectionError => "TLS failed; check the server's certificate",
+            HttpRequestError.ResponseEnded => "it closed the connection without an answer",
+            _ => "it gave no answer that can be read",
+        };
 
     private static string Hint(HttpStatusCode status) =>
         status switch

@@ -206,7 +206,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
 
     [Theory]
     [InlineData(Hangs, "did not answer within 10 seconds.")]
-    [InlineData(Closes, "cannot be reached (")]
+    [InlineData(Closes, "cannot be reached: ")]
     [InlineData(500, "answered with 500.")]
     public async Task A_webhook_that_hangs_closes_or_fails_is_logged_and_retried(int behaviour, string sentence)
     {
@@ -276,7 +276,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
         await _hook.StopAsync();
         (await _node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey)).IsRefusal(
             502,
-            $"the webhook at {_hookUrl} cannot be reached (ConnectionError)."
+            $"the webhook at {_hookUrl} cannot be reached: nothing answers there."
         );
 
         // A stop ends the sender first, and requests are answered until its end.
