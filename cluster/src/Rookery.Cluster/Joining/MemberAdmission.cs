@@ -63,8 +63,8 @@ internal sealed class MemberAdmission(
             return new PeerRefusal(
                 $"There are two copies of node {member.Name} ({member.Tag}), and this is not the one that "
                     + $"the cluster knows: stop it for good. It may join again with an empty card. "
-                    + "If there is no second card, this one lied about a sync and lost its last start with the "
-                    + "power: it may have forgotten a vote, so replace it.",
+                    + "If there is no second card, this card reported a sync that did not happen, and lost its last "
+                    + "start when the power failed: the node may have forgotten a vote, so replace it.",
                 PeerRefusalKind.ForGood
             );
         }

@@ -120,7 +120,7 @@ public sealed class MemberAdmissionTests
     [Fact]
     public void A_copy_with_the_same_number_of_starts_is_refused_by_the_record_alone() =>
         Assert.Contains(
-            "this one lied about a sync and lost its last start with the power",
+            "this card reported a sync that did not happen",
             Judge(HelloOf("other", startNumber: 7) with { StartId = 78 }),
             StringComparison.Ordinal
         );

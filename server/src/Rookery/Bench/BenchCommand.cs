@@ -137,8 +137,8 @@ internal static class BenchCommand
         double syncSeconds = before?.SyncSeconds ?? 0;
         double mostBytes = seconds / (syncSeconds + LeastRoundSeconds) * bytesPerRound;
         string most =
-            syncSeconds > 0 ? $", at the pace of its syncs about {Amount.Bytes(mostBytes)} at most" : string.Empty;
-        return $"This writes to the disk of each member for {seconds} s{most}. This wears SD cards.";
+            syncSeconds > 0 ? $", at most about {Amount.Bytes(mostBytes)} at the rate of its syncs" : string.Empty;
+        return $"This writes to the disk of each member for {seconds} s{most}, which wears SD cards.";
     }
 
     private static void Print(BenchResult result, BenchKind kind, int connections, long? written, bool isJson)
@@ -181,7 +181,8 @@ internal static class BenchCommand
                 ? string.Empty
                 : $", {Amount.Number(result.Failed)} failed ({VisibleText.OfLine(result.FirstFailure!)})";
         Output.Line(
-            $"{Amount.Number(Math.Round(perSecond))} {name}s a second over {Amount.Of(connections, "connection")}, "
+            $"{Amount.Number(Math.Round(perSecond))} {(name is "query" ? "queries" : name + "s")} a second "
+                + $"over {Amount.Of(connections, "connection")}, "
                 + $"{Amount.Number(result.Done)} in "
                 + $"{result.Seconds.ToString("0.0", CultureInfo.InvariantCulture)} s{failed}."
         );

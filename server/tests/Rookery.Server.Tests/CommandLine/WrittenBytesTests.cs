@@ -33,9 +33,9 @@ public sealed class WrittenBytesTests(RunningServer server) : IClassFixture<Runn
 
     [Theory]
     // Each connection waits for a sync after each document.
-    [InlineData(0.0097, 1, "about 8.0 MiB at most")]
-    [InlineData(0.0997, 16, "about 1.1 MiB at most")]
-    [InlineData(null, 16, "for 10 s. This wears SD cards.")]
+    [InlineData(0.0097, 1, "at most about 8.0 MiB")]
+    [InlineData(0.0997, 16, "at most about 1.1 MiB")]
+    [InlineData(null, 16, "for 10 s, which wears SD cards.")]
     public void The_estimate_of_written_bytes_follows_from_the_duration_of_a_sync(
         double? syncSeconds,
         int connections,
