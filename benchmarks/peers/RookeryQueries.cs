@@ -101,6 +101,8 @@ internal sealed class RookeryQueries : IQuerySubject, IDisposable
 
     private sealed class NoDefinitions : IAutomaticIndexes
     {
+        public bool HaveFailedLately => true;
+
         public void RecordUse(Database database, string name) { }
 
         public Task<Rejection?> DefineAsync(Database database, IAutoDefinition definition) =>

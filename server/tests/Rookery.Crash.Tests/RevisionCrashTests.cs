@@ -1,6 +1,5 @@
 using System.Text;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Consensus;
 using Rookery.Documents.Parsing;
 using Rookery.Documents.Revisions;
 using Rookery.Simulation;

@@ -83,7 +83,9 @@ public sealed class RequestGateTests : IAsyncLifetime
         var http = new DefaultHttpContext();
         http.Request.Method = method;
         http.SetEndpoint(new Endpoint(null, new EndpointMetadataCollection(scope, WithoutData.Instance), null));
+#pragma warning disable CA2201, MA0012 // The runtime throws this exception.
         await new RequestGate(_context, static _ => throw new OutOfMemoryException()).HandleAsync(http);
+#pragma warning restore CA2201, MA0012
         Assert.Equal(isRead ? 429 : 500, http.Response.StatusCode);
         Assert.Equal(isRead ? "1" : null, (string?)http.Response.Headers.RetryAfter);
     }

@@ -3,6 +3,7 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Records;
+using Rookery.Documents.Revisions;
 using Rookery.Documents.Schedules;
 using Rookery.Documents.Subscriptions;
 using Rookery.Platform;
@@ -305,69 +306,47 @@ public sealed class Applier : IDisposable
             case CommandKind.HiloNext:
                 return _hilo.Next(_context, command.ReadHiloNext(), out var range) is { } exhausted
                     ? new CommandOutcome(exhausted)
-                    : new CommandOutcome(index, logTicks, range);
+                    : Done(range);
             case CommandKind.HiloReturn:
-                return new CommandOutcome(index, logTicks, _hilo.Return(_context, command.ReadHiloReturn()));
+                return Done(_hilo.Return(_context, command.ReadHiloReturn()));
             case CommandKind.IdentityNext:
-                return new CommandOutcome(
-                    index,
-                    logTicks,
-                    NumberResult(IdentityOperations.Next(_context, command.ReadIdentityNext()))
-                );
+                return Done(NumberResult(IdentityOperations.Next(_context, command.ReadIdentityNext())));
             case CommandKind.IdentitySeed:
-                return new CommandOutcome(
-                    index,
-                    logTicks,
-                    NumberResult(IdentityOperations.Seed(_context, command.ReadIdentitySeed()))
-                );
+                return Done(NumberResult(IdentityOperations.Seed(_context, command.ReadIdentitySeed())));
             case CommandKind.ClusterTransaction:
                 return _transactions.Apply(_context, index, ref command);
             case CommandKind.CompareExchange:
                 Invariant.Holds(command.TryReadOperation(out var exchange), "a compare-exchange has one operation");
                 return _values.Exchange(_context, exchange, out var exchanged) is { } refused
                     ? new CommandOutcome(refused)
-                    : new CommandOutcome(index, logTicks, exchanged);
+                    : Done(exchanged);
             case CommandKind.ExpireDocuments or CommandKind.ExpireCompareExchange:
                 return ApplyExpiry(index, ref command);
             case CommandKind.RunSchedule:
                 return ScheduleOperations.Run(_documents, _context, index, ref command);
             case CommandKind.SetTombstoneHorizon:
-                return new CommandOutcome(
-                    index,
-                    logTicks,
-                    TombstoneHorizon.Raise(_context, command.ReadTombstoneHorizon())
-                );
+                return Done(TombstoneHorizon.Raise(_context, command.ReadTombstoneHorizon()));
             case CommandKind.RenewHistory:
-                return new CommandOutcome(
-                    index,
-                    logTicks,
-                    _databases.RenewHistory(_context, command.ReadRenewHistory())
-                );
+                return Done(_databases.RenewHistory(_context, command.ReadRenewHistory()));
             case CommandKind.ChangeIndexes:
                 return _indexes.Apply(_context, index, ref command);
             case CommandKind.SetConfiguration:
                 return _configurations.Set(_context, index, command.ReadSetConfiguration());
             case CommandKind.ConfigureRevisions:
-                return new CommandOutcome(
-                    index,
-                    logTicks,
-                    RevisionOperations.Configure(_context, command.ReadRevisionsConfiguration())
-                );
+                return Done(RevisionOperations.Configure(_context, command.ReadRevisionsConfiguration()));
             case CommandKind.ChangeSubscription:
                 return _subscriptions.Apply(_context, command.ReadSubscription(), out var changed) is { } unchanged
                     ? new CommandOutcome(unchanged)
-                    : new CommandOutcome(index, logTicks, changed);
+                    : Done(changed);
             case CommandKind.PutClientConfiguration:
-                return new CommandOutcome(
-                    index,
-                    logTicks,
-                    ConfigurationOperations.PutClientConfiguration(_context.Entry, command, _context.Etag)
-                );
+                return Done(ConfigurationOperations.PutClientConfiguration(_context.Entry, command, _context.Etag));
             default:
                 throw new CommandFormatException(
                     $"Command {(byte)command.Kind} is not known to this version of Rookery."
                 );
         }
+
+        CommandOutcome Done(OperationResult result) => new(index, logTicks, result);
     }
 
     private CommandOutcome ApplyBatch(long index, ref CommandReader command)

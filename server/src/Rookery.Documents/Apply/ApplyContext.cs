@@ -162,9 +162,9 @@ internal enum RevisionForcing : byte
     /// <summary>None.</summary>
     None = 0,
 
-    /// <summary>Of the version that the operation replaces, or of the new version if there is none.</summary>
+    /// <summary>A revision of the version that the operation replaces, or of the new one if there is none.</summary>
     OfPrevious = 1,
 
-    /// <summary>Of the version that the operation stores.</summary>
+    /// <summary>A revision of the version that the operation stores.</summary>
     OfStored = 2,
 }

@@ -4,6 +4,7 @@ using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Patching;
+using Rookery.Documents.Revisions;
 using Rookery.Documents.Schedules;
 using Rookery.Documents.Stored;
 using Rookery.Platform;
@@ -85,7 +86,7 @@ internal sealed class DocumentOperations : IDisposable
         // Puts, deletes and patches copy or remove the document's lists of counters and attachments. The bytes of these
         // lists count against the budget of the entry.
         bool deletes = operation.Kind == OperationKind.Delete;
-        if (DocumentRows.Charge(context, previous, deletes, operation.Content.Length) is { } tooLarge)
+        if (DocumentRows.Charge(context, LowerId, previous, deletes, operation.Content.Length) is { } tooLarge)
         {
             result = default;
             return tooLarge with { DocumentId = Encoding.UTF8.GetString(Id) };
@@ -160,7 +161,7 @@ internal sealed class DocumentOperations : IDisposable
         using var previous = context.FindDocument(LowerId);
         bool isDelete = operation.Kind == OperationKind.Delete;
         context.Forcing = operation.ForcesRevision ? RevisionForcing.OfPrevious : RevisionForcing.None;
-        if (DocumentRows.Charge(context, previous, isDelete, operation.Content.Length) is { } tooLarge)
+        if (DocumentRows.Charge(context, LowerId, previous, isDelete, operation.Content.Length) is { } tooLarge)
         {
             result = default;
             return tooLarge;

@@ -30,7 +30,13 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
     /// patch or delete copies or removes. Without this charge, a short command could copy many such bytes.
     /// </summary>
     /// <returns>The reason to refuse the command, or null.</returns>
-    public static Rejection? Charge(ApplyContext context, in Document document, bool isDelete, long newLength)
+    public static Rejection? Charge(
+        ApplyContext context,
+        ReadOnlySpan<byte> lowerId,
+        in Document document,
+        bool isDelete,
+        long newLength
+    )
     {
         // A delete changes the row of each content, which takes as long as copying this many bytes.
         const int BytesPerReference = 512;
@@ -51,7 +57,7 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
         {
             // The previous version becomes a row.
             stored += Math.Max(0, document.Length - newLength);
-            copied += document.Length + (isDelete ? RevisionRows.CostOfPurge(context, document.Head) : 0);
+            copied += document.Length + (isDelete ? RevisionRows.CostOfPurge(context, lowerId, document.Head) : 0);
         }
 
         return copied == 0 ? null : context.Patches.ChargeParts(stored, copied);

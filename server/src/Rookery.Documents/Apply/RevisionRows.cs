@@ -58,7 +58,7 @@ internal sealed class RevisionRows : IDisposable
     /// <summary>
     /// Returns the bytes to charge for the revisions that the deletion of a document removes.
     /// </summary>
-    public static long CostOfPurge(ApplyContext context, scoped in DocumentView document)
+    public static long CostOfPurge(ApplyContext context, ReadOnlySpan<byte> lowerId, scoped in DocumentView document)
     {
         // At most a quarter of a million revisions are removed at once, which takes about 0.3 s.
         const int BytesPerRevision = 1024;
@@ -70,9 +70,7 @@ internal sealed class RevisionRows : IDisposable
             return 0;
         }
 
-        Span<byte> lowerId = stackalloc byte[Ids.DocumentId.MaxBytes];
-        int length = Ids.DocumentId.ToLower(document.Id, lowerId);
-        return BytesPerRevision * FindState(context, lowerId[..length]).Rows;
+        return BytesPerRevision * FindState(context, lowerId).Rows;
     }
 
     /// <summary>

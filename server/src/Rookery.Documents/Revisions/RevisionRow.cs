@@ -6,7 +6,7 @@ namespace Rookery.Documents.Revisions;
 
 /// <summary>
 /// The row of a revision that is not the newest version of its document: <c>[format u8][flags u8][head of a stored
-/// document][content]</c>. With flag 1 the content is a <see cref="RevisionDelta"/> from the next newer revision. Flag 2
+/// document][content]</c>. With flag 1 the content is a <see cref="RevisionDelta"/> from the next newer one. Flag 2
 /// marks a forced revision, flag 4 that of a deletion.
 /// </summary>
 internal readonly ref struct RevisionRow
@@ -42,7 +42,9 @@ internal readonly ref struct RevisionRow
     /// <summary>The head of the stored document.</summary>
     public ReadOnlySpan<byte> Head { get; }
 
-    /// <summary>Offset in the head of its part about revisions, which begins with <see cref="RevisionFlags"/>.</summary>
+    /// <summary>
+    /// Offset in the head of its part about revisions, which begins with <see cref="RevisionFlags"/>.
+    /// </summary>
     public int RevisionsPart { get; }
 
     /// <summary>The content or the delta.</summary>

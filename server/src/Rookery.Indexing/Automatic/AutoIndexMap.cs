@@ -51,8 +51,8 @@ public sealed class AutoIndexMap : IIndexMap
 
     /// <summary>
     /// 3. Since version 3, documents that the index cannot hold are marked; before, they were missing from it, and
-    /// nothing showed that; and paths that end in a part of a time span have values. Since version 2, paths that end in a member of .NET values, such as <c>Length</c> of a
-    /// string, have values.
+    /// nothing showed that. Paths that end in a part of a time span have values. Since version 2, paths that end in a
+    /// member of .NET values, such as <c>Length</c> of a string, have values.
     /// </summary>
     public int ContentVersion => 3;
 

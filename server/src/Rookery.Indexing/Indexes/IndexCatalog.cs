@@ -245,7 +245,7 @@ public sealed class IndexCatalog : IDisposable
         return replaced;
     }
 
-    // An older index of another database, or one of a user, needs the place. The folder stays, because there may be room
+    // An older index of another database, or one of a user, needs the place. The folder stays: there may be room
     // again later.
     private bool CloseWithoutPlace()
     {

@@ -110,7 +110,7 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
     }
 
     /// <summary>
-    /// Returns a function that returns why this node does not maintain an index of a database, in a sentence or two; null
+    /// Returns a function that returns why this node does not maintain an index of a database, in a sentence; null
     /// if it has a place for the index. It considers the definitions that the log has now. Thread-safe.
     /// </summary>
     /// <param name="database">The database of the indexes.</param>

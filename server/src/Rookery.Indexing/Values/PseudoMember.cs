@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Json;
-using Rookery.Platform;
 using Rookery.Scripting.Values;
 
 namespace Rookery.Indexing.Values;

@@ -4,7 +4,6 @@ using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Values;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Scanning;
-using Rookery.Search.Segments.Postings;
 using Rookery.Search.Segments.Reading;
 using Rookery.Search.Segments.Store;
 

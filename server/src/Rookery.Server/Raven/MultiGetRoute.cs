@@ -112,7 +112,7 @@ internal sealed class MultiGetRoute(
             ("POST", "/queries") => (RavenParameters.Query, queries.HandleAsync),
             _ => throw RefusedException.NotSupported(
                 $"{requested.Method} {requested.Url} inside multi_get of database '{database.Name}' is not supported "
-                    + "by this version: it takes GET and POST of its docs, GET of its cmpxchg and revisions, and POST of its "
+                    + "by this version: it takes GET and POST of docs, GET of cmpxchg and revisions, and POST of its "
                     + "queries."
             ),
         };

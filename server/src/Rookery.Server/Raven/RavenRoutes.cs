@@ -214,7 +214,7 @@ public static class RavenRoutes
         const string Path = "revisions";
         var configuration = new ConfigureRevisions(context);
         var get = new GetRevisions(context);
-        Administrate(routes, context, "admin/revisions/config", configuration.PostAsync)
+        Administrate(routes, context, "POST", "admin/revisions/config", configuration.PostAsync)
             .Taking(RavenParameters.RevisionWrite);
         Read(routes, context, "GET", Path + "/config", ConfigureRevisions.GetAsync).Taking(RavenParameters.Read);
         Read(routes, context, "GET", Path, get.HandleAsync).Taking(RavenParameters.Revisions);
@@ -225,7 +225,7 @@ public static class RavenRoutes
         Write(routes, context, "POST", Path + "/revert/docs", change.RevertAsync).Taking(RavenParameters.RevisionWrite);
         var ofAll = new RevisionsOperations(context, operations);
         Write(routes, context, "POST", Path + "/revert", ofAll.RevertAsync).Taking(RouteParameters.None);
-        Administrate(routes, context, "admin/revisions/config/enforce", ofAll.EnforceAsync)
+        Administrate(routes, context, "POST", "admin/revisions/config/enforce", ofAll.EnforceAsync)
             .Taking(RouteParameters.None);
         routes
             .MapMethods(Database + "admin/revisions", ["DELETE"], RavenRoute.OnDatabase(context, change.DeleteAsync))

@@ -14,7 +14,7 @@ namespace Rookery.Server.Subscriptions;
 /// that is out or has to be sent again is in a list, and the progress is below the first of them. A document that
 /// changes while it is out with one worker is not sent to another one before it is acknowledged.
 /// </remarks>
-internal sealed class DocumentFeed(Database database, string? collection, bool isShared, long progress)
+internal sealed class DocumentFeed(Database database, string? collection, bool isShared, long progress) : IDisposable
 {
     // The documents that are out, or have to be sent again.
     private readonly SortedDictionary<long, Pending> _pending = [];
@@ -134,6 +134,13 @@ internal sealed class DocumentFeed(Database database, string? collection, bool i
     {
         Stored = etag;
         Skipped = 0;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Turn.Dispose();
+        AcknowledgementTurn.Dispose();
     }
 
     private long FirstPending()

@@ -32,9 +32,6 @@ internal sealed class ServedSubscriptions(long memoryBytes)
     /// <summary>Connections closed on arrival or refused, since the start.</summary>
     public long Refused => Volatile.Read(ref _refused);
 
-    /// <summary>Most workers that one node serves.</summary>
-    public int MaxWorkers => _maxWorkers;
-
     /// <summary>Returns the port of the TCP protocol; null before the server listens.</summary>
     public Func<int>? Port { get; set; }
 
@@ -200,6 +197,7 @@ internal sealed class ServedSubscriptions(long memoryBytes)
 
             if (Workers.Count == 0)
             {
+                Feed?.Dispose();
                 Feed = null;
                 if (_waiting.First is { } next)
                 {

@@ -1,4 +1,3 @@
-using System.Text.Json;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.Extensions.Logging;
 using Rookery.Documents.Changes;
@@ -24,7 +23,7 @@ internal sealed class SubscriptionConnection(
     ServerContext context,
     ConnectionContext connection,
     Action releaseHandshake
-)
+) : IDisposable
 {
     /// <summary>Time in which a client must authenticate and name its subscription.</summary>
     public static readonly TimeSpan HandshakeTimeout = TimeSpan.FromSeconds(15);
@@ -81,8 +80,10 @@ internal sealed class SubscriptionConnection(
         await SendEndAsync();
         await connection.Transport.Output.CompleteAsync();
         await connection.Transport.Input.CompleteAsync();
-        _ending.Dispose();
     }
+
+    /// <inheritdoc/>
+    public void Dispose() => _ending.Dispose();
 
     private async Task ServeAsync()
     {

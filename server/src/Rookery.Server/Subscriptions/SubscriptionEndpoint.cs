@@ -55,7 +55,11 @@ internal sealed class SubscriptionEndpoint(ServerContext context)
     /// <summary>Serves an admitted connection.</summary>
     public Task ServeAsync(ConnectionContext connection) =>
         SocketThreads.RunOnPoolAsync(
-            static on => new SubscriptionConnection(on.Context, on.Connection, on.Slot.Release).RunAsync(),
+            static async on =>
+            {
+                using var worker = new SubscriptionConnection(on.Context, on.Connection, on.Slot.Release);
+                await worker.RunAsync();
+            },
             (Context: context, Connection: connection, Slot: (Slot)connection.Items[SlotItem]!)
         );
 

@@ -1,8 +1,7 @@
-using System.IO.Pipelines;
+using System.Security.Cryptography.X509Certificates;
 using System.Text.Json;
 using Microsoft.AspNetCore.Connections;
-using Microsoft.AspNetCore.Connections.Features;
-using Rookery.Server.Access;
+using Microsoft.AspNetCore.Http.Features;
 using Rookery.Server.Raven;
 
 namespace Rookery.Server.Subscriptions;
@@ -101,8 +100,7 @@ internal sealed class TcpHandshake(ServerContext context, ConnectionContext conn
     /// <summary>Returns why the client may not read the database now; null if it may.</summary>
     public string? WhyRefused() => context.Access.WhyNoReader(ClientCertificate, Database)?.Sentence;
 
-    private System.Security.Cryptography.X509Certificates.X509Certificate2? ClientCertificate =>
-        connection.Features.Get<Microsoft.AspNetCore.Http.Features.ITlsConnectionFeature>()?.ClientCertificate;
+    private X509Certificate2? ClientCertificate => connection.Features.Get<ITlsConnectionFeature>()?.ClientCertificate;
 
     private async Task<string?> WhyRefusedAsync()
     {

@@ -127,6 +127,10 @@ internal sealed class WorkerFeed : IDisposable
             feed.Return(_worker);
             feed.Turn.Release();
             feed.Signal.Set();
+            if (!isShared)
+            {
+                feed.Dispose();
+            }
         }
 
         DocumentFeed Create() => new(_database, _criteria.Collection, isShared, record.Progress);

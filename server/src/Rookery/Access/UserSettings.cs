@@ -80,7 +80,7 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
             );
             File.Delete(path + ".new");
             using (
-                var file = File.Open(
+                Stream file = File.Open(
                     path + ".new",
                     new FileStreamOptions
                     {
@@ -92,8 +92,9 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
             )
             {
                 WriteJson(file);
-                file.Flush(flushToDisk: true); // otherwise the file could be empty after a power cut
             }
+
+            Transfer.ExportDownload.SyncContent(path + ".new");
 
             File.Move(path + ".new", path, overwrite: true);
             return path;

@@ -72,8 +72,8 @@ internal static class ExportDownload
                 documents = await CopyAsync(client, database, answer, file, progress, time);
             }
 
-            // Otherwise, after a power cut the name could stand for an empty file, and the replaced one would be lost.
-            file.Flush(flushToDisk: true);
+            await file.FlushAsync();
+            SyncContent(partial);
         }
         catch (Exception failure) when (failure is AdminException or (IOException and not DirectoryNotFoundException))
         {
@@ -185,7 +185,7 @@ internal static class ExportDownload
     /// Creates the partial file with access for its owner only, because documents are confidential. An existing file or
     /// link of that name is deleted first.
     /// </summary>
-    internal static FileStream OpenPart(string partial)
+    internal static Stream OpenPart(string partial)
     {
         File.Delete(partial);
         return File.Open(
@@ -197,6 +197,17 @@ internal static class ExportDownload
                 UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite,
             }
         );
+    }
+
+    /// <summary>
+    /// Writes a file to the disk before it is renamed. Otherwise the name could stand for an empty file after a power
+    /// cut, and the file that it replaced would be lost.
+    /// </summary>
+    /// <exception cref="IOException">The disk failed.</exception>
+    internal static void SyncContent(string path)
+    {
+        using var file = new PosixDisk().Open(path, DiskOpen.ReadWrite);
+        file.Sync();
     }
 
     /// <summary>Makes the name of a file durable. Not all file systems can, and then its content alone is.</summary>

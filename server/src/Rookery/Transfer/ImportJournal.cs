@@ -117,12 +117,8 @@ internal sealed record ImportJournal
         string newer = path + ".new";
         try
         {
-            using (var file = File.Create(newer))
-            {
-                file.Write(ToJson());
-                file.Flush(flushToDisk: true); // otherwise it could be empty after a power cut
-            }
-
+            File.WriteAllBytes(newer, ToJson());
+            ExportDownload.SyncContent(newer);
             File.Move(newer, path, overwrite: true);
         }
         catch (IOException)

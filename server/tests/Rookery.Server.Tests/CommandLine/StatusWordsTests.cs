@@ -20,7 +20,7 @@ public sealed class StatusWordsTests
         var status = Status(trouble, doubt, """{"Tag":"A","Role":"leader","IsReachable":true}""");
         var lines = StatusWords.Describe(status);
         Assert.Equal(first, lines[0]);
-        Assert.Single(lines, line => line == first);
+        Assert.Single(lines, line => string.Equals(line, first, StringComparison.Ordinal));
         Assert.Equal(isWell, StatusWords.IsWell(status));
     }
 

@@ -1,6 +1,5 @@
 using System.Text.Json;
 using Rookery.Server.Subscriptions;
-using Rookery.Server.Tests.Access;
 using Rookery.Server.Tests.Raven;
 
 namespace Rookery.Server.Tests.Subscriptions;
@@ -177,11 +176,19 @@ public sealed class SubscriptionTcpTests(RunningServer server) : IClassFixture<R
             // Each connection is counted when the server accepts it, which may be after the client's view of it.
             while (server.Context.Subscriptions.Refused == before)
             {
-                silent.Add(await ConnectAsync());
+                try
+                {
+                    silent.Add(await ConnectAsync());
+                }
+                catch (System.Net.Sockets.SocketException)
+                {
+                    // Refused while it was connecting.
+                }
+
                 await Task.Delay(5);
             }
 
-            Assert.True(silent.Count > SubscriptionEndpoint.MaxHandshakes);
+            Assert.True(silent.Count >= SubscriptionEndpoint.MaxHandshakes);
         }
         finally
         {
@@ -193,8 +200,7 @@ public sealed class SubscriptionTcpTests(RunningServer server) : IClassFixture<R
     public async Task A_subscription_that_changes_goes_or_is_dropped_ends_its_worker_with_the_reason()
     {
         foreach (
-            var (method, path, body, status, canReconnect) in (
-                (string, string, string?, string, bool)[])
+            var (method, path, body, status, canReconnect) in ((string, string, string?, string, bool)[])
                 [
                     ("POST", "subscriptions/drop?name=s", null, "Closed", false),
                     ("POST", "subscriptions/update", """{"Name":"s","Query":"from A"}""", "Closed", true),

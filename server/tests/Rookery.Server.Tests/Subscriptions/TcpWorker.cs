@@ -81,9 +81,7 @@ internal sealed class TcpWorker : IDisposable
             switch (message.GetProperty("Type").GetString())
             {
                 case "Data":
-                    ids.Add(
-                        message.GetProperty("Data").GetProperty("@metadata").GetProperty("@id").GetString()!
-                    );
+                    ids.Add(message.GetProperty("Data").GetProperty("@metadata").GetProperty("@id").GetString()!);
                     break;
                 case "EndOfBatch":
                     return ids;

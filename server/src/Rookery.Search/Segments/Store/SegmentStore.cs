@@ -34,7 +34,7 @@ public sealed class SegmentStore : IIndexStore
     private const long MinBatchBytes = 64 << 10;
 
     // From this number on, merges are no longer background work. Without this bound, a build beside other indexes wrote
-    // 1,400 segments, because merges waited for its end; queries of the index then took all memory of a node of 128 MiB.
+    // 1,400 segments, because merges waited for its end; its queries then took all memory of a node of 128 MiB.
     private const int MaxUnmerged = 64;
 
     private readonly SegmentStoreContext _context;

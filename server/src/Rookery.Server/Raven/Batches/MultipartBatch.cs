@@ -1,7 +1,6 @@
 using System.IO.Pipelines;
 using System.Net.Http.Headers;
 using Microsoft.AspNetCore.Http;
-using Microsoft.AspNetCore.WebUtilities;
 using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
@@ -75,7 +74,7 @@ internal sealed class MultipartBatch : IDisposable
                 static body => ((PipeReader)body!).CancelPendingRead(),
                 body
             );
-            var parts = new MultipartParts(boundary, http.Request.Body);
+            using var parts = new MultipartParts(boundary, http.Request.Body);
             batch._writer = await ReadCommandsAsync(parts, context.Options.BatchBytesLimit, lease, parse);
             RefuseBeforeFiles(batch._writer, database);
             lease.Shrink(batch._writer.Length);

@@ -11,13 +11,16 @@ namespace Rookery.Server.Raven.Batches;
 /// </summary>
 /// <param name="boundary">The boundary between the parts.</param>
 /// <param name="body">The body. Each part must be read whole before the next.</param>
-internal sealed class MultipartParts(string boundary, Stream body)
+internal sealed class MultipartParts(string boundary, Stream body) : IDisposable
 {
     // A preamble and the headers of a part, of 16 KiB each, and what the reader reads ahead.
     private const int MaxBytesBetweenParts = (2 * MultipartReader.DefaultHeadersLengthLimit) + (8 << 10);
 
     private readonly BoundedStream _body = new(body);
     private MultipartReader? _reader;
+
+    /// <inheritdoc/>
+    public void Dispose() => _body.Dispose();
 
     /// <summary>Returns the next part; null after the last one.</summary>
     /// <exception cref="InvalidDataException">The headers are malformed or too long.</exception>

@@ -126,7 +126,8 @@ internal static class DatabaseRecordBody
             throw ChangesConfiguration(member);
         }
 
-        foreach (var member in existing
+        foreach (
+            var member in existing
                 .EnumerateObject()
                 .Where(member => member.Name is not "Revisions" && !sent.Contains(member.Name))
         )

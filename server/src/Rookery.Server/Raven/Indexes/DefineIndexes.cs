@@ -163,6 +163,7 @@ internal sealed class DefineIndexes(ServerContext context)
         }
     }
 
+    /// <summary>Parses a definition, as the indexes know it.</summary>
     /// <exception cref="IndexDefinitionException">The definition is invalid or not supported.</exception>
     private StaticIndexRequest ParseDefinition(JsonElement json, Database database)
     {

@@ -3,7 +3,6 @@ using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Mapping;
 using Rookery.Queries.Execution;
 using Rookery.Server.Raven.Documents;
 

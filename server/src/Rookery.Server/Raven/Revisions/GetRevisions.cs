@@ -9,7 +9,9 @@ using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Revisions;
 
-/// <summary>Reads revisions: of a document, newest first, by change vector, by time, and of deleted documents.</summary>
+/// <summary>
+/// Reads revisions: of a document, newest first, by change vector, by time, and of deleted documents.
+/// </summary>
 internal sealed class GetRevisions(ServerContext context)
 {
     private const int MaxChangeVectors = 1024;

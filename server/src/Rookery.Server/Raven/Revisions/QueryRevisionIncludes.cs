@@ -8,7 +8,7 @@ using Rookery.Server.Raven.Documents;
 namespace Rookery.Server.Raven.Revisions;
 
 /// <summary>
-/// Collects the revisions that the answer of a query includes: those whose change vectors are at a path of a result, and
+/// Collects the revisions that the answer of a query includes: those with change vectors at a path of a result, and
 /// those of the results at a time.
 /// </summary>
 internal sealed class QueryRevisionIncludes : IDisposable

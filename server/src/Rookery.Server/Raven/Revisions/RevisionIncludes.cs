@@ -8,7 +8,8 @@ using Rookery.Server.Raven.Documents;
 namespace Rookery.Server.Raven.Revisions;
 
 /// <summary>
-/// Writes the revisions that an answer includes: <c>,"RevisionIncludes":[{"Id","ChangeVector","Before","Revision"},…]</c>.
+/// Writes the revisions that an answer includes:
+/// <c>,"RevisionIncludes":[{"Id","ChangeVector","Before","Revision"},…]</c>.
 /// </summary>
 internal static class RevisionIncludes
 {

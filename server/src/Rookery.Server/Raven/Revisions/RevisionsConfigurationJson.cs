@@ -20,7 +20,8 @@ internal static class RevisionsConfigurationJson
     ];
 
     /// <summary>Reads a configuration.</summary>
-    /// <exception cref="RefusedException">The body is no configuration (400), or has an unknown member (501).</exception>
+    /// <exception cref="RefusedException">The body is no configuration (400), or has an unknown member (501).
+    /// </exception>
     public static RevisionsConfiguration Read(ReadOnlySpan<byte> body) =>
         JsonBody.Read(
             body,

@@ -7,7 +7,9 @@ using Rookery.Storage;
 
 namespace Rookery.Server.Raven.Revisions;
 
-/// <summary>Starts operations on the revisions of all documents, which continue after the request is answered.</summary>
+/// <summary>
+/// Starts operations on the revisions of all documents, which continue after the request is answered.
+/// </summary>
 internal sealed class RevisionsOperations(ServerContext context, OperationRegistry operations)
 {
     // Each reads all documents with revisions and writes batches: more at once would not be faster.

@@ -109,12 +109,11 @@ internal sealed class SubscriptionRoutes(ServerContext context)
     public async Task DeleteAsync(HttpContext http, Database database)
     {
         string name = ReadName(http, "taskName");
-        var outcome = await ProposeAsync(
+        await ProposeAsync(
             http,
             SubscriptionWriter.Delete(database.Number, IdempotencyHeader.ReadOrRequestId(http), name)
         );
         IdempotencyHeader.WriteHorizon(http, database);
-        _ = outcome;
         await EmptyResponse.AnswerNoContent(http);
     }
 

@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Subscriptions;
 using Rookery.Server.Access;

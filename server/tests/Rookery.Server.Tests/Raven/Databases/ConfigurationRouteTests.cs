@@ -53,7 +53,7 @@ public sealed class ConfigurationRouteTests(RunningServer server) : IClassFixtur
     public async Task A_new_database_may_name_a_search_engine_of_RavenDB(string engine, int status)
     {
         string body =
-            $$"""{"DatabaseName":"engine-{{engine}}","Settings":{"Indexing.Static.SearchEngineType":"{{engine}}","Indexing.Auto.SearchEngineType":"{{engine}}"}}""";
+            $$"""{"DatabaseName":"engine-{{engine}}","Settings":{"Indexing.Static.SearchEngineType":"{{engine}}","Indexing.Auto.SearchEngineType":"{{engine}}"} }""";
         Assert.Equal(status, (await server.SendAsync("PUT", "/admin/databases", body)).Status);
     }
 

@@ -1,14 +1,14 @@
 using System.Text;
+using Rookery.Documents.Apply;
 using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
-using Rookery.Documents.Revisions;
 using Rookery.Documents.Stored;
 using Rookery.Platform;
 using Rookery.Storage;
 
-namespace Rookery.Documents.Apply;
+namespace Rookery.Documents.Revisions;
 
 /// <summary>
 /// Forces, removes and restores revisions of one document, by operations of their own. All contents come from the
