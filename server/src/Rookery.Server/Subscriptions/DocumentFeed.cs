@@ -82,20 +82,20 @@ internal sealed class DocumentFeed(Database database, string? collection, bool i
                 return false; // read again from the same document when memory is free
             }
 
-            Scanned = cursor.Etag;
-            if (isShared && IsOut(cursor.Head.Id, cursor.Etag))
+            if (!isShared || !IsOut(cursor.Head.Id, cursor.Etag))
             {
-                continue;
+                if (slice.Send(reader, cursor, run))
+                {
+                    AddPending(worker, cursor.Etag, cursor.Head.Id);
+                }
+                else
+                {
+                    Skipped++;
+                }
             }
 
-            if (slice.Send(reader, cursor, run))
-            {
-                AddPending(worker, cursor.Etag, cursor.Head.Id);
-            }
-            else
-            {
-                Skipped++;
-            }
+            // Last: if sending fails, another worker of the shared feed reads this document.
+            Scanned = cursor.Etag;
         }
 
         return false;

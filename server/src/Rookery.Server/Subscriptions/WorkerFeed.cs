@@ -366,7 +366,15 @@ internal sealed class WorkerFeed : IDisposable
             feed.AcknowledgementTurn.Release();
         }
 
-        feed.Signal.Set(); // documents that changed while they were out can be sent now
+        if (isAcknowledged)
+        {
+            feed.Signal.Set(); // documents that changed while they were out can be sent now
+        }
+        else
+        {
+            // Another worker's batch may hold the progress back. Its acknowledgement stores these documents, too.
+            feed.SetStored(feed.Stored);
+        }
     }
 
     private async Task<long> FindProgressAsync(DocumentFeed feed, bool isAcknowledged)
