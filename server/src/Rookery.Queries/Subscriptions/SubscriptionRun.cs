@@ -3,6 +3,7 @@ using System.Text;
 using System.Text.Json;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Documents.Schedules;
 using Rookery.Documents.Stored;
 using Rookery.Indexing.Values;
 using Rookery.Json;
@@ -59,6 +60,11 @@ public sealed class SubscriptionRun : IScriptDocuments, IWorkLimits, IDisposable
     /// <exception cref="QueryException">A script fails on the document.</exception>
     public bool Matches(in DatabaseReader reader, in DocumentView view, long etag)
     {
+        if (ScheduledTimes.IsArchived(view.Metadata))
+        {
+            return false;
+        }
+
         if (_criteria.Where is not { } where)
         {
             return true;

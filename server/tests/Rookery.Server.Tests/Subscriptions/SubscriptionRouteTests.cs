@@ -82,6 +82,7 @@ public sealed class SubscriptionRouteTests(RunningServer server) : IClassFixture
     [InlineData("""{"Query":"from A","Surprise":1}""", 501, "'Surprise'")]
     [InlineData("""{"Query":"from A","Includes":{"a":1}}""", 501, "'Includes'")]
     [InlineData("""{"Query":"from A","ArchivedDataProcessingBehavior":"ArchivedOnly"}""", 501, "ArchivedData")]
+    [InlineData("""{"Query":"from A","ArchivedDataProcessingBehavior":"IncludeArchived"}""", 501, "ArchivedData")]
     [InlineData("""{"Query":"from A","Query":"from B"}""", 400, "twice")]
     [InlineData("""{"Name":"a"}""", 400, "needs a 'Query'")]
     [InlineData("""{"Query":"from A","Id":1}""", 400, "'Id' and 'CreateNew'")]

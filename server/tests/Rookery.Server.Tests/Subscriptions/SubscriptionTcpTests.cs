@@ -65,6 +65,17 @@ public sealed class SubscriptionTcpTests(RunningServer server) : IClassFixture<R
     }
 
     [Fact]
+    public async Task An_archived_document_is_not_sent()
+    {
+        string db = await DefineAsync("from Users");
+        const string Archived = """{"@metadata":{"@collection":"Users","@archived":true} }""";
+        await server.SendAsync("PUT", $"{db}/docs?id=users/0", Archived);
+        await StoreAsync(db, 1, 1);
+        using var worker = await OpenWhenFreeAsync(db, Options);
+        Assert.Equal(["users/1"], await worker.ReadBatchAsync());
+    }
+
+    [Fact]
     public async Task Versions_are_negotiated_down_to_one_that_both_speak()
     {
         string db = await DefineAsync("from Users");

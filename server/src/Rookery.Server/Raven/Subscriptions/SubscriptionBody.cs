@@ -230,10 +230,10 @@ internal sealed class SubscriptionBody
         return true;
     }
 
-    // Documents are not archived in this version, so that these two mean the same.
+    // A subscription sends no archived documents, as by default in RavenDB.
     private static void RefuseArchived(ref Utf8JsonReader value)
     {
-        if (value.GetString() is not ("ExcludeArchived" or "IncludeArchived"))
+        if (value.GetString() is not "ExcludeArchived")
         {
             throw JsonBody.NotSupported("ArchivedDataProcessingBehavior", Subject, Members);
         }
