@@ -76,7 +76,6 @@ public sealed class RqlReferenceTests
     [InlineData("from Users select cmpxchg('k')", "cmpxchg")]
     [InlineData("from Users select timeseries(from HeartRate last 1 day group by '1 h' select avg())", "timeseries")]
     [InlineData("from Users include timeseries('hr', null, null)", "timeseries")]
-    [InlineData("from Users include revisions('p')", "revisions")]
     [InlineData("declare timeseries t(u) { from u.Hr } from Users", "declare timeseries")]
     [InlineData("with { from Users } as u match (u)", "with")]
     [InlineData("with edges (a) { } as e match (u)", "with")]

@@ -150,7 +150,7 @@ public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
     public async Task A_write_only_caller_sees_no_document_counts()
     {
         Assert.Equal(
-            """{"Databases":[{"Name":"Shop","Disabled":false}]}""",
+            """{"Databases":[{"Name":"Shop","Disabled":false,"LockMode":"Unlock"}]}""",
             (await server.SendAsync("GET", "/databases", await CreateWriterAsync())).Body
         );
         Assert.Contains(

@@ -136,7 +136,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         }
 
         string path = $"{db}/operations/state?id={IdOf(started[0])}";
-        (await server.SendAsync("GET", path)).IsRefusal(400, "or many other operations ended after it");
+        (await server.SendAsync("GET", path)).IsRefusal(400, "many other operations ended after it");
     }
 
     [Fact]
