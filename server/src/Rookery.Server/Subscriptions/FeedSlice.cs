@@ -73,8 +73,9 @@ internal sealed class FeedSlice : IDisposable
             return true;
         }
 
-        // As stored, as JSON in the buffer, and for following the includes.
-        long bytes = 3 * length;
+        // As stored, as JSON in the buffer, and for following the includes. Not more than the share can ever grant,
+        // beside what the document's script holds: otherwise the subscription would stop at this document.
+        long bytes = Math.Min(3 * length, _memory.LimitBytes / 2);
         if (!_memory.TryReserveFromCaches(bytes))
         {
             LacksMemory = true;
