@@ -82,16 +82,18 @@ internal sealed class DocumentFeed(Database database, string? collection, bool i
                 return false; // read again from the same document when memory is free
             }
 
-            if (!isShared || !IsOut(cursor.Head.Id, cursor.Etag))
+            if (isShared && IsOut(cursor.Head.Id, cursor.Etag))
             {
-                if (slice.Send(reader, cursor, run))
-                {
-                    AddPending(worker, cursor.Etag, cursor.Head.Id);
-                }
-                else
-                {
-                    Skipped++;
-                }
+                slice.ReleaseLast();
+            }
+            else if (slice.Send(reader, cursor, run))
+            {
+                AddPending(worker, cursor.Etag, cursor.Head.Id);
+            }
+            else
+            {
+                slice.ReleaseLast();
+                Skipped++;
             }
 
             // Last: if sending fails, another worker of the shared feed reads this document.
@@ -214,6 +216,11 @@ internal sealed class DocumentFeed(Database database, string? collection, bool i
             }
 
             isSent = slice.Send(reader, document, run);
+            if (!isSent)
+            {
+                slice.ReleaseLast();
+            }
+
             return true;
         }
     }

@@ -25,6 +25,7 @@ internal sealed class FeedSlice : IDisposable
     private int _reads;
     private int _documentsLeft;
     private long _heldBytes;
+    private long _lastHeldBytes; // for the document that was reserved last
 
     /// <summary>Creates a slice for a connection, which uses it again and again.</summary>
     public FeedSlice(Database database, SubscriptionCriteria criteria, BatchIncludes includes, MemoryShare memory)
@@ -57,7 +58,7 @@ internal sealed class FeedSlice : IDisposable
         _buffer.Truncate(0);
         _buffer.Trim();
         _memory.Release(_heldBytes);
-        _heldBytes = 0;
+        _heldBytes = _lastHeldBytes = 0;
         _reads = Documents = 0;
         _documentsLeft = documents;
         LacksMemory = false;
@@ -68,6 +69,7 @@ internal sealed class FeedSlice : IDisposable
     public bool TryReserve(long length)
     {
         _reads++;
+        _lastHeldBytes = 0;
         if (length <= MemoryShare.BytesWithoutReservation)
         {
             return true;
@@ -83,7 +85,16 @@ internal sealed class FeedSlice : IDisposable
         }
 
         _heldBytes += bytes;
+        _lastHeldBytes = bytes;
         return true;
+    }
+
+    /// <summary>Releases what was reserved last, for a document that is not in the slice.</summary>
+    public void ReleaseLast()
+    {
+        _memory.Release(_lastHeldBytes);
+        _heldBytes -= _lastHeldBytes;
+        _lastHeldBytes = 0;
     }
 
     /// <summary>Adds the current document of a cursor, if it matches.</summary>

@@ -212,6 +212,18 @@ internal sealed class WorkerFeed : IDisposable
     /// <summary>Sends a batch, if there are documents.</summary>
     private async Task<bool> SendBatchAsync(DocumentFeed feed)
     {
+        try
+        {
+            return await GatherBatchAsync(feed);
+        }
+        finally
+        {
+            _slice.Begin(0); // holds no memory while the worker processes the batch, or waits for documents
+        }
+    }
+
+    private async Task<bool> GatherBatchAsync(DocumentFeed feed)
+    {
         var reading = TimeSpan.Zero;
         int documents = 0;
         long bytes = 0;
