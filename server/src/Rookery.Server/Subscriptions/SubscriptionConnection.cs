@@ -119,6 +119,13 @@ internal sealed class SubscriptionConnection(
             return;
         }
 
+        // As for HTTP. Its acknowledgements would be refused, and the same batch sent again and again.
+        if (database.Configurations.IsDisabled)
+        {
+            End(EndOfConnection.Reconnect(database.WhyDisabled().Message));
+            return;
+        }
+
         // Followed before the record is read, so that no change is missed.
         using var changes = database.FollowSubscriptions();
         if (!TryOpen(database, options, out var record, out var criteria))

@@ -232,6 +232,24 @@ public sealed class SubscriptionTcpTests(RunningServer server) : IClassFixture<R
     }
 
     [Fact]
+    public async Task A_disabled_database_sends_nothing_and_its_workers_come_back()
+    {
+        string db = await DefineAsync("from Users");
+        await StoreAsync(db, 1, 1);
+        string names = $$"""{"DatabaseNames":["{{NameOf(db)}}"]}""";
+        Assert.Equal(200, (await server.SendAsync("POST", "/admin/databases/disable", names)).Status);
+        using (var worker = await ConnectAsync())
+        {
+            Assert.Equal("ConcurrencyReconnect", TcpWorker.Status(await worker.OpenAsync(NameOf(db), Options)));
+            Assert.Null(await worker.TryReadAsync());
+        }
+
+        Assert.Equal(200, (await server.SendAsync("POST", "/admin/databases/enable", names)).Status);
+        using var later = await OpenWhenFreeAsync(db, Options);
+        Assert.Equal(["users/1"], await later.ReadBatchAsync());
+    }
+
+    [Fact]
     public async Task A_drop_of_one_worker_leaves_the_others()
     {
         string db = await DefineAsync("from Users");
