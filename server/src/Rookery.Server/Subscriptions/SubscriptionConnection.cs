@@ -250,9 +250,32 @@ internal sealed class SubscriptionConnection(
     }
 
     /// <summary>
-    /// Ends the connection when the subscription changes, another member must serve it, or the client loses its rights.
+    /// Ends the connection when the subscription changes, another member must serve it, or the client loses its rights;
+    /// also when that cannot be found out.
     /// </summary>
     private async Task WatchAsync(
+        TcpHandshake handshake,
+        ChangeSubscription<SubscriptionChange> changes,
+        WorkerOptions options,
+        SubscriptionRecord record
+    )
+    {
+        try
+        {
+            await WatchUntilEndAsync(handshake, changes, options, record);
+        }
+        catch (Exception failure) when (failure is DamagedException or SnapshotEndedException or DatabaseGoneException)
+        {
+            End(EndOfConnection.Reconnect(failure.Message));
+        }
+        catch (Exception failure) when (!_ending.IsCancellationRequested)
+        {
+            context.FaultLog.LogError(LogEvents.RequestFailed, failure, "A subscription could not be watched");
+            End(EndOfConnection.Reconnect(RequestGate.OwnFault));
+        }
+    }
+
+    private async Task WatchUntilEndAsync(
         TcpHandshake handshake,
         ChangeSubscription<SubscriptionChange> changes,
         WorkerOptions options,
