@@ -16,6 +16,9 @@ namespace Rookery.Server.Subscriptions;
 /// </remarks>
 internal sealed class DocumentFeed(Database database, string? collection, bool isShared, long progress) : IDisposable
 {
+    // Documents that may be pending. Each costs memory that nothing reserves.
+    private const int MaxPending = 1 << 15;
+
     // The documents that are out, or have to be sent again.
     private readonly SortedDictionary<long, Pending> _pending = [];
 
@@ -45,6 +48,9 @@ internal sealed class DocumentFeed(Database database, string? collection, bool i
     /// <summary>Whether documents are out, or have to be sent again.</summary>
     public bool HasPending => _pending.Count > 0;
 
+    /// <summary>Whether no document is read before some are acknowledged.</summary>
+    public bool IsFull => _pending.Count >= MaxPending;
+
     /// <summary>
     /// The progress after the acknowledgements so far: all documents up to it are processed or do not match.
     /// </summary>
@@ -56,7 +62,7 @@ internal sealed class DocumentFeed(Database database, string? collection, bool i
     /// <param name="worker">Receives the documents.</param>
     /// <param name="run">Evaluates the criteria.</param>
     /// <param name="slice">Receives the messages, and limits the work.</param>
-    /// <returns>Whether the end of the documents was reached.</returns>
+    /// <returns>Whether the end of the documents was reached, or the feed is full.</returns>
     public bool Read(object worker, SubscriptionRun run, FeedSlice slice)
     {
         using var reader = database.OpenReader();
@@ -70,6 +76,11 @@ internal sealed class DocumentFeed(Database database, string? collection, bool i
             : reader.SeekByCollection(_collection, Scanned);
         while (!slice.IsFull)
         {
+            if (IsFull)
+            {
+                return true;
+            }
+
             if (!cursor.MoveNext())
             {
                 Scanned = Math.Max(Scanned, reader.Sequence);

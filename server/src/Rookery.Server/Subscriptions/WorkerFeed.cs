@@ -314,7 +314,9 @@ internal sealed class WorkerFeed : IDisposable
     private async Task WaitForDocumentsAsync(DocumentFeed feed, Task changed)
     {
         using var waiting = CancellationTokenSource.CreateLinkedTokenSource(_ending);
-        var written = _database.WaitForOperationAfterAsync(feed.Scanned, waiting.Token);
+        Task written = feed.IsFull
+            ? Task.Delay(Timeout.InfiniteTimeSpan, waiting.Token)
+            : _database.WaitForOperationAfterAsync(feed.Scanned, waiting.Token);
         try
         {
             while (!written.IsCompleted && !changed.IsCompleted)

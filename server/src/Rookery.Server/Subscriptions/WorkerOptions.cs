@@ -28,6 +28,12 @@ internal sealed class WorkerOptions
     /// <summary>Largest number of documents in a batch. A client that asks for more gets this many.</summary>
     public const int MaxBatchDocuments = 1 << 16;
 
+    /// <summary>
+    /// Largest number with <see cref="OpeningStrategy.Concurrent"/>, where the server remembers each document that is
+    /// out.
+    /// </summary>
+    public const int MaxConcurrentBatchDocuments = 4096;
+
     private const string Subject = "the options of a worker";
 
     /// <summary>Name of the subscription.</summary>
@@ -58,6 +64,11 @@ internal sealed class WorkerOptions
                 return read;
             }
         );
+        if (options.Strategy == OpeningStrategy.Concurrent)
+        {
+            options.BatchDocuments = Math.Min(options.BatchDocuments, MaxConcurrentBatchDocuments);
+        }
+
         return options.SubscriptionName.Length > 0
             ? options
             : throw RefusedException.BadRequest("A worker must name its subscription: 'SubscriptionName'.");
