@@ -53,6 +53,11 @@ public sealed class SubscriptionRun : IScriptDocuments, IWorkLimits, IDisposable
         _ending = ending;
     }
 
+    /// <summary>
+    /// Whether memory for the last document was refused that may be free later. A failure is then not the document's.
+    /// </summary>
+    public bool LackedMemory { get; private set; }
+
     /// <summary>Returns whether the subscription selects a document.</summary>
     /// <param name="reader">The snapshot of the document, for scripts that load others.</param>
     /// <param name="view">The document.</param>
@@ -60,6 +65,7 @@ public sealed class SubscriptionRun : IScriptDocuments, IWorkLimits, IDisposable
     /// <exception cref="QueryException">A script fails on the document.</exception>
     public bool Matches(in DatabaseReader reader, in DocumentView view, long etag)
     {
+        LackedMemory = false;
         if (ScheduledTimes.IsArchived(view.Metadata))
         {
             return false;
@@ -252,6 +258,7 @@ public sealed class SubscriptionRun : IScriptDocuments, IWorkLimits, IDisposable
     {
         if (!_memory.TryReserve(bytes))
         {
+            LackedMemory |= _heldBytes + bytes <= _memory.LimitBytes / 2; // the document has the other half
             return false;
         }
 

@@ -101,6 +101,10 @@ internal sealed class DocumentFeed(Database database, string? collection, bool i
             {
                 AddPending(worker, cursor.Etag, cursor.Head.Id);
             }
+            else if (slice.LacksMemory)
+            {
+                return false;
+            }
             else
             {
                 slice.ReleaseLast();
@@ -232,7 +236,7 @@ internal sealed class DocumentFeed(Database database, string? collection, bool i
                 slice.ReleaseLast();
             }
 
-            return true;
+            return !slice.LacksMemory;
         }
     }
 

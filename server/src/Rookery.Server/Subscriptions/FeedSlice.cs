@@ -123,6 +123,12 @@ internal sealed class FeedSlice : IDisposable
         catch (QueryException failure)
         {
             _buffer.Truncate(start);
+            if (run.LackedMemory)
+            {
+                LacksMemory = true;
+                return false;
+            }
+
             WriteFailure(run, cursor.Head, cursor.Etag, failure);
             Count(cursor.Etag);
             return true;
@@ -159,6 +165,12 @@ internal sealed class FeedSlice : IDisposable
         catch (QueryException failure)
         {
             _buffer.Truncate(start);
+            if (run.LackedMemory)
+            {
+                LacksMemory = true;
+                return false;
+            }
+
             WriteFailure(run, document.Head, document.Etag, failure);
             Count(document.Etag);
             return true;
