@@ -1,4 +1,5 @@
 using Microsoft.AspNetCore.Connections;
+using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
 using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
@@ -327,9 +328,13 @@ internal sealed class SubscriptionConnection(
             if (context.Time.GetElapsedTime(checkedAt) >= FeedAccess.Interval)
             {
                 checkedAt = context.Time.GetTimestamp();
-                if (handshake.WhyRefused() is { } sentence)
+                if (handshake.WhyRefused() is { } refusal)
                 {
-                    End(Closed(sentence));
+                    End(
+                        refusal.Status == StatusCodes.Status503ServiceUnavailable
+                            ? EndOfConnection.Reconnect(refusal.Sentence)
+                            : Closed(refusal.Sentence)
+                    );
                     return;
                 }
             }

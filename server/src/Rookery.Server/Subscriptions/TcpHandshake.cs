@@ -1,7 +1,9 @@
 using System.Security.Cryptography.X509Certificates;
 using System.Text.Json;
 using Microsoft.AspNetCore.Connections;
+using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
+using Rookery.Server.Access;
 using Rookery.Server.Raven;
 
 namespace Rookery.Server.Subscriptions;
@@ -32,7 +34,10 @@ internal sealed class TcpHandshake(ServerContext context, ConnectionContext conn
     public string Database { get; private set; } = string.Empty;
 
     /// <summary>Reads headers until a version is agreed and the client is known.</summary>
-    /// <returns>Whether the connection continues. If not, the reason is already sent.</returns>
+    /// <returns>
+    /// Whether the connection continues. If not, the reason is already sent, unless the client cannot be checked now:
+    /// it takes each answer but "Ok" as final, and connects again without one.
+    /// </returns>
     public async Task<bool> RunAsync(CancellationToken cancellationToken)
     {
         for (int i = 0; i < MaxHeaders; i++)
@@ -83,10 +88,14 @@ internal sealed class TcpHandshake(ServerContext context, ConnectionContext conn
             }
 
             (Version, Database) = (header.Version, header.Database);
-            if (await WhyRefusedAsync() is { } sentence)
+            if (await WhyRefusedAsync() is { } refusal)
             {
                 context.Subscriptions.CountRefusal();
-                await SendAsync("AuthorizationFailed", Version, sentence, cancellationToken);
+                if (refusal.Status != StatusCodes.Status503ServiceUnavailable)
+                {
+                    await SendAsync("AuthorizationFailed", Version, refusal.Sentence, cancellationToken);
+                }
+
                 return false;
             }
 
@@ -97,22 +106,25 @@ internal sealed class TcpHandshake(ServerContext context, ConnectionContext conn
         return false;
     }
 
-    /// <summary>Returns why the client may not read the database now; null if it may.</summary>
-    public string? WhyRefused() => context.Access.WhyNoReader(ClientCertificate, Database)?.Sentence;
+    /// <summary>
+    /// Returns why the client may not read the database now; null if it may. Status 503 if it cannot be checked.
+    /// </summary>
+    public AccessRefusal? WhyRefused() => context.Access.WhyNoReader(ClientCertificate, Database);
 
     private X509Certificate2? ClientCertificate => connection.Features.Get<ITlsConnectionFeature>()?.ClientCertificate;
 
-    private async Task<string?> WhyRefusedAsync()
+    private async Task<AccessRefusal?> WhyRefusedAsync()
     {
-        if (context.Access.WhyNoReader(ClientCertificate, Database) is not { } refusal)
+        var refusal = WhyRefused();
+        if (refusal is not { MayBeStale: true })
         {
-            return null;
+            return refusal;
         }
 
         // A lagging member may not know the certificate yet.
-        return refusal.MayBeStale && context.Readiness.Node is { } node && await node.Consensus.ReadBarrierAsync()
+        return context.Readiness.Node is { } node && await node.Consensus.ReadBarrierAsync()
             ? WhyRefused()
-            : refusal.Sentence;
+            : context.Access.CannotCheck();
     }
 
     private async Task SendAsync(string status, int version, string? message, CancellationToken cancellationToken) =>
