@@ -39,6 +39,7 @@ internal sealed class WorkerFeed : IDisposable
     private readonly SemaphoreSlim _acknowledged = new(0);
     private long _heartbeatAt;
     private string? _lastSent; // change vector of the last document of the batch that is out
+    private bool _mayHaveMore; // the last reading stopped before the end of the documents, to store the progress
     private volatile bool _isBatchOut;
     private volatile bool _hasSurplus; // an acknowledgement came while no batch was out
 
@@ -103,6 +104,11 @@ internal sealed class WorkerFeed : IDisposable
                 if (feed.Skipped >= SkippedBeforeStore)
                 {
                     await StoreAsync(feed, record.Number, isAcknowledged: false);
+                }
+
+                if (_mayHaveMore)
+                {
+                    continue;
                 }
 
                 if (_options.ClosesWhenEmpty && !feed.HasPending)
@@ -259,10 +265,16 @@ internal sealed class WorkerFeed : IDisposable
             if (documents == 0 && !isAtEnd)
             {
                 await SendHeartbeatWhenDueAsync();
+                if (feed.Skipped >= SkippedBeforeStore)
+                {
+                    break;
+                }
+
                 await Task.Yield();
             }
         }
 
+        _mayHaveMore = !isAtEnd;
         if (documents == 0)
         {
             return false;
