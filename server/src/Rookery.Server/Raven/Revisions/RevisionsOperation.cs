@@ -7,11 +7,14 @@ namespace Rookery.Server.Raven.Revisions;
 /// <param name="database">Number of the operation's database.</param>
 /// <param name="id">The operation's number.</param>
 /// <param name="changedName">RavenDB's name for the number of changes.</param>
-internal sealed class RevisionsOperation(uint database, long id, string changedName) : LongOperation(database, id)
+/// <param name="isRevert">Whether documents are reverted, so that some may be skipped.</param>
+internal sealed class RevisionsOperation(uint database, long id, string changedName, bool isRevert)
+    : LongOperation(database, id)
 {
     private long _scannedDocuments;
     private long _scannedRevisions;
     private long _changed;
+    private long _skipped;
 
     /// <summary>Counts a document and the revisions that it has.</summary>
     public void AddScanned(long revisions)
@@ -23,6 +26,9 @@ internal sealed class RevisionsOperation(uint database, long id, string changedN
     /// <summary>Counts documents that were reverted, or revisions that were removed.</summary>
     public void AddChanged(long count) => Interlocked.Add(ref _changed, count);
 
+    /// <summary>Counts a document that stays, because its version of the time is not known.</summary>
+    public void AddSkipped() => Interlocked.Increment(ref _skipped);
+
     /// <inheritdoc/>
     public override void WriteProgress(Utf8JsonWriter json)
     {
@@ -32,6 +38,10 @@ internal sealed class RevisionsOperation(uint database, long id, string changedN
         json.WriteStartObject("Warnings"u8);
         json.WriteEndObject();
         json.WriteNumber(changedName, Interlocked.Read(ref _changed));
+        if (isRevert)
+        {
+            json.WriteNumber("SkippedDocuments"u8, Interlocked.Read(ref _skipped));
+        }
     }
 
     /// <inheritdoc/>

@@ -57,7 +57,7 @@ internal sealed class RevisionsOperations(ServerContext context, OperationRegist
         }
 
         var operation = operations.BeginNext(
-            id => new RevisionsOperation(database.Number, id, changedName),
+            id => new RevisionsOperation(database.Number, id, changedName, isRevert),
             Principal.Of(http)
         );
         if (!context.Background.TryBegin(name, () => RunAsync(database, request, operation)))

@@ -42,7 +42,6 @@ internal sealed class RevisionsWork(
     {
         Enforce,
         Revert,
-        Delete,
     }
 
     /// <summary>Works on all documents.</summary>
@@ -116,19 +115,28 @@ internal sealed class RevisionsWork(
 
         if (walk.TryFindAt(ticks))
         {
-            return !walk.IsDeletion ? (id, RevisedAction.Revert, walk.Etag)
-                : walk.ReadDocumentTicks() != 0 ? (id, RevisedAction.Delete, 0)
-                : null;
+            return walk.IsDeletion ? Skip(walk) : (id, RevisedAction.Revert, walk.Etag);
         }
 
-        // Without older revisions, the document was created later, unless its older revisions were removed by number or
-        // age. Then the oldest one stands for them, as in RavenDB.
+        // Older revisions may have been removed by number or age. Then the oldest one stands for them, as in RavenDB.
         if (walk.MayLackOldest && walk.TryFindOldest() && !walk.IsDeletion)
         {
             return (id, RevisedAction.Revert, walk.Etag);
         }
 
-        return walk.ReadDocumentTicks() != 0 ? (id, RevisedAction.Delete, 0) : null;
+        return Skip(walk);
+    }
+
+    // Without a revision of that time, or with that of a deletion, the document may have existed: without a rule it had
+    // versions that are no revisions, and revisions can be removed. So it is not deleted.
+    private (byte[], RevisedAction, long)? Skip(RevisionReader walk)
+    {
+        if (walk.ReadDocumentTicks() != 0)
+        {
+            operation.AddSkipped();
+        }
+
+        return null;
     }
 
     // If a batch is too large, stores its halves one after the other.
@@ -189,9 +197,6 @@ internal sealed class RevisionsWork(
         {
             switch (action)
             {
-                case RevisedAction.Delete:
-                    batch.Delete(id, ExpectedChangeVector.None);
-                    break;
                 case RevisedAction.Revert:
                     batch.Revision(id, new RevisionCommand { Action = RevisionAction.Revert, Etag = etag });
                     break;
