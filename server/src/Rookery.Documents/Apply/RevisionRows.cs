@@ -306,9 +306,16 @@ internal sealed class RevisionRows : IDisposable
         var row = Key.WriteRevision(key, context.Database.Number, lowerId, removed.Etag);
         if (removed.IsCostly && context.Batch.TryGet(row, out var revision))
         {
-            using var bytes = new RevisionBytes(revision);
-            ReleaseContents(context, new RevisionRow(bytes.Span).Attachments);
             context.Batch.ReleaseLarge(revision, context.Etag);
+            if (removed.HasAttachments)
+            {
+                using var head = RevisionBytes.OfHead(revision);
+                ReleaseContents(context, new RevisionRow(head.Span).Attachments);
+            }
+            else
+            {
+                revision.Dispose();
+            }
         }
 
         context.Batch.Delete(row, context.Etag);

@@ -1,5 +1,6 @@
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Stored;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Revisions;
@@ -13,14 +14,31 @@ internal readonly ref struct RevisionBytes
     /// <summary>Takes ownership of a row; assembles a large value from its chunks.</summary>
     /// <exception cref="DamagedException">A chunk is damaged.</exception>
     public RevisionBytes(in Row row)
+        : this(row, isHeadOnly: false) { }
+
+    private RevisionBytes(in Row row, bool isHeadOnly)
     {
         _row = row;
         if (row.IsLarge)
         {
-            _whole = CommandBuffer.Rent(checked((int)row.Length));
+            long length = isHeadOnly
+                ? Math.Min(RevisionRow.PrefixBytes + StoredDocument.MaxHeadBytes, row.Length)
+                : row.Length;
+            _whole = CommandBuffer.Rent(checked((int)length));
             try
             {
-                row.CopyTo(_whole, 0, row.Length);
+                row.CopyTo(_whole, 0, length);
+                if (isHeadOnly)
+                {
+                    int headLength = DocumentView.ReadHeadLength(_whole.Written.Span[RevisionRow.PrefixBytes..]);
+                    long end = RevisionRow.PrefixBytes + (long)headLength;
+                    if (end > row.Length)
+                    {
+                        throw DocumentView.Broken();
+                    }
+
+                    row.CopyTo(_whole, length, Math.Max(0, end - length));
+                }
             }
             catch
             {
@@ -30,6 +48,12 @@ internal readonly ref struct RevisionBytes
             }
         }
     }
+
+    /// <summary>
+    /// Takes ownership of a row, and reads of a large value at least the head, but not the chunks after it.
+    /// </summary>
+    /// <exception cref="DamagedException">A chunk of the head is damaged.</exception>
+    public static RevisionBytes OfHead(in Row row) => new(row, isHeadOnly: true);
 
     /// <summary>The value.</summary>
     public ReadOnlySpan<byte> Span => _whole is null ? _row.Value : _whole.Written.Span;

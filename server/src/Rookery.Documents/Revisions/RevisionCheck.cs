@@ -98,7 +98,7 @@ internal static class RevisionCheck
                 && source.TryGetRevision(lowerId, Key.LastNumberOf(rows.Key), out var row)
             )
             {
-                using var bytes = new RevisionBytes(row);
+                using var bytes = RevisionBytes.OfHead(row);
                 ContentRows.CheckAll(snapshot, database, new RevisionRow(bytes.Span).Attachments);
             }
         }

@@ -161,6 +161,34 @@ public readonly ref struct DocumentView
         return value.Slice(at - length, length);
     }
 
+    /// <summary>Returns the length of a head.</summary>
+    /// <param name="prefix">The first <see cref="StoredDocument.MaxHeadBytes"/> bytes of the value, or all.</param>
+    internal static int ReadHeadLength(ReadOnlySpan<byte> prefix)
+    {
+        if (prefix.Length < 2)
+        {
+            throw Broken();
+        }
+
+        int at = 2 + sizeof(long) + ((prefix[1] & StoredDocument.HasExpiry) == 0 ? 0 : sizeof(long));
+        long parts = 0;
+        foreach (
+            byte flag in (ReadOnlySpan<byte>)
+                [StoredDocument.HasCounters, StoredDocument.HasAttachments, StoredDocument.HasRevisions]
+        )
+        {
+            parts += (uint)ReadPartLength(prefix, flag, ref at);
+        }
+
+        if (prefix.Length - at < sizeof(ushort))
+        {
+            throw Broken();
+        }
+
+        long length = at + sizeof(ushort) + BinaryPrimitives.ReadUInt16LittleEndian(prefix[at..]) + parts;
+        return length <= int.MaxValue ? (int)length : throw Broken();
+    }
+
     /// <summary>Returns where the part about counters begins in a document that has one.</summary>
     /// <param name="prefix">The first <see cref="StoredDocument.MaxHeadBytes"/> bytes of the value, or all.</param>
     internal static int ReadCountersOffset(ReadOnlySpan<byte> prefix)
