@@ -26,6 +26,9 @@ internal sealed class RevisionRows : IDisposable
     /// </summary>
     public const int MaxDeletesPerEntry = 16 << 10;
 
+    /// <summary>Bytes to charge for a counter: a look-up takes as long as copying this many.</summary>
+    public const int BytesPerCounter = 512;
+
     private readonly RevisionDelta _delta = new();
     private readonly PooledBytes _difference = new();
     private readonly PooledBytes _row = new();
@@ -47,13 +50,8 @@ internal sealed class RevisionRows : IDisposable
     /// <summary>
     /// Returns the bytes to charge for reading the counters of a document, whose values a new revision contains.
     /// </summary>
-    public static long CostOfCounters(ApplyContext context, scoped in DocumentView document)
-    {
-        const int BytesPerCounter = 512; // a look-up takes as long as copying this many bytes
-        return document.Counters.Count == 0 || !MayConcern(context)
-            ? 0
-            : (long)BytesPerCounter * document.Counters.Count;
-    }
+    public static long CostOfCounters(ApplyContext context, scoped in DocumentView document) =>
+        document.Counters.Count == 0 || !MayConcern(context) ? 0 : (long)BytesPerCounter * document.Counters.Count;
 
     /// <summary>
     /// Returns the bytes to charge for the revisions that the deletion of a document removes.

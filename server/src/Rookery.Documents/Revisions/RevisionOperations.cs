@@ -187,8 +187,14 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
         }
 
         var view = _decoder.View;
-        long stored = view.Content.Length + previous.Length;
-        long copied = _decoder.CopiedBytes - copiedBefore + stored + (512L * AttachmentList.CountOf(view.Attachments));
+        long stored = _decoder.Length + previous.Length;
+        long counters = view.Counters.Count + (previous.Exists ? previous.Head.Counters.Count : 0);
+        long copied =
+            _decoder.CopiedBytes
+            - copiedBefore
+            + stored
+            + (512L * AttachmentList.CountOf(view.Attachments))
+            + (RevisionRows.BytesPerCounter * counters);
         if (context.Patches.ChargeParts(stored, copied) is { } refusal)
         {
             return Name(context, id, refusal);
