@@ -178,7 +178,8 @@ internal sealed class RevisionWork(int seed)
             bool includesForced = _random.Next(2) == 0;
             Act(id, RevisionAction.Enforce, includesForced: includesForced);
             long excess =
-                _rule is not { IsDisabled: false } ? long.MaxValue
+                _rule is null ? long.MaxValue
+                : _rule.IsDisabled ? 0
                 : _rule.PurgesOnDelete && document.Body is null ? long.MaxValue
                 : _rule.MinimumToKeep is { } keep ? Math.Max(0, all.Length - keep)
                 : 0;

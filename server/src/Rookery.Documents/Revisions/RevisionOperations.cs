@@ -354,15 +354,13 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
     {
         long excess = long.MaxValue;
         long? minimumAge = null;
-        if (
-            command.Action == RevisionAction.Enforce
-            && FindRule(context, lowerId, previous) is { IsDisabled: false } rule
-        )
+        if (command.Action == RevisionAction.Enforce && FindRule(context, lowerId, previous) is { } rule)
         {
-            bool isPurged = rule.PurgesOnDelete && !previous.Exists;
+            bool isPurged = rule.PurgesOnDelete && !rule.IsDisabled && !previous.Exists;
             minimumAge = isPurged ? null : rule.MinimumAgeTicks;
             excess =
-                isPurged ? long.MaxValue
+                rule.IsDisabled ? 0
+                : isPurged ? long.MaxValue
                 : rule.MinimumToKeep is { } keep ? Math.Max(0, state.Count - keep)
                 : minimumAge is null ? 0
                 : long.MaxValue;

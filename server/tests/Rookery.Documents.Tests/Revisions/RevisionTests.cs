@@ -278,6 +278,8 @@ public sealed class RevisionTests : IDisposable
         _node.Configure(new RevisionRule { MinimumToKeep = 2 });
         Assert.Equal(3, _node.Act("users/1", RevisionAction.Enforce)[0].Low);
         Assert.Equal(["\"name\":\"n4\"", "\"name\":\"n3\"", "\"name\":\"forced\""], _node.Bodies("users/1"));
+        _node.Configure(new RevisionRule { IsDisabled = true });
+        Assert.Equal(0, _node.Act("users/1", RevisionAction.Enforce, forced: true)[0].Low);
         _node.Configure(null);
         Assert.Equal(2, _node.Act("users/1", RevisionAction.Enforce)[0].Low);
         Assert.Equal(["\"name\":\"forced\""], _node.Bodies("users/1"));
