@@ -78,7 +78,8 @@ internal sealed class AttachmentOperations(DocumentRows rows)
         }
 
         long stored = previous.Length + length;
-        if (context.Patches.ChargeParts(stored, previous.Length + stored) is { } refusal)
+        long copied = previous.Length + stored + RevisionRows.CostOfCounters(context, previous.Head);
+        if (context.Patches.ChargeParts(stored, copied) is { } refusal)
         {
             return refusal with { DocumentId = Encoding.UTF8.GetString(id), Database = context.Database.Database.Name };
         }

@@ -125,12 +125,14 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
             return null;
         }
 
-        if (context.Patches.ChargeParts(previous.Length, 2 * previous.Length) is { } refusal)
+        context.Forcing = RevisionForcing.OfStored;
+        long copied = (2 * previous.Length) + RevisionRows.CostOfCounters(context, view);
+        if (context.Patches.ChargeParts(previous.Length, copied) is { } refusal)
         {
+            context.Forcing = RevisionForcing.None;
             return Name(context, id, refusal);
         }
 
-        context.Forcing = RevisionForcing.OfStored;
         result = rows.Store(
             context,
             view.Id,
