@@ -95,6 +95,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
         var snapshot = storage.OpenSnapshot();
         Row row = default;
         bool isHeld = false;
+        long revertedBytes = 0;
         var counters = new CounterGroup(snapshot, command.Database);
         try
         {
@@ -139,7 +140,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
 
                 if (operation.Kind == OperationKind.Revision)
                 {
-                    RevisionCheck.Run(snapshot, command.Database, lowerId, operation.Revision);
+                    RevisionCheck.Run(snapshot, command.Database, lowerId, operation.Revision, ref revertedBytes);
                 }
 
                 if (snapshot.TryLoadAhead(key[..(Key.PrefixBytes + length)], out row))

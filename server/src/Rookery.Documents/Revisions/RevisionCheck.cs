@@ -43,11 +43,20 @@ internal static class RevisionCheck
     }
 
     /// <summary>Checks the rows for an operation on revisions.</summary>
+    /// <param name="snapshot">The rows.</param>
+    /// <param name="database">The database.</param>
+    /// <param name="lowerId">The document's id.</param>
+    /// <param name="command">The operation.</param>
+    /// <param name="copiedBytes">
+    /// Bytes that reverts of the command copied so far. Beyond the budget of a command nothing is read, because apply
+    /// refuses the command.
+    /// </param>
     public static void Run(
         in Snapshot snapshot,
         uint database,
         ReadOnlySpan<byte> lowerId,
-        scoped in RevisionCommand command
+        scoped in RevisionCommand command,
+        ref long copiedBytes
     )
     {
         if (command.Action != RevisionAction.Revert)
@@ -56,11 +65,17 @@ internal static class RevisionCheck
             return;
         }
 
+        if (copiedBytes > PatchBudget.CopiedBytesPerCommand)
+        {
+            return;
+        }
+
         using var decoder = new RevisionDecoder();
         var source = new RevisionSource(snapshot, database);
         if (source.ReadState(lowerId).Rows > 0 && decoder.TryRead(source, lowerId, command.Etag))
         {
             ContentRows.CheckAll(snapshot, database, decoder.View.Attachments);
+            copiedBytes += decoder.CopiedBytes;
         }
 
         Run(snapshot, database, lowerId, CheckedRows);
