@@ -53,26 +53,33 @@ public sealed class RevisionBackupTests
         Assert.Equal(0, node.Total());
     }
 
-    [Fact]
-    public void Contents_of_attachments_live_as_long_as_a_revision_refers_to_them()
+    [Theory]
+    [InlineData(0)]
+    [InlineData(200_000)] // its revision is a large value, of which only the head is read
+    public void Contents_of_attachments_live_as_long_as_a_revision_refers_to_them(int length)
     {
         using var attached = AttachedNode.Create(new SimulatedDisk("/data"));
         var node = attached.Node;
         uint database = node.Database("db").Number;
         var all = new RevisionsConfiguration(new RevisionRule(), []);
         node.Run(CommandEncoder.ConfigureRevisions(database, all));
-        node.Put("db", "a", "{}");
+        node.Put("db", "a", $$"""{"text":"{{new string('x', length)}}"}""");
+        for (int i = 0; i < 10; i++)
+        {
+            Assert.Null(attached.Attach("a", new string((char)('a' + i), 200), [3, 3]).Rejection);
+        }
+
         Assert.Null(attached.Attach("a", "one", [1]).Rejection);
         Assert.Null(attached.Attach("a", "one", [2]).Rejection);
         node.Put("db", "a", """{"n":1}""");
-        Check(node, contents: 2);
+        Check(node, contents: 3);
         node.Run(CommandEncoder.Delete(database, "a"u8, ExpectedChangeVector.None, key: default));
-        Check(node, contents: 2);
+        Check(node, contents: 3);
 
         // The first content comes back with its revision, and both go with all revisions.
         long etag = Etags(node, "a")[3];
         Assert.Null(Act(node, database, new RevisionCommand { Action = RevisionAction.Revert, Etag = etag }));
-        Check(node, contents: 2);
+        Check(node, contents: 3);
         using (var reader = node.Database("db").OpenReader())
         {
             Assert.True(reader.TryGetDocument("a"u8, out var document));
