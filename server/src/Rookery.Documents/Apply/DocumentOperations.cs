@@ -214,13 +214,13 @@ internal sealed class DocumentOperations : IDisposable
 
         KeepStoredId(previous);
         var view = previous.View;
+        _metadata.Clear(); // not afterwards, as Store may throw
+        _content.Clear();
         ScheduledTimes.AppendChanged(_metadata, view.Metadata, kind);
         AppendPart(view.Collection);
         AppendPart(_metadata.Written);
         _content.Append(view.Body);
         Store(context, previous, _content.Written, view.Collection, view.ExpiresAtTicks, OperationStatus.Stored);
-        _metadata.Clear();
-        _content.Clear();
         return true;
 
         void AppendPart(ReadOnlySpan<byte> part) =>
