@@ -521,14 +521,20 @@ public sealed class IndexHost : IDisposable
 
         var numbers = databases.Select(static database => database.Number).ToHashSet();
         var catalogs = new Dictionary<uint, IndexCatalog>();
-        foreach (var database in databases.Where(static database => !database.Configurations.IsDisabled))
+        try
         {
-            catalogs.Add(
-                database.Number,
-                TryGetCatalog(database, out var existing) && existing.Database == database
-                    ? existing
-                    : new IndexCatalog(database, _folders, _factory)
-            );
+            foreach (var database in databases.Where(static database => !database.Configurations.IsDisabled))
+            {
+                catalogs[database.Number] =
+                    TryGetCatalog(database, out var existing) && existing.Database == database
+                        ? existing
+                        : new IndexCatalog(database, _folders, _factory);
+            }
+        }
+        catch
+        {
+            Closing.Each([.. catalogs.Values.Except(Catalogs)], static catalog => catalog.Dispose());
+            throw;
         }
 
         // Published before closing, because a caller whose index closes looks the index up again and must not find the

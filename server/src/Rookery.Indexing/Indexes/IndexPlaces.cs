@@ -30,11 +30,15 @@ internal sealed class IndexPlaces(int maxIndexes, int maxAutomatic)
 
     /// <summary>
     /// Returns a function that returns whether an index of a database has a place, by its lower-cased name and by the
-    /// definitions that the log has now of the database.
+    /// definitions that the log has now of the database. If these cannot be read, each index counts as having one.
     /// </summary>
     public Func<string, bool> WithNewest(Database database)
     {
-        var ranked = Read(database);
+        if (TryRead(database) is not { } ranked)
+        {
+            return static _ => true;
+        }
+
         Dictionary<Database, List<Ranked>> definitions;
         lock (_gate)
         {
@@ -45,8 +49,10 @@ internal sealed class IndexPlaces(int maxIndexes, int maxAutomatic)
         return lowerName => chosen?.Contains((database, lowerName)) ?? true;
     }
 
-    /// <summary>Reads the definitions of a database.</summary>
-    public void Add(Database database) => Set(database, Read(database));
+    /// <summary>
+    /// Reads the definitions of a database. If they cannot be read, they are added when the indexes follow the log.
+    /// </summary>
+    public void Add(Database database) => Set(database, TryRead(database) ?? []);
 
     /// <summary>Sets the definitions of a database.</summary>
     /// <param name="database">The database.</param>
@@ -79,7 +85,8 @@ internal sealed class IndexPlaces(int maxIndexes, int maxAutomatic)
         }
     }
 
-    private static List<Ranked> Read(Database database)
+    // Null if the definitions cannot be read now.
+    private static List<Ranked>? TryRead(Database database)
     {
         try
         {
@@ -89,9 +96,9 @@ internal sealed class IndexPlaces(int maxIndexes, int maxAutomatic)
                 reader.ReadLastIndexDefinition()
             );
         }
-        catch (DatabaseGoneException)
+        catch (IOException)
         {
-            return [];
+            return null; // the database is gone, its rows are damaged, or the disk failed
         }
     }
 

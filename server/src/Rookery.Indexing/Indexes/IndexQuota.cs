@@ -111,15 +111,23 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
 
     /// <summary>
     /// Returns a function that returns why this node does not maintain an index of a database, in a sentence; null
-    /// if it has a place for the index. It considers the definitions that the log has now. Thread-safe.
+    /// if it has a place for the index, or if the definitions cannot be read. It considers the definitions that the log
+    /// has now. Thread-safe.
     /// </summary>
     /// <param name="database">The database of the indexes.</param>
     /// <param name="databases">All databases of the node.</param>
     public Func<string, string?> ReadPlaces(Database database, IReadOnlyList<Database> databases)
     {
-        if (databases.Sum(AutomaticCount.OfAll) <= MaxAutomatic)
+        try
         {
-            return static _ => null;
+            if (databases.Sum(AutomaticCount.OfAll) <= MaxAutomatic)
+            {
+                return static _ => null;
+            }
+        }
+        catch (IOException)
+        {
+            return static _ => null; // the callers have done their work already, so damage is no failure of theirs
         }
 
         var hasPlace = Places.WithNewest(database);
