@@ -261,8 +261,9 @@ internal static class BasisChooser
         {
             await defining.WaitAsync(DefinitionWait, engine.Time, engine.Stopping);
         }
-        catch (TimeoutException)
+        catch (Exception) when (!engine.Stopping.IsCancellationRequested)
         {
+            engine.AutomaticIndexes.RecordFailure(); // so that the next queries do not wait, for example for a leader
             _ = defining.ContinueWith(
                 static failed => failed.Exception,
                 CancellationToken.None,

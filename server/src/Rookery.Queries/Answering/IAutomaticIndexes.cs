@@ -16,6 +16,9 @@ public interface IAutomaticIndexes
     /// </summary>
     bool HaveFailedLately { get; }
 
+    /// <summary>Records that a definition failed, or takes too long for its query.</summary>
+    void RecordFailure();
+
     /// <summary>Defines an index on all members.</summary>
     /// <param name="database">The database to index.</param>
     /// <param name="definition">The definition of the index.</param>

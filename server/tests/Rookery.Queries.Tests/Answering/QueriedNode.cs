@@ -62,6 +62,8 @@ internal sealed class QueriedNode(IndexedNode node, Action meanwhile, TimeProvid
     {
         public bool HaveFailedLately => true;
 
+        public void RecordFailure() { }
+
         public void RecordUse(Database database, string name) { }
 
         public Task<Rejection?> DefineAsync(Database database, IAutoDefinition definition) =>

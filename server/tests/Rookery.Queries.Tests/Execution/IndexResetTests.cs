@@ -117,6 +117,8 @@ public sealed class IndexResetTests
     {
         public bool HaveFailedLately => true;
 
+        public void RecordFailure() { }
+
         public void RecordUse(Database database, string name) { }
 
         public Task<Rejection?> DefineAsync(Database database, IAutoDefinition definition) =>

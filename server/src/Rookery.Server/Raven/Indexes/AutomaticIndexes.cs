@@ -34,6 +34,9 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
         && context.Time.GetElapsedTime(failedAt) < RestAfterFailure;
 
     /// <inheritdoc/>
+    public void RecordFailure() => Volatile.Write(ref _failedAt, context.Time.GetTimestamp());
+
+    /// <inheritdoc/>
     public void RecordUse(Database database, string name) =>
         _lastUsed[KeyOf(database, name)] = context.Time.GetTimestamp();
 
@@ -61,7 +64,7 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
                 : new Rejection(RejectionKind.Overloaded, context.Indexes.WhyNoMore);
             if (refusal is not null)
             {
-                Volatile.Write(ref _failedAt, context.Time.GetTimestamp());
+                RecordFailure();
             }
 
             done.SetResult(refusal);
@@ -69,7 +72,7 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
         }
         catch (Exception failure)
         {
-            Volatile.Write(ref _failedAt, context.Time.GetTimestamp());
+            RecordFailure();
             done.SetException(failure);
             throw;
         }
