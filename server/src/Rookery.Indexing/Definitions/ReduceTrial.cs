@@ -231,7 +231,7 @@ internal sealed class ReduceTrial : IDisposable
                 return fault;
             }
 
-            if (_runsLeft < MixedRuns)
+            if (IsOver || _runsLeft < MixedRuns)
             {
                 break;
             }
