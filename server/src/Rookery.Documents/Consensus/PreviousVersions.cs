@@ -370,19 +370,38 @@ internal sealed class PreviousVersions(StorageEngine storage)
         }
     }
 
-    // Apply copies the documents.
+    // Apply copies the documents, and keeps revisions of them.
     private void LoadScheduled(scoped CommandReader command)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         using var snapshot = storage.OpenSnapshot();
-        bool isWhole = command.ReadScheduleAction() != ScheduleAction.Register;
+        bool isChange = command.ReadScheduleAction() != ScheduleAction.Register;
         while (command.TryReadScheduled(out var scheduled))
         {
             var row = Key.WriteText(key, command.Database, Table.Documents, scheduled.LowerId);
-            if (snapshot.TryLoadAhead(row, out var stored))
+            if (!snapshot.TryLoadAhead(row, out var stored))
             {
-                Check(stored, isWhole);
+                continue;
             }
+
+            if (isChange)
+            {
+                CheckScheduled(snapshot, command.Database, stored);
+            }
+            else
+            {
+                Check(stored, isWhole: false);
+            }
+        }
+    }
+
+    private static void CheckScheduled(in Snapshot snapshot, uint database, in Row row)
+    {
+        using var document = new Document(row);
+        row.ReadThrough();
+        if (row.IsLarge || !row.Value.IsEmpty)
+        {
+            RevisionCheck.RunForScheduled(snapshot, database, document.Head);
         }
     }
 

@@ -96,6 +96,19 @@ internal static class RevisionCheck
         }
     }
 
+    /// <summary>
+    /// Checks the rows for the refresh or archival of a document, except those of the document itself.
+    /// </summary>
+    public static void RunForScheduled(in Snapshot snapshot, uint database, scoped in DocumentView document)
+    {
+        ContentRows.CheckAll(snapshot, database, document.Attachments);
+        if (!document.Revisions.IsEmpty)
+        {
+            Span<byte> lowerId = stackalloc byte[DocumentId.MaxBytes];
+            Run(snapshot, database, lowerId[..DocumentId.ToLower(document.Id, lowerId)], CheckedRows);
+        }
+    }
+
     private static void Run(in Snapshot snapshot, uint database, ReadOnlySpan<byte> lowerId, int count)
     {
         var source = new RevisionSource(snapshot, database);

@@ -4,6 +4,7 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
+using Rookery.Documents.Revisions;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Schedules;
@@ -211,6 +212,7 @@ internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consen
                 {
                     length = document.Length;
                     _ = document.Bytes; // reads and checks all chunks
+                    RevisionCheck.RunForScheduled(reader.Snapshot, reader.Database.Number, document.Head);
                 }
             }
 
