@@ -45,6 +45,12 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
                 + $"automatic, and more are needed. Delete indexes that are not needed, or give the node more memory."
         );
 
+    /// <summary>
+    /// Whether an automatic index of few documents may take a place: while most places are free, so that indexes which a
+    /// scan could replace do not take those of large collections.
+    /// </summary>
+    public bool HasRoomForFewDocuments => TakenBy(IndexPlace.Automatic) < MaxAutomaticNow / 2;
+
     // Maximum automatic indexes beside the users' indexes that are open now.
     private int MaxAutomaticNow => Math.Min(MaxAutomatic, MaxIndexes - TakenBy(IndexPlace.Defined));
 

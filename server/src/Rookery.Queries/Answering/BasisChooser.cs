@@ -208,7 +208,11 @@ internal static class BasisChooser
         bool mayScan = !choice.IsBuilt && plan.NamedIndex is null;
         if (IsScannedMeanwhile(database, plan, choice))
         {
-            if (choice.ToDefine is { } defined && !engine.AutomaticIndexes.HaveFailedLately)
+            if (
+                choice.ToDefine is { } defined
+                && engine.Indexes.Quota.HasRoomForFewDocuments
+                && !engine.AutomaticIndexes.HaveFailedLately
+            )
             {
                 await DefineMeanwhileAsync(engine, database, defined);
             }
