@@ -59,6 +59,7 @@ internal static class BasisChooser
         var choice = ChooseIndex(engine, database, plan, explains: false);
         if (choice.IndexName is not { } name)
         {
+            RecordUseOfUnheld(engine, database, choice);
             return new(QueryBasis.OfDocuments(plan.IndexName, newestEtag));
         }
         engine.AutomaticIndexes.RecordUse(database, name);
@@ -86,6 +87,7 @@ internal static class BasisChooser
         var choice = ChooseIndex(engine, database, plan, explains: false);
         if (choice.IndexName is not { } name)
         {
+            RecordUseOfUnheld(engine, database, choice);
             return QueryBasis.OfDocuments(plan.IndexName, newestEtag);
         }
 
@@ -102,6 +104,14 @@ internal static class BasisChooser
 
         engine.AutomaticIndexes.RecordUse(database, name);
         return basis;
+    }
+
+    private static void RecordUseOfUnheld(QueryEngine engine, Database database, IndexChoice choice)
+    {
+        if (choice.UnheldIndex is { } unheld)
+        {
+            engine.AutomaticIndexes.RecordUse(database, unheld);
+        }
     }
 
     // The usual case: the index is up to date, so the query does not wait. Null in all other cases.

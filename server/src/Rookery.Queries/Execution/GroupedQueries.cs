@@ -43,7 +43,10 @@ public sealed class GroupedQueries(IndexHost indexes)
             PlanReason.OfDocuments(
                 $"Documents are scanned: one of them has more groups or longer values than the index '{name}' can hold."
             ),
-        ]);
+        ]) with
+        {
+            UnheldIndex = name,
+        };
     }
 
     /// <summary>Answers a grouped query from the newest state of an index.</summary>

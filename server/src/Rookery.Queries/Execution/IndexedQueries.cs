@@ -58,7 +58,10 @@ public sealed class IndexedQueries(IndexHost indexes)
                 PlanReason.OfDocuments(
                     $"Documents are scanned: one of them has more values than the index '{name}' can hold."
                 ),
-            ])
+            ]) with
+            {
+                UnheldIndex = name,
+            }
             : choice.Within(indexes.Quota);
     }
 

@@ -20,6 +20,12 @@ public sealed record IndexChoice(
     IReadOnlyList<PlanReason> Reasons
 )
 {
+    /// <summary>
+    /// The index that would answer if it could hold all documents; null if there is none. It counts as used: otherwise
+    /// it would be deleted, and the next query would build it again in vain.
+    /// </summary>
+    public string? UnheldIndex { get; init; }
+
     /// <summary>Returns the choice of a scan.</summary>
     /// <param name="reasons">The reasons, for <c>explain</c>; empty if not wanted.</param>
     internal static IndexChoice Scan(IReadOnlyList<PlanReason> reasons) =>
