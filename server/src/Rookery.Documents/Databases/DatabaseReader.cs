@@ -284,6 +284,32 @@ public readonly struct DatabaseReader : IDisposable
         DocumentCursor.SeekCompareExchange(this, prefix);
 
     /// <summary>
+    /// Counts the compare-exchange values without atomic guards, which are not data of users. Guards behind a damaged
+    /// one count as values.
+    /// </summary>
+    public long CountCompareExchangeOfUsers()
+    {
+        long values = ReadStatistics().CompareExchangeValues;
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        var start = Key.WriteText(from, Database.Number, Table.CompareExchange, CompareExchangeKey.GuardPrefix);
+        try
+        {
+            using var guards = _snapshot.Seek(start, Key.WriteAfterPrefix(to, start));
+            while (values > 0 && guards.MoveNext())
+            {
+                values--;
+            }
+        }
+        catch (DamagedException)
+        {
+            // The export reports the damage in the documents only.
+        }
+
+        return values;
+    }
+
+    /// <summary>
     /// Returns the snapshot's expiry time, in UTC ticks: compare-exchange values whose expiry is at or before this time
     /// are absent. 0 if none is absent. The log sets the time, so it is the same on all members after the same entry.
     /// </summary>

@@ -17,7 +17,7 @@ public static class ExportHeaders
     /// <summary>The number of revisions.</summary>
     public const string LeftOutRevisions = "Rookery-Left-Out-Revisions";
 
-    /// <summary>The number of compare-exchange values, with atomic guards.</summary>
+    /// <summary>The number of compare-exchange values, without atomic guards.</summary>
     public const string LeftOutCompareExchange = "Rookery-Left-Out-Compare-Exchange";
 
     /// <summary>The number of identities.</summary>

@@ -36,7 +36,7 @@ internal static class ExportRoute
             Announce(ExportHeaders.LeftOutCounters, statistics.DocumentCounters);
             Announce(ExportHeaders.LeftOutAttachments, statistics.Attachments.Attachments);
             Announce(ExportHeaders.LeftOutRevisions, statistics.Revisions);
-            Announce(ExportHeaders.LeftOutCompareExchange, statistics.CompareExchangeValues);
+            Announce(ExportHeaders.LeftOutCompareExchange, reader.Current.CountCompareExchangeOfUsers());
             Announce(ExportHeaders.LeftOutIdentities, statistics.Identities);
             Announce(ExportHeaders.LeftOutIndexes, ExportHeaders.CountDefinedIndexes(reader.Current));
             await WriteAsync(answer, reader, new RequestTimeSlices(context, http));

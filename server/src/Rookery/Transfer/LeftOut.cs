@@ -8,7 +8,7 @@ namespace Rookery.Transfer;
 /// <param name="Counters">Number of counters, whose values are in no export.</param>
 /// <param name="Attachments">Number of attachments, whose contents are in no export.</param>
 /// <param name="Revisions">Number of revisions.</param>
-/// <param name="CompareExchangeValues">Number of compare-exchange values, with atomic guards.</param>
+/// <param name="CompareExchangeValues">Number of compare-exchange values, without atomic guards.</param>
 /// <param name="Identities">Number of identities.</param>
 /// <param name="Indexes">Number of indexes that a user defined.</param>
 internal readonly record struct LeftOut(
@@ -28,7 +28,7 @@ internal readonly record struct LeftOut(
             statistics.DocumentCounters,
             statistics.Attachments.Attachments,
             statistics.Revisions,
-            statistics.CompareExchangeValues,
+            reader.CountCompareExchangeOfUsers(),
             statistics.Identities,
             ExportHeaders.CountDefinedIndexes(reader)
         );

@@ -249,6 +249,11 @@ public sealed class CompareExchangeTests : IDisposable
     {
         Store("doc", readVersion: null);
         Assert.NotNull(ReadValue("rvn-atomic/DOC"));
+        using (var reader = _node.Database("db").OpenReader())
+        {
+            Assert.Equal(0, reader.CountCompareExchangeOfUsers());
+        }
+
         Assert.NotNull(TryStore("doc", readVersion: null));
         string first = ReadVersion("doc");
         Store("doc", first);
