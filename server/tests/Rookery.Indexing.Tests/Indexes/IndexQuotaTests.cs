@@ -27,6 +27,20 @@ public sealed class IndexQuotaTests
             new IndexQuota(bytes, static _ => { }) is var quota ? (quota.MaxIndexes, quota.MaxAutomatic) : default;
     }
 
+    [Fact]
+    public void Few_documents_get_an_index_while_less_than_half_of_the_places_are_taken()
+    {
+        var quota = new IndexQuota(16L << 20, static _ => { });
+        for (int taken = 0; taken < 8; taken++)
+        {
+            Assert.True(quota.HasRoomForFewDocuments);
+            Assert.True(quota.TryTake(IndexPlace.Automatic, isChosen: true));
+        }
+
+        Assert.False(quota.HasRoomForFewDocuments);
+        Assert.True(quota.HasRoom(IndexPlace.Automatic));
+    }
+
     /// <summary>The definitions come from members with more memory, or from before the quota existed.</summary>
     [Fact]
     public void A_node_with_a_thousand_definitions_starts_and_maintains_as_many_indexes_as_fit()

@@ -57,6 +57,7 @@ public sealed class UnheldDocumentTests
         Assert.Null(CountResults(node, condition));
         var choice = Choose(node, condition);
         Assert.Null(choice.IndexName);
+        Assert.Equal(ByValuesAndKind.Name, choice.UnheldIndex);
         Assert.Contains("more values than the index 'Auto/Users/", choice.Reasons[^1].Text, StringComparison.Ordinal);
 
         node.Put("users/2", "\"k\":1,\"a\":[1],\"t\":\"w\"");
