@@ -46,8 +46,8 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
         );
 
     /// <summary>
-    /// Whether an automatic index of few documents may take a place: while most places are free, so that indexes which a
-    /// scan could replace do not take those of large collections.
+    /// Whether an automatic index of few documents may take a place: only while most places are free, so that indexes
+    /// which a scan could replace do not take those of large collections.
     /// </summary>
     public bool HasRoomForFewDocuments => TakenBy(IndexPlace.Automatic) < MaxAutomaticNow / 2;
 
