@@ -103,6 +103,8 @@ internal sealed class RookeryQueries : IQuerySubject, IDisposable
     {
         public bool HaveFailedLately => true;
 
+        public void RecordFailure() { }
+
         public void RecordUse(Database database, string name) { }
 
         public Task<Rejection?> DefineAsync(Database database, IAutoDefinition definition) =>

@@ -272,12 +272,9 @@ test("Unfinished joins, removed nodes and impossible requests are answered with 
   assert.match((await succeed("token", "create", "ci", "--scope", "read", "--database", "shpo", "--data", at("a"))).stderr, /There is no database 'shpo' yet/)
   await refused(78, /"?0\.0\.0\.0:9443"? means all addresses of a machine, so other members cannot connect to it/, "join", await joinToken(), "--data", at("b"), "--address", "0.0.0.0")
 
-  // The name is in use, so the join does not complete, and its directory cannot be used otherwise.
+  // The name is in use. The refusal is certain, so the directory stays free for another join.
   await refused(1, /There is a node named pi-1 already/, "join", await joinToken(), "--data", at("b"), "--name", "pi-1")
-  const alone = await run("serve", "--data", at("b"), "--listen", `http://127.0.0.1:${ports[1]}`)
-  assert.equal(alone.code, 78, alone.stderr)
-  assert.match(alone.stderr, /A join of a cluster began in .*\/b and has not ended, so the node is not served alone/)
-  await refused(78, /A join of a cluster began in/, "init", "--data", at("b"))
+  assert.ok(!existsSync(join(at("b"), "joining")))
   for (const [name, port] of [["b", ports[1]], ["c", ports[2]]]) {
     await succeed("cluster", "join", await joinToken(), "--data", at(name), "--name", `pi-${name}`, "--address", `127.0.0.1:${port + 1000}`)
   }
@@ -299,7 +296,7 @@ test("Unfinished joins, removed nodes and impossible requests are answered with 
   }
 
   await refused(78, /^Now 3 members vote, 1 of them is off, and no other one may be off; without pi-c 2 members vote, and both must be on\./, "node", "rm", "pi-c", "--data", at("a"))
-  await refused(78, /; without pi-b 2 vote, of which 1 is off, and nothing is written\./, "node", "rm", "pi-b", "--data", at("a"))
+  await refused(78, /; without pi-b 2 members vote, [^;]*nothing is written\./, "node", "rm", "pi-b", "--data", at("a"))
   const replaced = await succeed("cluster", "node", "replace", "pi-c", "--yes", "--data", at("a"))
   assert.match(replaced.stderr, /The cluster refuses its old card from now on\. Keep the card until you are sure that no data are missing, and empty its data directory before you use it again\..*\n.*first receives all data, and then votes if a voter is missing/)
   third = NodeProcess.start({ data: at("c"), port: ports[2], credentials: credentials() })
