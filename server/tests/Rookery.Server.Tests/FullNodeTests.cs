@@ -96,7 +96,7 @@ public sealed class FullNodeTests : IAsyncLifetime
         (507, "POST", "subscriptions/update", """{"Name":"a","Query":"from Dogs"}"""),
         (204, "DELETE", "subscriptions?taskName=a", null),
         (400, "POST", "subscriptions/drop?name=a", null),
-        (400, "POST", "admin/tasks/state?key=1&type=Subscription&disable=true", null),
+        (507, "POST", "admin/tasks/state?key=1&type=Subscription&disable=true", null),
         (400, "POST", "revisions/revert/docs", """{"IdToChangeVector":{"users/1":"A:1-none"}}"""),
         (200, "POST", "revisions/revert", """{"Time":"2026-01-01T00:00:00.0000000Z"}"""),
         (200, "PATCH", "queries", """{"Query":{"Query":"from Users update { this.n = 1 }"}}"""),

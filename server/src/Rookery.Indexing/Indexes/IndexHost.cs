@@ -420,9 +420,9 @@ public sealed class IndexHost : IDisposable
     /// <summary>Reports a problem to the operator.</summary>
     internal void ReportTrouble(string trouble) => _options.TroubleFound(trouble);
 
-    /// <summary>Finds the index catalogue of a database. Thread-safe.</summary>
+    /// <summary>Finds the index catalogue of a database, not that of an earlier state of it. Thread-safe.</summary>
     public bool TryGetCatalog(Database database, [NotNullWhen(true)] out IndexCatalog? catalog) =>
-        Volatile.Read(ref _catalogs).TryGetValue(database.Number, out catalog);
+        Volatile.Read(ref _catalogs).TryGetValue(database.Number, out catalog) && catalog.Database == database;
 
     /// <summary>Finds an index of a database by name, if this node maintains it. Thread-safe.</summary>
     public bool TryGetSlot(Database database, string name, [NotNullWhen(true)] out IndexSlot? slot)
@@ -525,10 +525,9 @@ public sealed class IndexHost : IDisposable
         {
             foreach (var database in databases.Where(static database => !database.Configurations.IsDisabled))
             {
-                catalogs[database.Number] =
-                    TryGetCatalog(database, out var existing) && existing.Database == database
-                        ? existing
-                        : new IndexCatalog(database, _folders, _factory);
+                catalogs[database.Number] = TryGetCatalog(database, out var existing)
+                    ? existing
+                    : new IndexCatalog(database, _folders, _factory);
             }
         }
         catch
