@@ -195,6 +195,24 @@ public sealed class NodeStore : IDisposable
         set => Storage.RetainedTombstones = value ? Options.RetainedTombstones : 0;
     }
 
+    // The level that a command needs, and what is refused below it.
+    private static (int Level, string Refused)? LevelOf(CommandKind kind) =>
+        kind switch
+        {
+            CommandKind.ChangeIndexes => (FormatLevel.Indexes, "Indexes cannot be defined"),
+            CommandKind.SetConfiguration or CommandKind.RunSchedule => (
+                FormatLevel.Configurations,
+                "Configurations of databases cannot be set"
+            ),
+            CommandKind.ConfigureRevisions => (FormatLevel.Revisions, "Revisions cannot be configured"),
+            CommandKind.ChangeSubscription => (FormatLevel.Subscriptions, "Data subscriptions cannot be changed"),
+            >= CommandKind.ClusterTransaction => (
+                FormatLevel.CompareExchange,
+                "Compare-exchange values and cluster-wide transactions cannot be written"
+            ),
+            _ => null,
+        };
+
     /// <summary>
     /// Reads the rows that a command needs, on the caller's thread, before the command is queued. A command in the
     /// journal must be applied, so a command that could not be applied is refused here.
@@ -206,52 +224,12 @@ public sealed class NodeStore : IDisposable
     public Rejection? LoadPrevious(scoped CommandReader command, out LoadedVersion previous)
     {
         previous = default;
-        if (command.Kind == CommandKind.ChangeIndexes && _level.Current.Level < FormatLevel.Indexes)
-        {
-            return new Rejection(
-                RejectionKind.Invalid,
-                "Indexes cannot be defined while members may return to the previous version, which has no indexes. "
-                    + "When all members run the new version, end the upgrade: `rookery cluster finalize-upgrade`."
-            );
-        }
-
-        if (command.Kind == CommandKind.ChangeSubscription && _level.Current.Level < FormatLevel.Subscriptions)
-        {
-            return new Rejection(
-                RejectionKind.Invalid,
-                "Data subscriptions cannot be defined while members may return to the previous version, which cannot "
-                    + "read them. When all members run the new version, end the upgrade: `rookery cluster "
-                    + "finalize-upgrade`."
-            );
-        }
-
-        if (command.Kind == CommandKind.ConfigureRevisions && _level.Current.Level < FormatLevel.Revisions)
-        {
-            return new Rejection(
-                RejectionKind.Invalid,
-                "Revisions cannot be configured while members may return to the previous version, which cannot read "
-                    + "them. When all members run the new version, end the upgrade: `rookery cluster "
-                    + "finalize-upgrade`."
-            );
-        }
-
-        if (command.Kind >= CommandKind.SetConfiguration && _level.Current.Level < FormatLevel.Configurations)
+        if (LevelOf(command.Kind) is var (level, refused) && _level.Current.Level < level)
         {
             return new Rejection(
                 RejectionKind.NeedsNewerFormat,
-                "Databases cannot be configured while members may return to the previous version, which cannot read "
-                    + "configurations. When all members run the new version, end the upgrade: `rookery cluster "
-                    + "finalize-upgrade`."
-            );
-        }
-
-        if (command.Kind >= CommandKind.ClusterTransaction && _level.Current.Level < FormatLevel.CompareExchange)
-        {
-            return new Rejection(
-                RejectionKind.Invalid,
-                "Compare-exchange values and cluster-wide transactions cannot be written while members may return to "
-                    + "the previous version, which cannot read them. When all members run the new version, end the "
-                    + "upgrade: `rookery cluster finalize-upgrade`."
+                $"{refused} while members may return to the previous version, which cannot read them. When all members "
+                    + "run the new version, end the upgrade: `rookery cluster finalize-upgrade`."
             );
         }
 

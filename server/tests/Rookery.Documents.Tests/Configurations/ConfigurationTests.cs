@@ -4,6 +4,8 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
+using Rookery.Documents.Revisions;
+using Rookery.Documents.Subscriptions;
 using Rookery.Documents.Tests.Backups;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Simulation;
@@ -145,9 +147,20 @@ public sealed class ConfigurationTests : IDisposable
         using var node = SteppedNode.Open(_disk, "/data/old");
         node.CreateDatabase("db");
         long journal = node.Core.Journal.LastIndex;
-        var refused = node.Propose(CommandEncoder.SetConfiguration(node.Database("db").Number, "client", "{}"u8));
-        Assert.Equal(RejectionKind.NeedsNewerFormat, refused.Rejection!.Kind);
-        Assert.Contains("finalize-upgrade", refused.Rejection.Message, StringComparison.Ordinal);
+        uint number = node.Database("db").Number;
+        CommandBuffer[] commands =
+        [
+            CommandEncoder.SetConfiguration(number, "client", "{}"u8),
+            CommandEncoder.ConfigureRevisions(number, new RevisionsConfiguration(new RevisionRule(), [])),
+            SubscriptionWriter.Delete(number, key: default, "orders"),
+        ];
+        foreach (var command in commands)
+        {
+            var refused = node.Propose(command);
+            Assert.Equal(RejectionKind.NeedsNewerFormat, refused.Rejection!.Kind);
+            Assert.Contains("finalize-upgrade", refused.Rejection.Message, StringComparison.Ordinal);
+        }
+
         Assert.Equal(journal, node.Core.Journal.LastIndex);
     }
 
