@@ -273,7 +273,7 @@ public static class RookeryServer
             endpoint =>
             {
                 var workers = new SubscriptionEndpoint(context);
-                var byAddress = new ConnectionsByAddress(AddressLimitBounds.Low, context.Log, context.Time);
+                var byAddress = new ConnectionsByAddress(SubscriptionEndpoint.MaxOfAddress, context.Log, context.Time);
                 context.Subscriptions.Port = () => endpoint.IPEndPoint!.Port;
                 endpoint.Use(next => connection => byAddress.RunAsync(connection, next));
                 endpoint.Use(next => connection => workers.AdmitAsync(connection, next));

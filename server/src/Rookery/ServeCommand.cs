@@ -37,7 +37,8 @@ internal static class ServeCommand
         var tcpListen = new Option<string?>("--tcp-listen")
         {
             Description =
-                "Address for the TCP connections of subscriptions [default: that of --listen, with any free port].",
+                "Address for the TCP connections of subscriptions, or off [default: that of --listen, with any free "
+                + "port].",
             HelpName = "ADDRESS:PORT",
         };
         var welcome = new Option<string?>("--welcome")

@@ -40,6 +40,13 @@ public sealed class ServeConfigurationTests
     ) => Assert.Equal(IPEndPoint.Parse(used), ServeConfiguration.UsableOf(IPEndPoint.Parse(given), supportsIPv6));
 
     [Theory]
+    [InlineData(null, "127.0.0.1:0")]
+    [InlineData("127.0.0.1:38888", "127.0.0.1:38888")]
+    [InlineData("off", null)]
+    public void Subscriptions_are_served_at_an_address_or_not_at_all(string? given, string? used) =>
+        Assert.Equal(used, ServeConfiguration.From(Minimal with { TcpListen = given }).TcpListen?.ToString());
+
+    [Theory]
     [InlineData("127.0.0.1:80")]
     [InlineData("ftp://127.0.0.1:80")]
     [InlineData("http://example.org:80")]

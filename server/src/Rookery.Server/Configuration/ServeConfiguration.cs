@@ -26,6 +26,7 @@ public sealed record ServeConfiguration(
     public const string UsualMachineMetrics = "http://127.0.0.1:9100/metrics";
 
     private const string Loopback = "http://127.0.0.1:8080";
+    private const string Off = "off";
 
     // The port for members is the port for clients plus this, so that users remember one number.
     private const int PeerPortOffset = 1000;
@@ -35,9 +36,9 @@ public sealed record ServeConfiguration(
 
     /// <summary>
     /// Address and port for RavenDB's TCP protocol, which carries the documents of subscriptions; port 0 for any free
-    /// one.
+    /// one. Null if it is not spoken.
     /// </summary>
-    public required IPEndPoint TcpListen { get; init; }
+    public required IPEndPoint? TcpListen { get; init; }
 
     /// <summary>Address and port of the welcome page; null if it is not served.</summary>
     public IPEndPoint? Welcome { get; private init; }
@@ -127,17 +128,23 @@ public sealed record ServeConfiguration(
     }
 
     // Clients learn the port by HTTP, so that any free one serves them, unless a firewall must know it.
-    private static IPEndPoint ParseTcpListen(string? listen, IPEndPoint clients, bool mayLeaveMachine)
+    private static IPEndPoint? ParseTcpListen(string? listen, IPEndPoint clients, bool mayLeaveMachine)
     {
         if (listen is null)
         {
             return new IPEndPoint(clients.Address, port: 0);
         }
 
+        if (listen is Off)
+        {
+            return null;
+        }
+
         if (!IPEndPoint.TryParse(listen, out var endpoint))
         {
             throw new ConfigurationException(
-                $"The address to listen on for subscriptions must look like [::]:38888, not like \"{listen}\"."
+                $"The address to listen on for subscriptions must look like [::]:38888, or be \"{Off}\", not "
+                    + $"\"{listen}\"."
             );
         }
 

@@ -27,7 +27,7 @@ public sealed record ShownSetting(string Name, string? Value, string Source)
             ),
             Make("listen", effective.Url, line.Listen, file?.Listen),
             Make("peerListen", effective.PeerListen.ToString(), line.PeerListen, file?.PeerListen),
-            Make("tcpListen", effective.TcpListen.ToString(), line.TcpListen, file?.TcpListen),
+            Make("tcpListen", effective.TcpListen?.ToString() ?? "off", line.TcpListen, file?.TcpListen),
             Make("welcome", effective.Welcome?.ToString(), line.Welcome, file?.Welcome),
             Make(
                 "peers",

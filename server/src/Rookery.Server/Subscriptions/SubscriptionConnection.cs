@@ -81,6 +81,7 @@ internal sealed class SubscriptionConnection(
         await SendEndAsync();
         await connection.Transport.Output.CompleteAsync();
         await connection.Transport.Input.CompleteAsync();
+        await AbortIfUnreadAsync();
     }
 
     /// <inheritdoc/>
@@ -419,6 +420,20 @@ internal sealed class SubscriptionConnection(
             {
                 // The connection has ended already.
             }
+        }
+    }
+
+    // A client that does not read what is left for it would keep the connection, which is not counted any more.
+    private async Task AbortIfUnreadAsync()
+    {
+        try
+        {
+            await Task.Delay(EndTimeout, context.Time, connection.ConnectionClosed);
+            connection.Abort(new ConnectionAbortedException("The client did not read the end of its subscription."));
+        }
+        catch (OperationCanceledException)
+        {
+            // Closed, as usual.
         }
     }
 

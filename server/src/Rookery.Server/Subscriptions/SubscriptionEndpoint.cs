@@ -11,8 +11,14 @@ namespace Rookery.Server.Subscriptions;
 /// </summary>
 internal sealed class SubscriptionEndpoint(ServerContext context)
 {
-    /// <summary>Most connections that did not authenticate yet; further ones are closed on arrival.</summary>
-    public const int MaxHandshakes = 64;
+    /// <summary>
+    /// Most connections that did not authenticate yet; further ones are closed on arrival. Four times what one address
+    /// may have, so that one address cannot lock out the others.
+    /// </summary>
+    public const int MaxHandshakes = 4 * MaxOfAddress;
+
+    /// <summary>Most connections of one address.</summary>
+    public const int MaxOfAddress = 64;
 
     private const SocketOptionLevel Tcp = SocketOptionLevel.Tcp;
 

@@ -117,7 +117,9 @@ internal sealed class TcpInfoRoutes(ServerContext context)
     private TcpInfo Own(HttpContext http) =>
         context.Subscriptions.Port?.Invoke() is { } port
             ? new TcpInfo(UrlOf(http.Request.Host.Host, port), CertificateText(), context.Options.NodeTag)
-            : throw RefusedException.NotSupported("This node does not listen for RavenDB's TCP protocol.");
+            : throw RefusedException.NotSupported(
+                "This node does not listen for subscriptions: 'tcpListen' is off in its configuration."
+            );
 
     private static string UrlOf(string host, int port) =>
         string.Create(CultureInfo.InvariantCulture, $"tcp://{host}:{port}");
