@@ -40,7 +40,7 @@ internal sealed class IndexOperations
         if (counters != before)
         {
             Span<byte> key = stackalloc byte[Key.MaxBytes];
-            Span<byte> value = stackalloc byte[IndexCounters.Bytes];
+            Span<byte> value = stackalloc byte[AssignedNumbers.Bytes];
             counters.Write(value);
             context.Batch.Put(Key.WritePrefix(key, context.Database.Number, Table.Indexes), context.Etag - 1, value);
         }
@@ -70,7 +70,7 @@ internal sealed class IndexOperations
     private Rejection? Apply(
         ApplyContext context,
         in IndexCommand command,
-        ref IndexCounters counters,
+        ref AssignedNumbers counters,
         out OperationResult result
     )
     {
@@ -103,7 +103,7 @@ internal sealed class IndexOperations
         in IndexCommand command,
         in Document stored,
         in IndexValue existing,
-        ref IndexCounters counters,
+        ref AssignedNumbers counters,
         out OperationResult result
     )
     {
@@ -136,7 +136,7 @@ internal sealed class IndexOperations
             );
         }
 
-        counters = new IndexCounters(counters.LastNumber + 1, counters.Count + (stored.Exists ? 0 : 1));
+        counters = new AssignedNumbers(counters.LastNumber + 1, counters.Count + (stored.Exists ? 0 : 1));
         var value = new IndexValue
         {
             Settings = command.Settings.ApplyTo(existing.Settings),
@@ -242,7 +242,7 @@ internal sealed class IndexOperations
             Low = value.Number,
         };
 
-    private static IndexCounters ReadCounters(ApplyContext context)
+    private static AssignedNumbers ReadCounters(ApplyContext context)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         if (!context.Batch.TryGet(Key.WritePrefix(key, context.Database.Number, Table.Indexes), out var row))
@@ -253,7 +253,7 @@ internal sealed class IndexOperations
         using (row)
         {
             Invariant.Holds(!row.IsLarge, "the row of index counters is not stored in chunks");
-            return IndexCounters.Read(row.Value);
+            return AssignedNumbers.Read(row.Value, "index counters");
         }
     }
 }

@@ -59,7 +59,7 @@ internal static class Table
     public const byte ClusterRecords = 13;
 
     /// <summary>
-    /// Empty key → <see cref="IndexCounters"/>; lower-cased name of an index → <see cref="IndexValue"/>.
+    /// Empty key → <see cref="AssignedNumbers"/>; lower-cased name of an index → <see cref="IndexValue"/>.
     /// </summary>
     public const byte Indexes = 14;
 

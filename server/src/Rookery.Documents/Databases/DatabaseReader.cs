@@ -425,7 +425,7 @@ public readonly struct DatabaseReader : IDisposable
 
         using (row)
         {
-            var counters = IndexCounters.Read(row.Value);
+            var counters = AssignedNumbers.Read(row.Value, "index counters");
             return (counters.LastNumber, counters.Count);
         }
     }

@@ -175,7 +175,7 @@ internal sealed class SubscriptionOperations
             number,
             new SubscriptionProgress { Etag = StartOf(context, command, progress: 0), LowerName = lowerName }
         );
-        WriteCounters(context, new SubscriptionCounters(number, counters.Count + 1));
+        WriteCounters(context, new AssignedNumbers(number, counters.Count + 1));
         result = Result(context, OperationStatus.Created, value);
         return null;
     }
@@ -359,7 +359,7 @@ internal sealed class SubscriptionOperations
         );
     }
 
-    private static SubscriptionCounters ReadCounters(ApplyContext context)
+    private static AssignedNumbers ReadCounters(ApplyContext context)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         if (!context.Batch.TryGet(Key.WritePrefix(key, context.Database.Number, Table.Subscriptions), out var row))
@@ -369,14 +369,14 @@ internal sealed class SubscriptionOperations
 
         using (row)
         {
-            return SubscriptionCounters.Read(row.Value);
+            return AssignedNumbers.Read(row.Value, "subscription counters");
         }
     }
 
-    private static void WriteCounters(ApplyContext context, SubscriptionCounters counters)
+    private static void WriteCounters(ApplyContext context, AssignedNumbers counters)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        Span<byte> value = stackalloc byte[SubscriptionCounters.Bytes];
+        Span<byte> value = stackalloc byte[AssignedNumbers.Bytes];
         counters.Write(value);
         context.Batch.Put(Key.WritePrefix(key, context.Database.Number, Table.Subscriptions), context.Etag, value);
     }

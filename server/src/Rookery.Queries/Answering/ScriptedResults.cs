@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Text;
 using System.Text.Json;
 using Rookery.Documents.Databases;
@@ -181,7 +182,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     /// <summary>
     /// Writes the members of the result, each followed by a comma. Skips "@metadata", which the server writes.
     /// </summary>
-    private static void WriteMembers(IResultBuffer output, ReadOnlySpan<byte> json)
+    internal static void WriteMembers(IBufferWriter<byte> output, ReadOnlySpan<byte> json)
     {
         if (json.IndexOf("\"@metadata\":"u8) < 0)
         {

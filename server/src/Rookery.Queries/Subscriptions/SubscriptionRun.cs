@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Text;
-using System.Text.Json;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Schedules;
@@ -8,6 +7,7 @@ using Rookery.Documents.Stored;
 using Rookery.Indexing.Values;
 using Rookery.Json;
 using Rookery.Platform;
+using Rookery.Queries.Answering;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
@@ -97,7 +97,7 @@ public sealed class SubscriptionRun : IScriptDocuments, IWorkLimits, IDisposable
                     throw Refuse(document, "it yields no object", script.Position);
                 }
 
-                WriteMembers(
+                ScriptedResults.WriteMembers(
                     output,
                     _interpreter.TryWriteResult(out var json)
                         ? json
@@ -273,31 +273,4 @@ public sealed class SubscriptionRun : IScriptDocuments, IWorkLimits, IDisposable
                 + $"{reason}.",
             position
         );
-
-    /// <summary>
-    /// Writes the members of a result, each followed by a comma. Skips "@metadata", which the server writes.
-    /// </summary>
-    private static void WriteMembers(IBufferWriter<byte> output, ReadOnlySpan<byte> json)
-    {
-        if (json.IndexOf("\"@metadata\":"u8) < 0)
-        {
-            output.Write(json[1..^1]);
-            output.Write(json.Length == 2 ? ""u8 : ","u8);
-            return;
-        }
-
-        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = JsonLimits.MaxDepth + 1 });
-        reader.Read();
-        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
-        {
-            int start = (int)reader.TokenStartIndex;
-            bool isMetadata = reader.ValueTextEquals("@metadata"u8);
-            reader.Skip();
-            if (!isMetadata)
-            {
-                output.Write(json[start..(int)reader.BytesConsumed]);
-                output.Write(","u8);
-            }
-        }
-    }
 }

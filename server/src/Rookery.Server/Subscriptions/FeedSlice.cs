@@ -1,6 +1,7 @@
 using System.Text;
 using System.Text.Json;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Stored;
 using Rookery.Platform;
 using Rookery.Queries.Language;
 using Rookery.Queries.Subscriptions;
@@ -16,6 +17,12 @@ internal sealed class FeedSlice : IDisposable
 {
     // Documents that are read without a pause, so that a criterion that matches little yields to others.
     private const int MaxReads = 2048;
+
+    private delegate void WriteWhole<TDocument>(
+        TDocument document,
+        ResponseBuffer output,
+        ReadOnlySpan<byte> historyId
+    );
 
     private readonly ResponseBuffer _buffer = ResponseBuffer.Rent();
     private readonly BatchIncludes _includes;
@@ -98,88 +105,12 @@ internal sealed class FeedSlice : IDisposable
     }
 
     /// <summary>Adds the current document of a cursor, if it matches.</summary>
-    public bool Send(in DatabaseReader reader, DocumentCursor cursor, SubscriptionRun run)
-    {
-        int start = _buffer.Length;
-        try
-        {
-            if (!run.Matches(reader, cursor.View, cursor.Etag))
-            {
-                return false;
-            }
-
-            _buffer.Write("{\"Type\":\"Data\",\"Data\":"u8);
-            if (_sendsDocuments)
-            {
-                cursor.Write(_buffer, _historyId);
-            }
-            else
-            {
-                run.WriteSelected(reader, cursor.View, cursor.Etag, _buffer);
-            }
-
-            _buffer.Write("}"u8);
-        }
-        catch (QueryException failure)
-        {
-            _buffer.Truncate(start);
-            if (run.LackedMemory)
-            {
-                LacksMemory = true;
-                return false;
-            }
-
-            WriteFailure(run, cursor.Head, cursor.Etag, failure);
-            Count(cursor.Etag);
-            return true;
-        }
-
-        _includes.Collect(cursor.View);
-        Count(cursor.Etag);
-        return true;
-    }
+    public bool Send(in DatabaseReader reader, DocumentCursor cursor, SubscriptionRun run) =>
+        Send(reader, cursor.View, cursor.Etag, run, cursor, static (all, to, history) => all.Write(to, history));
 
     /// <summary>Adds a document, if it matches.</summary>
-    public bool Send(in DatabaseReader reader, in Document document, SubscriptionRun run)
-    {
-        int start = _buffer.Length;
-        try
-        {
-            if (!run.Matches(reader, document.View, document.Etag))
-            {
-                return false;
-            }
-
-            _buffer.Write("{\"Type\":\"Data\",\"Data\":"u8);
-            if (_sendsDocuments)
-            {
-                document.Write(_buffer, _historyId);
-            }
-            else
-            {
-                run.WriteSelected(reader, document.View, document.Etag, _buffer);
-            }
-
-            _buffer.Write("}"u8);
-        }
-        catch (QueryException failure)
-        {
-            _buffer.Truncate(start);
-            if (run.LackedMemory)
-            {
-                LacksMemory = true;
-                return false;
-            }
-
-            WriteFailure(run, document.Head, document.Etag, failure);
-            Count(document.Etag);
-            return true;
-        }
-
-        _includes.Collect(document.View);
-        Count(document.Etag);
-        return true;
-    }
+    public bool Send(in DatabaseReader reader, in Document document, SubscriptionRun run) =>
+        Send(reader, document.View, document.Etag, run, document, static (all, to, history) => all.Write(to, history));
 
     /// <inheritdoc/>
     public void Dispose()
@@ -196,12 +127,55 @@ internal sealed class FeedSlice : IDisposable
     }
 
     // The client gives the exception to the subscriber when it reads this item of the batch.
-    private void WriteFailure(
-        SubscriptionRun run,
-        in Rookery.Documents.Stored.DocumentView view,
+    private bool Send<TDocument>(
+        in DatabaseReader reader,
+        in DocumentView view,
         long etag,
-        QueryException failure
+        SubscriptionRun run,
+        TDocument document,
+        WriteWhole<TDocument> writeWhole
     )
+    {
+        int start = _buffer.Length;
+        try
+        {
+            if (!run.Matches(reader, view, etag))
+            {
+                return false;
+            }
+
+            _buffer.Write("{\"Type\":\"Data\",\"Data\":"u8);
+            if (_sendsDocuments)
+            {
+                writeWhole(document, _buffer, _historyId);
+            }
+            else
+            {
+                run.WriteSelected(reader, view, etag, _buffer);
+            }
+
+            _buffer.Write("}"u8);
+        }
+        catch (QueryException failure)
+        {
+            _buffer.Truncate(start);
+            if (run.LackedMemory)
+            {
+                LacksMemory = true;
+                return false;
+            }
+
+            WriteFailure(run, view, etag, failure);
+            Count(etag);
+            return true;
+        }
+
+        _includes.Collect(view);
+        Count(etag);
+        return true;
+    }
+
+    private void WriteFailure(SubscriptionRun run, in DocumentView view, long etag, QueryException failure)
     {
         _buffer.Write("{\"Type\":\"Data\",\"Data\":{"u8);
         run.WriteMetadata(view, etag, _buffer, isProjection: false);

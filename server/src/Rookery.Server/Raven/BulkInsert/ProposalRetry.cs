@@ -32,6 +32,37 @@ internal static class ProposalRetry
             ? RepeatAsync(consensus, command, time, cancellation)
             : consensus.ProposeAsync(command, cancellation);
 
+    /// <summary>
+    /// Proposes a command as <see cref="ProposeAsync"/> does, and encodes and proposes it anew while the node is
+    /// overloaded, for half a minute at most: for an operation that continues after its request.
+    /// </summary>
+    /// <param name="consensus">The node's consensus.</param>
+    /// <param name="encode">Encodes the command, in a cluster with an idempotency key.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="ending">Ends the operation.</param>
+    public static async Task<CommandOutcome> ProposePatientlyAsync(
+        IConsensus consensus,
+        Func<CommandBuffer> encode,
+        TimeProvider time,
+        CancellationToken ending
+    )
+    {
+        long firstAttempt = time.GetTimestamp();
+        while (true)
+        {
+            var outcome = await ProposeAsync(consensus, encode(), time, ending);
+            if (
+                outcome.Rejection is not { Kind: RejectionKind.Overloaded }
+                || time.GetElapsedTime(firstAttempt) > RetryTimeout
+            )
+            {
+                return outcome;
+            }
+
+            await Task.Delay(Pause, time, ending);
+        }
+    }
+
     private static async ValueTask<CommandOutcome> RepeatAsync(
         IConsensus consensus,
         CommandBuffer command,

@@ -30,9 +30,6 @@ internal sealed class RevisionsWork(
     private const long MaxRevisions = 16 << 10;
     private const long MaxBytes = 2 << 20;
 
-    private static readonly TimeSpan RetryTimeout = TimeSpan.FromSeconds(30);
-    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
-
     private readonly List<(byte[] Id, RevisedAction Action, long Etag)> _changes = [];
     private readonly long _startedAt = context.Time.GetTimestamp();
     private byte[]? _after; // the last id that was looked at
@@ -166,28 +163,8 @@ internal sealed class RevisionsWork(
         }
     }
 
-    private async Task<CommandOutcome> ProposeAsync(int start, int count, CancellationToken ending)
-    {
-        long firstAttempt = context.Time.GetTimestamp();
-        while (true)
-        {
-            var outcome = await ProposalRetry.ProposeAsync(
-                context.Node.Consensus,
-                Encode(start, count),
-                context.Time,
-                ending
-            );
-            if (
-                outcome.Rejection is not { Kind: RejectionKind.Overloaded }
-                || context.Time.GetElapsedTime(firstAttempt) > RetryTimeout
-            )
-            {
-                return outcome;
-            }
-
-            await Task.Delay(Pause, context.Time, ending);
-        }
-    }
+    private Task<CommandOutcome> ProposeAsync(int start, int count, CancellationToken ending) =>
+        ProposalRetry.ProposePatientlyAsync(context.Node.Consensus, () => Encode(start, count), context.Time, ending);
 
     private CommandBuffer Encode(int start, int count)
     {

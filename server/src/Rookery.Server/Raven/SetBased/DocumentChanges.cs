@@ -36,8 +36,6 @@ internal sealed class DocumentChanges(
     private const int MaxCommandBytes = 896 << 10;
 
     // How long a batch that an overloaded node refuses is retried, and the time between two attempts.
-    private static readonly TimeSpan RetryTimeout = TimeSpan.FromSeconds(30);
-    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
 
     private readonly List<byte[]> _ids = [];
     private readonly int _maxDocuments = (int)
@@ -139,28 +137,8 @@ internal sealed class DocumentChanges(
     /// Proposes a part of the batch, and retries while the node is overloaded. In a cluster the batch has an
     /// idempotency key, so that it is applied once even if the leader changes.
     /// </summary>
-    private async Task<CommandOutcome> ProposeAsync(int start, int count, CancellationToken ending)
-    {
-        long firstAttempt = context.Time.GetTimestamp();
-        while (true)
-        {
-            var outcome = await ProposalRetry.ProposeAsync(
-                context.Node.Consensus,
-                Encode(start, count),
-                context.Time,
-                ending
-            );
-            if (
-                outcome.Rejection is not { Kind: RejectionKind.Overloaded }
-                || context.Time.GetElapsedTime(firstAttempt) > RetryTimeout
-            )
-            {
-                return outcome;
-            }
-
-            await Task.Delay(Pause, context.Time, ending);
-        }
-    }
+    private Task<CommandOutcome> ProposeAsync(int start, int count, CancellationToken ending) =>
+        ProposalRetry.ProposePatientlyAsync(context.Node.Consensus, () => Encode(start, count), context.Time, ending);
 
     private CommandBuffer Encode(int start, int count)
     {
