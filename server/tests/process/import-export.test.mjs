@@ -61,7 +61,7 @@ test("Valid lines are stored, each invalid line is reported with its number, and
 })
 
 test("Pipes and devices are neither waited for nor replaced, and no file is read beyond a limit", { timeout: 60_000 }, async t => {
-  const { directory, rookery, write, count } = await setUp(t)
+  const { directory, rookery, write, count, env } = await setUp(t)
   const file = write("birds.ndjson", '{"n":1,"@metadata":{"@id":"a/1"}}\n')
   execFileSync("mkfifo", [`${file}.rookery-import`, join(directory, "pipe")])
   for (const words of [["import", ".", file], ["import", ".", file, "--resume"]]) {
@@ -80,6 +80,10 @@ test("Pipes and devices are neither waited for nor replaced, and no file is read
     assert.equal(inDirectory.code, 78, inDirectory.stderr)
     assert.match(inDirectory.stderr, /is a directory\. Name a file with --to\./)
   }
+
+  // The file is refused before the node is asked: nothing listens on this port.
+  const unasked = await command(["debug-package", "--url", "http://127.0.0.1:9", "--to", directory], { env })
+  assert.equal(unasked.code, 78, unasked.stderr)
 
   const huge = write("huge", "x")
   truncateSync(huge, 1 << 30)

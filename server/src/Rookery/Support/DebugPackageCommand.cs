@@ -78,6 +78,8 @@ internal static class DebugPackageCommand
         CancellationToken cancellation
     )
     {
+        // Before the request: a node builds one package at a time, so one that is abandoned delays the next.
+        string? named = to is null ? null : WritablePathOf(to);
         using var client = node.NewClient(Timeout);
         try
         {
@@ -95,29 +97,7 @@ internal static class DebugPackageCommand
             }
 
             ForeignAnswer.RequireStream(answer, node.Address);
-            string path = Path.GetFullPath(to ?? NameOf(answer.Content.Headers.ContentDisposition?.FileName));
-            if (Directory.Exists(path))
-            {
-                throw new AdminException($"{path} is a directory. Name a file with --to.", ExitCode.Configuration);
-            }
-
-            // The complete file is renamed to the path, which would delete a device such as /dev/null.
-            if (SpecialFile.Is(path))
-            {
-                throw new AdminException(
-                    $"{path} is a device or a pipe. Name a file with --to.",
-                    ExitCode.Configuration
-                );
-            }
-
-            if (to is null && Path.Exists(path))
-            {
-                throw new AdminException(
-                    $"{path} exists already. Name a file with --to; an existing one is replaced.",
-                    ExitCode.Configuration
-                );
-            }
-
+            string path = named ?? FreePathOf(answer.Content.Headers.ContentDisposition?.FileName);
             var body = await answer.Content.ReadAsStreamAsync(cancellation);
             long bytes = await SaveAsync(body, node.Address, path, cancellation);
             await Console.Error.WriteLineAsync(
@@ -140,6 +120,37 @@ internal static class DebugPackageCommand
                 ExitCode.Failure
             );
         }
+    }
+
+    private static string WritablePathOf(string to)
+    {
+        string path = Path.GetFullPath(to);
+        if (Directory.Exists(path))
+        {
+            throw new AdminException($"{path} is a directory. Name a file with --to.", ExitCode.Configuration);
+        }
+
+        // The complete file is renamed to the path, which would delete a device such as /dev/null.
+        if (SpecialFile.Is(path))
+        {
+            throw new AdminException($"{path} is a device or a pipe. Name a file with --to.", ExitCode.Configuration);
+        }
+
+        return path;
+    }
+
+    private static string FreePathOf(string? suggested)
+    {
+        string path = Path.GetFullPath(NameOf(suggested));
+        if (Path.Exists(path))
+        {
+            throw new AdminException(
+                $"{path} exists already. Name a file with --to; an existing one is replaced.",
+                ExitCode.Configuration
+            );
+        }
+
+        return path;
     }
 
     /// <summary>Saves the stream to a file that only its owner may read. An incomplete file is deleted.</summary>
