@@ -58,9 +58,9 @@ public sealed record SubscriptionRecord
             return "A subscription needs a name.";
         }
 
-        if (name.Any(char.IsControl) || name.Any(char.IsSurrogate))
+        if (name.Any(char.IsControl) || Encoding.UTF8.GetString(Encoding.UTF8.GetBytes(name)) != name)
         {
-            return "The name of a subscription has no control characters, and none beyond the basic plane of Unicode.";
+            return "The name of a subscription has no control characters and no half surrogate pairs.";
         }
 
         return Encoding.UTF8.GetByteCount(name) > MaxNameBytes || LowerBytes(name).Length > MaxNameBytes

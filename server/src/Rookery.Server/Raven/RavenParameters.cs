@@ -226,6 +226,9 @@ internal static class RavenParameters
     /// <summary>GET subscriptions/state.</summary>
     public static RouteParameters SubscriptionState { get; } = new("name", Consistency);
 
+    /// <summary>GET task.</summary>
+    public static RouteParameters Task { get; } = new("key", "type", "taskName", Consistency);
+
     /// <summary>POST admin/tasks/state.</summary>
     public static RouteParameters TaskState { get; } = new("key", "type", "disable", "taskName") { TakesKey = true };
 

@@ -281,6 +281,7 @@ public static class RavenRoutes
         Read(routes, context, "GET", Path, subscriptions.ListAsync).Taking(RavenParameters.Subscriptions);
         Read(routes, context, "GET", "subscriptions/state", subscriptions.StateAsync)
             .Taking(RavenParameters.SubscriptionState);
+        Read(routes, context, "GET", "task", new OngoingTaskRoute(context).AnswerAsync).Taking(RavenParameters.Task);
         var tcp = new TcpInfoRoutes(context);
         Add(routes, "GET", "/info/tcp", RouteScope.ReadOrWrite, tcp.InfoAsync).Taking(RavenParameters.TcpInfo);
         Add(routes, "GET", "/info/remote-task/tcp", RouteScope.ReadOrWrite, tcp.RemoteTaskAsync)

@@ -38,7 +38,7 @@ internal static class UnsupportedRoutes
         ("admin/ai", "AI tasks"),
         ("admin/tasks", "ongoing tasks (admin/tasks/state enables and disables subscriptions)"),
         ("tasks", "ongoing tasks"),
-        ("task", "ongoing tasks"),
+        ("task", "ongoing tasks (GET task shows subscriptions)"),
         ("replication", "replication to other clusters"),
         ("admin/replication", "replication to other clusters"),
         ("admin/configuration", "this configuration of a database"),

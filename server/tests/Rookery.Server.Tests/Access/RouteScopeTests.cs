@@ -74,6 +74,7 @@ public class RouteScopeTests(SecureServer server) : IClassFixture<SecureServer>
         "GET /databases/{database}/stats: read",
         "GET /databases/{database}/streams/docs: read",
         "GET /databases/{database}/subscriptions/state: read",
+        "GET /databases/{database}/task: read",
         "GET /databases/{database}/subscriptions: read",
         "GET /databases: read or write",
         "GET /info/remote-task/tcp: read or write",

@@ -53,7 +53,25 @@ public sealed class SubscriptionRouteTests(RunningServer server) : IClassFixture
             );
             Assert.Equal((200, 1), (answer.Status, answer.Json.GetProperty("TaskId").GetInt32()));
             Assert.Equal(disabled, (await StateAsync(db, "a")).GetProperty("Disabled").GetBoolean());
+            foreach (string which in (string[])["key=1", "taskName=A"])
+            {
+                var task = await server.SendAsync("GET", $"{db}/task?{which}&type=Subscription");
+                Assert.Equal((200, 1), (task.Status, task.Json.GetProperty("TaskId").GetInt32()));
+                Assert.Equal("a", task.Json.GetProperty("TaskName").GetString());
+                Assert.Equal("from A", task.Json.GetProperty("Query").GetString());
+                Assert.Equal(
+                    (disabled ? "Disabled" : "Enabled", "NotActive"),
+                    (
+                        task.Json.GetProperty("TaskState").GetString(),
+                        task.Json.GetProperty("TaskConnectionStatus").GetString()
+                    )
+                );
+            }
         }
+
+        (await server.SendAsync("GET", $"{db}/task?key=7&type=Subscription")).IsRefusal(400, "with the id 7");
+        (await server.SendAsync("GET", $"{db}/task?type=Subscription")).IsRefusal(400, "'key'");
+        (await server.SendAsync("GET", $"{db}/task?key=1&type=RavenEtl")).IsRefusal(501, "'RavenEtl'");
 
         (
             await server.SendAsync("POST", $"{db}/admin/tasks/state?key=0&type=Subscription&disable=true&taskName=x")
@@ -66,6 +84,16 @@ public sealed class SubscriptionRouteTests(RunningServer server) : IClassFixture
             501,
             "'Backup'"
         );
+    }
+
+    [Fact]
+    public async Task The_name_of_a_subscription_has_any_characters_but_control_characters()
+    {
+        string db = await server.CreateDatabaseAsync();
+        Assert.Equal(201, (await PutAsync(db, """{"Name":"Rooks 🐦 \uD83D\uDE21","Query":"from A"}""")).Status);
+        string name = "rooks 🐦 \uD83D\uDE21";
+        Assert.Equal("Rooks 🐦 \uD83D\uDE21", (await StateAsync(db, name)).GetProperty("SubscriptionName").GetString());
+        (await PutAsync(db, """{"Name":"a\u0007","Query":"from A"}""")).IsRefusal(400, "no control characters");
     }
 
     [Fact]

@@ -22,8 +22,22 @@ internal static class SubscriptionJson
         long connectedTicks
     )
     {
-        var serving = ServingMember.Of(record, view);
         json.WriteStartObject();
+        WriteMembers(json, http, database, record, view, connectedTicks);
+        json.WriteEndObject();
+    }
+
+    /// <summary>Writes the members of such an object.</summary>
+    public static void WriteMembers(
+        Utf8JsonWriter json,
+        HttpContext http,
+        Database database,
+        SubscriptionRecord record,
+        ClusterView view,
+        long connectedTicks
+    )
+    {
+        var serving = ServingMember.Of(record, view);
         json.WriteString("Query"u8, record.Query);
         json.WriteString(
             "ChangeVectorForNextBatchStartingPoint"u8,
@@ -44,7 +58,6 @@ internal static class SubscriptionJson
         json.WriteString("NodeTag"u8, serving?.Tag);
         json.WriteString("NodeUrl"u8, serving is null ? null : new NodeUrl(http, view.Members).Of(serving));
         json.WriteString("ResponsibleNode"u8, serving?.Tag);
-        json.WriteEndObject();
         json.WriteEndObject();
     }
 

@@ -143,20 +143,12 @@ internal sealed class SubscriptionRoutes(ServerContext context)
     }
 
     /// <summary>
-    /// POST admin/tasks/state?type=Subscription&amp;disable=…&amp;taskName=…: enables or disables a subscription. The
-    /// only ongoing task of this version.
+    /// POST admin/tasks/state?type=Subscription&amp;disable=…&amp;taskName=…: enables or disables a subscription.
     /// </summary>
     public async Task SetStateAsync(HttpContext http, Database database)
     {
         var parameters = new QueryParameters(http);
-        string type = parameters.RequiredText("type");
-        if (type is not "Subscription")
-        {
-            throw RefusedException.NotSupported(
-                $"Ongoing tasks of the type '{type}' are not supported by this version; there are subscriptions only."
-            );
-        }
-
+        OngoingTaskRoute.RequireSubscription(parameters.RequiredText("type"));
         long id = parameters.Number("key", defaultValue: 0);
         string? name = parameters.Text("taskName");
         if (id == 0 && SubscriptionRecord.NameProblem(name) is { } problem)
