@@ -32,6 +32,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
             (await GetAsync(database + "/indexes?start=1&namesOnly=true")).GetProperty("Results").GetArrayLength()
         );
         (await server.SendAsync("GET", database + "/indexes?name=None")).IsRefusal(404, "There is no index 'None'");
+        (await server.SendAsync("DELETE", database + "/indexes/errors?name=None")).IsRefusal(400, "no index 'None'");
         var afterTheLast = await GetAsync(database + "/indexes?name=Auto/Users/ByageAndname&start=1");
         Assert.Equal(0, afterTheLast.GetProperty("Results").GetArrayLength());
     }
@@ -47,7 +48,15 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         Assert.Equal("Normal", record.GetProperty("DatabaseState").GetString());
         Assert.Equal(["ByName"], record.GetProperty("Indexes").EnumerateObject().Select(static index => index.Name));
         Assert.Equal([ByAge], record.GetProperty("AutoIndexes").EnumerateObject().Select(static index => index.Name));
-        Assert.Equal("AutoMap", record.GetProperty("AutoIndexes").GetProperty(ByAge).GetProperty("Type").GetString());
+        var automatic = record.GetProperty("AutoIndexes").GetProperty(ByAge);
+        Assert.Equal("AutoMap", automatic.GetProperty("Type").GetString());
+        Assert.Equal("Users", automatic.GetProperty("Collection").GetString());
+        Assert.Equal(
+            """{"Storage":"No","Indexing":"Default","Aggregation":"None","Spatial":null,"""
+                + "\"GroupByArrayBehavior\":\"NotApplicable\",\"Suggestions\":false,\"IsNameQuoted\":false}",
+            automatic.GetProperty("MapFields").GetProperty("age").GetRawText()
+        );
+        Assert.Equal("{}", automatic.GetProperty("GroupByFields").GetRawText());
     }
 
     [Fact]

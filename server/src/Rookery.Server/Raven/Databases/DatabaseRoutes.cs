@@ -287,7 +287,14 @@ internal sealed class DatabaseRoutes(ServerContext context)
             foreach (var index in defined[isAutomatic])
             {
                 json.WritePropertyName(index.Name);
-                IndexDefinitionJson.Write(json, index);
+                if (isAutomatic)
+                {
+                    AutoIndexRecordJson.Write(json, index);
+                }
+                else
+                {
+                    IndexDefinitionJson.Write(json, index);
+                }
             }
 
             json.WriteEndObject();

@@ -55,9 +55,9 @@ internal static class IndexCommand
         return records;
     }
 
-    /// <summary>Returns the error for an unknown index: 404, as RavenDB's clients expect.</summary>
-    public static RefusedException Missing(string name) =>
-        new(StatusCodes.Status404NotFound, RavenType.IndexMissing, $"There is no index '{name}'.");
+    /// <summary>Returns the error for an unknown index: 404, as RavenDB's clients expect of most routes.</summary>
+    public static RefusedException Missing(string name, int status = StatusCodes.Status404NotFound) =>
+        new(status, RavenType.IndexMissing, $"There is no index '{name}'.");
 
     /// <summary>Returns the error for an index that is defined but not open on this node: 503.</summary>
     public static RefusedException NotOpen(ServerContext context, Database database, string name) =>

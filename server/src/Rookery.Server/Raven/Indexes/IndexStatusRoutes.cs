@@ -76,10 +76,13 @@ internal sealed class IndexStatusRoutes(ServerContext context)
             }
         );
 
-    /// <summary>DELETE indexes/errors[?name=…&amp;name=…]: deletes the errors on this node.</summary>
+    /// <summary>
+    /// DELETE indexes/errors[?name=…&amp;name=…]: deletes the errors on this node. The status for a missing index is 400:
+    /// the Node client expects a body in place of a 404.
+    /// </summary>
     public Task DeleteErrorsAsync(HttpContext http, Database database)
     {
-        foreach (var index in Find(http, database, withReplacements: true))
+        foreach (var index in Find(http, database, withReplacements: true, StatusCodes.Status400BadRequest))
         {
             context.Indexes.ClearErrors(database, index.Record.Name, index.IsReplacement);
         }
@@ -303,7 +306,12 @@ internal sealed class IndexStatusRoutes(ServerContext context)
             }
         );
 
-    private List<ShownIndex> Find(HttpContext http, Database database, bool withReplacements = false)
+    private List<ShownIndex> Find(
+        HttpContext http,
+        Database database,
+        bool withReplacements = false,
+        int missingStatus = StatusCodes.Status404NotFound
+    )
     {
         var names = new List<string>();
         foreach (var parameter in new QueryParameters(http))
@@ -314,16 +322,21 @@ internal sealed class IndexStatusRoutes(ServerContext context)
             }
         }
 
-        return Find(database, names, withReplacements);
+        return Find(database, names, withReplacements, missingStatus);
     }
 
-    private List<ShownIndex> Find(Database database, List<string> names, bool withReplacements = false)
+    private List<ShownIndex> Find(
+        Database database,
+        List<string> names,
+        bool withReplacements = false,
+        int missingStatus = StatusCodes.Status404NotFound
+    )
     {
         var matchingIndexes = ShownIndex.Named(context.Indexes, database, names, withReplacements);
         return
             names.Find(name => !matchingIndexes.Exists(index => IgnoredCase.OfNames.Equals(index.Name, name)))
                 is { } missing
-            ? throw IndexCommand.Missing(missing)
+            ? throw IndexCommand.Missing(missing, missingStatus)
             : matchingIndexes;
     }
 }
