@@ -24,7 +24,7 @@ public struct ExactSum
     private const int WholeDigits = 19;
     private const int PartDigits = 18;
     private const long PartUnits = 1_000_000_000_000_000_000; // 10 to the power of PartDigits
-    private const int UsualDigits = WholeDigits + (2 * PartDigits);
+    private const int MaxFastDigits = WholeDigits + (2 * PartDigits);
 
     // 2 to the power of 53: a double holds each whole number up to it, and divides it correctly.
     private const long MaxExactWhole = 1L << 53;
@@ -127,7 +127,7 @@ public struct ExactSum
 
     private void Add(ReadOnlySpan<byte> json, bool isSubtracted)
     {
-        Span<byte> digits = stackalloc byte[UsualDigits];
+        Span<byte> digits = stackalloc byte[MaxFastDigits];
         int count = NumberKey.Read(json, digits, out bool isNegative, out int exponent);
         bool isNegated = isNegative != isSubtracted;
         if (count == 0)
@@ -135,7 +135,7 @@ public struct ExactSum
             return;
         }
 
-        bool hasMoreDigits = json.Length > UsualDigits || exponent > WholeDigits || count - exponent > 2 * PartDigits;
+        bool hasMoreDigits = json.Length > MaxFastDigits || exponent > WholeDigits || count - exponent > 2 * PartDigits;
         if (hasMoreDigits)
         {
             var units = UnitsOf(json);

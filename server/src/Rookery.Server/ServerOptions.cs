@@ -65,8 +65,8 @@ public sealed record ServerOptions
     public bool IsObserved { get; init; }
 
     /// <summary>
-    /// Returns an HTTP client for another member's port for members, by the member's id; the caller disposes it. Null,
-    /// or a null result, if no address is known.
+    /// Returns an HTTP client for the member with the given id, connected to the port on which that member listens for
+    /// other members. The caller disposes it. Null, or a null result, if no address is known.
     /// </summary>
     public Func<string, HttpClient?>? ConnectToMember { get; init; }
 
@@ -91,7 +91,7 @@ public sealed record ServerOptions
     public int ConnectionsLimit { get; init; } = 2048;
 
     /// <summary>URL of this machine's node_exporter.</summary>
-    public Uri MachineMetrics { get; init; } = new(ServeConfiguration.UsualMachineMetrics);
+    public Uri MachineMetrics { get; init; } = new(ServeConfiguration.DefaultMachineMetrics);
 
     /// <summary>Name of the node; empty if it is in no cluster.</summary>
     public string NodeName { get; init; } = string.Empty;

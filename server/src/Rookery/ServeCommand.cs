@@ -69,7 +69,7 @@ internal static class ServeCommand
         {
             Description =
                 $"URL of this machine's node_exporter, whose metrics /metrics/machine passes on [default: "
-                + $"{ServeConfiguration.UsualMachineMetrics}].",
+                + $"{ServeConfiguration.DefaultMachineMetrics}].",
             HelpName = "URL",
         };
         var claimCodeFile = new Option<string?>("--claim-code-file")

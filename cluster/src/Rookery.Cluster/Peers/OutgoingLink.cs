@@ -51,7 +51,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
     /// For this long after the first attempt, failures to reach a member are logged only as notes, because the member
     /// may still be starting.
     /// </summary>
-    private static readonly TimeSpan UsualAbsence = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan StartPeriod = TimeSpan.FromMinutes(1);
 
     /// <summary>The maximum number of messages logged about one member between two connections.</summary>
     private const int MaxReported = 100;
@@ -229,7 +229,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
                 $"Node {_context.NameOf(_route.Node) ?? _route.Node.ToString()} was not reached at {address}"
                 + $": {attempt.Why}";
             bool isUsual =
-                !_wasReached && trouble is SocketException && _context.Time.GetElapsedTime(_startedAt) < UsualAbsence;
+                !_wasReached && trouble is SocketException && _context.Time.GetElapsedTime(_startedAt) < StartPeriod;
             if (_loggedFailures.Count < MaxReported && _loggedFailures.Add((address, attempt.Why, isUsual)))
             {
                 var log = isUsual ? _context.Notes : _context.Log;

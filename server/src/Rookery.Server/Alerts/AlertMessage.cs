@@ -24,7 +24,7 @@ internal sealed record AlertMessage(
     public const string Test = "test";
 
     // ntfy has priorities 1 to 5; 3 is the default.
-    private const int UsualPriority = 3;
+    private const int DefaultPriority = 3;
 
     private string Help => Address is null ? Alert.Help : new Uri(Address, Alert.Help).ToString();
 
@@ -80,9 +80,9 @@ internal sealed record AlertMessage(
         json.WriteString("message"u8, isFiring ? $"{Alert.Sentence} {Alert.Fix}" : Alert.Sentence);
         json.WriteNumber(
             "priority"u8,
-            isCritical ? UsualPriority + 2
-                : isFiring ? UsualPriority + 1
-                : UsualPriority
+            isCritical ? DefaultPriority + 2
+                : isFiring ? DefaultPriority + 1
+                : DefaultPriority
         );
         json.WriteStartArray("tags"u8);
         json.WriteStringValue(

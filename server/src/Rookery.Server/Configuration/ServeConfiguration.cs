@@ -23,7 +23,7 @@ public sealed record ServeConfiguration(
     public string Url => $"{(IsSecure ? "https" : "http")}://{Listen}";
 
     /// <summary>Default URL of node_exporter on Debian, when it listens on this machine only.</summary>
-    public const string UsualMachineMetrics = "http://127.0.0.1:9100/metrics";
+    public const string DefaultMachineMetrics = "http://127.0.0.1:9100/metrics";
 
     private const string Loopback = "http://127.0.0.1:8080";
     private const string Off = "off";
@@ -103,7 +103,7 @@ public sealed record ServeConfiguration(
                 settings.Peers?.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries)
                 ?? [],
             PublicUrl = ParsePublicUrl(settings.PublicUrl),
-            MachineMetrics = ParseMachineMetrics(settings.MachineMetrics ?? UsualMachineMetrics),
+            MachineMetrics = ParseMachineMetrics(settings.MachineMetrics ?? DefaultMachineMetrics),
             ClaimCodeFile = string.IsNullOrWhiteSpace(settings.ClaimCodeFile)
                 ? null
                 : Path.GetFullPath(settings.ClaimCodeFile),
@@ -189,7 +189,7 @@ public sealed record ServeConfiguration(
         && parsed.UserInfo.Length == 0
             ? parsed
             : throw new ConfigurationException(
-                $"The URL of this machine's metrics must look like {UsualMachineMetrics}, on this machine "
+                $"The URL of this machine's metrics must look like {DefaultMachineMetrics}, on this machine "
                     + $"and in plain HTTP, not like \"{url}\"."
             );
 

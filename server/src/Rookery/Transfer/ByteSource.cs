@@ -6,12 +6,12 @@ namespace Rookery.Transfer;
 /// <param name="stream">The stream.</param>
 internal sealed class ByteSource(Stream stream)
 {
-    private const int UsualBytes = 256 << 10;
+    private const int InitialBytes = 256 << 10;
 
     /// <summary>The largest window; far more than a document may have.</summary>
     public const int MaxBytes = 64 << 20;
 
-    private byte[] _window = new byte[UsualBytes];
+    private byte[] _window = new byte[InitialBytes];
     private int _start;
     private int _end;
 

@@ -51,7 +51,7 @@ public sealed class SecureServer : IAsyncLifetime
     public bool IsSecure { get; init; } = true;
 
     /// <summary>The address from which the machine's metrics are read.</summary>
-    public Uri MachineMetrics { get; init; } = new(ServeConfiguration.UsualMachineMetrics);
+    public Uri MachineMetrics { get; init; } = new(ServeConfiguration.DefaultMachineMetrics);
 
     /// <summary>The watched board; null for none.</summary>
     public BoardWatch? Board { get; init; }
