@@ -10,7 +10,7 @@ internal sealed class CoreEventReporter(RaftHost host, MemberRoster roster)
 {
     private const string Diverged =
         "This node computed other results than a majority from the same writes, so it stopped taking "
-        + "part. Keep its data for a report, and let another, empty card join in its place.";
+        + "part. Keep its data for a report, and let a node with an empty card join instead.";
 
     /// <summary>Reports the events of the last step. Under the lock.</summary>
     public void Report()

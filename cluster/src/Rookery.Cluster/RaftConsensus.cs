@@ -413,7 +413,8 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
 
     private void Begin()
     {
-        // Otherwise no snapshot could be offered to a lagging member before the next flush.
+        // Report the position of the last flush. Without it, no snapshot could be offered to a lagging member before
+        // the next flush.
         OnManifestDurable(_store.DurablePosition);
         Ticker.Tick();
         while (Host.Leadership.IsAlone && !Host.Leadership.IsReady)

@@ -20,7 +20,7 @@ internal static class FormedMember
         UnixFileMode.GroupRead | UnixFileMode.GroupWrite | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
 
     private const string Joining =
-        "This node joins the cluster that it formed with others. Until then it serves nothing.";
+        "This node joins the cluster that it formed with others, and serves nothing until it has joined.";
 
     private static readonly TimeSpan RetryInterval = TimeSpan.FromSeconds(10);
 
@@ -91,8 +91,8 @@ internal static class FormedMember
                 return true;
             }
 
-            // Joining may take until another machine is switched on again. systemd would kill a service that is not
-            // ready for that long, and delay the units after it.
+            // Joining waits until a member answers, perhaps for hours. Without this notification systemd would kill the
+            // service, and delay the units that are ordered after it.
             systemd.NotifyReady(Joining);
             using var cancellation = new CancellationTokenSource();
             var ending = stopping.ContinueWith(

@@ -136,8 +136,8 @@ public sealed class StorageEngine : IDisposable
     public string? Problem => Failure ?? (_context.Sources.Damage.Events is [var first, ..] ? first.Sentence : null);
 
     /// <summary>
-    /// Why the last flush or merge step failed, in one sentence; it should be retried after a pause. Null if both
-    /// succeeded.
+    /// Why the last flush or merge step failed, in one sentence; null if both succeeded. The caller retries the failed
+    /// step after a pause.
     /// </summary>
     public string? Failure => Memtables.Failure ?? _merge.Failure;
 

@@ -226,7 +226,8 @@ internal sealed class ApplyPipeline(
             measures.Time.ReportLogTime();
         }
 
-        // Otherwise the next request would sort the new databases, perhaps on a thread that reads a socket.
+        // Sort the new databases here. The next request would otherwise sort them, perhaps on a thread that reads a
+        // socket.
         if (index == host.Progress.ApplicableThrough)
         {
             store.Databases.SortCurrent();

@@ -246,7 +246,8 @@ internal sealed class CommitThreads
     /// clients: 2,420 writes/s without, 5,500 with). The wait ends when one proposal for each of these callers is
     /// queued, when other work is due, when the node stops, or at a time limit. The limit is a quarter of an average
     /// sync. If a write waits for another member's slow disk, the limit is a whole average sync, because that disk's
-    /// sync takes about as long. A quarter under 1 ms is never extended, because such a wait keeps a core busy.
+    /// sync takes about as long. If a quarter is under 1 ms, the thread yields instead of sleeping, which keeps a core
+    /// busy; so this wait is never extended.
     /// </summary>
     private void WaitForNextProposals()
     {

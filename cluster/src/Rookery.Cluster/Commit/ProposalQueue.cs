@@ -44,8 +44,8 @@ internal sealed class ProposalQueue
         bool isAwaitedCountReached = Interlocked.Increment(ref _count) == Volatile.Read(ref _wakeAtCount);
         if (isAwaitedCountReached)
         {
-            // Before the push, so that the journal thread wakes up while this thread pushes. If the journal thread is
-            // faster, it moves the proposals without this one, and the next write contains this one.
+            // Wake the journal thread before the push, so that it starts to run while this thread pushes. If the
+            // journal thread takes the queue before the push, the next write contains this proposal.
             lock (_gate)
             {
                 Monitor.Pulse(_gate);

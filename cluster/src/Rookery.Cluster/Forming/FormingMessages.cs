@@ -62,7 +62,9 @@ internal sealed record FormingAnswer
     /// <summary>The answerer's state.</summary>
     public required FormingStep Step { get; init; }
 
-    /// <summary>The answerer's own candidacy, or the candidacy to which it has vowed; null for none.</summary>
+    /// <summary>
+    /// Random id of the candidacy: of the answerer's own, or of the one to which it has vowed; null for none.
+    /// </summary>
     public string? Candidacy { get; init; }
 
     /// <summary>The id of the node that the answerer has vowed to; null for none.</summary>

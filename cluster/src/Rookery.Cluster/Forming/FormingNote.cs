@@ -16,7 +16,9 @@ internal sealed record FormingNote(FormingStep Step)
     /// <summary>The state of a node without a file: no vow.</summary>
     public static readonly FormingNote Open = new(FormingStep.Open);
 
-    /// <summary>The node's own candidacy, or the candidacy to which it has vowed; null for none.</summary>
+    /// <summary>
+    /// Random id of the candidacy: of the node's own, or of the one to which it has vowed; null for none.
+    /// </summary>
     public string? Candidacy { get; init; }
 
     /// <summary>The id of the candidate to which this node has vowed; null for none.</summary>
@@ -34,7 +36,9 @@ internal sealed record FormingNote(FormingStep Step)
     /// <summary>The name of an admitted node, needed once its old identity is gone.</summary>
     public string? Name { get; init; }
 
-    /// <summary>Why the node forms no cluster, in sentences.</summary>
+    /// <summary>
+    /// Why this node has stopped forming a cluster (FormingStep.Out), in sentences; null in other steps.
+    /// </summary>
     public string? Why { get; init; }
 
     /// <summary>Returns the path of the file.</summary>

@@ -117,9 +117,9 @@ public sealed class Applier : IDisposable
                 _nodeState.LastUnsteadyTicks = entry.LogTicks;
             }
 
-            // Compare-exchange values whose expiry is at or before expiryTicks are absent. An entry whose log time is
-            // not steady does not change expiryTicks. The node records expiryTicks from the first command on that
-            // needs format level 3: a command whose kind is ClusterTransaction or greater.
+            // Compare-exchange values that expire at or before expiryTicks are absent. An entry whose log time is not
+            // steady does not change expiryTicks. The node records expiryTicks once it has applied a command of format
+            // level 3 (kind ClusterTransaction or greater), because older versions cannot read the record.
             long expiryTicks = entry.IsSteady ? entry.LogTicks : _nodeState.ExpiryTicks ?? 0;
             if (_nodeState.ExpiryTicks is not null)
             {

@@ -85,8 +85,8 @@ internal sealed class DocumentOperations : IDisposable
 
         // Puts, deletes and patches copy or remove the document's lists of counters and attachments. The bytes of these
         // lists count against the budget of the entry.
-        bool deletes = operation.Kind == OperationKind.Delete;
-        if (DocumentRows.Charge(context, LowerId, previous, deletes, operation.Content.Length) is { } tooLarge)
+        bool isDelete = operation.Kind == OperationKind.Delete;
+        if (DocumentRows.Charge(context, LowerId, previous, isDelete, operation.Content.Length) is { } tooLarge)
         {
             result = default;
             return tooLarge with { DocumentId = Encoding.UTF8.GetString(Id) };
@@ -337,8 +337,8 @@ internal sealed class DocumentOperations : IDisposable
         out OperationResult result
     )
     {
-        // The script may copy slightly more bytes than the budget has left. So a script that exceeds the budget is
-        // refused by Charge, whose message gives the right reason, and not with "too many steps".
+        // The script may copy slightly more bytes than the budget has left. If it does, Charge refuses the command and
+        // gives the right reason. Without the margin, the script would end with "too many steps".
         const int BytesBeyondBudget = 1024;
         _patches.CopiedBytesLeft = context.Patches.CopiedBytesLeft + BytesBeyondBudget;
 
@@ -450,7 +450,7 @@ internal sealed class DocumentOperations : IDisposable
             result.Status,
             new DocumentParts { Counters = _counters.Stored, Attachments = view.Attachments }
         );
-        // High says that the group stored the document anew, because the names of its counters changed.
+        // The group stored the document again, because the names of its counters changed. High records this.
         result = result with
         {
             Etag = stored.Etag,

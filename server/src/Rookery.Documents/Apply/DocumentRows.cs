@@ -83,11 +83,11 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
 
         var collectionCounters = context.Collection(collection);
         string collectionText = collectionCounters.TextOf(collection);
-        var ofRevisions = revisions.Replace(context, lowerId, previous, content, collection, parts.Counters);
+        var revisionState = revisions.Replace(context, lowerId, previous, content, collection, parts.Counters);
         var head =
-            parts.IsEmpty && ofRevisions.IsEmpty
+            parts.IsEmpty && revisionState.IsEmpty
                 ? _head.AsSpan(0, StoredDocument.WriteHead(_head, id, context.LogTicks, expiresAtTicks))
-                : WriteHead(id, context.LogTicks, expiresAtTicks, parts, ofRevisions);
+                : WriteHead(id, context.LogTicks, expiresAtTicks, parts, revisionState);
         long length = head.Length + content.Length;
         if (previous.Exists)
         {
@@ -125,7 +125,7 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
             Etag = etag,
             LastModifiedTicks = context.LogTicks,
             Collection = collectionText,
-            High = ofRevisions.IsEmpty
+            High = revisionState.IsEmpty
                 ? 0
                 : OperationResult.HasRevisions
                     | (parts.Attachments.IsEmpty ? 0 : OperationResult.HasAttachments)
@@ -147,7 +147,7 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
         var view = previous.Head;
         var collectionCounters = context.Collection(view.Collection);
         string collectionText = collectionCounters.TextOf(view.Collection);
-        bool isMoved = revisions.Delete(context, lowerId, previous);
+        bool revisionKeepsContents = revisions.Delete(context, lowerId, previous);
         PreviousVersion.Remove(context, previous, collectionCounters, key);
         database.Counters.Documents--;
         database.Counters.LastDocumentEtag = etag;
@@ -155,7 +155,7 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
         PreviousVersion.PutTombstone(context, view, isMove: false, key);
         values.RemoveGuard(context, lowerId);
         CounterOperations.RemoveAll(context, view);
-        var attachments = new AttachmentList(isMoved ? default : view.Attachments);
+        var attachments = new AttachmentList(revisionKeepsContents ? default : view.Attachments);
         while (attachments.TryRead(out var attachment))
         {
             ContentRows.Release(context, attachment.Hash, attachment.Size);
@@ -200,7 +200,7 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
         long lastModifiedTicks,
         long expiresAtTicks,
         scoped in DocumentParts parts,
-        ReadOnlySpan<byte> ofRevisions
+        ReadOnlySpan<byte> revisionState
     )
     {
         _longHead.Clear();
@@ -213,7 +213,7 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
             {
                 Counters = parts.Counters,
                 Attachments = parts.Attachments,
-                Revisions = ofRevisions,
+                Revisions = revisionState,
             }
         );
         return _longHead.WrittenMemory.Span;

@@ -22,8 +22,8 @@ public sealed class NodeBackup : IDisposable
     private readonly JournalReader _journal;
     private readonly string _checkpoint; // directory of the hard links
 
-    // (last index, last etag, contents that cannot be read) => heading of the manifest
-    private readonly Func<long, long, IReadOnlyCollection<string>, string> _headingThrough;
+    // Makes the heading of the manifest from the last index, the last etag and the contents that cannot be read.
+    private readonly Func<long, long, IReadOnlyCollection<string>, string> _makeHeading;
     private readonly byte[] _buffer = new byte[BackupPiece.MaxBytes];
     private readonly NodeStore _store;
     private readonly IDisposable _contentsHold;
@@ -39,7 +39,7 @@ public sealed class NodeBackup : IDisposable
         IIoRecorder io,
         JournalReader journal,
         string checkpoint,
-        Func<long, long, IReadOnlyCollection<string>, string> headingThrough
+        Func<long, long, IReadOnlyCollection<string>, string> makeHeading
     )
     {
         _store = store;
@@ -48,7 +48,7 @@ public sealed class NodeBackup : IDisposable
         _io = io;
         _journal = journal;
         _checkpoint = checkpoint;
-        _headingThrough = headingThrough;
+        _makeHeading = makeHeading;
     }
 
     /// <summary>Begins a backup. Call it on the thread of background work, or before that thread runs.</summary>
@@ -78,7 +78,7 @@ public sealed class NodeBackup : IDisposable
         JournalReader? journal = null;
         try
         {
-            // An earlier backup whose hard links could not be deleted at its end leaves them.
+            // Deletes hard links that an earlier backup failed to delete.
             RemoveCheckpoint(disk, checkpoint);
             journal = store.Journal.Read();
             var start = store.Time.GetUtcNow();
@@ -104,7 +104,7 @@ public sealed class NodeBackup : IDisposable
         }
     }
 
-    /// <summary>Deletes the hard links of a backup that did not end, if any.</summary>
+    /// <summary>Deletes a directory of hard links to files of the node, if it exists.</summary>
     internal static void RemoveCheckpoint(IDisk disk, string checkpoint)
     {
         if (!disk.Exists(checkpoint))
@@ -141,10 +141,10 @@ public sealed class NodeBackup : IDisposable
             }
         }
 
-        // The contents follow the entries: each content that an entry names is durable then, and is not deleted before
-        // the backup ends. The rows are compared with the files twice. The comparison before the copy also finds a
-        // content that is missing now and is uploaded again too late for the backup. The comparison after the copy
-        // includes the rows of entries that were not applied before.
+        // The contents follow the entries: by now, each content that an entry of the backup names is durable, and no
+        // content is deleted before the backup ends. The rows are compared with the files twice. Before the copy,
+        // because a missing content may be uploaded again after the copy has passed it. After the copy, because the
+        // rows of further entries exist only then.
         FindUnreadable();
         foreach (
             var file in ContentBackup.Write(
@@ -164,7 +164,7 @@ public sealed class NodeBackup : IDisposable
         FindUnreadable();
         yield return new BackupPiece(
             BackupPieceKind.End,
-            Encoding.UTF8.GetBytes(_headingThrough(_throughIndex, _throughEtag, DescribeUnreadable()))
+            Encoding.UTF8.GetBytes(_makeHeading(_throughIndex, _throughEtag, DescribeUnreadable()))
         );
     }
 
@@ -179,12 +179,13 @@ public sealed class NodeBackup : IDisposable
         }
         finally
         {
-            // Only now, because the next backup uses the same directory. It deletes what remains there.
+            // The next backup uses the same directory, so it may begin only after the deletion. It deletes what
+            // remains.
             _store.IsBackupRunning = false;
         }
     }
 
-    // Finds the contents that rows name and that the backup lacks, or has with damage.
+    // Finds the contents that rows name and that are missing from the backup or damaged in it.
     private void FindUnreadable()
     {
         foreach (var database in _store.Databases.All)
@@ -195,7 +196,10 @@ public sealed class NodeBackup : IDisposable
 
     private string[] DescribeUnreadable()
     {
-        var names = _store.Databases.All.ToDictionary(static one => one.Number, static one => one.Name);
+        var names = _store.Databases.All.ToDictionary(
+            static database => database.Number,
+            static database => database.Name
+        );
         return
         [
             .. _unreadable
@@ -206,7 +210,7 @@ public sealed class NodeBackup : IDisposable
 
     private static BackupPiece FileNamed(string name) => new(BackupPieceKind.File, Encoding.UTF8.GetBytes(name));
 
-    // Read before the runs, because a segment is not recycled while the reader pins it.
+    // Called before the runs are read: the entries pin segments of the journal, and the runs pin nothing.
     private IEnumerable<ReadOnlyMemory<byte>> ReadFrames()
     {
         var pending = new ArrayBufferWriter<byte>(BackupPiece.MaxBytes);

@@ -127,10 +127,10 @@ public readonly ref struct SetConfigurationCommand
 /// <summary>A document in a <see cref="CommandKind.RunSchedule"/>.</summary>
 public readonly ref struct ScheduledDocument
 {
-    /// <summary>Etag of the version; any other version is kept.</summary>
+    /// <summary>Etag of the version to change. A document that has another etag by now is left unchanged.</summary>
     public long Etag { get; init; }
 
-    /// <summary>The time of the row that named the document, in UTC ticks.</summary>
+    /// <summary>The time at which the document is due according to its row in the schedule, in UTC ticks.</summary>
     public long DueTicks { get; init; }
 
     /// <summary>The lower-cased id.</summary>

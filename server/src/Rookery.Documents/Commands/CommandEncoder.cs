@@ -253,7 +253,7 @@ public static class CommandEncoder
     }
 
     /// <summary>
-    /// Encodes the begin of a new history of a database (<see cref="HistoryId"/>). The change vectors of the earlier
+    /// Encodes the start of a new history of a database (<see cref="HistoryId"/>). The change vectors of the earlier
     /// history then match no document.
     /// </summary>
     /// <param name="database">The database's number.</param>

@@ -334,8 +334,8 @@ public sealed class NodeStore : IDisposable
         }
         catch (DiskException)
         {
-            // A segment that could not be deleted is out of use anyway, and the next start deletes it. The flush itself
-            // did not fail.
+            // The journal no longer uses a segment that it failed to delete, and the next start deletes the file. The
+            // flush itself did not fail.
         }
 
         DurablePositionAdvanced?.Invoke(DurablePosition);

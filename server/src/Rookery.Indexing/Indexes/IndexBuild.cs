@@ -21,21 +21,21 @@ internal sealed class IndexBuild
     public IndexBuild(Database database, IEnumerable<RunningIndex> indexes)
     {
         using var reader = database.OpenReader();
-        (_database, _historyId, StartEtag) = (database, Encoding.ASCII.GetBytes(database.HistoryId), reader.Sequence);
+        _database = database;
+        _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
+        StartEtag = reader.Sequence;
         Total = reader.ReadStatistics().Documents;
         Indexes = [.. indexes];
     }
 
     private IndexBuild(IndexBuild other, RunningIndex index)
     {
-        (_database, _historyId, StartEtag, Total, Walked, _afterId) = (
-            other._database,
-            other._historyId,
-            other.StartEtag,
-            other.Total,
-            other.Walked,
-            [.. other._afterId]
-        );
+        _database = other._database;
+        _historyId = other._historyId;
+        _afterId = [.. other._afterId];
+        StartEtag = other.StartEtag;
+        Total = other.Total;
+        Walked = other.Walked;
         Indexes = [index];
     }
 
@@ -65,7 +65,7 @@ internal sealed class IndexBuild
     /// <summary>Reads some documents and feeds them to the indexes.</summary>
     /// <param name="options">Bounds the documents and bytes of one step.</param>
     /// <param name="pendingBytes">Bytes that an index may buffer before it writes. The step ends when an index has
-    /// buffered as many.</param>
+    /// buffered this many.</param>
     /// <param name="read">Number of documents read.</param>
     /// <returns>Whether all documents are read.</returns>
     public bool Step(IndexFeederOptions options, long pendingBytes, out long read)
@@ -103,16 +103,16 @@ internal sealed class IndexBuild
                 }
             }
 
-            _afterId = KeepId(lowerId);
+            _afterId = CopyId(lowerId);
         }
 
         Walked += read;
         return false;
     }
 
-    // Remembers the id of each document read, because the document may be the last of the step. Reuses the array if
-    // possible, to avoid an allocation for each document.
-    private byte[] KeepId(ReadOnlySpan<byte> lowerId)
+    // Copies the id of a document, because the document may be the last of the step. Reuses the array of the previous
+    // id if the lengths are equal, so that few documents allocate one.
+    private byte[] CopyId(ReadOnlySpan<byte> lowerId)
     {
         if (_afterId.Length == lowerId.Length)
         {
@@ -123,7 +123,7 @@ internal sealed class IndexBuild
         return lowerId.ToArray();
     }
 
-    /// <summary>Returns whether one of the indexes has buffered as much as an index may before it writes.</summary>
+    /// <summary>Returns whether one of the indexes has buffered so much that it must write.</summary>
     /// <param name="indexes">The indexes.</param>
     /// <param name="pendingBytes">The bound, in bytes.</param>
     public static bool IsFull(List<RunningIndex> indexes, long pendingBytes)

@@ -403,7 +403,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         _group.AddRange(_indexes.Where(index => index.Position == position && IsFollowing(index)));
         if (_group.Count == 0)
         {
-            return true; // its indexes were paused or reset meanwhile; another position may have a turn
+            // The indexes at this position were paused or reset meanwhile. The next step chooses another position.
+            return true;
         }
 
         long limit = _indexes

@@ -47,11 +47,11 @@ internal sealed class FieldEntryWriter
             }
 
             entry.Add(MappedField.PresenceOf(i), MappedField.AnyValue);
-            WriteUses(i, document, entry);
+            WriteExactValuesAndWords(i, document, entry);
         }
     }
 
-    private void WriteUses(int field, in QueriedDocument document, IndexEntry entry)
+    private void WriteExactValuesAndWords(int field, in QueriedDocument document, IndexEntry entry)
     {
         if (_fields[field].HasExactValues)
         {

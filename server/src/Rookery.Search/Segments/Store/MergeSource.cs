@@ -11,7 +11,10 @@ internal sealed class MergeSource
     private const int WordBits = 64;
     private readonly int[] _deadBefore;
 
-    /// <summary>Creates a source. The caller later calls <see cref="SegmentHandle.Release"/> of its handle.</summary>
+    /// <summary>
+    /// Creates a source, and holds the segment's handle. The caller calls <see cref="SegmentHandle.Release"/> after the
+    /// merge.
+    /// </summary>
     /// <param name="segment">The segment.</param>
     /// <param name="firstEntry">The number of its first live entry in the new segment.</param>
     public MergeSource(HeldSegment segment, int firstEntry)
