@@ -57,7 +57,7 @@ is_fresh() { # DATABASE: whether all its indexes are up to date
 }
 
 # Prints the CPU time of the indexing thread. Without a waiting request and with an unknown board temperature, that
-# thread sleeps three quarters of the time, so elapsed time is no measure.
+# thread sleeps three quarters of the time, so elapsed time is not a measure.
 indexing_cpu_seconds() {
   local task
   for task in /proc/"$ROOKERY_PID"/task/*; do

@@ -93,7 +93,7 @@ revoked_fingerprints() { # FILE
     line=${line%"${line##*[![:space:]]}"}
     [[ -n $line ]] || continue
     [[ $line =~ ^[0-9a-f]{64}$ ]] ||
-      fail "$1: '$line' is no fingerprint, which is 64 digits and letters a to f. Print it by: openssl pkey -pubin -in KEY.pem -outform DER | sha256sum | cut -d' ' -f1"
+      fail "$1: '$line' is not a fingerprint, which is 64 digits and letters a to f. Print it by: openssl pkey -pubin -in KEY.pem -outform DER | sha256sum | cut -d' ' -f1"
     echo "$line"
   done <"$1"
 }

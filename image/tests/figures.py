@@ -147,7 +147,7 @@ def tuning(directory: Path) -> None:
 
 def pages(directory: Path) -> None:
     """Boots the card's root with the kernel and modules of the Debian packages named by KERNEL."""
-    packages = os.environ.get("KERNEL", "").split() or sys.exit("KERNEL='linux-base-…-arm64-16k_….deb linux-binary-… linux-modules-…' is missing; they are no part of the image: fetch them from Debian")
+    packages = os.environ.get("KERNEL", "").split() or sys.exit("KERNEL='linux-base-…-arm64-16k_….deb linux-binary-… linux-modules-…' is missing; they are not part of the image: fetch them from Debian")
     subprocess.run(["bash", "-euo", "pipefail", "-c", f"""
 export ARCH=arm64; . image/lib.sh
 unshare --mount -- bash -euo pipefail -c '

@@ -153,7 +153,7 @@ class Etc(unittest.TestCase):
         self.assertTrue((self.directory / "drop").read_text().endswith(" rookery-image\n"))
 
     def test_a_directory_of_the_machine_over_a_file_or_link_of_the_release_is_listed(self):
-        # What the link names on the running system is no part of the release.
+        # What the link names on the running system is not part of the release.
         outside = self.directory / "outside"
         outside.mkdir()
         (outside / "x.conf").write_text("of the running system")

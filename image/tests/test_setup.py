@@ -50,7 +50,7 @@ class TheFile(unittest.TestCase):
         self.assertEqual(self.problems_of(shipped), [])
         uncommented = "\n".join(line[1:] if line.startswith("#") and not line.startswith("# ") else line for line in shipped.splitlines())
         problems = self.problems_of(uncommented)
-        # The example key is no valid key, and the example secrets are refused because they are public. All other
+        # The example key is not a valid key, and the example secrets are refused because they are public. All other
         # examples are valid.
         self.assertEqual([problem.split(":")[0] for problem in problems], ["ssh.keys", "cluster.claim-code", "cluster.phrase"])
         for secret in (settings.EXAMPLE_CLAIM_CODE, settings.EXAMPLE_PHRASE):
@@ -156,10 +156,10 @@ class TheFile(unittest.TestCase):
         self.assertEqual([network.ssid for network in parsed.wifi_networks], ["b"])
 
     def test_covering_a_secret_keeps_the_length_and_structure_of_the_text(self):
-        text = 'passphrase = "a\\"bé"\n"passphrase" = "q"\n{ passphrase=\'x\' }\n# passphrase is no value\ntoken = "t"'
+        text = 'passphrase = "a\\"bé"\n"passphrase" = "q"\n{ passphrase=\'x\' }\n# passphrase is not a value\ntoken = "t"'
         covered = settings.without_secrets(text, "passphrase")
         self.assertEqual(len(covered.encode()), len(text.encode()))
-        self.assertEqual(covered, 'passphrase = "******"\n"passphrase" = "*"\n{ passphrase=\'*\' }\n# passphrase is no value\ntoken = "t"')
+        self.assertEqual(covered, 'passphrase = "******"\n"passphrase" = "*"\n{ passphrase=\'*\' }\n# passphrase is not a value\ntoken = "t"')
 
 
 class TheMachine(Directory):

@@ -99,7 +99,7 @@ class Signing(unittest.TestCase):
             described = subprocess.run(command, capture_output=True, text=True, check=False)
             for result in (described, self.lib(f"revoked_fingerprints {revoked} >{self.directory}/list")):
                 self.assertEqual(result.returncode, 1, line)
-                self.assertIn(f"'{line}' is no fingerprint", result.stderr)
+                self.assertIn(f"'{line}' is not a fingerprint", result.stderr)
             self.assertEqual(described.stdout, "")
 
     def test_the_list_of_an_image_has_fingerprints_alone(self):

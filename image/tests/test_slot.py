@@ -460,7 +460,7 @@ class Machine(WithBundles):
 
     def test_an_update_whose_revoked_keys_include_a_text_that_is_no_fingerprint_is_refused(self):
         for listed in (["a" * 64, f"{'a' * 64}  -"], ["A" * 64], ["a" * 64 + "\n"], [7], "a" * 64, None):
-            self.expect_refusal("install", "which is no fingerprint of a key. It was not installed", bundle=self.make_bundle(revoked=listed))
+            self.expect_refusal("install", "which is not a fingerprint of a key. It was not installed", bundle=self.make_bundle(revoked=listed))
         self.assertEqual(self.state, SlotState("a"))
         self.assertFalse((self.directory / "revoked-update-keys").exists())
 

@@ -237,7 +237,7 @@ class InventoryModule(BaseInventoryPlugin):
                     % (path, name, ", ".join(sorted(RESERVED)))
                 )
             if usable_address(str(address)) is None:
-                raise AnsibleParserError("%s: the seed %s is at '%s', which is no IP address. Host names are not accepted." % (path, name, address))
+                raise AnsibleParserError("%s: the seed %s is at '%s', which is not an IP address. Host names are not accepted." % (path, name, address))
         return {str(name): str(address) for name, address in seeds.items()}
 
     def _announced(self):

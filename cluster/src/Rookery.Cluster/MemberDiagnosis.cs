@@ -69,7 +69,7 @@ internal sealed class MemberDiagnosis(
     /// </summary>
     private string? WhyRemoved(ConsensusState state) =>
         state.WasRemoved || (state.Leader.IsNone && MajorityDisownsThisNode(state.Configuration))
-            ? "This node is no member of its cluster any more. Stop it, and let it join anew with an empty data "
+            ? "This node is not a member of its cluster any more. Stop it, and let it join anew with an empty data "
                 + "directory and a token of `rookery cluster token create`."
             : null;
 
@@ -98,8 +98,8 @@ internal sealed class MemberDiagnosis(
                     : "the other member may run an old card. Keep the data of both, and look on both, with "
                         + "`rookery export`, for what was stored last before the card was changed: how much "
                         + "each has proves nothing if an old card served since.";
-            return $"No leader is known here, and {NameList.Of(disowning)} {verb} that this node is no member of the "
-                + $"cluster. That alone does not prove that it was removed: {advice}";
+            return $"No leader is known here, and {NameList.Of(disowning)} {verb} that this node is not a member of "
+                + $"the cluster. That alone does not prove that it was removed: {advice}";
         }
 
         var refusing = answers
@@ -177,7 +177,7 @@ internal sealed class MemberDiagnosis(
             .FirstOrDefault(static candidate => candidate.Attempt is not null);
         return stranger.Attempt is null
             ? string.Empty
-            : $" Where {roster.NameAndTagOf(stranger.Voter)} was, a node that is no member answers: "
+            : $" Where {roster.NameAndTagOf(stranger.Voter)} was, a node that is not a member answers: "
                 + $"{stranger.Attempt.Why} If "
                 + $"the cluster was recovered without this node (`rookery cluster recover`), this node's data are "
                 + $"those of the old cluster. Keep them until nothing is missing from the new one, and let this node "

@@ -256,7 +256,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     /// this returns.
     /// </summary>
     /// <exception cref="UnappliedDamageException">A committed entry needs a row that cannot be read.</exception>
-    /// <exception cref="DataFormatException">There is no network, and this node is no member of its log: the format
+    /// <exception cref="DataFormatException">There is no network, and this node is not a member of its log: the format
     /// file belongs to another node.</exception>
     /// <exception cref="IOException">The journal cannot be written or read.</exception>
     public static RaftConsensus Open(NodeStore store, ConsensusOptions options)

@@ -29,8 +29,8 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Records contact with the sender of a message and returns its progress; null when the sender is no peer, or when
-    /// an earlier start of its store sent the message.
+    /// Records contact with the sender of a message and returns its progress; null when the sender is not a peer, or
+    /// when an earlier start of its store sent the message.
     /// </summary>
     public Progress? RecordContact(in Message message)
     {

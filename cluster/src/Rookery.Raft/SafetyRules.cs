@@ -168,7 +168,7 @@ internal class SafetyRules
 
     /// <summary>
     /// Whether a time becomes the cluster's time: when a majority of synchronised clocks confirms it, or when a
-    /// majority agrees on it and it is no jump. Boards without a battery-backed clock may all boot in 1970 or 2080.
+    /// majority agrees on it and it is not a jump. Boards without a battery-backed clock may all boot in 1970 or 2080.
     /// </summary>
     public virtual bool MayAdoptTime(bool isConfirmed, bool agrees, bool isNear) => isConfirmed || (agrees && isNear);
 

@@ -96,7 +96,7 @@ public static class Linearizability
     /// </summary>
     private sealed class Search
     {
-        // The place of the list's head, which is no event.
+        // The place of the list's head, which is not an event.
         private const int Head = 0;
 
         private readonly List<Operation> _operations;

@@ -89,7 +89,7 @@ public static class ListAppends
         return (
             from read in ReadsOf(transactions)
             where !IsPrefix(read.Read.Elements, lists[read.Read.Key])
-            select $"{transactions[read.Reader]} read a {read.Read.Key} that is no beginning of its longest version"
+            select $"{transactions[read.Reader]} read a {read.Read.Key} that is not a beginning of its longest version"
         ).FirstOrDefault();
     }
 

@@ -27,7 +27,7 @@ export class NamespacedCluster {
     cluster.#home = temporaryDirectory(test)
     cluster.#network = await Network.create(test)
     cluster.members = []
-    // Replaced and removed nodes are no members, but end with the test too.
+    // Replaced and removed nodes are not members, but end with the test too.
     cluster.started = new Set()
     cluster.everStarted = []
     afterwards(test, () => Promise.all([...cluster.started].map(node => node.kill())))

@@ -68,8 +68,8 @@ describe("the file", () => {
   })
 
   it.each([
-    ["no JSON", "hello", "This is no JSON: choose a file that this page exported, or an answer of /debug/io."],
-    ["another JSON", "[1]", "This file is no IO timeline: choose one that this page exported, or an answer of /debug/io."],
+    ["no JSON", "hello", "This is not JSON: choose a file that this page exported, or an answer of /debug/io."],
+    ["another JSON", "[1]", "This file is not an IO timeline: choose one that this page exported, or an answer of /debug/io."],
     [
       "a newer version",
       JSON.stringify({ ...fileOf({ count: 10 }), Version: 2 }),
@@ -98,7 +98,7 @@ describe("the file", () => {
       `Node 1 of this file: "Events", row 2: "DurationMicroseconds" is not as it should be.`,
     ],
     ["Covered", [[1]], `Node 1 of this file: "Covered" needs a list of [from, until].`],
-    ["RollUps", 7, `Node 1 of this file: "RollUps" is no list.`],
+    ["RollUps", 7, `Node 1 of this file: "RollUps" is not a list.`],
     ["History", null, `Node 1 of this file: "History" needs Columns and Rows.`],
   ])("names the place where %s is wrong", (name, wrong, sentence) => {
     const broken = fileOf({ count: 10 })

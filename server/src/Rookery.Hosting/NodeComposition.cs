@@ -73,7 +73,9 @@ internal static class NodeComposition
         var (configuration, log) = (setting.Configuration, setting.Log);
         if (configuration.Peers.FirstOrDefault(static address => !MemberAddress.IsValid(address)) is { } invalidAddress)
         {
-            throw new ConfigurationException($"\"{invalidAddress}\" is no address of a member. {MemberAddress.Rule}");
+            throw new ConfigurationException(
+                $"\"{invalidAddress}\" is not an address of a member. {MemberAddress.Rule}"
+            );
         }
 
         if (configuration.PublicUrl is { } url && !MemberAddress.IsClientUrl(url))
@@ -81,7 +83,7 @@ internal static class NodeComposition
             // Not refused, because a node without other members does hand it to clients.
             log.LogWarning(
                 LogEvents.ClusterTrouble,
-                "The URL by which clients reach this node, {Url}, has a host that is no host name or IP address, so "
+                "The URL by which clients reach this node, {Url}, has a host that is not a host name or IP address, so "
                     + "other members do not hand it to clients.",
                 url
             );
@@ -121,7 +123,7 @@ internal static class NodeComposition
     }
 
     /// <summary>Opens the data.</summary>
-    /// <exception cref="ConfigurationException">Another process uses the directory, or it is no data directory of a
+    /// <exception cref="ConfigurationException">Another process uses the directory, or it is not a data directory of a
     /// node.</exception>
     public static Node OpenNode(
         NodeSetting setting,

@@ -58,7 +58,7 @@ public static class Payload
     }
 
     /// <summary>
-    /// Returns the length of the content of an encoded payload; -1 if the bytes are no payload. Checks the envelope,
+    /// Returns the length of the content of an encoded payload; -1 if the bytes are not a payload. Checks the envelope,
     /// not the checksum.
     /// </summary>
     public static int ContentLength(ReadOnlySpan<byte> encoded)

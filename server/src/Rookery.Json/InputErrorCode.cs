@@ -21,7 +21,7 @@ public enum InputErrorCode : byte
     /// <summary>A backslash that does not start a JSON escape.</summary>
     InvalidEscape,
 
-    /// <summary>A \u escape that is half of a surrogate pair, which is no character.</summary>
+    /// <summary>A \u escape that is half of a surrogate pair, which is not a character.</summary>
     LoneSurrogate,
 
     /// <summary>A number that does not follow JSON's grammar.</summary>

@@ -66,7 +66,7 @@ public sealed class GzipInputStream : ReadOnlyStream
     }
 
     /// <summary>Reads decompressed bytes.</summary>
-    /// <exception cref="TrailingBytesException">Bytes that are no gzip follow the last member.</exception>
+    /// <exception cref="TrailingBytesException">Bytes that are not gzip follow the last member.</exception>
     /// <exception cref="InvalidDataException">The input is damaged or incomplete.</exception>
     public override int Read(Span<byte> buffer)
     {

@@ -11,7 +11,7 @@ namespace Rookery.Server;
 /// </summary>
 /// <remarks>
 /// Kestrel does not show the header as it was sent. It only lets a server choose the encoding by which it decodes a
-/// header, so this one decodes every byte that is no digit to a character that Kestrel refuses with 400.
+/// header, so this one decodes every byte that is not a digit to a character that Kestrel refuses with 400.
 /// </remarks>
 internal sealed class StrictContentLength : Encoding
 {

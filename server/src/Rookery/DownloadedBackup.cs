@@ -17,7 +17,7 @@ internal sealed class DownloadedBackup : IAsyncDisposable
     }
 
     /// <summary>Opens a file and checks that it begins as a backup does.</summary>
-    /// <exception cref="BackupException">The file is no backup of this format.</exception>
+    /// <exception cref="BackupException">The file is not a backup of this format.</exception>
     public static async Task<DownloadedBackup> OpenAsync(string path, CancellationToken cancellation)
     {
         var backup = new DownloadedBackup(path, InputFile.Open(path));
@@ -30,7 +30,7 @@ internal sealed class DownloadedBackup : IAsyncDisposable
         {
             await backup.DisposeAsync();
             throw new BackupException(
-                $"{path} is no backup that this version of Rookery reads. Name a file that \"Back up now\" of the "
+                $"{path} is not a backup that this version of Rookery reads. Name a file that \"Back up now\" of the "
                     + "dashboard downloaded, and use the `rookery` of that node's version or a newer one."
             );
         }
@@ -48,7 +48,7 @@ internal sealed class DownloadedBackup : IAsyncDisposable
         {
             // The messages of BackupWire are about a connection, not about a file.
             throw new BackupException(
-                $"{_path} is no complete backup: it ends too early, or bytes of it changed. Download another one."
+                $"{_path} is not a complete backup: it ends too early, or bytes of it changed. Download another one."
             );
         }
     }

@@ -45,10 +45,10 @@ test("A file is checked in the browser, and a damaged or short one is refused", 
   const damaged = Buffer.from(backup)
   damaged[Math.floor(damaged.length / 2)] ^= 1
   await offer("damaged.rookery-backup", damaged)
-  await page.getByText("damaged.rookery-backup is no complete backup.").waitFor()
+  await page.getByText("damaged.rookery-backup is not a complete backup.").waitFor()
   assert.equal(await page.getByText("arrived as it was sent:").count(), 0)
   await offer("short.rookery-backup", backup.subarray(0, backup.length - 3))
-  await page.getByText("short.rookery-backup is no complete backup. The backup ends before it is complete.").waitFor()
+  await page.getByText("short.rookery-backup is not a complete backup. The backup ends before it is complete.").waitFor()
 })
 
 /** CRC-32C, bit by bit. */

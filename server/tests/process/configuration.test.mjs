@@ -99,7 +99,7 @@ test("A data directory that is a file is refused", async t => {
   refused(await run("serve", "--data", file, "--listen", `http://127.0.0.1:${await freePort()}`), new RegExp(file))
 })
 
-test("Every command ends with 78 for a missing path, for a path that is no directory, and for impossible values", async t => {
+test("Every command ends with 78 for a missing path, for a path that is not a directory, and for impossible values", async t => {
   const directory = temporaryDirectory(t)
   const [file, none] = ["file", "none"].map(name => join(directory, name))
   writeFileSync(file, "")
@@ -186,9 +186,9 @@ test("A wrong option, size, address or configuration file is refused, and the me
   refused(await run("serve", "--data", directory, "--listen", "127.0.0.1:80"), /127\.0\.0\.1:80/)
   refused(await run("serve", "--data", directory, "--listen", "https://127.0.0.1:8443"), /https:/)
   refused(await run("serve", "--data", join(directory, "data"), "--listen", "http://192.0.2.7:8080", "--insecure"), /192\.0\.2\.7/)
-  refused(await run("serve", "--data", join(directory, "data"), "--peers", "10.0.0.2:9443,10.0.0.3"), /"10\.0\.0\.3" is no address of a member/)
+  refused(await run("serve", "--data", join(directory, "data"), "--peers", "10.0.0.2:9443,10.0.0.3"), /"10\.0\.0\.3" is not an address of a member/)
   writeFileSync(file, JSON.stringify({ data: join(directory, "data"), peers: "nowhere" }))
-  refused(await run("serve", "--config", file), /"nowhere" is no address/)
+  refused(await run("serve", "--config", file), /"nowhere" is not an address/)
   refused(await run("serve", "--data", directory, "--lisen", "x"), /--lisen/)
 })
 

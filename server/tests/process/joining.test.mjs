@@ -60,7 +60,7 @@ test("nodes join by tokens, wrong joins are refused with advice, and the authori
   await refused(78, /holds files that are not Rookery's/, "join", joinToken, "--data", at("photos"))
   await refused(78, /is pi-1 of this cluster already/, "join", joinToken, "--data", at("a"))
 
-  await refused(78, /"my pi:9443" is no address at which members could reach this node/, "join", joinToken, "--data", at("b"), "--address", "my pi:9443")
+  await refused(78, /"my pi:9443" is not an address at which members could reach this node/, "join", joinToken, "--data", at("b"), "--address", "my pi:9443")
   await refused(78, /--address pi-2:8443 is the address for clients, by --public-url/, "join", joinToken, "--data", at("b"), "--address", "pi-2:8443", "--public-url", "https://pi-2:8443")
   const joined = await run("cluster", "join", joinToken, "--data", at("b"), ...asPi2, "--json")
   assert.equal(joined.code, 0, joined.stderr)
@@ -101,7 +101,7 @@ test("nodes join by tokens, wrong joins are refused with advice, and the authori
 
   assert.equal((await run("cluster", "init", "--data", at("other"), "--name", "other", "--node-name", "pi-9")).code, 0)
   writeFileSync(join(at("other"), "notes.txt"), "x")
-  await refused(78, /is pi-9 of another cluster, other \(.*\), and .*\/other\/notes\.txt is no file of a node that was never used\. Nothing was changed\./, "join", tokenOfSecond, "--data", at("other"))
+  await refused(78, /is pi-9 of another cluster, other \(.*\), and .*\/other\/notes\.txt is not a file of a node that was never used\. Nothing was changed\./, "join", tokenOfSecond, "--data", at("other"))
 
   const rotated = await run("cluster", "ca", "rotate", "--url", second.url)
   assert.equal(rotated.code, 0, rotated.stderr)
@@ -301,10 +301,10 @@ test("Unfinished joins, removed nodes and impossible requests are answered with 
   assert.match(replaced.stderr, /The cluster refuses its old card from now on\. Keep the card until you are sure that no data are missing, and empty its data directory before you use it again\..*\n.*first receives all data, and then votes if a voter is missing/)
   third = NodeProcess.start({ data: at("c"), port: ports[2], credentials: credentials() })
   t.after(() => third.kill())
-  await until(() => third.request("GET", "/readyz").then(({ status, text }) => status === 503 && /is no member of its cluster any more/.test(text), () => false))
+  await until(() => third.request("GET", "/readyz").then(({ status, text }) => status === 503 && /is not a member of its cluster any more/.test(text), () => false))
   const status = await run("status", "--data", at("c"))
   assert.equal(status.code, 1)
-  assert.match(status.stdout, /^Not ready: This node is no member of its cluster any more\. Stop it, and let it join anew with an empty data directory[^\n]*\n$/, "no state of the cluster that removed it is shown")
+  assert.match(status.stdout, /^Not ready: This node is not a member of its cluster any more\. Stop it, and let it join anew with an empty data directory[^\n]*\n$/, "no state of the cluster that removed it is shown")
   await third.terminate()
 
   // A node writes cluster/halted, as the test does below, when it finds that a rule of consensus was broken.

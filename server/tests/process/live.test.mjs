@@ -146,7 +146,7 @@ test("The newest lines of a level are printed, and then all new ones", { timeout
   assert.deepEqual(texts(following), ["line 1000", "line 1001", "line 1002", "line 1003"])
 })
 
-test("Where stdout is no terminal the view is printed once, without control sequences", async t => {
+test("Where stdout is not a terminal the view is printed once, without control sequences", async t => {
   const { rookery } = await setUp(t)
   const { code, stdout, stderr } = await rookery("top")
   assert.equal(code, 0, stderr)

@@ -116,7 +116,7 @@ test("the last of three members becomes a new cluster, which refuses nodes of th
 
   nodes.b = NodeProcess.start({ data: at("b"), port: ports.b })
   t.after(() => nodes.b.kill())
-  await until(() => /was not signed by this cluster's authority: the other side is no member of this cluster/.test(nodes.b.log + nodes.a.log))
+  await until(() => /was not signed by this cluster's authority: the other side is not a member of this cluster/.test(nodes.b.log + nodes.a.log))
   assert.deepEqual((await listing(nodes.a)).Members.map(member => member.Name), ["a"])
   await nodes.b.kill()
 

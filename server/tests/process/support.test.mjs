@@ -176,7 +176,7 @@ test("journald gets each line with its severity and number as fields, and stderr
   await node.terminate()
 })
 
-test("A file that is no debug package is refused, and a missing node or file is named", async t => {
+test("A file that is not a debug package is refused, and a missing node or file is named", async t => {
   const file = join(temporaryDirectory(t), "x.tar.gz")
   writeFileSync(file, "no archive")
   const broken = await run("debug-package", "show", file)

@@ -28,13 +28,13 @@ public sealed class PeerCertificateRule(IReadOnlyList<X509Certificate2> authorit
     {
         if (presented is null)
         {
-            return PeerVerdict.Refused("The other side presented no certificate: it is no member of a cluster.");
+            return PeerVerdict.Refused("The other side presented no certificate: it is not a member of a cluster.");
         }
 
         if (AuthorityChain.WhyRefused(presented, authorities, UsageOf(role), now: null) is { } reason)
         {
             return PeerVerdict.Refused(
-                $"The certificate of {SubjectOf(presented)} {reason}: the other side is no member of this cluster."
+                $"The certificate of {SubjectOf(presented)} {reason}: the other side is not a member of this cluster."
             );
         }
 

@@ -41,7 +41,7 @@ public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses
             RandomNumberGenerator.GetBytes(SecretBytes)
         );
 
-    /// <summary>Parses a token; false when the text is no token or is damaged.</summary>
+    /// <summary>Parses a token; false when the text is not a token or is damaged.</summary>
     public static bool TryParse(string text, [NotNullWhen(true)] out JoinToken? token)
     {
         token = null;

@@ -39,7 +39,7 @@ internal sealed class MemberAdmission(
         {
             return mustBeRecorded
                 ? new PeerRefusal(
-                    $"Node {hello.NodeId} is no member of this cluster (any more), according to the records of "
+                    $"Node {hello.NodeId} is not a member of this cluster (any more), according to the records of "
                         + $"the member that refuses it. `rookery status` on the refused node says whether most members "
                         + $"refuse it, and what to do then.",
                     PeerRefusalKind.NoMember

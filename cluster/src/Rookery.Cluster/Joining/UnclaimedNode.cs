@@ -155,7 +155,7 @@ public static class UnclaimedNode
         string? foreign = disk.List(directory).FirstOrDefault(static name => !IsOfUnusedNode(name));
         if (foreign is not null)
         {
-            return $"{Path.Join(directory, foreign)} is no file of a node that was never used";
+            return $"{Path.Join(directory, foreign)} is not a file of a node that was never used";
         }
 
         if (store is null)

@@ -82,7 +82,7 @@ public sealed class ClusterMember : IAsyncDisposable
     /// </summary>
     public string? FormingStatus => _forming?.Status;
 
-    /// <summary>Whether the node is a voter; null in diagnosis mode or when it is no member.</summary>
+    /// <summary>Whether the node is a voter; null in diagnosis mode or when it is not a member.</summary>
     public bool? IsVoter =>
         _consensus is { } consensus
         && consensus.ReadState().Configuration is { } members

@@ -279,7 +279,7 @@ public sealed class MembershipService(
             return await RemoveSelfAsync(member, forwardsLeft, cancellationToken);
         }
 
-        var removed = await ChangeAsync(member, MemberChange.Removed, "is no member any more", cancellationToken);
+        var removed = await ChangeAsync(member, MemberChange.Removed, "is not a member any more", cancellationToken);
         return removed.Status == StatusCodes.Status200OK
             ? await ForgetAsync(member, removed, cancellationToken)
             : removed;
@@ -341,7 +341,7 @@ public sealed class MembershipService(
         return rejection is null
             ? removed
             : Unavailable(
-                $"{member.Record.Name} is no member any more, but its record is still there: "
+                $"{member.Record.Name} is not a member any more, but its record is still there: "
                     + $"{rejection.Message} Remove it again."
             );
     }

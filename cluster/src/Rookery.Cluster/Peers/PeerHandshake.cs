@@ -18,12 +18,12 @@ internal static class PeerHandshake
 
     /// <summary>Reads the other end's hello.</summary>
     /// <exception cref="EndOfStreamException">The stream ended.</exception>
-    /// <exception cref="PeerProtocolException">The packet is no hello.</exception>
+    /// <exception cref="PeerProtocolException">The packet is not a hello.</exception>
     public static async Task<PeerHello> ReadHelloAsync(PacketReader reader, CancellationToken cancellationToken) =>
         ParseHello(await ReadAsync(reader, cancellationToken));
 
     /// <summary>
-    /// Reads the answer to a hello: the other end's hello, or a refusal. The refusal of a node that is no member is
+    /// Reads the answer to a hello: the other end's hello, or a refusal. The refusal of a node that is not a member is
     /// followed by a hello, so that this end can check the refusing node.
     /// </summary>
     /// <exception cref="PeerRefusedException">The other end refuses this one without a hello.</exception>

@@ -87,12 +87,12 @@ public sealed record PeerHello
     }
 
     /// <summary>Reads a hello.</summary>
-    /// <exception cref="PeerProtocolException">The bytes are no hello, or one of another version.</exception>
+    /// <exception cref="PeerProtocolException">The bytes are not a hello, or one of another version.</exception>
     internal static PeerHello Read(ReadOnlySpan<byte> body)
     {
         if (body.Length < sizeof(uint) || BinaryPrimitives.ReadUInt32LittleEndian(body) != Magic)
         {
-            throw new PeerProtocolException("What came is no hello of a member.");
+            throw new PeerProtocolException("What came is not a hello of a member.");
         }
 
         var reader = new WireReader(body);

@@ -11,7 +11,7 @@ internal static class PeerHttp
 {
     /// <summary>
     /// The header that carries a member's hello. The certificate proves the node's id; the hello shows that the node is
-    /// no old copy.
+    /// not an old copy.
     /// </summary>
     public const string HelloHeader = "Rookery-Hello";
 

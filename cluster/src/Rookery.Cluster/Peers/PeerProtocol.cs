@@ -83,7 +83,9 @@ internal enum PacketKind : byte
     /// <summary>Like <see cref="Refusal"/>, and the other end's data must never participate again.</summary>
     RefusalForGood = 9,
 
-    /// <summary>Like <see cref="Refusal"/>, because the other end is no member. The sender's hello follows.</summary>
+    /// <summary>
+    /// Like <see cref="Refusal"/>, because the other end is not a member. The sender's hello follows.
+    /// </summary>
     RefusalOfNoMember = 10,
 
     /// <summary>

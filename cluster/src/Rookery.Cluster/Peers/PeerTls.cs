@@ -18,7 +18,8 @@ internal static class PeerTls
     /// <param name="protocol">The protocol to negotiate (ALPN).</param>
     /// <param name="cancellationToken">Cancels the attempt.</param>
     /// <returns>The stream, which the caller disposes, and the random id of the node that answered.</returns>
-    /// <exception cref="PeerProtocolException">The other end is no member, or does not speak the protocol.</exception>
+    /// <exception cref="PeerProtocolException">The other end is not a member, or does not speak the
+    /// protocol.</exception>
     /// <exception cref="SocketException">The address does not accept connections.</exception>
     public static async Task<(SslStream Stream, string Proven)> ConnectAsync(
         string address,

@@ -248,7 +248,7 @@ public sealed class ClusterRecovery : IDisposable
                     CultureInfo.InvariantCulture,
                     $"{memberStore.Store.Place} is an old copy of {memberStore.Store.Name}: it was started "
                         + $"{memberStore.Starts} times, but {by} has already seen start {recorded}. Members refuse it, "
-                        + $"so it is no voter, and what was acknowledged after it was made is not on it."
+                        + $"so it is not a voter, and what was acknowledged after it was made is not on it."
                 ),
             };
     }

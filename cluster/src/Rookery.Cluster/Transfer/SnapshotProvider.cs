@@ -21,7 +21,7 @@ internal sealed class SnapshotProvider(RaftHost host, NodeStore store)
         if (host.Progress.IsBlocked || (store.DurablePosition.Index < through && host.Leadership.Leader != host.Self))
         {
             throw new StateTransferException(
-                "This node does not offer its state, because it cannot apply committed entries, or is no leader "
+                "This node does not offer its state, because it cannot apply committed entries, or is not a leader "
                     + "and lags behind the member that asks. Ask the leader."
             );
         }

@@ -94,7 +94,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
         }
 
         Assert.Contains(
-            "letters.txt is no file of a node that was never used",
+            "letters.txt is not a file of a node that was never used",
             Begin(disk, FormedJoin.Find(disk, Directory)!),
             StringComparison.Ordinal
         );

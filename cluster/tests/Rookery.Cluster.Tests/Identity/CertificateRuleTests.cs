@@ -35,7 +35,7 @@ public sealed class CertificateRuleTests
         using var impostor = Create();
         using var leaf = SignNode(impostor);
         Assert.Equal(
-            "The other side presented no certificate: it is no member of a cluster.",
+            "The other side presented no certificate: it is not a member of a cluster.",
             RuleOf(authority).Judge(null, PeerRole.Client).Refusal
         );
         Assert.Equal(

@@ -41,7 +41,7 @@ public sealed class MemberAdmissionTests
     [Fact]
     public void A_node_that_was_removed_is_refused() =>
         Assert.Equal(
-            "Node gone is no member of this cluster (any more), according to the records of the "
+            "Node gone is not a member of this cluster (any more), according to the records of the "
                 + "member that refuses it. `rookery status` on the refused node says whether most members refuse it, "
                 + "and what to do then.",
             Judge(HelloOf("gone", startNumber: 1))
@@ -86,7 +86,7 @@ public sealed class MemberAdmissionTests
         );
         hasCaughtUp = true;
         Assert.Contains(
-            "is no member of this cluster (any more)",
+            "is not a member of this cluster (any more)",
             admission.Refuse(HelloOf("replacement", startNumber: 1))!.Sentence,
             StringComparison.Ordinal
         );

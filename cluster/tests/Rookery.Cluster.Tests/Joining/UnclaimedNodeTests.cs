@@ -166,7 +166,7 @@ public sealed class UnclaimedNodeTests
         FoundCluster();
         Serve(static _ => { }, isFlushed: false);
         _disk.WriteNew($"{Directory}/{name}", "x"u8);
-        AssertKept($"/data/{name} is no file of a node that was never used");
+        AssertKept($"/data/{name} is not a file of a node that was never used");
     }
 
     /// <summary>Damage may hide the record that names the owner.</summary>

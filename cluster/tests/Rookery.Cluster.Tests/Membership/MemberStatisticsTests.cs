@@ -127,7 +127,7 @@ public sealed class MemberStatisticsTests
             ),
         ];
         Assert.Contains(
-            "Where a (A) was, a node that is no member answers: The certificate of CN=a was not signed by this "
+            "Where a (A) was, a node that is not a member answers: The certificate of CN=a was not signed by this "
                 + "cluster's authority",
             cluster.C.Consensus!.ReadCluster().Trouble,
             StringComparison.Ordinal

@@ -122,7 +122,7 @@ public sealed class MembershipServiceTests
         cluster.C.Kill();
         string removed = Order(cluster, MemberOrder.Remove, "c");
         Assert.Contains(
-            "c is no member any more. Two members vote: when either is off, nothing is written.",
+            "c is not a member any more. Two members vote: when either is off, nothing is written.",
             removed,
             StringComparison.Ordinal
         );
@@ -159,7 +159,7 @@ public sealed class MembershipServiceTests
         var answer = Ask(cluster, cluster.A, MemberOrder.Remove, "a");
         Assert.True(answer.Status == 200, answer.Text);
         Assert.StartsWith(
-            "a led, so it handed leadership over first. b leads now. a is no member any more.",
+            "a led, so it handed leadership over first. b leads now. a is not a member any more.",
             answer.Text,
             StringComparison.Ordinal
         );

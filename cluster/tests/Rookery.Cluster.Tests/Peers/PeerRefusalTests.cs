@@ -155,7 +155,7 @@ public sealed class PeerRefusalTests : IDisposable
     {
         await using var a = await StartAsync("A1");
         a.Admission.Kind = PeerRefusalKind.NoMember;
-        a.Admission.Refused["B2"] = "Node B2 is no member of this cluster (any more).";
+        a.Admission.Refused["B2"] = "Node B2 is not a member of this cluster (any more).";
         var hello = TestMember.Hello("B2");
         var dialer = new PeerDialer(
             hello,
@@ -210,12 +210,12 @@ public sealed class PeerRefusalTests : IDisposable
         await using var a = await StartAsync("A1");
         await using var b = await StartAsync("B2");
         a.Admission.Kind = PeerRefusalKind.NoMember;
-        a.Admission.Refused["B2"] = "Node B2 is no member of this cluster (any more).";
+        a.Admission.Refused["B2"] = "Node B2 is not a member of this cluster (any more).";
         MakePeers(a, b);
         var refused = new PeerAnswer(
             Members.IdOf("A1"),
             LetsIn: false,
-            new PeerRefusal("Node B2 is no member of this cluster (any more).", PeerRefusalKind.NoMember)
+            new PeerRefusal("Node B2 is not a member of this cluster (any more).", PeerRefusalKind.NoMember)
         );
         await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers) == refused, "B knows of the refusal");
         Assert.Null(Assert.Single(a.Network.Answers).Refusal);
@@ -235,7 +235,7 @@ public sealed class PeerRefusalTests : IDisposable
         await using (var a = await StartAsync("A1"))
         {
             a.Admission.Kind = PeerRefusalKind.NoMember;
-            a.Admission.Refused["B2"] = "Node B2 is no member of this cluster (any more).";
+            a.Admission.Refused["B2"] = "Node B2 is not a member of this cluster (any more).";
             MakePeers(a, b);
             await Eventually.HoldsAsync(
                 () => Assert.Single(b.Network.Answers).Refusal is not null,
@@ -389,7 +389,7 @@ public sealed class PeerRefusalTests : IDisposable
         if (knowsNobody)
         {
             old.Admission.Kind = PeerRefusalKind.NoMember;
-            old.Admission.Refused["B2"] = "Node B2 is no member of this cluster (any more).";
+            old.Admission.Refused["B2"] = "Node B2 is not a member of this cluster (any more).";
         }
 
         b.Admission.Kind = PeerRefusalKind.ForGood;

@@ -104,7 +104,7 @@ public sealed class HostReadinessTests
         cluster.Change(MemberChange.Removed, cluster.C);
         cluster.RunFor(milliseconds: 1_000);
         Assert.StartsWith(
-            "This node is no member of its cluster any more.",
+            "This node is not a member of its cluster any more.",
             cluster.C.Consensus!.ReadCluster().Unready,
             StringComparison.Ordinal
         );
@@ -136,12 +136,12 @@ public sealed class HostReadinessTests
             RefusalBy(cluster.B, PeerRefusalKind.NoMember),
         ];
         Assert.StartsWith(
-            "This node is no member of its cluster any more.",
+            "This node is not a member of its cluster any more.",
             cluster.C.Consensus!.ReadCluster().Trouble,
             StringComparison.Ordinal
         );
         Assert.StartsWith(
-            "This node is no member of its cluster any more.",
+            "This node is not a member of its cluster any more.",
             cluster.C.Consensus!.ReadCluster().Unready,
             StringComparison.Ordinal
         );
@@ -189,7 +189,7 @@ public sealed class HostReadinessTests
             cluster.C.Peers!.Answers = answers;
             var statistics = cluster.C.Consensus!.ReadCluster();
             Assert.Matches(
-                "^No leader is known here, and .* that this node is no member of the cluster. .* Keep its data",
+                "^No leader is known here, and .* that this node is not a member of the cluster. .* Keep its data",
                 statistics.Trouble
             );
             Assert.DoesNotContain("empty", statistics.Trouble, StringComparison.Ordinal);

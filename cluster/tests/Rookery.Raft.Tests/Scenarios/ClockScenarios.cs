@@ -95,7 +95,7 @@ internal static class ClockScenarios
         Assert.True(world.ErrorOf(1) < TimeSpan.FromMinutes(1), "the cluster's time continues as before");
         world.SetClockToTrueTime(isSure: false, 3);
         world.AdvanceTimeOfAll(seconds: 1);
-        Assert.True(world[1].Core!.ReadClock(world.Now).IsSure, "two clocks agree, and their time is no jump");
+        Assert.True(world[1].Core!.ReadClock(world.Now).IsSure, "two clocks agree, and their time is not a jump");
     }
 
     private static void TimeComesLate(ScriptedWorld world)

@@ -22,7 +22,7 @@ internal static class ElectionScenarios
         ),
         new(
             "empty-quorum",
-            "an empty set of voters is no majority",
+            "an empty set of voters is not a majority",
             "an empty set is a quorum",
             "a node without voters does not lead",
             EmptyQuorum

@@ -130,7 +130,7 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
             case "state":
                 return Grouped(World.Ids.Select(id => (id, TranscriptText.Of(World[id]))));
             default:
-                throw new InvalidDataException($"'{verb}' is no command of a transcript.");
+                throw new InvalidDataException($"'{verb}' is not a command of a transcript.");
         }
 
         return [];

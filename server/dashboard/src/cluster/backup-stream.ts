@@ -80,7 +80,7 @@ export class BackupCheck {
   private begin(): number {
     if (this.hasBegun) return 0
     const text = new TextDecoder().decode(this.held.subarray(0, Preamble.length))
-    if (!Preamble.startsWith(text.slice(0, Preamble.length))) throw new Error("This is no backup that this version of Rookery reads.")
+    if (!Preamble.startsWith(text.slice(0, Preamble.length))) throw new Error("This is not a backup that this version of Rookery reads.")
     if (this.held.length < Preamble.length) return 0
     this.hasBegun = true
     return Preamble.length

@@ -186,7 +186,7 @@ function CheckFile() {
       found.value = { ...contents, name: file.name }
     } catch (failure) {
       if (control.signal.aborted) return
-      trouble.value = `${file.name} is no complete backup. ${failure instanceof Error ? failure.message : ""}`
+      trouble.value = `${file.name} is not a complete backup. ${failure instanceof Error ? failure.message : ""}`
     }
 
     state.value = null

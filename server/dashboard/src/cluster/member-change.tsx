@@ -6,7 +6,7 @@ const words: Record<MemberChange, { title: (name: string) => string; verb: strin
     title: (name) => `Remove ${name}?`,
     verb: "Remove",
     what: (name) =>
-      `${name} is no member any more, and the cluster refuses the data on its card. It can return only with an empty data directory and a new token. If another person may have its card, replace the certificate authority afterwards.`,
+      `${name} is not a member any more, and the cluster refuses the data on its card. It can return only with an empty data directory and a new token. If another person may have its card, replace the certificate authority afterwards.`,
   },
   promote: {
     title: (name) => `Let ${name} vote?`,

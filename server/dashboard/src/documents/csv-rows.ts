@@ -47,7 +47,7 @@ export class CsvRows {
     const rows: CsvRow[] = []
     for (const sign of text) {
       if (++this.length > LongestRow)
-        throw new Error(`Row ${this.number} is longer than 8 MiB: a quotation mark is not closed, or this is no CSV.`)
+        throw new Error(`Row ${this.number} is longer than 8 MiB: a quotation mark is not closed, or this is not CSV.`)
       if (this.isQuoted) {
         if (sign === '"') this.isQuoted = false
         else this.value += sign
@@ -92,7 +92,7 @@ export class CsvRows {
   }
 }
 
-/** An empty line is no row, and neither are the separators that spreadsheets write below the last row. */
+/** An empty line is not a row, and neither are the separators that spreadsheets write below the last row. */
 function isRow({ values }: CsvRow): boolean {
   return values.some(({ text, isQuoted }) => text !== "" || isQuoted)
 }

@@ -215,7 +215,7 @@ export class CsvColumns {
 /** The column with the id of a projection's document. Under `@id`, an import would replace the whole document. */
 const ProjectedId = "id()"
 
-/** Returns the first row. All names are quoted, which tells an import that unquoted values are no texts. */
+/** Returns the first row. All names are quoted, which tells an import that unquoted values are not texts. */
 export function csvHead(names: readonly string[]): string {
   return `${names.map(quoted).join(",")}\r\n`
 }

@@ -143,7 +143,7 @@ export function withoutEnvelope(
 
     if (line === "" || line.startsWith('{"Stats":')) return ""
     // Without this line, the rest would look complete.
-    throw new Error(`The node sent a line that is no result: ${line.slice(0, 200)}`)
+    throw new Error(`The node sent a line that is not a result: ${line.slice(0, 200)}`)
   }
   const check = (said: Statistics | null) => {
     if (said === null) throw new Error("The node sent no statistics before the results. Try again.")

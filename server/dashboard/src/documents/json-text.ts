@@ -124,7 +124,7 @@ export function compact(text: string, node: Node): string {
   return node.items ? `[${node.items.map((item) => compact(text, item)).join(",")}]` : text.slice(node.start, node.end)
 }
 
-/** Returns the value of a member; undefined if it is missing, or if the node is no object. */
+/** Returns the value of a member; undefined if it is missing, or if the node is not an object. */
 export function memberOf(node: Node | undefined, name: string): Node | undefined {
   return node?.members?.find((member) => member.name === name)?.value
 }
@@ -274,11 +274,11 @@ class Reader {
     const number = NumberText.exec(this.text)?.[0]
     if (number) {
       this.at += number.length
-      if (/[\w.]/.test(this.text[this.at] ?? "")) this.fail(`This is no number of JSON: ${this.text.slice(start, this.at + 1)}`, start)
+      if (/[\w.]/.test(this.text[this.at] ?? "")) this.fail(`This is not a number of JSON: ${this.text.slice(start, this.at + 1)}`, start)
       return { kind: "number", start, end: this.at }
     }
 
-    if (word) return this.fail(`${this.found()} is no value; texts stand in double quotes.`)
+    if (word) return this.fail(`${this.found()} is not a value; texts stand in double quotes.`)
     return this.fail(
       this.text[start] === "'" ? "Texts stand in double quotes, not in single ones." : `${this.found()} stands where a value must stand.`,
     )

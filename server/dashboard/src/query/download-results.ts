@@ -66,7 +66,7 @@ async function* itemsOf(lines: Blob, signal: AbortSignal): AsyncGenerator<{ text
 
 function itemOf(text: string): { text: string; node: Node } {
   const { node, fault } = parseJson(text)
-  if (fault) throw new Error(`The node sent a result that is no JSON: ${fault.message}`)
+  if (fault) throw new Error(`The node sent a result that is not JSON: ${fault.message}`)
   return { text, node }
 }
 

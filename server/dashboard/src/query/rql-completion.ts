@@ -185,7 +185,7 @@ function clauseOf(before: Token[]): string {
   return word?.text.toLowerCase() === "offset" ? "limit" : (word?.text.toLowerCase() ?? "")
 }
 
-/** Formats a path for RQL. Steps that are no plain words get quotes: `address.'street name'`. */
+/** Formats a path for RQL. Steps that are not plain words get quotes: `address.'street name'`. */
 function fieldInRql(path: string): string {
   return path
     .split(".")

@@ -1,6 +1,6 @@
 import type { Highlighter, Stretch } from "../documents/highlight"
 
-/** A token of a query. White space is no token. */
+/** A token of a query. White space is not a token. */
 export interface Token {
   kind: "word" | "text" | "number" | "parameter" | "sign" | "comment"
   start: number
@@ -146,7 +146,7 @@ export function withoutUpdate(text: string): string {
   return `${text.slice(0, update.start)}${close ? text.slice(close.end) : ""}`.trim()
 }
 
-/** Formats a name for RQL: in quotes if it is no plain word. */
+/** Formats a name for RQL: in quotes if it is not a plain word. */
 export function nameInRql(name: string): string {
   return /^@?[\p{L}_][\p{L}\p{N}_]*$/u.test(name) && !KeywordSet.has(name.toLowerCase()) ? name : textInRql(name)
 }

@@ -54,10 +54,10 @@ export function SignIn() {
   )
 }
 
-/** Signs in. If the text is no token, or the token is unknown, throws an error that says what to do. */
+/** Signs in. If the text is not a token, or the token is unknown, throws an error that says what to do. */
 async function signInByToken(token: string): Promise<void> {
   if (!/^rookery_\S+$/.test(token.trim())) {
-    throw new Error("This is no token: one begins with rookery_ and has no spaces. Paste the whole line of its file.")
+    throw new Error("This is not a token: one begins with rookery_ and has no spaces. Paste the whole line of its file.")
   }
 
   try {

@@ -47,7 +47,7 @@ export function fromFile(text: string): NodeStore[] {
   try {
     content = JSON.parse(text)
   } catch {
-    throw new Error("This is no JSON: choose a file that this page exported, or an answer of /debug/io.")
+    throw new Error("This is not JSON: choose a file that this page exported, or an answer of /debug/io.")
   }
 
   if (!isObject(content)) throw new Error(notOurs())
@@ -116,12 +116,12 @@ function toRows(columns: NodeStore["events"]): Rows {
 
 function fromNode(given: unknown, place: number): NodeStore {
   const where = `Node ${place + 1} of this file`
-  if (!isObject(given)) throw new Error(`${where} is no object.`)
+  if (!isObject(given)) throw new Error(`${where} is not an object.`)
   const store = begin(given)
   store.addEvents(rowsOf(given.Events, `${where}: "Events"`, EventColumnNames))
   store.addSlowEvents(rowsOf(given.SlowEvents, `${where}: "SlowEvents"`, EventColumnNames))
   for (const [from, to] of spansOf(given.Covered, `${where}: "Covered"`)) store.covered.add(from, to)
-  if (!Array.isArray(given.RollUps)) throw new Error(`${where}: "RollUps" is no list.`)
+  if (!Array.isArray(given.RollUps)) throw new Error(`${where}: "RollUps" is not a list.`)
   given.RollUps.forEach((level: unknown, index: number) => {
     const path = `${where}: "RollUps" ${index + 1}`
     const rows = rowsOf(level, path, RollUpColumnNames)
@@ -213,7 +213,7 @@ function wordOf(value: unknown, fallback: string): string {
 }
 
 function notOurs(): string {
-  return "This file is no IO timeline: choose one that this page exported, or an answer of /debug/io."
+  return "This file is not an IO timeline: choose one that this page exported, or an answer of /debug/io."
 }
 
 function pairs(bounds: readonly number[]): Spans {

@@ -15,7 +15,7 @@ import { LaneHeight, LinesHeight, TrackCanvas } from "./track-canvas"
 interface TrackProps {
   stage: Stage
   store: NodeStore
-  /** Name of the file if it is no live node. */
+  /** Name of the file if it is not a live node. */
   source?: string
   trouble?: Signal<string>
   /** Increases when the store has new data. */

@@ -70,7 +70,7 @@ test("A fault has its line, its column and a message", () => {
     column: 3,
     message: "',' or '}' must follow the member; '\"' stands here.",
   })
-  expect(faultAt('{\n  "a": nul\n}')).toEqual({ line: 2, column: 8, message: "'nul' is no value; texts stand in double quotes." })
+  expect(faultAt('{\n  "a": nul\n}')).toEqual({ line: 2, column: 8, message: "'nul' is not a value; texts stand in double quotes." })
   expect(faultAt('{"a": "b')).toEqual({ line: 1, column: 7, message: "The closing quote is missing." })
   expect(faultAt('{"a":1,}')).toEqual({ line: 1, column: 8, message: "A comma stands before '}'; JSON has none there." })
   expect(faultAt("[]")).toEqual({ line: 1, column: 1, message: "A document is an object: { … }." })
@@ -95,7 +95,7 @@ test("Formatting twice changes nothing, and empty objects and arrays stay on one
   expect(node && layOut(once, node)).toBe(once)
 })
 
-test("Formatting does not change a text that is no JSON", () => {
+test("Formatting does not change a text that is not JSON", () => {
   expect(formatJson('{"a": ')).toBe('{"a": ')
 })
 

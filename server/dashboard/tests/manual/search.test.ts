@@ -22,7 +22,7 @@ test("All words must occur, in upper or lower case, singular or plural", () => {
   expect(placesOf("  ")).toEqual([])
 })
 
-test("A search text is no regular expression", () => {
+test("A search text is not a regular expression", () => {
   expect(placesOf("(.*").length).toBeLessThan(5)
   expect(placesOf("--data").length).toBeGreaterThan(0)
 })

@@ -98,7 +98,7 @@ export async function answerAdmin({ request, url, read, send, refuse, scenario }
     case "DELETE /admin/cluster/nodes":
       if (!named) return refuse(404, `There is no member '${name}'.`)
       members.splice(members.indexOf(named), 1)
-      return send(200, { Message: `${name} is no member any more.` })
+      return send(200, { Message: `${name} is not a member any more.` })
     case "POST /admin/cluster/nodes/promote":
     case "POST /admin/cluster/nodes/demote":
       if (!named) return refuse(404, `There is no member '${name}'.`)

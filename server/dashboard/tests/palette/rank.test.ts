@@ -32,7 +32,7 @@ test("A help page is found by a word of its headings", () => {
   expect(titles("reduce")).toEqual(["Help: Define an index"])
 })
 
-test("The search text is no regular expression", () => {
+test("The search text is not a regular expression", () => {
   expect(titles("orders/1-a")).toEqual(["Documents: orders/1-A"])
   expect(titles("(.*")).toEqual([])
 })

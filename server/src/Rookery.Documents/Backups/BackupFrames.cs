@@ -53,7 +53,7 @@ internal static class BackupFrames
         if (!head.AsSpan(0, Preamble.Length).SequenceEqual(Preamble))
         {
             throw new BackupException(
-                $"{file.Path} is no file of frames that this version of Rookery reads. Restore with the "
+                $"{file.Path} is not a file of frames that this version of Rookery reads. Restore with the "
                     + $"version that took the backup."
             );
         }

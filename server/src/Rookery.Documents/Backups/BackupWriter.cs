@@ -132,7 +132,7 @@ public sealed class BackupWriter : IDisposable
         if (storage.Statistics().Damage is [var damage, ..])
         {
             throw new BackupException(
-                $"The node's data is damaged, and so is this copy of it, which is no backup: "
+                $"The node's data is damaged, and so is this copy of it, which is not a backup: "
                     + $"{damage.Sentence} Restore an earlier backup, or export the readable data."
             );
         }

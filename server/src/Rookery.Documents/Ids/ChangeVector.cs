@@ -26,7 +26,7 @@ public static class ChangeVector
         return 3 + digits + historyId.Length;
     }
 
-    /// <summary>Returns the etag in a change vector of any history; -1 if the text is no change vector.</summary>
+    /// <summary>Returns the etag in a change vector of any history; -1 if the text is not a change vector.</summary>
     internal static long EtagOf(ReadOnlySpan<byte> text) =>
         text.StartsWith("A:"u8)
         && Utf8Parser.TryParse(text[2..], out long etag, out int digits)

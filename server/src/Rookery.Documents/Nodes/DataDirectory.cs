@@ -275,8 +275,8 @@ internal sealed class DataDirectory : IDisposable
     /// writes.
     /// </summary>
     /// <param name="mayBeUnfinished">Whether the caller is the restore that writes this directory.</param>
-    /// <exception cref="DataFormatException">A newer version wrote the directory, or it is no data directory, lacks its
-    /// journal, or contains an unfinished restore.</exception>
+    /// <exception cref="DataFormatException">A newer version wrote the directory, or it is not a data directory, lacks
+    /// its journal, or contains an unfinished restore.</exception>
     public void Check(bool mayBeUnfinished)
     {
         if (!mayBeUnfinished && IsUnfinished(_disk, Path))

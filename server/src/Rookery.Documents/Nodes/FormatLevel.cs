@@ -159,7 +159,7 @@ public sealed record FormatLevel(int Level, string Program)
         }
     }
 
-    /// <summary>Parses the result of <see cref="ToString"/>; null if the text is no level.</summary>
+    /// <summary>Parses the result of <see cref="ToString"/>; null if the text is not a level.</summary>
     internal static FormatLevel? Parse(string text) =>
         text.Split(' ') is [var number, { Length: > 0 } program, ..]
         && int.TryParse(number, NumberStyles.None, CultureInfo.InvariantCulture, out int level)

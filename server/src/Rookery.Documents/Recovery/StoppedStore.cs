@@ -287,7 +287,7 @@ public sealed class StoppedStore : IDisposable
     private void Read(EntryContent content)
     {
         // While no leader knows the time, log times count from the start of year 1. So a time within the first day of
-        // that year is no real date.
+        // that year is not a real date.
         LastWritten =
             content.LogTicks > TimeSpan.TicksPerDay ? new DateTimeOffset(content.LogTicks, TimeSpan.Zero) : null;
         for (int i = 0; i < content.Count; i++)

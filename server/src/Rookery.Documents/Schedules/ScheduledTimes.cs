@@ -13,7 +13,7 @@ public static class ScheduledTimes
 
     /// <summary>
     /// Returns the time in UTC ticks at which a document is refreshed or archived; 0 if there is none, or if the member
-    /// is no date.
+    /// is not a date.
     /// </summary>
     /// <param name="metadata">The stored metadata members, without braces.</param>
     /// <param name="kind">Refresh or Archive.</param>

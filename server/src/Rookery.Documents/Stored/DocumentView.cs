@@ -10,7 +10,8 @@ public readonly ref struct DocumentView
     /// <summary>Decodes a stored value.</summary>
     /// <param name="value">The value; if the body is not needed, its first <see cref="StoredDocument.BodyOffset"/>
     /// bytes suffice.</param>
-    /// <exception cref="StoredDocumentException">The bytes are no stored document, or have a newer format.</exception>
+    /// <exception cref="StoredDocumentException">The bytes are not a stored document, or have a newer
+    /// format.</exception>
     public DocumentView(ReadOnlySpan<byte> value)
     {
         int at = ReadHead(value, out var head);
@@ -240,7 +241,7 @@ internal readonly ref struct StoredHead
 }
 
 /// <summary>
-/// Thrown if bytes whose checksum is right are no stored document. A newer version or a bug wrote them.
+/// Thrown if bytes whose checksum is right are not a stored document. A newer version or a bug wrote them.
 /// </summary>
 /// <param name="message">The problem, in one sentence.</param>
 public sealed class StoredDocumentException(string message) : Exception(message);

@@ -125,7 +125,8 @@ public static class StoredDocument
     /// </summary>
     /// <param name="prefix">The first bytes of the value, at least <see cref="PrefixBytesOf"/>.</param>
     /// <returns>Offset of the body.</returns>
-    /// <exception cref="StoredDocumentException">The bytes are no stored document, or have a newer format.</exception>
+    /// <exception cref="StoredDocumentException">The bytes are not a stored document, or have a newer
+    /// format.</exception>
     public static int BodyOffset(ReadOnlySpan<byte> prefix)
     {
         int at = DocumentView.ReadHead(prefix, out _);
@@ -139,7 +140,7 @@ public static class StoredDocument
 
     /// <summary>Returns the number of first bytes that suffice for <see cref="BodyOffset"/>.</summary>
     /// <param name="prefix">The first bytes of the value, at least <see cref="PrefixBytes"/> or all.</param>
-    /// <exception cref="StoredDocumentException">The bytes are no stored document.</exception>
+    /// <exception cref="StoredDocumentException">The bytes are not a stored document.</exception>
     internal static long PrefixBytesOf(ReadOnlySpan<byte> prefix)
     {
         int at = 2 + sizeof(long);

@@ -63,7 +63,7 @@ public sealed record SnapshotOffer
     public byte[] Encode() => JsonSerializer.SerializeToUtf8Bytes(this, SnapshotOfferJson.Default.SnapshotOffer);
 
     /// <summary>Decodes the output of <see cref="Encode"/>.</summary>
-    /// <exception cref="StateTransferException">The bytes are no offer.</exception>
+    /// <exception cref="StateTransferException">The bytes are not an offer.</exception>
     public static SnapshotOffer Decode(ReadOnlySpan<byte> json)
     {
         try

@@ -43,7 +43,7 @@ public static class VisibleText
     {
         while (!text.IsEmpty)
         {
-            // A lone surrogate is no character; terminals handle it in different ways.
+            // A lone surrogate is not a character; terminals handle it in different ways.
             bool isWhole = Rune.DecodeFromUtf16(text, out var letter, out int length) == OperationStatus.Done;
             if (isWhole && IsHarmless(letter))
             {

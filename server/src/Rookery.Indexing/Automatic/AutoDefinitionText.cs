@@ -85,7 +85,7 @@ internal static class AutoDefinitionText
 
     /// <summary>Reads a path that <see cref="WritePath"/> wrote.</summary>
     /// <exception cref="FormatException">A member name is null.</exception>
-    /// <exception cref="InvalidOperationException">The value is no array of strings.</exception>
+    /// <exception cref="InvalidOperationException">The value is not an array of strings.</exception>
     public static string[] ReadPath(JsonElement path) =>
         [.. path.EnumerateArray().Select(static step => step.GetString() ?? throw new FormatException())];
 

@@ -27,7 +27,7 @@ public sealed class Accumulator
     public void Clear() => (_sum, _numberCount, _extreme) = (default, 0, null);
 
     /// <summary>
-    /// Adds a value. Sums and averages ignore values that are no numbers. Minima and maxima ignore null.
+    /// Adds a value. Sums and averages ignore values that are not numbers. Minima and maxima ignore null.
     /// </summary>
     /// <param name="kind">The kind of aggregate; the same at each call.</param>
     /// <param name="json">The value as JSON.</param>

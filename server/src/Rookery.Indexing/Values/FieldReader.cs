@@ -25,7 +25,7 @@ public sealed class FieldReader
     private readonly IReadOnlyList<string> _names;
     private readonly bool _isMetadata;
 
-    // One for each step that, like all after it, has a meaning for values that are no objects; otherwise null.
+    // One for each step that, like all after it, has a meaning for values that are not objects; otherwise null.
     private readonly PseudoMember?[] _pseudo;
 
     /// <summary>Makes a reader of one path.</summary>
@@ -129,7 +129,7 @@ public sealed class FieldReader
     /// <summary>The names of the steps; without <c>@metadata</c> for a path into the metadata.</summary>
     internal ReadOnlySpan<byte[]> Steps => _steps;
 
-    /// <summary>Returns whether a step and all after it have a meaning for values that are no objects.</summary>
+    /// <summary>Returns whether a step and all after it have a meaning for values that are not objects.</summary>
     internal bool HasPseudo(int step) => step < _pseudo.Length && _pseudo[step] is not null;
 
     /// <summary>

@@ -142,6 +142,6 @@ public static class AnalyzerCatalog
 
         return int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out int number)
             ? number
-            : throw new AnalyzerException($"'{value}' is no number of letters for {SettingPrefixes[0]}{name}.");
+            : throw new AnalyzerException($"'{value}' is not a number of letters for {SettingPrefixes[0]}{name}.");
     }
 }

@@ -131,7 +131,7 @@ internal sealed class AccessGate(ServerContext context)
     public AccessRefusal? WhyNoSession(string token, Span<byte> hash) =>
         AccessToken.TryHash(token.AsSpan().Trim(), hash)
             ? IdentifyByToken(hash, out _, out _)
-            : Unauthenticated("That is no token of Rookery: a token looks like 'rookery_…'.");
+            : Unauthenticated("That is not a token of Rookery: a token looks like 'rookery_…'.");
 
     /// <summary>
     /// Whether the request has all rights without a credential, as on plain HTTP. If it carries a credential of Rookery

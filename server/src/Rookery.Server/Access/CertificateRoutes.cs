@@ -253,7 +253,9 @@ internal sealed class CertificateRoutes(ServerContext context)
         }
         catch (Exception failure) when (failure is CryptographicException or ArgumentException)
         {
-            throw RefusedException.BadRequest("'Request' is no PKCS #10 request in PEM that is signed by its own key.");
+            throw RefusedException.BadRequest(
+                "'Request' is not a PKCS #10 request in PEM that is signed by its own key."
+            );
         }
     }
 

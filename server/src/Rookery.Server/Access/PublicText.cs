@@ -118,7 +118,7 @@ internal sealed class PublicText(ServerContext context)
     /// <param name="sentence">The sentence.</param>
     /// <param name="text">The text; not empty.</param>
     /// <param name="shown">What to show instead.</param>
-    /// <param name="isWhole">Whether the part of the sentence from one position to before another is no part of a
+    /// <param name="isWhole">Whether the part of the sentence from one position to before another is not part of a
     /// longer name or path.</param>
     private static string ReplaceWhole(string sentence, string text, string shown, Func<string, int, int, bool> isWhole)
     {

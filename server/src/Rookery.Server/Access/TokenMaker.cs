@@ -26,7 +26,7 @@ internal sealed record TokenRequest(
         ?? (Scopes.Count == 0 ? $"A token needs a scope: {AccessScopeNames.All}." : null)
         ?? (
             Scopes.FirstOrDefault(static scope => AccessScopeNames.Parse(scope) == AccessScopes.None) is { } unknown
-                ? $"'{unknown}' is no scope; there are {AccessScopeNames.All}."
+                ? $"'{unknown}' is not a scope; there are {AccessScopeNames.All}."
                 : null
         )
         ?? Databases?.Select(DatabaseName.Problem).FirstOrDefault(static problem => problem is not null)

@@ -49,7 +49,9 @@ internal sealed record RunEntry
     public bool Spans(ReadOnlySpan<byte> key) =>
         key.SequenceCompareTo(FirstKey) >= 0 && key.SequenceCompareTo(LastKey) <= 0;
 
-    /// <summary>Returns whether the file may contain keys in [from, toExclusive); an empty end is no bound.</summary>
+    /// <summary>
+    /// Returns whether the file may contain keys in [from, toExclusive); an empty end is not a bound.
+    /// </summary>
     public bool Overlaps(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive) =>
         LastKey.SequenceCompareTo(from) >= 0 && (toExclusive.IsEmpty || FirstKey.SequenceCompareTo(toExclusive) < 0);
 

@@ -162,7 +162,7 @@ internal static class CertificateCommand
 
         if (rights.FirstOrDefault(static right => Split(right).Right is not ("ro" or "rw")) is { } unknown)
         {
-            return $"--access {unknown} is no right: write DB:ro (read), DB:rw (read and write) or admin.";
+            return $"--access {unknown} is not a right: write DB:ro (read), DB:rw (read and write) or admin.";
         }
 
         return

@@ -6,7 +6,7 @@ using Rookery.Server.Configuration;
 namespace Rookery.Access;
 
 /// <summary>
-/// Reads answers of a server that may be no node of this version, for example a router. No such answer may end a
+/// Reads answers of a server that may not be a node of this version, for example a router. No such answer may end a
 /// command with a stack trace or fill the machine's memory.
 /// </summary>
 internal static class ForeignAnswer

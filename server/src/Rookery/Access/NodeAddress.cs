@@ -104,7 +104,7 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
     /// <summary>Returns whether a text is a URL of a node.</summary>
     public static bool IsAddress(string text) => ProblemOf(text, DefaultUrl) is null;
 
-    /// <summary>Returns why a text is no address of a node, in one sentence; null if it is one.</summary>
+    /// <summary>Returns why a text is not an address of a node, in one sentence; null if it is one.</summary>
     /// <param name="text">The text.</param>
     /// <param name="example">An address for the sentence.</param>
     public static string? ProblemOf(string text, string example)

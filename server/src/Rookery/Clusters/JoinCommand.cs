@@ -115,7 +115,7 @@ internal static class JoinCommand
         if (!JoinToken.TryParse(given, out var token))
         {
             return await Refusal.WriteAsync(
-                "That is no join token, or only a part of one: it begins with \"rookery-join-1.\" and has no "
+                "That is not a join token, or only a part of one: it begins with \"rookery-join-1.\" and has no "
                     + "blanks. Copy it again, or create another with `rookery cluster token create`.",
                 ExitCode.Configuration
             );
@@ -296,7 +296,7 @@ internal static class JoinCommand
 
         if (node.Addresses.FirstOrDefault(static address => !MemberAddress.IsValid(address)) is { } wrong)
         {
-            return $"\"{wrong}\" is no address at which members could reach this node. {MemberAddress.Rule}";
+            return $"\"{wrong}\" is not an address at which members could reach this node. {MemberAddress.Rule}";
         }
 
         if (node.PublicUrl is { } url && !MemberAddress.IsClientUrl(url))

@@ -9,7 +9,9 @@ using Rookery.Terminal;
 
 namespace Rookery.Live;
 
-/// <summary>`rookery top`: shows the cluster live. If stdout is no terminal, prints its current state once.</summary>
+/// <summary>
+/// `rookery top`: shows the cluster live. If stdout is not a terminal, prints its current state once.
+/// </summary>
 internal static class TopCommand
 {
     private const int TimelineSeconds = 60;
@@ -28,8 +30,8 @@ internal static class TopCommand
         var command = address.AddTo(
             new Command(
                 "top",
-                "Watch the cluster live: nodes, disks, slow disk operations, indexes. If stdout is no terminal, prints "
-                    + "the state once."
+                "Watch the cluster live: nodes, disks, slow disk operations, indexes. If stdout is not a terminal, "
+                    + "prints the state once."
             )
         );
         command.SetAction(

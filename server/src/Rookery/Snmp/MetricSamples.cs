@@ -16,7 +16,7 @@ internal sealed class MetricSamples
     public static MetricSamples None(string reason) => new(reason);
 
     /// <summary>
-    /// Parses the text format of Prometheus. Skips lines that are no samples, because the answer may be of another
+    /// Parses the text format of Prometheus. Skips lines that are not samples, because the answer may be of another
     /// program.
     /// </summary>
     public static MetricSamples Parse(string text)

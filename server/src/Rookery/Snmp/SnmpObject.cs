@@ -18,7 +18,7 @@ internal readonly struct ObjectId(uint[] numbers)
     private readonly uint[] _numbers = numbers;
 
     /// <summary>Parses an identifier such as ".1.3.6".</summary>
-    /// <returns>False if the text is no object identifier.</returns>
+    /// <returns>False if the text is not an object identifier.</returns>
     public static bool TryParse(string text, out ObjectId id)
     {
         string[] parts = text.Trim().TrimStart('.').Split('.');

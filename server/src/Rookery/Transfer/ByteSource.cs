@@ -39,7 +39,7 @@ internal sealed class ByteSource(Stream stream)
             if (_window.Length >= MaxBytes)
             {
                 throw new BadInputException(
-                    $"The value at byte {Position} is larger than {MaxBytes >> 20} MiB, so it is no document."
+                    $"The value at byte {Position} is larger than {MaxBytes >> 20} MiB, so it is not a document."
                 );
             }
 

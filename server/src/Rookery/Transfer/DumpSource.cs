@@ -29,7 +29,7 @@ internal sealed class DumpSource : IRecordSource
     private long _documents;
 
     /// <summary>Reads the beginning of the dump.</summary>
-    /// <exception cref="BadInputException">The input is no dump.</exception>
+    /// <exception cref="BadInputException">The input is not a dump.</exception>
     public DumpSource(ByteSource bytes)
     {
         _json = new JsonElements(bytes);
@@ -290,7 +290,7 @@ internal sealed class DumpSource : IRecordSource
             throw new FormatException("A document is not an object.");
         }
 
-        // Entries without an id are no documents: conflicts, and other entries of older builds.
+        // Entries without an id are not documents: conflicts, and other entries of older builds.
         bool isDocument =
             TryGetMember(element, "@metadata"u8, out var metadata)
             && metadata.ValueKind == JsonValueKind.Object

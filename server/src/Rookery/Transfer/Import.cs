@@ -231,7 +231,7 @@ internal sealed class Import(
     }
 
     /// <summary>
-    /// Removes the line number of a part from a reason of the node, because it is no line number of the input: ($.n,
+    /// Removes the line number of a part from a reason of the node, because it is not a line number of the input: ($.n,
     /// line 7, byte 3) becomes ($.n, byte 3).
     /// </summary>
     internal static string WithoutLine(string reason)

@@ -3,7 +3,7 @@ namespace Rookery.Transfer;
 /// <summary>One record of an input.</summary>
 /// <param name="Json">The record's JSON on one line; valid until the next record is read.</param>
 /// <param name="Place">The number of its line or, in formats without lines, of the document, from 1.</param>
-/// <param name="Error">Why the record is no document; null if the node must validate it.</param>
+/// <param name="Error">Why the record is not a document; null if the node must validate it.</param>
 internal readonly record struct ImportRecord(ReadOnlyMemory<byte> Json, long Place, string? Error = null)
 {
     /// <summary>

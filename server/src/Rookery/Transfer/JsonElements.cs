@@ -91,7 +91,7 @@ internal sealed class JsonElements(ByteSource bytes)
 
     /// <summary>Takes a whole value.</summary>
     /// <returns>The bytes of the value, valid until the next one is taken.</returns>
-    /// <exception cref="BadInputException">The input is no JSON.</exception>
+    /// <exception cref="BadInputException">The input is not JSON.</exception>
     public ReadOnlyMemory<byte> TakeValue()
     {
         Peek();

@@ -5,7 +5,7 @@ namespace Rookery.Transfer;
 internal sealed class NdjsonSource(ByteSource bytes) : IRecordSource
 {
     private static readonly string TooLong =
-        $"The line is larger than {ByteSource.MaxBytes >> 20} MiB, so it is no document.";
+        $"The line is larger than {ByteSource.MaxBytes >> 20} MiB, so it is not a document.";
 
     private long _line;
     private int _taken; // length of the last line, which is consumed when the next one is taken

@@ -19,7 +19,7 @@ internal sealed class RecordId(string seed)
     private readonly ArrayBufferWriter<byte> _written = new();
 
     /// <summary>
-    /// Returns the document with an id. Returns it unchanged if it has one. Also returns input that is no document
+    /// Returns the document with an id. Returns it unchanged if it has one. Also returns input that is not a document
     /// unchanged, because the node's error says more.
     /// </summary>
     /// <param name="json">The document.</param>
@@ -61,8 +61,8 @@ internal sealed class RecordId(string seed)
         }
     }
 
-    /// <summary>Returns where the id is missing; null if the document has one, or is no object.</summary>
-    /// <exception cref="JsonException">The input is no JSON.</exception>
+    /// <summary>Returns where the id is missing; null if the document has one, or is not an object.</summary>
+    /// <exception cref="JsonException">The input is not JSON.</exception>
     /// <exception cref="InvalidOperationException">A name has an escape that stands for no character.</exception>
     private static Gap? FindGap(ReadOnlySpan<byte> json)
     {

@@ -222,7 +222,7 @@ public sealed class StaticIndexRequestTests
     )]
     [InlineData(
         """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Configuration":{"Indexing.Lucene.Analyzers.NGram.MinGram":"x"}}""",
-        "'x' is no number of letters",
+        "'x' is not a number of letters",
         false
     )]
     [InlineData(

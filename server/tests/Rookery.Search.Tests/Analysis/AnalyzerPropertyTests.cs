@@ -249,7 +249,7 @@ public sealed class AnalyzerPropertyTests
                 Assert.True(
                     Rune.GetUnicodeCategory(rune) is UnicodeCategory.LowercaseLetter
                         && FoldingTable.Find(rune.Value).IsEmpty,
-                    $"U+{letter:X4} folds to U+{rune.Value:X4}, which is no lower-case letter or folds further"
+                    $"U+{letter:X4} folds to U+{rune.Value:X4}, which is not a lower-case letter or folds further"
                 );
             }
         }

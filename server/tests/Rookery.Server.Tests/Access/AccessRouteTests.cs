@@ -153,7 +153,7 @@ public class AccessRouteTests : IAsyncLifetime
     [Theory]
     [InlineData("""{"Name":"Upper","Scopes":["read"]}""", "lower-case")]
     [InlineData("""{"Name":"a","Scopes":[]}""", "needs a scope")]
-    [InlineData("""{"Name":"a","Scopes":["reed"]}""", "'reed' is no scope")]
+    [InlineData("""{"Name":"a","Scopes":["reed"]}""", "'reed' is not a scope")]
     [InlineData("""{"Name":"a","Scopes":["read"],"Databases":[]}""", "'Databases' is empty")]
     [InlineData("""{"Name":"a","Scopes":["read"],"Databases":["a/b"]}""", "database")]
     [InlineData("""{"Name":"a","Scopes":["read"],"LifetimeSeconds":0}""", "LifetimeSeconds")]

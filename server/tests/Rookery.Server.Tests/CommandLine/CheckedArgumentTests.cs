@@ -40,8 +40,8 @@ public sealed class CheckedArgumentTests
     [Theory]
     [InlineData("birds:rw,Birds:ro", "names the database birds twice")]
     [InlineData("birds:ro,admin", "other rights do not limit it")]
-    [InlineData("birds", "--access birds is no right")]
-    [InlineData("birds:write", "--access birds:write is no right")]
+    [InlineData("birds", "--access birds is not a right")]
+    [InlineData("birds:write", "--access birds:write is not a right")]
     [InlineData("birds:rw,shop:ro", null)]
     [InlineData("admin", null)]
     public void Rights_of_a_certificate_are_checked_by_the_words_of_the_option(string rights, string? sentence)

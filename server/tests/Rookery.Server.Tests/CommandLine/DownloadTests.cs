@@ -237,7 +237,7 @@ public sealed class DownloadTests
             new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null)
         );
         var sending = new ImportUpload(client, "Shop", time).SendAsync("{}\n"u8.ToArray());
-        const string Said = "This node is no member of its cluster any more. Stop it.";
+        const string Said = "This node is not a member of its cluster any more. Stop it.";
         string body = $$"""{"Message":"{{Said}}"}""";
         string answer =
             $"HTTP/1.1 503 Service Unavailable\r\n{header}Connection: close\r\nContent-Length: {body.Length}\r\n\r\n";

@@ -46,7 +46,7 @@ public sealed class LostLeaderTests : IAsyncLifetime
     [InlineData("DELETE", "indexes?name=a", null)]
     public async Task A_removed_node_reports_its_removal_instead_of_no_leader(string method, string route, string? body)
     {
-        const string Removed = "This node is no member of its cluster any more.";
+        const string Removed = "This node is not a member of its cluster any more.";
         _refuse!(new Rejection(RejectionKind.NoLeader, "No member leads now. Try again in a second."));
         var temporary = await _server.SendAsync(method, "/databases/db/" + route, body);
         temporary.IsRefusal(503, "ry again in a second");
@@ -61,7 +61,7 @@ public sealed class LostLeaderTests : IAsyncLifetime
     [Fact]
     public void A_request_in_a_multi_get_reports_the_nodes_removal()
     {
-        const string Removed = "This node is no member of its cluster any more.";
+        const string Removed = "This node is not a member of its cluster any more.";
         using var services = new ServiceCollection().AddSingleton(_server.Context).BuildServiceProvider();
         using var answer = ResponseBuffer.Rent();
         using var body = new MultiGetPart(new DefaultHttpContext { RequestServices = services }, answer);

@@ -83,7 +83,7 @@ def revoked_in(fields: dict, path: Path) -> tuple[str, ...]:
     listed = fields.get("revoked", [])
     wrong = [one for one in listed if not keys_module.is_fingerprint(one)] if isinstance(listed, list) else [listed]
     if wrong:
-        raise Refusal(f"{path} revokes {wrong[0]!r}, which is no fingerprint of a key. It was not installed: ask its "
+        raise Refusal(f"{path} revokes {wrong[0]!r}, which is not a fingerprint of a key. It was not installed: ask its "
                       "maker for a bundle that revokes the key.")
     return tuple(listed)
 

@@ -27,7 +27,7 @@ from state import Refusal
 
 ETC = Path("/etc")
 UPPER, DROP = Path("/data/system/etc/upper"), Path("/data/system/etc/drop")
-# The machine itself writes these; they are no changes of the owner.
+# The machine itself writes these; they are not changes of the owner.
 OWN_FILES = ("hostname", "hosts", "machine-id", "localtime", "resolv.conf", ".pwd.lock", ".updated", "sudoers.d/rookery-account", "wpa_supplicant/wpa_supplicant-wlan0.conf")
 ACCOUNTS, GROUPS, SHADOW, GROUP_SHADOW = "passwd", "group", "shadow", "gshadow"
 MERGED = (ACCOUNTS, GROUPS, SHADOW, GROUP_SHADOW)
