@@ -101,7 +101,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     public static OpenConsensus Alone { get; } =
         static store =>
         {
-            // Not checked for a node with peers: a member that was removed is not a member in its own log either.
+            // A node with peers skips this check, because a removed member is not a member in its own log either.
             if (!store.Options.HasPeers)
             {
                 RefuseForeignFormat(store);

@@ -157,8 +157,8 @@ internal sealed class Progress(NodeId node, long next, long now)
         }
         else if (State == ProgressState.Probe && match >= Next - 1)
         {
-            // Only a reply to the current probe counts. After a late reply to an earlier probe, a peer that restarted
-            // meanwhile would not learn of the commits so far until the next write.
+            // Only a reply to the current probe counts. If a late reply to an earlier probe counted, a peer that
+            // restarted after it would not learn the commit index before the next write.
             Become(ProgressState.Replicate, Match + 1, now);
         }
 

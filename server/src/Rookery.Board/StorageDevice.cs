@@ -26,7 +26,7 @@ internal sealed class StorageDevice : IDisposable
         string directory = Path.Join(classDirectory, device);
         _statistics = new KernelFile(disk, Path.Join(directory, "stat"));
 
-        // Read once: the kernel reads the registers only when it detects the card.
+        // The registers are read once, because the kernel updates these files only when it detects the card.
         string registers = Path.Join(directory, "device");
         string? ReadRegister(string register) => KernelFile.ReadText(disk, Path.Join(registers, register));
         string? type = ReadRegister("type");
@@ -87,7 +87,7 @@ internal sealed class StorageDevice : IDisposable
         }
         catch (DiskException)
         {
-            // Not visible to this process.
+            // This process may not see the device.
         }
 
         return null;

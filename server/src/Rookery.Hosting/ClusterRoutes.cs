@@ -346,7 +346,7 @@ internal sealed class ClusterRoutes(ILogger log)
         }
     }
 
-    // Not 503 if the change may have been made: clients retry after 503.
+    // An unknown outcome is 500, because clients retry after 503, and the change may have been made.
     private static int StatusOf(Rejection refusal) =>
         refusal.Kind switch
         {

@@ -80,7 +80,7 @@ internal static class NodeComposition
 
         if (configuration.PublicUrl is { } url && !MemberAddress.IsClientUrl(url))
         {
-            // Not refused, because a node without other members does hand it to clients.
+            // Such a URL is allowed, because a node without other members does hand it to clients.
             log.LogWarning(
                 LogEvents.ClusterTrouble,
                 "The URL by which clients reach this node, {Url}, has a host that is not a host name or IP address, so "

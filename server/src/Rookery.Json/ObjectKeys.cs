@@ -29,7 +29,7 @@ public sealed class ObjectKeys
     private uint[] _hashes = new uint[64];
     private JsonSlice[] _keys = new JsonSlice[64];
 
-    // For each open object, its frame: where its keys begin, and whether they are in the hash table.
+    // One frame for each open object: the start of its keys in _keys, and whether they are in the hash table.
     private int[] _frames = new int[16];
     private bool[] _frameHasTable = new bool[16];
     private int _keyCount;

@@ -10,8 +10,8 @@ namespace Rookery.Platform;
 /// </summary>
 /// <remarks>
 /// <see cref="DeflateStream"/> does not report where its data ends within the last bytes that it read. This stream
-/// searches for that end among those bytes: the place that is followed by the checksum and the length of the
-/// decompressed member, and then by the end of the input or by a further member.
+/// searches these bytes for the trailer of the member (its checksum and length), followed by the end of the input or by
+/// the header of a further member.
 /// </remarks>
 public sealed class GzipInputStream : ReadOnlyStream
 {

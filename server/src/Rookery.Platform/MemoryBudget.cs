@@ -134,8 +134,9 @@ public sealed class MemoryBudget
         return missing <= 0 && missingManaged <= 0;
     }
 
-    // All bounds are checked before bytes are added, because bytes that are added and subtracted again make attempts of
-    // other threads fail. That still happens, for a moment, if other threads take the room between check and addition.
+    // All bounds are checked before bytes are added. Bytes that are added and then subtracted again would make attempts
+    // of other threads fail meanwhile. This still happens, for a moment, if another thread takes the room between check
+    // and addition.
     internal bool TryAdd(long bytes, bool isManaged)
     {
         if (!HasRoom(bytes, isManaged))

@@ -162,8 +162,8 @@ public static unsafe class Varint
         return false;
     }
 
-    // The shift drops the bits of the last group that the type lacks, and a number that is too large would be read as a
-    // small one.
+    // Returns whether the last group has only bits that the type has room for. The shift would drop the other bits, so
+    // that a number that is too large would be read as a small one.
     private static bool Fits(ulong lastGroup, int shift, int bits) =>
         shift + 7 <= bits || lastGroup >> (bits - shift) == 0;
 

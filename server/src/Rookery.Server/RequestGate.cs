@@ -84,8 +84,8 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     {
         try
         {
-            // Checked before all other reasons for a refusal. After those the connection is kept, and the next request
-            // is read after the body, whose end is unknown with another coding.
+            // This check precedes all others. After another refusal, the connection stays open, and Kestrel reads the
+            // next request after the body; but with an unknown transfer coding the body's end is unknown.
             CheckTransferCoding(http);
             if (_guard.Problem(http.Request, endpoint?.Metadata.GetMetadata<RouteScope>()) is { } problem)
             {

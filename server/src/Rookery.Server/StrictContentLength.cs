@@ -10,8 +10,8 @@ namespace Rookery.Server;
 /// and requests would be mixed up (request smuggling).
 /// </summary>
 /// <remarks>
-/// Kestrel does not show the header as it was sent. It only lets a server choose the encoding by which it decodes a
-/// header, so this one decodes every byte that is not a digit to a character that Kestrel refuses with 400.
+/// Kestrel does not show the header as it was sent, but lets a server choose the encoding by which a header is decoded.
+/// This encoding decodes each digit to itself, and every other byte to a character that Kestrel refuses with 400.
 /// </remarks>
 internal sealed class StrictContentLength : Encoding
 {

@@ -9,9 +9,9 @@ namespace Rookery.Cluster.Contents;
 internal delegate void DeliverMessage(in Message message, ReadOnlySpan<JournalFrame> frames);
 
 /// <summary>
-/// Delays messages whose entries name attachments' contents that are not durable here, and all later entries. To the
-/// core this looks like a delay in the network. Heartbeats, votes and reads pass. One byte of a payload marks entries
-/// that name contents, so other messages cost only a look at that byte of each entry.
+/// Delays messages whose entries name contents of attachments that are not durable here, and all messages with later
+/// entries. To the core this looks like a delay in the network. Heartbeats, votes and reads pass. One byte of an
+/// entry's payload shows whether it names contents, so the check of other messages is cheap.
 /// </summary>
 /// <remarks>
 /// The lock of this type is held for no I/O. One task delivers the messages of <c>_held</c>, and later messages are
@@ -284,8 +284,8 @@ internal sealed class AppendGate(
         }
     }
 
-    // Returns null when the message is superseded: the next leader's message begins to wait at once, and asks that
-    // leader instead of one that may be dead.
+    // Returns null when a later leader's message supersedes this one. The later message must not wait for this fetch,
+    // which may ask a dead leader.
     private async Task<FetchResult?> FetchAsync(ContentName name, Message message)
     {
         Task<FetchResult>? fetch = null;

@@ -9,8 +9,9 @@ namespace Rookery.Cluster.Contents;
 
 /// <summary>
 /// HTTP routes through which members exchange contents of attachments.
-/// <para><c>GET /contents/NAME?from=N</c> returns up to 256 KiB of a content from byte N on. 404: it is not here;
-/// headers say whether a row names it, and as of which entry.</para>
+/// <para><c>GET /contents/NAME?from=N</c> returns up to 256 KiB of a content from byte N on. 404: the content is not
+/// here; headers report whether a row of this node names it, and the index of the last entry that this node had
+/// applied.</para>
 /// <para><c>GET /contents?after=NAME</c> lists up to 512 contents, and the members of the cluster.</para>
 /// <para><c>POST /contents</c> offers contents, and returns how many are missing.</para>
 /// <para>503: the node is stopping, or already answers as many requests of this member as allowed. The port has already

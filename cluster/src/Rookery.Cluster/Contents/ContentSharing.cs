@@ -34,7 +34,7 @@ internal sealed class ContentSharing(RaftHost host, IContentPeers peers, TimePro
         var offers = others.ConvertAll(member => new Offer(member, changed));
         foreach (var offer in offers)
         {
-            // Not awaited, and not cancelled when this method returns: the command may still be proposed. It ends when
+            // The offer continues after this method returns, because the command may still be proposed. It ends when
             // the member has the contents, or after a long silence.
             _ = OfferAsync(offer, names);
         }
@@ -192,8 +192,9 @@ internal sealed class ContentSharing(RaftHost host, IContentPeers peers, TimePro
         public bool Is(NodeId other) => IsDone && member == other;
 
         /// <summary>
-        /// Records an answer; returns whether the member has made progress: it reports another number of bytes than
-        /// before (a smaller one if it had to begin again), or it received other contents that come first.
+        /// Records an answer. Returns whether the member has made progress since its last answer: the number of its
+        /// received bytes has changed (it falls if the transfer began again), or it is receiving the contents that are
+        /// queued before these.
         /// </summary>
         public bool Record(OfferAnswer answer)
         {

@@ -152,7 +152,7 @@ internal sealed class FormingDuty : IAsyncDisposable
     /// <returns>Whether this node has caught up; if not, nothing is announced.</returns>
     private async Task<bool> BeginAsync()
     {
-        // Only after catching up does this node know whether it was claimed.
+        // A node must catch up before it knows whether it was claimed.
         if (!await _recordStore.CatchUpAsync(_stopping.Token))
         {
             return false;

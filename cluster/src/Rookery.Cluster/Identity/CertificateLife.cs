@@ -38,8 +38,8 @@ internal static class CertificateLife
     }
 
     /// <summary>
-    /// Returns the signing time for a leaf that replaces another. If the clock is not sure, that is at least the
-    /// signing time of the replaced leaf, so that the new one does not expire earlier.
+    /// Returns the signing time for a leaf that replaces another. If the clock is not sure, the time is at least the
+    /// signing time of the replaced leaf, so that the new leaf does not expire earlier.
     /// </summary>
     public static DateTimeOffset SigningTime(SigningClock clock, X509Certificate2 replaced)
     {
@@ -53,8 +53,7 @@ internal static class CertificateLife
     /// <summary>
     /// Whether a leaf must be signed again: two thirds of its validity have passed, or it begins in the future, because
     /// the clock was fast when it was signed. While the clock is not sure, a leaf that begins in the future is kept:
-    /// the clock is probably slow, and the new leaf would get the signing time of this one (<see cref="SigningTime"/>),
-    /// so nothing would be gained.
+    /// the clock is probably slow, and the new leaf would get the same signing time (<see cref="SigningTime"/>).
     /// </summary>
     public static bool NeedsRenewal(X509Certificate2 leaf, SigningClock clock)
     {

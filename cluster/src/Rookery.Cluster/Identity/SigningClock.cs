@@ -4,14 +4,14 @@ namespace Rookery.Cluster.Identity;
 
 /// <summary>The time at which a certificate is judged and signed.</summary>
 /// <param name="Now">The time.</param>
-/// <param name="IsSure">Whether the time is trusted. One that is not may be years too early.</param>
+/// <param name="IsSure">Whether the time is trusted. A time that is not trusted may be years too early.</param>
 public readonly record struct SigningClock(DateTimeOffset Now, bool IsSure)
 {
     /// <summary>
-    /// Returns the cluster's time if it is trusted, otherwise that of the machine's clock if that is synchronised. A
-    /// clock that is neither may be years slow or fast, so it is not used: the time is the cluster's, which is then not
-    /// trusted and continues from the last log time, or 1970 if that is not known. A fast clock would sign a
-    /// certificate that clients refuse until the time is trusted again.
+    /// Returns the first of these times: the cluster's time if it is trusted; the machine's time if its clock is
+    /// synchronised; the cluster's time although it is not trusted (it continues from the last log time); 1970. A
+    /// machine's clock that is not synchronised is never used: if it were years fast, it would sign a certificate that
+    /// clients refuse until then.
     /// </summary>
     /// <param name="cluster">The cluster's time.</param>
     /// <param name="machine">The machine's clock.</param>

@@ -11,8 +11,8 @@ namespace Rookery.Cluster.Joining;
 /// <param name="isConfigured">Whether the newest configuration contains a member. The configuration may be newer than
 /// the records, because it is read from the whole log, and the records from applied entries.</param>
 /// <param name="hasCaughtUp">Whether this node has caught up, so that its records are as new as the leader's. Until
-/// then, every node with a certificate may connect: if all other members were replaced while this node was off, it has
-/// no records of the new ones.</param>
+/// then, every node with a certificate may connect. Otherwise a node that was off while all other members were replaced
+/// could not learn of the new members.</param>
 internal sealed class MemberAdmission(
     string self,
     Func<string, MemberRecord?> recordOf,

@@ -134,7 +134,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
                 );
             }
 
-            // Not cancellable: a caller that left may come back for the seat.
+            // The seat is taken even if the caller disconnects, because it may return and continue with this seat.
             var (seat, refusal) = await TakeSeatAsync(request, key);
             if (refusal is not null)
             {

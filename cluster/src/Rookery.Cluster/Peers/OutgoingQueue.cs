@@ -139,8 +139,8 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     }
 
     /// <summary>
-    /// Releases the bytes of a written piece from <see cref="Room"/>. A long write releases piece by piece, because the
-    /// peer acknowledges its first frames before its last, and is then sent more.
+    /// Releases the bytes of a written piece from <see cref="Room"/>. Called for each piece of a long write, because
+    /// the peer acknowledges the first frames while the last are still being written, and is then sent more.
     /// </summary>
     public void RecordWritten(int bytes)
     {

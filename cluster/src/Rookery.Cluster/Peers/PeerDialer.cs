@@ -91,8 +91,9 @@ internal sealed class PeerDialer(
     }
 
     /// <summary>
-    /// Reads the answer to a hello. The address of a member that moved may now belong to another member or to this
-    /// node, so a refusal from there does not count as the wanted member's. A refusal for good counts from any member.
+    /// Reads the answer to a hello. If a member has moved, its old address may belong to another member or to this
+    /// node, so a refusal from there does not count as the wanted member's refusal. A permanent refusal counts from any
+    /// member.
     /// </summary>
     private async Task<(PeerHello Hello, PeerRefusal? Refusal)> ReadAnswerAsync(
         PacketReader reader,

@@ -219,6 +219,6 @@ public sealed record MdnsService(string Address, int Port, string? NodeId, strin
     /// <summary>Its port for members; null if it is not announced.</summary>
     public int? PeerPort { get; init; }
 
-    /// <summary>The mark by which nodes that form a cluster with it recognise it; null if it forms none.</summary>
+    /// <summary>A mark that is equal on all nodes that form one cluster; null if it forms no cluster.</summary>
     public string? FormingMark { get; init; }
 }

@@ -34,8 +34,8 @@ internal sealed class CollectionMemory
 
     /// <summary>
     /// If the memory is full, drops from it the collections of the databases that use most of it. Call it between
-    /// entries of the log. Dropping the collections of the writing database instead made this database read its
-    /// counters again in every entry, although another database's collections filled the memory.
+    /// entries of the log. The collections of the writing database are not preferred: it would read its counters again
+    /// for every entry, although another database fills the memory.
     /// </summary>
     public void Relieve()
     {

@@ -62,8 +62,8 @@ internal sealed class CompareExchangeOperations
     }
 
     /// <summary>
-    /// Refuses a put of a value that has expired already. It would be absent from the beginning: a client whose clock
-    /// is slow would believe that it holds a lock, and so would the next client.
+    /// Refuses a put of a value that has expired already, for example from a client whose clock is slow. Such a value
+    /// would never exist. If it is a lock, this client and the next one would both believe that they hold it.
     /// </summary>
     /// <returns>The refusal, or null.</returns>
     public static Rejection? FindExpiryProblem(ApplyContext context, in Operation operation)

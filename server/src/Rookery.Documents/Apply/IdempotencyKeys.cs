@@ -107,8 +107,8 @@ internal static class IdempotencyKeys
         RemoveOldest(context, lastEtag);
     }
 
-    // Removes the outcome of an earlier, expired use of the key, and its row in the table by time: because of that
-    // row, the new outcome would be removed too early.
+    // Removes the outcome of an earlier, expired use of the key, with its row in the table by time. If this row stayed,
+    // the new outcome would be removed when the old one is due.
     private static void RemoveExpired(ApplyContext context, IdempotencyKey key, long sequence)
     {
         Span<byte> buffer = stackalloc byte[Key.MaxBytes];

@@ -5,8 +5,9 @@ using Rookery.Storage;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Lets merges drop rows by etag and by collection whose document was deleted or has another etag, rows of counters
-/// whose document was deleted, and rows by etag of revisions that were removed. Readers skip such rows too.
+/// Lets merges drop rows that readers skip: rows in the tables by etag and by collection whose document was deleted or
+/// has another etag, counters whose document was deleted, and rows in the table of revisions by etag whose revision was
+/// removed.
 /// </summary>
 internal sealed class StaleRowFilter : IMergeFilter
 {

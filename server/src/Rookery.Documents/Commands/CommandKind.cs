@@ -69,8 +69,8 @@ public enum CommandKind : byte
     SetConfiguration = 18,
 
     /// <summary>
-    /// Refreshes or archives documents that are due, each only if it still has the named etag; or prepares that: see
-    /// <see cref="Schedules.ScheduleAction"/>. Needs <see cref="FormatLevel.Configurations"/>.
+    /// Refreshes, archives or schedules documents (<see cref="Schedules.ScheduleAction"/>), each only if it still has
+    /// the named etag. Needs <see cref="FormatLevel.Configurations"/>.
     /// </summary>
     RunSchedule = 19,
 

@@ -76,8 +76,8 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
         GroupHeadBytes + id.Length + (System.Text.Ascii.IsValid(id) ? 0 : Ids.DocumentId.MaxBytes);
 
     /// <summary>
-    /// Limits the operations that are read to the room that a batch has left, so that neither they nor their command
-    /// take more memory than the batch may.
+    /// Limits the operations that are read to the room that a batch has left, so that the operations and their command
+    /// stay within the batch's memory.
     /// </summary>
     /// <param name="writer">The batch.</param>
     /// <param name="maxBatchBytes">Maximum length of the batch.</param>
@@ -176,7 +176,7 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
             return false;
         }
 
-        // Only now, because the document's id may follow its operations.
+        // The id is checked after the operations, because it may follow them in the request.
         if (DocumentId.Length > 0 && !IsNoneOrSame(_innerId.Written, DocumentId.Written))
         {
             return RefuseInnerId(scanner, start);

@@ -3,8 +3,8 @@ using Rookery.Documents.Databases;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Finds how many bytes of counters' names and attachments a put rewrites, so that a stream of puts is split into
-/// commands that are not too costly to apply.
+/// Counts the bytes that a put of a document rewrites beside its content: the names of its counters and its list of
+/// attachments. By this number, a stream of puts is split into commands that are not too costly to apply.
 /// </summary>
 /// <param name="database">The database.</param>
 public sealed class ReplacedNames(Database database)

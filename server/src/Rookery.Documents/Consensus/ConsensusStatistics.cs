@@ -115,8 +115,8 @@ public sealed record MemberStatistics(
     public long? SpareBytes { get; init; }
 
     /// <summary>
-    /// The directory of the member's journal if only the file system of the journal is full; null if it is not, or if
-    /// the member is another one than this node.
+    /// The directory of this node's journal, if the journal's file system is full and that of the data is not;
+    /// otherwise null. Always null for other members.
     /// </summary>
     public string? FullJournalDirectory { get; init; }
 }

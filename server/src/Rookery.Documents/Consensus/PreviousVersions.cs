@@ -224,8 +224,8 @@ internal sealed class PreviousVersions(StorageEngine storage)
     private static bool ReleasesContents(in Operation operation) =>
         operation.Kind == OperationKind.Delete || operation.IsOfAttachment || operation.ForcesRevision;
 
-    // Checks the references that apply removes with the document, or with the attachment that is replaced or deleted,
-    // or that it adds for a revision.
+    // Checks the counts of references that apply will change: those of the document's contents if it is deleted, of a
+    // replaced or deleted attachment, and of a revision's contents.
     private static void CheckContents(
         in Snapshot snapshot,
         uint database,

@@ -139,8 +139,8 @@ public sealed class Database
     {
         if (_refusesReaders || _storage.InstallCount != _installs)
         {
-            // Checked after opening the snapshot, because RefuseReaders is called before any snapshot contains the
-            // deletion.
+            // The snapshot is opened before this check. RefuseReaders is called before any snapshot contains the
+            // deletion, so no reader of the deleted state passes.
             snapshot.Dispose();
             throw new DatabaseGoneException(Name, _isDeleted);
         }

@@ -84,9 +84,9 @@ public sealed class DatabaseCatalog
     }
 
     /// <summary>
-    /// Sorts the current set, if it is not sorted yet. Called by the apply thread when it has applied all entries,
-    /// before the last is acknowledged: otherwise the first request after each created database would sort the set,
-    /// perhaps on a thread that reads a socket.
+    /// Sorts the current set, if it is not sorted yet. The apply thread calls this when it has applied all entries,
+    /// before the last is acknowledged. If it did not, the next request would sort the set, perhaps on a thread that
+    /// reads a socket.
     /// </summary>
     public void SortCurrent() => Volatile.Read(ref _state).Sort();
 

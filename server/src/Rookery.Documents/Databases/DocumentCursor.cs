@@ -93,7 +93,7 @@ public sealed class DocumentCursor : IDisposable
         var startKey = Key.WriteText(from, reader.Database.Number, Table.Documents, lower[..prefixLength]);
         var endKey = Key.WriteAfterPrefix(to, startKey);
 
-        // No id is longer than MaxBytes, so the ids after the truncated text are those after the whole one.
+        // No id is longer than MaxBytes, so the same ids follow the truncated text and the whole text.
         int lastSkippedLength = Math.Min(DocumentId.ToLower(startAfter, lower), DocumentId.MaxBytes);
         var lastSkippedKey = Key.WriteText(
             lastKeyBuffer,

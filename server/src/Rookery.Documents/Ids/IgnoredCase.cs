@@ -4,9 +4,8 @@ using System.Text;
 namespace Rookery.Documents.Ids;
 
 /// <summary>
-/// Compares texts without regard to case as the database does, which lower-cases them.
-/// <see cref="StringComparer.OrdinalIgnoreCase"/> compares them upper-cased: for it σ and ς are equal, which are two
-/// names in the database, and ß and ẞ are not, which are one.
+/// Compares texts without regard to case as the database does, which lower-cases them: ß and ẞ are equal, σ and ς are
+/// not. <see cref="StringComparer.OrdinalIgnoreCase"/> upper-cases them instead, with the opposite results.
 /// </summary>
 public sealed class IgnoredCase : IEqualityComparer<string>
 {

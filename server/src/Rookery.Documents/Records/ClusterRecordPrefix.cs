@@ -19,9 +19,9 @@ public static class ClusterRecordPrefix
     public const string Access = "access/";
 
     /// <summary>
-    /// One record, which each new token or certificate replaces, so that concurrent creations cannot exceed the limit
-    /// of all credentials together. It is outside <see cref="Access"/>, where any record shows that the node was
-    /// claimed.
+    /// One record, which the creation of each token or certificate replaces. So concurrent creations conflict, and
+    /// cannot exceed the limit of all credentials together. It is outside <see cref="Access"/>, where any record shows
+    /// that the node was claimed.
     /// </summary>
     public const string CredentialQuota = "credential-room";
 
@@ -32,9 +32,9 @@ public static class ClusterRecordPrefix
     public const string Topology = "topology";
 
     /// <summary>
-    /// Records that a restored cluster drops. It starts with one new voter: it has no other members, must accept no old
-    /// join token, and cannot unwrap the authority's key, which was wrapped for the old members. Clients and their
-    /// rights are kept.
+    /// Records that a restore drops. A restored cluster starts with one new voter and no other members. It must accept
+    /// no old join token, and cannot unwrap the authority's key, which was wrapped for the old members. Clients and
+    /// their rights are kept.
     /// </summary>
     internal static IReadOnlyList<string> BoundToMembers { get; } = [Member, JoinToken, Authority, Desired];
 }

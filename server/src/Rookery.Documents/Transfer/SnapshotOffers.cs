@@ -119,8 +119,8 @@ public sealed class SnapshotOffers : IDisposable
                 return Make(through) with { Why = refusal };
             }
 
-            // Read now: during the write this node may install a snapshot with a later configuration, after which the
-            // journal no longer knows the configuration at this index.
+            // Read the configuration before the write. During the write this node may install a snapshot, after which
+            // the journal no longer has the configuration at this index.
             var begun = open;
             var configuration = _journal.ConfigurationAt(begun.Index);
             write = () =>

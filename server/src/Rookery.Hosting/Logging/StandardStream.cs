@@ -104,8 +104,8 @@ public sealed partial class StandardStream : Stream
     }
 
     /// <summary>Writes a text, or the part of it that the reader reads in time.</summary>
-    /// <returns>False if the time was over and a part of the text was dropped. True if all was written, and also if the
-    /// output is closed or fails, because then no reader misses the text.</returns>
+    /// <returns>False if the time was over and a part of the text was dropped. True if all was written, or if the
+    /// output is closed or fails: then nobody reads it.</returns>
     public bool TryWriteWithin(string text, TimeSpan timeout)
     {
         byte[] bytes = Encoding.UTF8.GetBytes(text);
@@ -189,8 +189,8 @@ public sealed partial class StandardStream : Stream
     }
 
     /// <summary>
-    /// Throws if the reader has closed the output. A command that writes nothing for a while calls it, so that it ends
-    /// when its reader does.
+    /// Throws if the reader has closed the output. A command that waits long without writing calls this, so that the
+    /// command ends when its reader ends.
     /// </summary>
     /// <exception cref="OutputClosedException">The reader has closed the output.</exception>
     public void ThrowIfUnread()

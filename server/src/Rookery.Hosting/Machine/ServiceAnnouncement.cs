@@ -83,8 +83,7 @@ internal sealed class ServiceAnnouncement
     }
 
     /// <summary>
-    /// Announces the mark by which nodes that form a cluster together recognise each other; null if this node forms
-    /// none.
+    /// Announces a mark that is equal on all nodes that form one cluster; null if this node forms no cluster.
     /// </summary>
     public void SetMark(string? mark)
     {

@@ -38,7 +38,8 @@ internal sealed class SystemdNotifier : IDisposable
             return;
         }
 
-        // Not connected: connecting throws if nobody listens at the start, and would end the node.
+        // The socket is not connected, because connecting throws if nothing listens, and the exception would end the
+        // node.
         _manager = manager;
         _socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
         if (ReadWatchdogPeriod() is { } period)

@@ -50,9 +50,9 @@ public sealed class AutoIndexMap : IIndexMap
     public int UnheldNumber => MappedField.PresenceOf(Fields.Count);
 
     /// <summary>
-    /// 3. Since version 3, documents that the index cannot hold are marked; before, they were missing from it, and
-    /// nothing showed that. Paths that end in a part of a time span have values. Since version 2, paths that end in a
-    /// member of .NET values, such as <c>Length</c> of a string, have values.
+    /// 3. Since version 3, documents that the index cannot hold are marked (in version 2 they were silently missing),
+    /// and paths that end in a part of a time span have values. Since version 2, paths that end in a member of .NET
+    /// values, such as <c>Length</c> of a string, have values.
     /// </summary>
     public int ContentVersion => 3;
 

@@ -101,7 +101,7 @@ public sealed class IndexCatalog : IDisposable
     /// <returns>Whether something changed.</returns>
     public bool Follow()
     {
-        // Read before the changes, so that they include all deletions through this etag.
+        // Read the etag before the changes, so that the changes include all deletions through this etag.
         long lastDeletion = Database.LastIndexDeletion;
         while (_changes.TryRead(out var change))
         {
@@ -127,7 +127,7 @@ public sealed class IndexCatalog : IDisposable
         );
         if (_mayMissDeletions || !_isCurrent || isRetried || hasRoomAgain)
         {
-            // Set first: if one of the following steps throws, the next call repeats them.
+            // If one of the following steps throws, the next call repeats them.
             _isCurrent = false;
             _refusedAt = null;
             CloseDeleted();
@@ -331,8 +331,9 @@ public sealed class IndexCatalog : IDisposable
     }
 
     /// <summary>
-    /// Removes the indexes that the log deleted, so that an index that was defined under the same name afterwards is
-    /// not taken for their replacement. If the subscription dropped changes, the slots are compared with the log.
+    /// Removes the indexes that the log deleted. Otherwise an index that was later defined under the same name would be
+    /// taken for a replacement of the deleted one. If the subscription dropped changes, compares the slots with the
+    /// log.
     /// </summary>
     private void CloseDeleted()
     {

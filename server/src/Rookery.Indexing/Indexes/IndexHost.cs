@@ -536,8 +536,8 @@ public sealed class IndexHost : IDisposable
             throw;
         }
 
-        // Published before closing, because a caller whose index closes looks the index up again and must not find the
-        // closed one.
+        // The new catalogues are published before the removed ones are closed: a caller whose index closes looks it up
+        // again, and must not find the closed one.
         List<IndexCatalog> removed = [.. Catalogs.Where(catalog => !catalogs.ContainsValue(catalog))];
         Volatile.Write(ref _catalogs, catalogs);
         Closing.Each(removed, static catalog => catalog.Dispose());

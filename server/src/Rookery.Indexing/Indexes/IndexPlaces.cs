@@ -8,7 +8,7 @@ namespace Rookery.Indexing.Indexes;
 /// <summary>
 /// Chooses which indexes a node maintains if the log defines more than its <see cref="IndexQuota"/> allows: those of
 /// users before automatic ones, and in each class the oldest definitions of all databases. So all members with equal
-/// memory maintain the same indexes, before and after a restart, and a new definition takes no place of an older one.
+/// memory maintain the same indexes, before and after a restart, and a new definition never displaces an older one.
 /// Thread-safe.
 /// </summary>
 internal sealed class IndexPlaces(int maxIndexes, int maxAutomatic)
@@ -29,8 +29,9 @@ internal sealed class IndexPlaces(int maxIndexes, int maxAutomatic)
         Volatile.Read(ref _chosen) is not { } chosen || chosen.Contains((database, lowerName));
 
     /// <summary>
-    /// Returns a function that returns whether an index of a database has a place, by its lower-cased name and by the
-    /// definitions that the log has now of the database. If these cannot be read, each index counts as having one.
+    /// Chooses again, by the definitions that the log has now for a database. Returns a function from the lower-cased
+    /// name of an index of the database to whether that index has a place. If the definitions cannot be read, every
+    /// index counts as having one.
     /// </summary>
     public Func<string, bool> WithNewest(Database database)
     {
@@ -102,9 +103,10 @@ internal sealed class IndexPlaces(int maxIndexes, int maxAutomatic)
         }
     }
 
-    // The log keeps no time of a definition, only the etag of the last change of its record, which a change of settings
-    // raises. Numbers rise with each definition. So a definition is not newer than the last definition of its database,
-    // nor than the oldest change of a record with the same or a higher number.
+    // The log does not record when an index was defined. It records the etag of the last change of the index's record,
+    // and a change of settings raises this etag, too. But each definition gets a higher number than the one before. So
+    // an index was defined no later than the last definition of its database, and no later than any change of an index
+    // with the same or a higher number.
     private static List<Ranked> Rank(
         IEnumerable<(IndexRecord Record, IndexPlace Place)> definitions,
         long lastDefinition
@@ -121,7 +123,8 @@ internal sealed class IndexPlaces(int maxIndexes, int maxAutomatic)
         return ranked;
     }
 
-    // A changed definition is as old as the one that it replaces, so that an index keeps its place while it is changed.
+    // Returns the number by which the age of a definition counts. A changed definition counts as old as the one that it
+    // replaces, so that the index keeps its place.
     private static long NumberOf(IndexRecord record) =>
         record.Replaced is { } before ? Math.Min(before.Number, record.Number) : record.Number;
 

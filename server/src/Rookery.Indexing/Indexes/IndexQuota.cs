@@ -46,8 +46,8 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
         );
 
     /// <summary>
-    /// Whether an automatic index of few documents may take a place: only while most places are free, so that indexes
-    /// which a scan could replace do not take those of large collections.
+    /// Whether an automatic index of few documents may take a place. It may only while most places are free: a scan can
+    /// answer for few documents, and the other places are for large collections.
     /// </summary>
     public bool HasRoomForFewDocuments => TakenBy(IndexPlace.Automatic) < MaxAutomaticNow / 2;
 
@@ -116,9 +116,9 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
     }
 
     /// <summary>
-    /// Returns a function that returns why this node does not maintain an index of a database, in a sentence; null
-    /// if it has a place for the index, or if the definitions cannot be read. It considers the definitions that the log
-    /// has now. Thread-safe.
+    /// Returns a function from the name of an index to the reason why this node does not maintain the index, in a
+    /// sentence. The function returns null if the index has a place among the definitions that the log has now, or if
+    /// the definitions cannot be read. Thread-safe.
     /// </summary>
     /// <param name="database">The database of the indexes.</param>
     /// <param name="databases">All databases of the node.</param>
@@ -153,8 +153,9 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
     }
 
     /// <summary>
-    /// Returns whether further automatic indexes may be defined. Counting the automatic indexes reads definitions, so
-    /// they are counted only if the number of all indexes exceeds the maximum for automatic ones.
+    /// Returns whether further automatic indexes may be defined. Counting the automatic indexes is expensive, because
+    /// it reads all definitions. So it is done only if the number of all indexes exceeds the maximum for automatic
+    /// ones.
     /// </summary>
     /// <param name="automatic">Counts the automatic indexes of a database.</param>
     /// <param name="databases">All databases.</param>

@@ -4,10 +4,10 @@ using Rookery.Platform;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// The snapshots of the database that <see cref="IndexFeeder"/> reads. An index keeps its snapshot until it has read
-/// all changes in it; this reading is a pass. So a pass ends, however fast clients write, and at its end the index
-/// reflects exactly the snapshot. If the node ends a snapshot early, the pass is interrupted: it continues in a newer
-/// one. Indexes that are up to date have no snapshot. Not thread-safe.
+/// The snapshots of the database that <see cref="IndexFeeder"/> reads. A pass of an index reads all changes in one
+/// snapshot. So a pass ends, however fast clients write, and at its end the index reflects exactly the snapshot. If the
+/// node ends a snapshot early, the pass is interrupted, and continues in a newer snapshot. Indexes that are up to date
+/// have no snapshot. Not thread-safe.
 /// </summary>
 /// <param name="database">The database of the indexes.</param>
 internal sealed class PassSnapshots(Database database)
@@ -19,11 +19,11 @@ internal sealed class PassSnapshots(Database database)
     public int Count { get; private set; }
 
     /// <summary>
-    /// Returns the snapshot in which a group of indexes at one position continues: the newest that one of them has, or
-    /// else the newest state of the database. All of them continue in it. An index may move to a newer snapshot at any
-    /// time, because every document that changed in between is after the index's position. It must not move to a
-    /// snapshot older than one that it was fed from: there, such a document has an older version, which may be before
-    /// the position, and the index would miss the document.
+    /// Returns the snapshot in which a group of indexes at one position continues: the newest snapshot of one of these
+    /// indexes, or else the newest state of the database. An index may move to a newer snapshot at any time: each
+    /// document that changed between the two is after the index's position, so the index will read it. It must not move
+    /// to an older one: a document that changed between the two has an older version there, perhaps before the
+    /// position, and the index would not read it.
     /// </summary>
     /// <param name="group">The indexes, at least one. If a caller waits for the end of a pass, indexes that were fed
     /// from a newer snapshot are removed: their pass is longer, and the caller need not wait for it.</param>

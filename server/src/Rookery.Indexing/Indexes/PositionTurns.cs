@@ -21,8 +21,8 @@ internal sealed class PositionTurns(int documentsPerStep)
     private const int RestTurn = 1;
     private readonly WeightedTurns _priorityTurns = new(kinds: 2);
 
-    // The positions among which Next takes turns: the lowest of the awaited indexes, the highest of all if it
-    // is nearly up to date and, as the third kind, the lowest of all. Each priority class has its own turns.
+    // Next takes turns among three positions: the lowest of the awaited indexes; the highest of all indexes, if it is
+    // nearly up to date; and the lowest of all indexes. Each priority class has its own turns.
     private const int AwaitedTurn = 0;
     private const int NearlyThereTurn = 1;
     private readonly WeightedTurns _positionTurns = new(kinds: 3);

@@ -101,9 +101,9 @@ public sealed class RunningIndex : IDisposable
     public long Position => Volatile.Read(ref _position);
 
     /// <summary>
-    /// The etag through which the results include changes: the end of a pass, so never within a transaction, unless
-    /// passes were interrupted. At most <see cref="Position"/>; 0 as soon as a rebuild is requested, so that no query
-    /// uses the old results.
+    /// The etag through which the results include changes. It is the end of a pass, and so never within a transaction,
+    /// unless passes were interrupted. At most <see cref="Position"/>. 0 as soon as a rebuild is requested, so that no
+    /// query uses the old results.
     /// </summary>
     public long VisibleEtag => IsResetRequested ? 0 : Visible.Published.Etag;
 
@@ -121,9 +121,9 @@ public sealed class RunningIndex : IDisposable
     public bool IsConsistent { get; private set; }
 
     /// <summary>
-    /// Whether the index may include changes that the documents lack: it was written before the node started, and the
-    /// node has not yet applied again everything that it had applied then. Until the node has, the index is not fed
-    /// and not consistent. Used by the indexing thread.
+    /// Whether the index may include changes that the documents lack. After a start, the files of an index contain what
+    /// an earlier process applied, and this process may not have applied all of it again. Until it has, the index is
+    /// not fed and not consistent. Used by the indexing thread.
     /// </summary>
     public bool MayBeAhead => _mayBeAhead && (_mayBeAhead = !_hasReapplied(Position));
 

@@ -79,8 +79,8 @@ internal sealed class PseudoMember
             : null;
 
     /// <summary>
-    /// Returns the version of the content of an automatic index that its field's path asks for: 3 for a property that
-    /// version 2 did not know, 2 for another property, 1 for a path without any.
+    /// Returns the lowest version of an automatic index's content that has values for a path: 1 if the path ends in no
+    /// property, 2 or 3 for a property, by the version that introduced it.
     /// </summary>
     public static int ContentVersionOf(IReadOnlyList<string> path)
     {
@@ -132,9 +132,9 @@ internal sealed class PseudoMember
 
     /// <summary>
     /// Writes the number of elements of an array. Writes nothing if an element is an object that has a member of this
-    /// name, because a stored member takes precedence. If the name begins in lower case, writes nothing if any element
-    /// is an object: such a name is more likely a member of the elements, and its meaning must not depend on which
-    /// documents have that member (docs/reference/rql.md, rule 1).
+    /// name, because a stored member takes precedence. A name in lower case is more likely a member of the elements,
+    /// and its meaning must not differ between documents with and without that member. So for such a name, writes
+    /// nothing if any element is an object (docs/reference/rql.md, rule 1).
     /// </summary>
     private int WriteCount(ReadOnlySpan<byte> json, int at, Span<byte> destination)
     {

@@ -47,8 +47,8 @@ internal sealed class CredentialQuota(ServerContext context, SemaphoreSlim queue
             {
                 await AccessResponse.ReadBarrierAsync(context);
 
-                // Read before the credentials are counted: a credential that is created after the count changes this
-                // version.
+                // The version is read before the credentials are counted, so that a credential that is created after
+                // the count makes the write fail.
                 long version = context.Node.ClusterRecords.TryGet(Key, out var counted)
                     ? counted.Version
                     : ClusterRecord.Absent;

@@ -204,9 +204,8 @@ public sealed class AlertSender : IAsyncDisposable
     private bool HasEnded(MemberAlert alert) => IsJudgedAgain(alert.Alert.Name, ReadJudgingTime(alert));
 
     /// <summary>
-    /// Returns how long the node that judges an alert has done so. For an alert about the cluster, this is the time
-    /// since its leader became leader; otherwise it is the uptime of the alert's node, null if that node is not
-    /// observed.
+    /// Returns for how long one node has judged an alert. The leader judges alerts about the cluster: the time since it
+    /// became leader. Each node judges its own alerts: the node's uptime, null if the node is not observed.
     /// </summary>
     private TimeSpan? ReadJudgingTime(MemberAlert alert)
     {

@@ -15,9 +15,9 @@ namespace Rookery.Server.FastPath;
 /// </summary>
 /// <remarks>
 /// Kestrel reads bodies from the same bytes, and this reader must not take the bytes of a body for a request. So it
-/// answers only where a request begins: at the start of the connection, and after a request of which
-/// <see cref="RequestGate"/> has reported that its body was read to the announced length. After any other request it
-/// answers nothing more until such a report.
+/// answers only where a request is sure to begin: at the start of the connection, and after a request whose body was
+/// read to the announced length, as <see cref="RequestGate"/> reports. After any other request it answers nothing until
+/// the next such report.
 /// </remarks>
 internal sealed class FastPathReader : PipeReader
 {

@@ -182,7 +182,7 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
             return null;
         }
 
-        // Read before proposing: afterwards consensus owns the command.
+        // Read the operations before proposing the command. Afterwards consensus owns it.
         var operations = BatchOperation.ReadAll(batch);
         if (
             !batch.IsClusterWide

@@ -1,6 +1,6 @@
 namespace Rookery.Server.Observation;
 
-/// <summary>A light that blinks until a time that each request sets anew. Thread-safe.</summary>
+/// <summary>A light that blinks until a time, which each request sets again. Thread-safe.</summary>
 internal sealed class BlinkingLight(TimeProvider time)
 {
     private readonly Lock _gate = new();
@@ -23,8 +23,8 @@ internal sealed class BlinkingLight(TimeProvider time)
     }
 
     /// <summary>
-    /// Ends the blinking if its time is over. Both happen in one lock, so that a request sets the time of a light that
-    /// blinks, or begins the blinking anew.
+    /// Ends the blinking if its time is over. The check and the end hold one lock, so that a simultaneous request
+    /// either extends the blinking or starts it again.
     /// </summary>
     /// <returns>The time that remains; null if the blinking has ended.</returns>
     public TimeSpan? StopIfDue()

@@ -9,8 +9,8 @@ namespace Rookery.Server.Observation;
 
 /// <summary>
 /// GET /dashboard/history?node=TAG[&amp;from=][&amp;to=][&amp;points=]: the figures of a member for 24 hours. GET
-/// /dashboard/slow?node=TAG: the slow disk events of a member. Both also answer for a member that is down, from what
-/// this node kept, and for this node's time before its start, from what other members kept.
+/// /dashboard/slow?node=TAG: the slow disk events of a member. For a member that is down, both answer from the samples
+/// that this node kept. For the time before this node's start, they answer from the samples that other members kept.
 /// </summary>
 internal sealed class HistoryRoutes(ServerContext context)
 {

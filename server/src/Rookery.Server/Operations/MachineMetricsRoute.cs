@@ -44,7 +44,7 @@ internal sealed class MachineMetricsRoute : IDisposable
     {
         var route = new MachineMetricsRoute(context);
 
-        // Not when the stop begins: scrapes may still arrive then.
+        // Dispose after the stop, because scrapes may arrive while the server is stopping.
         routes
             .ServiceProvider.GetRequiredService<IHostApplicationLifetime>()
             .ApplicationStopped.Register(route.Dispose);

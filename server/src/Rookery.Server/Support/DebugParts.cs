@@ -245,7 +245,7 @@ internal static class DebugParts
         json.WriteStartArray("Damage"u8);
         foreach (var damage in storage.Damage)
         {
-            // Not the full message, which contains keys of rows: these are document ids.
+            // The full message is left out, because it contains keys of rows, which contain document ids.
             json.WriteStringValue($"{damage.File} at byte {damage.Offset}: {damage.Reason} ({damage.Tables})");
         }
 

@@ -41,8 +41,8 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
 
     /// <summary>
     /// Writes the current manifest again and deletes the files of a manifest whose write failed; does nothing if none
-    /// failed. Call it before writing new files. Otherwise each retry would leave its files, until the disk is full, as
-    /// long as only manifests cannot be written.
+    /// failed. Call it before writing new files: if files can be written and manifests cannot, each retry would
+    /// otherwise leave its files until the disk is full.
     /// </summary>
     /// <exception cref="DiskException">The manifest still cannot be written.</exception>
     public void SettleDoubt(EngineContext context)

@@ -9,9 +9,9 @@ namespace Rookery.Storage.Engine;
 /// </summary>
 /// <remarks>
 /// A file records how many tombstones it has and the range of its sequences. The store remembers the lowest sequence of
-/// a tombstone of each file that it has written since it was opened. The tombstones count as spread evenly from there
-/// to the file's end. Without the estimate, all tombstones of the file in which the limit is reached would be dropped,
-/// and after a merge that file may have most of them.
+/// a tombstone of each file that it has written since it was opened. It assumes that the tombstones are spread evenly
+/// from there to the file's end, and drops only a part of the tombstones of the file in which the limit is reached.
+/// After a merge, this file may contain most tombstones.
 /// </remarks>
 internal static class TombstoneRetention
 {

@@ -5,8 +5,9 @@ namespace Rookery.Storage.State;
 
 /// <summary>
 /// Iterates upwards over the readable rows of a state and skips damage. It reads a damaged range without the damaged
-/// file, then continues with all files. The damaged part may have replaced or deleted a row in such a range. So the
-/// cursor returns a row of the range only if a lookup of its key finds that row, or if old rows are allowed.
+/// file, then continues with all files. A row that it finds in such a range may be old, because the damaged file may
+/// contain a newer version or a tombstone. So the cursor returns the row only if a lookup of its key finds it, too, or
+/// if old rows are allowed.
 /// </summary>
 internal sealed class ReadableCursor(
     EngineState state,
@@ -53,7 +54,7 @@ internal sealed class ReadableCursor(
 
     public void Dispose() => _rows?.Dispose();
 
-    // Moves to the first row, at or after the current one, that this cursor returns. hasRow: whether there is a current
+    // Moves to the first row, from the current one on, that this cursor may return. hasRow: whether there is a current
     // row.
     private bool FindReturnable(bool hasRow)
     {

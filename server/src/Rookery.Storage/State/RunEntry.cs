@@ -25,8 +25,8 @@ internal sealed record RunEntry
     public long ClearedThrough { get; init; }
 
     /// <summary>
-    /// The rows of the file that record deletions have higher sequences than this. 0 if that is not known, because the
-    /// file was written before the store was opened.
+    /// All deletions that the file records have higher sequences than this. 0 if unknown, because the file was written
+    /// before the store was opened.
     /// </summary>
     public long DeletionsAfter { get; init; }
 

@@ -188,8 +188,8 @@ internal static class TopCommand
             }
             catch (Exception failure)
             {
-                // Also an answer of another form, from a node that was upgraded meanwhile: the screen would show its
-                // last state for ever.
+                // This also ends the view for an answer that cannot be read, from a node that was upgraded meanwhile.
+                // Otherwise the screen would show its last state for ever.
                 feedFailure = ExceptionDispatchInfo.Capture(failure);
                 await end.CancelAsync();
             }

@@ -78,7 +78,8 @@ internal static class DebugPackageCommand
         CancellationToken cancellation
     )
     {
-        // Before the request: a node builds one package at a time, so one that is abandoned delays the next.
+        // The path is checked before the request. A node builds one package at a time, so an abandoned package would
+        // delay the next.
         string? named = to is null ? null : WritablePathOf(to);
         using var client = node.NewClient(Timeout);
         try

@@ -252,9 +252,9 @@ internal sealed class DumpSource : IRecordSource
     }
 
     /// <summary>
-    /// Finds a member even if names beside it have escapes that stand for no character, on which
-    /// <see cref="JsonElement.TryGetProperty(ReadOnlySpan{byte}, out JsonElement)"/> throws. The node refuses such
-    /// documents one by one.
+    /// Finds a member even if another name has an invalid escape, for which
+    /// <see cref="JsonElement.TryGetProperty(ReadOnlySpan{byte}, out JsonElement)"/> throws. The node refuses the
+    /// documents with such names one by one.
     /// </summary>
     private static bool TryGetMember(JsonElement element, ReadOnlySpan<byte> name, out JsonElement value)
     {

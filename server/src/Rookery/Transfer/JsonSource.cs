@@ -18,8 +18,8 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
     public string PlaceName => "document";
 
     /// <summary>
-    /// Returns whether an input is of this format and not lines of JSON: it begins with an array, or its first value is
-    /// not alone on its line. Consumes nothing.
+    /// Returns whether an input has this format. Otherwise it has lines of JSON. An input has this format if it begins
+    /// with an array, or if its first value is not alone on its line. Consumes nothing.
     /// </summary>
     public static bool Recognizes(ByteSource bytes)
     {
@@ -47,7 +47,8 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
         Begin();
         if (_isAfterElement)
         {
-            // Not taken with the element, which is stored even if something else follows it.
+            // The comma is read here and not with the element before it, which is stored even if something else
+            // follows.
             _isAfterElement = false;
             _isInArray = _json.TakeCommaOr(']');
         }

@@ -96,7 +96,7 @@ internal sealed class RecordId(string seed)
             }
         }
 
-        // After the other members, so that the node's errors name the positions of the input.
+        // The id is inserted after the other members, so that the node's errors name positions of the input.
         int end = (int)reader.TokenStartIndex;
         reader.Read(); // throws if more than white space follows
         return hasMetadata ? gap : Gap.At(end, comma + "\"@metadata\":{\"@id\":\"", "\"}");

@@ -4,8 +4,9 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Reading;
 
 /// <summary>
-/// Finds one key of a tree without assembling keys, and so without allocation. The stored number of bytes that a key
-/// shares with the previous one often decides whether it is lower or greater than the wanted key.
+/// Finds one key of a tree without assembling keys, and so without allocation. For each key, the tree stores how many
+/// bytes it shares with the previous key. This number often suffices to decide whether the key is lower or greater than
+/// the wanted one.
 /// </summary>
 internal static class KeyTreeLookup
 {

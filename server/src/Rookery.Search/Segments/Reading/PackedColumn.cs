@@ -57,8 +57,8 @@ public sealed class PackedColumn
     }
 
     /// <summary>
-    /// Reads single values. Remembers the chunk of the last one, so that further reads in this chunk look up neither
-    /// its page nor its directory entry. Not thread-safe.
+    /// Reads single values. Remembers the chunk of the last value, so that further reads from this chunk look up
+    /// neither the page nor the directory entry. Not thread-safe.
     /// </summary>
     public sealed class Reader(PackedColumn column)
     {

@@ -292,8 +292,8 @@ public sealed class SegmentStore : IIndexStore
     }
 
     /// <summary>
-    /// Opens a segment that was just written. If that fails, deletes its file: the work is tried again with a new file,
-    /// and otherwise each attempt would leave a file until the next start.
+    /// Opens a segment that was just written. If it cannot be opened, deletes its file. The work is tried again with a
+    /// new file, so each attempt would otherwise leave a file until the next start.
     /// </summary>
     private SegmentHandle OpenWritten(SegmentSummary summary)
     {
@@ -352,8 +352,8 @@ public sealed class SegmentStore : IIndexStore
     }
 
     /// <summary>
-    /// Publishes the current manifest again, and deletes the segments of a manifest whose Publish failed. Otherwise
-    /// each retry would leave its segment, until the disk is full, as long as only the manifest cannot be replaced.
+    /// Publishes the current manifest again, and deletes the segments of a manifest whose Publish failed. If segments
+    /// can be written and the manifest cannot, each retry would otherwise leave a segment until the disk is full.
     /// </summary>
     private void SettleDoubt()
     {

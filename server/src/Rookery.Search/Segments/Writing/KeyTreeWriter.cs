@@ -68,8 +68,9 @@ internal sealed class KeyTreeWriter
         {
             SealBlock();
 
-            // Only separators of leaves are shortened. On higher levels the previous key is itself a separator, and the
-            // child below it has greater keys, so a shorter key might not separate them.
+            // Only separators of leaves are shortened. On higher levels the keys are separators, and the child of the
+            // previous separator contains greater keys than the separator. A shortened key might not be greater than
+            // those.
             _separator = (_isLeaf ? key[..(shared + 1)] : key).ToArray();
         }
 
