@@ -62,10 +62,10 @@ internal sealed class MemberDiagnosis(
         host.Refusal is { Kind: RejectionKind.Diagnosis } halted ? halted.Message : WhyRemoved(state);
 
     /// <summary>
-    /// Explains that this node was removed; null when it was not, or when that is not certain. A node that was off when
-    /// it was removed never receives the entry that removed it. It learns of the removal from the refusals of other
-    /// members. A majority of the other voters must refuse it: a lagging member, or an old copy that became leader, may
-    /// know less than this node.
+    /// Explains that this node was removed; null when it was not removed, or when the removal is uncertain. A node that
+    /// was off when it was removed never receives the entry that removed it. It learns of the removal from the refusals
+    /// of other members. A majority of the other voters must refuse it: a lagging member, or an old copy that became
+    /// leader, may know less than this node.
     /// </summary>
     private string? WhyRemoved(ConsensusState state) =>
         state.WasRemoved || (state.Leader.IsNone && MajorityDisownsThisNode(state.Configuration))

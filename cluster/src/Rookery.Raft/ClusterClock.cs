@@ -83,7 +83,7 @@ internal sealed class ClusterClock(SafetyRules rules)
         }
     }
 
-    /// <summary>Compares the voters' clocks, and sets the time from them if that is safe.</summary>
+    /// <summary>Compares the voters' clocks, and sets the time from them if they agree well enough.</summary>
     /// <param name="now">The monotonic time in microseconds.</param>
     /// <param name="own">This node's own clock; null when it is unknown or this node is not a voter.</param>
     /// <param name="clocks">The known clocks of all voters, including this node's own. This method sorts them in

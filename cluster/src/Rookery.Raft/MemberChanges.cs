@@ -11,7 +11,7 @@ internal sealed class MemberChanges(
     LeadershipTransfer transfer
 )
 {
-    /// <summary>Changes a member's role, if that is safe now.</summary>
+    /// <summary>Changes a member's role, if the change is safe now.</summary>
     public ChangeAnswer Change(MemberChange change, NodeId node)
     {
         if (!state.IsLeader)

@@ -38,8 +38,8 @@ public sealed record StorageOptions
 
     /// <summary>
     /// The runs of each group retain about this many of the newest tombstones that hide no rows, or an eighth of the
-    /// group's rows if that is more. From them a lagging store can receive the changes instead of a full snapshot
-    /// (<see cref="StorageEngine.BeginChanges"/>). 0 retains none.
+    /// group's rows if this number is higher. From them a lagging store can receive the changes instead of a full
+    /// snapshot (<see cref="StorageEngine.BeginChanges"/>). 0 retains none.
     /// </summary>
     public long RetainedTombstones { get; init; }
 

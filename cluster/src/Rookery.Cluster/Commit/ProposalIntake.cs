@@ -221,7 +221,7 @@ internal sealed class ProposalIntake(
                 return new CommandOutcome(refused);
             }
 
-            // From here on the command belongs to the callee, also when it throws.
+            // From here on the command belongs to the callee, even if it throws.
             return store.Admission.TryEnter(command.Length)
                 ? await Enqueue(command, new CommandReader(command.Written.Span), NoBytesCommittedByCaller)
                 : await ProposeAfterAdmissionAsync(command, NoBytesCommittedByCaller, cancellationToken);

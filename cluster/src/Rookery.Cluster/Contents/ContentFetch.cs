@@ -175,7 +175,7 @@ internal sealed class ContentFetch(
                         throw; // no other member changes that
                     }
 
-                    // The bytes differ from the hash: this member, or another one that sent pieces, has a damaged
+                    // The bytes do not match the hash: this member, or another member that sent pieces, has a damaged
                     // content.
                     bool isLast = failure is ContentRefusedException || failures + 1 == MaxFailures;
                     haveAllAnswered &= !isLast;

@@ -55,7 +55,10 @@ internal static class AuthorityChain
             return "cannot be read";
         }
 
-        var status = chain.ChainStatus.Aggregate(X509ChainStatusFlags.NoError, (all, one) => all | one.Status);
+        var status = chain.ChainStatus.Aggregate(
+            X509ChainStatusFlags.NoError,
+            (flags, element) => flags | element.Status
+        );
         const X509ChainStatusFlags notSigned =
             X509ChainStatusFlags.PartialChain
             | X509ChainStatusFlags.UntrustedRoot

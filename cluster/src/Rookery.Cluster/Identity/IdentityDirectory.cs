@@ -167,7 +167,7 @@ public static class IdentityDirectory
 
     /// <summary>
     /// Returns why the identity does not belong to the data in its data directory, and what to do; null when it does.
-    /// They differ only after a mistake in copying. Such a node would count as another one, whose acknowledged entries
+    /// They differ only after a mistake in copying. Such a node would count as another node, whose acknowledged entries
     /// it does not have.
     /// </summary>
     private static string? WhyForeign(IDisk disk, string dataDirectory, NodeIdentity identity)

@@ -31,8 +31,8 @@ public static class MemberName
         domain is { Length: > 0 and <= MaxDomainCharacters } && Array.TrueForAll(domain.Split('.'), IsValid);
 
     /// <summary>
-    /// Makes a name from the machine's host name: its first label in lower case, or <c>node</c> if that is not a valid
-    /// name.
+    /// Makes a name from the machine's host name: its first label in lower case, or <c>node</c> if the label is not a
+    /// valid name.
     /// </summary>
     public static string OfHost(string hostName)
     {

@@ -15,7 +15,7 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
     /// <summary>The default lifetime of a token.</summary>
     public static readonly TimeSpan DefaultLife = TimeSpan.FromHours(1);
 
-    // How long used and expired tokens are kept, so that a refusal can tell what happened to them.
+    // How long used and expired tokens are kept, so that a refusal can report what happened to them.
     private static readonly TimeSpan RetentionPeriod = TimeSpan.FromDays(30);
 
     private static readonly DateTimeOffset Never = new(9000, 1, 1, 0, 0, 0, TimeSpan.Zero);

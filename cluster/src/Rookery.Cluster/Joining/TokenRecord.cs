@@ -6,8 +6,7 @@ namespace Rookery.Cluster.Joining;
 
 /// <summary>
 /// The cluster's record of a join token, as JSON under <see cref="ClusterRecordPrefix.JoinToken"/> and the hash of its
-/// secret. Kept for a while after the token was used or expired, so that a refusal can tell what
-/// happened to it.
+/// secret. Kept for a while after the token was used or expired, so that a refusal can report what happened to it.
 /// </summary>
 internal sealed record TokenRecord
 {

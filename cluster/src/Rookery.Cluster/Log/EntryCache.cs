@@ -122,7 +122,7 @@ internal sealed class EntryCache
         Bytes -= before - entry.PayloadBytes;
     }
 
-    /// <summary>Drops one reference. Keeps the entry for reuse when that was the last one.</summary>
+    /// <summary>Drops one reference. Dropping the last one keeps the entry for reuse.</summary>
     public void Release(CachedEntry entry)
     {
         if (entry.Release())

@@ -26,7 +26,7 @@ internal sealed class AddressKeeper(
     public MemberFacts Facts { get; private set; } = readFacts();
 
     /// <summary>
-    /// Checks the addresses once a minute, and renews the certificate if that is due. Call it once a second.
+    /// Checks the addresses once a minute, and renews the certificate if the renewal is due. Call it once a second.
     /// </summary>
     /// <exception cref="IOException">The certificate could not be signed or written. The previous one stays in
     /// use.</exception>

@@ -241,8 +241,8 @@ public sealed class ClusterMember : IAsyncDisposable
     }
 
     /// <summary>
-    /// Makes the loop that forms a cluster; null when that is not configured, or for a node that joined its cluster by
-    /// other means.
+    /// Makes the loop that forms a cluster; null when forming is not configured, or for a node that joined its cluster
+    /// by other means.
     /// </summary>
     private FormingDuty? CreateFormingDuty(NodeStore store)
     {

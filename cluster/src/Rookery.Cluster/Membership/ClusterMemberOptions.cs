@@ -40,7 +40,7 @@ public sealed record ClusterMemberOptions
         static _ => Task.FromResult<IReadOnlyList<AnnouncedNode>>([]);
 
     /// <summary>
-    /// How the node forms a cluster with other nodes while it is unclaimed; null when that is not configured.
+    /// How the node forms a cluster with other nodes while it is unclaimed; null when forming is not configured.
     /// </summary>
     public FormingOptions? Forming { get; init; }
 

@@ -521,12 +521,12 @@ public sealed class MembershipService(
     private string ExplainNoMajority(string name)
     {
         string[] off = [.. Unreachable(consensus.ReadState().Configuration).Select(consensus.Roster.NameAndTagOf)];
-        var (verb, one) = off.Length == 1 ? ("is", "it") : ("are", "one");
+        var (verb, pronoun) = off.Length == 1 ? ("is", "it") : ("are", "one");
         string first =
             off.Length == 0
                 ? "Wait until `rookery cluster node ls` shows that the others lack nothing."
-                : $"{NameList.Of(off)} {verb} not reachable: bring {one} back first, or remove {one} first if it is "
-                    + "lost for good.";
+                : $"{NameList.Of(off)} {verb} not reachable: bring {pronoun} back first, or remove {pronoun} first if "
+                    + "it is lost for good.";
         return $"That would leave fewer than a majority of the voters reachable and up to date, and nothing could "
             + $"be written any more, so {name} stays what it is. {first}";
     }

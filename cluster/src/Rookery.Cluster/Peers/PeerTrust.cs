@@ -4,7 +4,7 @@ using Rookery.Cluster.Identity;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The certificate and the rule for TLS handshakes between members. Obtained anew for each handshake, so a renewed
+/// The certificate and the rule for TLS handshakes between members. Obtained again for each handshake, so a renewed
 /// certificate or a rotated authority needs no restart.
 /// </summary>
 /// <param name="Certificate">This node's certificate with its key.</param>

@@ -11,10 +11,10 @@ namespace Rookery.Cluster.Transfer;
 
 /// <summary>
 /// HTTP routes through which members fetch this node's state.
-/// <para><c>GET /state/offer</c> returns an offer as JSON. It offers the changes after <c>since=ETAG</c> if that is
-/// given and they are much smaller than the whole state; otherwise the whole state. 202: the offer is being written, or
-/// this node's tables have not reached <c>through=INDEX</c>; ask again. 409: this node offers none; the body says
-/// why.</para>
+/// <para><c>GET /state/offer</c> returns an offer as JSON. It offers the changes after <c>since=ETAG</c>, if the
+/// parameter is given and these changes are much smaller than the whole state; otherwise it offers the whole state.
+/// 202: the offer is being written, or this node's tables have not reached <c>through=INDEX</c>; ask again. 409: this
+/// node offers none; the body says why.</para>
 /// <para><c>GET /state/OFFER/FILE</c> returns a file of the offer, from the byte that <c>Range: bytes=N-</c> names.
 /// 410: the offer no longer exists, ask for another.</para>
 /// <para><c>GET /state/rows?group=N&amp;from=HEX&amp;to=HEX</c> returns the rows of a key range as a run, for a member

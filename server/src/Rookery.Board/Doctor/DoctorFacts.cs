@@ -64,7 +64,7 @@ public sealed record DoctorFacts
     /// <summary>What mDNS finds; null if it was not queried.</summary>
     public MdnsFacts? Mdns { get; init; }
 
-    /// <summary>Whether the router and the other members are reachable; null if that was not tried.</summary>
+    /// <summary>Whether the router and the other members are reachable; null if no connection was tried.</summary>
     public NetworkFacts? Network { get; init; }
 
     /// <summary>The image that this machine runs; null on machines without the image.</summary>
@@ -134,8 +134,8 @@ public sealed record OpenPortFacts(int Port, string Purpose, bool IsForMembers, 
 /// <param name="IsMissing">Whether avahi-browse is not installed.</param>
 /// <param name="Nodes">How many nodes are announced, including this one.</param>
 /// <param name="Others">How many of them are on other machines.</param>
-/// <param name="IsOwnAnnounced">Whether this node is announced with an address that others can reach; null if it is not
-/// known which one is this node.</param>
+/// <param name="IsOwnAnnounced">Whether this node is announced with an address that others can reach; null if none of
+/// the announced nodes is known to be this node.</param>
 public sealed record MdnsFacts(string? Trouble, bool IsMissing, int Nodes, int Others, bool? IsOwnAnnounced);
 
 /// <summary>Which of the router and the other nodes are reachable.</summary>

@@ -49,7 +49,10 @@ internal sealed class NodeState
         _byName.Clear();
         _removedDatabases.Clear();
         _collections.Reset();
-        (_lastDatabaseNumber, LastLogTicks, OutcomeHash, LastUnsteadyTicks) = (0, 0, OutcomeChain.Start, 0);
+        _lastDatabaseNumber = 0;
+        LastLogTicks = 0;
+        OutcomeHash = OutcomeChain.Start;
+        LastUnsteadyTicks = 0;
         ExpiryTicks = null;
         Load();
         foreach (var database in before)

@@ -268,7 +268,7 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
             "Send the operations of each document as an element of their own, and leave DocumentId out in them"
         );
 
-    // Compares an optional id with another one, without case.
+    // Compares an optional id with another id, without case.
     private static bool IsNoneOrSame(ReadOnlySpan<byte> optional, ReadOnlySpan<byte> id)
     {
         if (optional.IsEmpty)

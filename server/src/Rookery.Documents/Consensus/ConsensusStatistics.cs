@@ -63,8 +63,8 @@ public sealed record ConsensusStatistics(
 /// <summary>The cluster's time and the clock of this node.</summary>
 /// <param name="Time">The cluster's time, as far as this node knows it.</param>
 /// <param name="Doubt">Why the cluster's time is not trusted, and what to do; null if it is trusted.</param>
-/// <param name="OwnAheadSeconds">Seconds by which this node's clock is ahead of the cluster's time; 0 if that is not
-/// known.</param>
+/// <param name="OwnAheadSeconds">Seconds by which this node's clock is ahead of the cluster's time; 0 if
+/// unknown.</param>
 /// <param name="IsOwnSynchronised">Whether this node's clock is synchronised with a time source.</param>
 public readonly record struct ClockStatistics(
     ClusterTime Time,

@@ -48,7 +48,7 @@ public interface IConsensus
     /// <summary>Tag of the leader, as far as this node knows; null if no leader is known.</summary>
     string? LeaderTag { get; }
 
-    /// <summary>Whether this node knows a leader, itself or another one. Answers at once.</summary>
+    /// <summary>Whether this node knows a leader: itself or another node. Answers at once.</summary>
     bool HasLeader => LeaderTag is not null;
 
     /// <summary>The members of the cluster and its leader.</summary>

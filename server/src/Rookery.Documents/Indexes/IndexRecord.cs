@@ -73,7 +73,7 @@ public sealed record IndexRecord
     }
 }
 
-/// <summary>A definition that another one of the same name replaced.</summary>
+/// <summary>A definition that a newer definition of the same name replaced.</summary>
 /// <param name="Number">Its number.</param>
 /// <param name="Definition">The replaced definition.</param>
 public sealed record ReplacedIndex(long Number, ReadOnlyMemory<byte> Definition);

@@ -24,7 +24,10 @@ internal sealed class AgreedFormatLevel
     /// program knows.</exception>
     public AgreedFormatLevel(IDisk disk, string directory, ClusterRecords records, int newest)
     {
-        (_disk, _directory, _records, _newest) = (disk, directory, records, newest);
+        _disk = disk;
+        _directory = directory;
+        _records = records;
+        _newest = newest;
         Current = FormatLevel.Read(disk, directory);
         FollowRecord();
         records.FormatLevelChanged = FollowRecord;

@@ -39,9 +39,10 @@ public sealed record NodeOptions
     public long RunBytes { get; init; } = 64 << 20;
 
     /// <summary>
-    /// Only with peers: about how many of its newest deletions each group of tables retains although they hide no rows,
-    /// so that a lagging member can receive changes instead of all rows. An eighth of the group's rows is retained if
-    /// that is more. Each deletion takes about 20 bytes. Walking over 260,000 takes 40 ms on a desktop core.
+    /// The approximate number of the newest deletions that each group of tables retains although they hide no rows, so
+    /// that a lagging member can receive changes instead of all rows. Only with peers. An eighth of the group's rows is
+    /// retained if this number is higher. Each deletion takes about 20 bytes. Walking over 260,000 takes 40 ms on a
+    /// desktop core.
     /// </summary>
     public long RetainedTombstones { get; init; } = 64 << 10;
 

@@ -37,7 +37,7 @@ internal sealed class OpenOffer(string directory, long index, IDisposable journa
     public void Complete(SnapshotOffer offer) => Offer = offer;
 
     /// <summary>
-    /// Writes the files of the changes, unless the offer has ended: another one may use the directory then. Call it
+    /// Writes the files of the changes, unless the offer has ended: then another offer may use the directory. Call it
     /// once, on any thread; it can take long.
     /// </summary>
     /// <param name="disk">The disk.</param>

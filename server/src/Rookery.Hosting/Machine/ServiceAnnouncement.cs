@@ -94,8 +94,8 @@ internal sealed class ServiceAnnouncement
     }
 
     /// <summary>
-    /// Announces whether the node votes; null if that is not known. The leader is not announced: it changes often, and
-    /// each announcement is written to the card.
+    /// Announces whether the node votes; null if unknown. The leader is not announced: it changes often, and each
+    /// announcement is written to the card.
     /// </summary>
     public void SetRole(bool? isVoter)
     {

@@ -20,8 +20,8 @@ public sealed record AutoCandidate<TDefinition>(string Name, TDefinition Definit
 public static class AutoCandidates
 {
     /// <summary>
-    /// Returns the names of superfluous indexes. An index is superfluous if another one covers it and is at least as up
-    /// to date.
+    /// Returns the names of superfluous indexes. An index is superfluous if another index covers it and is at least as
+    /// up to date.
     /// </summary>
     public static IReadOnlyList<string> Superfluous<TDefinition>(IReadOnlyList<AutoCandidate<TDefinition>> candidates)
         where TDefinition : IAutoDefinition<TDefinition> =>

@@ -32,7 +32,9 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
             else if (!candidate.Definition.Covers(needed))
             {
                 var lacking = needed.Aggregates.Except(candidate.Definition.Aggregates);
-                reasons.Add(new(candidate.Name, $"Lacks {string.Join(", ", lacking.Select(static one => one.Name))}."));
+                reasons.Add(
+                    new(candidate.Name, $"Lacks {string.Join(", ", lacking.Select(static field => field.Name))}.")
+                );
             }
             else if (candidate.State is IndexState.Disabled or IndexState.Error)
             {

@@ -151,9 +151,9 @@ public sealed class AutoReduceDefinition : IAutoDefinition<AutoReduceDefinition>
                 )),
             json.GetProperty(AggregatesMember)
                 .EnumerateArray()
-                .Select(static one => new AutoReduceAggregate(
-                    KindOf(one.GetProperty("Kind").GetString()),
-                    AutoDefinitionText.ReadPath(one.GetProperty(PathMember))
+                .Select(static aggregate => new AutoReduceAggregate(
+                    KindOf(aggregate.GetProperty("Kind").GetString()),
+                    AutoDefinitionText.ReadPath(aggregate.GetProperty(PathMember))
                 ))
         );
         return read.IsComplete ? read : throw new FormatException();

@@ -62,7 +62,7 @@ internal sealed class EtagWaiters
     {
         lock (_gate)
         {
-            _waiting.RemoveAll(one => one.Done.Task == waiting);
+            _waiting.RemoveAll(waiter => waiter.Done.Task == waiting);
             UpdateLeast();
         }
     }
@@ -100,5 +100,5 @@ internal sealed class EtagWaiters
     }
 
     private void UpdateLeast() =>
-        Volatile.Write(ref _least, _waiting.Count == 0 ? 0 : _waiting.Min(static one => one.Etag));
+        Volatile.Write(ref _least, _waiting.Count == 0 ? 0 : _waiting.Min(static waiter => waiter.Etag));
 }

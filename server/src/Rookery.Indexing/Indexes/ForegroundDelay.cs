@@ -35,7 +35,9 @@ public sealed class ForegroundDelay
 
     internal ForegroundDelay(TimeProvider time, Action<Action> run) => (_time, _run) = (time, run);
 
-    /// <summary>The current delay: the last measured one, or the age of the queued probe if that is longer.</summary>
+    /// <summary>
+    /// The current delay: the last measured delay or the age of the queued probe, whichever is longer.
+    /// </summary>
     public TimeSpan Delay
     {
         get

@@ -122,8 +122,8 @@ public sealed class IndexCatalog : IDisposable
         _mayMissDeletions |= _changes.TakeLagged();
         bool isRetried =
             _refusedAt is { } refusedAt && _factory.Time.GetElapsedTime(refusedAt) >= _factory.Options.RestAfterDamage;
-        bool hasRoomAgain = _notMaintained.Any(one =>
-            one.Value.Needed is { } place && _factory.Quota.HasRoom(place) && IsChosen(one.Key, place)
+        bool hasRoomAgain = _notMaintained.Any(index =>
+            index.Value.Needed is { } place && _factory.Quota.HasRoom(place) && IsChosen(index.Key, place)
         );
         if (_mayMissDeletions || !_isCurrent || isRetried || hasRoomAgain)
         {
@@ -331,9 +331,8 @@ public sealed class IndexCatalog : IDisposable
     }
 
     /// <summary>
-    /// Removes the indexes that the log deleted. Otherwise an index that was later defined under the same name would be
-    /// taken for a replacement of the deleted one. If the subscription dropped changes, compares the slots with the
-    /// log.
+    /// Removes the indexes that the log deleted, or an index defined later under the same name would count as a
+    /// replacement of the deleted one. If the subscription dropped changes, compares the slots with the log.
     /// </summary>
     private void CloseDeleted()
     {
@@ -363,8 +362,8 @@ public sealed class IndexCatalog : IDisposable
         }
 
         // An index without a place keeps its folder, because there may be room again later.
-        var records = placed.Select(static one => one.Record).ToList();
-        foreach (var (record, place) in placed.OrderBy(static one => one.Place))
+        var records = placed.Select(static index => index.Record).ToList();
+        foreach (var (record, place) in placed.OrderBy(static index => index.Place))
         {
             string name = LowerNames.Index(record.Name);
             Publish(name, Slots.TryGetValue(name, out var slot) ? Update(slot, record) : OpenNew(record, place));

@@ -114,7 +114,7 @@ internal sealed class IndexPlaces(int maxIndexes, int maxAutomatic)
     {
         var ranked = new List<Ranked>();
         long oldest = lastDefinition;
-        foreach (var (record, place) in definitions.OrderByDescending(static one => NumberOf(one.Record)))
+        foreach (var (record, place) in definitions.OrderByDescending(static index => NumberOf(index.Record)))
         {
             oldest = Math.Min(oldest, record.Version);
             ranked.Add(new Ranked(oldest, NumberOf(record), place, LowerNames.Index(record.Name)));
@@ -148,13 +148,15 @@ internal sealed class IndexPlaces(int maxIndexes, int maxAutomatic)
     ) =>
         [
             .. definitions
-                .SelectMany(static one => one.Value.Select(ranked => (Database: one.Key, Index: ranked)))
-                .Where(one => one.Index.Place == place)
-                .OrderBy(static one => one.Index.Etag)
-                .ThenBy(static one => one.Database.Number)
-                .ThenBy(static one => one.Index.Number)
+                .SelectMany(static definition =>
+                    definition.Value.Select(ranked => (Database: definition.Key, Index: ranked))
+                )
+                .Where(candidate => candidate.Index.Place == place)
+                .OrderBy(static candidate => candidate.Index.Etag)
+                .ThenBy(static candidate => candidate.Database.Number)
+                .ThenBy(static candidate => candidate.Index.Number)
                 .Take(max)
-                .Select(static one => (one.Database, one.Index.LowerName)),
+                .Select(static candidate => (candidate.Database, candidate.Index.LowerName)),
         ];
 
     // The etag is not below that of the definition. The number is that of the definition in its database.

@@ -468,7 +468,7 @@ public sealed class RunningIndex : IDisposable
     /// <summary>The snapshot that a pass of the index reads; null between passes.</summary>
     internal PassSnapshot? Pass { get; set; }
 
-    /// <summary>Merges some segments, if that is due.</summary>
+    /// <summary>Merges some segments, if a merge is due.</summary>
     /// <returns>Whether there was work to do.</returns>
     public bool MergeOnce() => !Visible.IsKept && (TryOnDisk(Store.MergeOnce) ?? IsResetRequested);
 

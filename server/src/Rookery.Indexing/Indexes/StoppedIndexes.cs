@@ -43,7 +43,8 @@ internal static class StoppedIndexes
     }
 
     /// <summary>
-    /// Returns the last etag if no document changed after a position; null if one changed, or if that cannot be read.
+    /// Returns the last etag if no document changed after a position; null if a document changed, or if the changes
+    /// cannot be read.
     /// </summary>
     private static long? FindPassedEtag(Database database, long position)
     {

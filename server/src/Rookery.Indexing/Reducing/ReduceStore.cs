@@ -246,7 +246,7 @@ public sealed class ReduceStore : IDisposable
         return true;
     }
 
-    /// <summary>Merges some runs, if that is due.</summary>
+    /// <summary>Merges some runs, if a merge is due.</summary>
     /// <returns>Whether there was work to do.</returns>
     public bool MergeOnce() => _engine.MergeOnce();
 

@@ -40,7 +40,11 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
         string folder
     )
     {
-        (_rows, _entries, _reducer, _writer, _folder) = (rows, entries, reducer, writer, folder);
+        _rows = rows;
+        _entries = entries;
+        _reducer = reducer;
+        _writer = writer;
+        _folder = folder;
         if (_rows.Watermark > _entries.Watermark)
         {
             ApplyChanges(_rows.Watermark);

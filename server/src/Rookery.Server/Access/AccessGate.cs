@@ -76,7 +76,8 @@ internal sealed class AccessGate(ServerContext context)
     }
 
     /// <summary>
-    /// Returns the caller of a request, by the first credential in it; null if that is invalid or there is none.
+    /// Returns the caller of a request, by the first credential in it; null if this credential is invalid or there is
+    /// none.
     /// </summary>
     /// <param name="http">The request.</param>
     /// <param name="kind">Kind of the credential.</param>

@@ -72,6 +72,6 @@ internal sealed class AlertOutbox
     /// <summary>An alert of a member, and what is known of its sending.</summary>
     /// <param name="Alert">The alert, as last reported.</param>
     /// <param name="Since">When this node first saw the alert.</param>
-    /// <param name="IsSent">Whether this node or another one has sent the alert.</param>
+    /// <param name="IsSent">Whether this node or another node has sent the alert.</param>
     private sealed record ReportedAlert(MemberAlert Alert, DateTimeOffset Since, bool IsSent);
 }

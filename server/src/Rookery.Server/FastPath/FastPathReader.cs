@@ -57,7 +57,10 @@ internal sealed class FastPathReader : PipeReader
 
     private FastPathReader(ConnectionContext connection, FastPathHandlers handlers, ServerContext context)
     {
-        (_connection, _handlers, _context, _time) = (connection, handlers, context, context.Time);
+        _connection = connection;
+        _handlers = handlers;
+        _context = context;
+        _time = context.Time;
         (_input, _output) = (connection.Transport.Input, connection.Transport.Output);
         _handedOverAt = _time.GetTimestamp();
     }

@@ -9,7 +9,7 @@ internal static class CardLife
     /// <summary>
     /// Returns the days until the card's whole life is used, at the average rate since its manufacture. This is a lower
     /// bound: the card reports its use in tenths, rounded up, and was first used after its manufacture. Null if the use
-    /// or the date of manufacture is unknown, or if the clock is before that date.
+    /// or the date of manufacture is unknown, or if the clock shows a time before this date.
     /// </summary>
     public static double? DaysLeftOf(StorageReading device, DateTimeOffset now)
     {

@@ -46,7 +46,7 @@ internal sealed record LiveNode(string Tag, string Name, bool IsVoter, bool IsLe
     /// </summary>
     public string? FullJournalDirectory { get; init; }
 
-    /// <summary>Why it does not serve documents; null if it does or if that is unknown.</summary>
+    /// <summary>Why it does not serve documents; null if it does, or if the reason is unknown.</summary>
     public string? Reason { get; init; }
 
     /// <summary>The node's last sample, in the JSON that it sent; null without one, and for this node itself.</summary>

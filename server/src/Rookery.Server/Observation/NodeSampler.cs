@@ -54,7 +54,7 @@ internal sealed class NodeSampler(ServerContext context)
 
     /// <summary>
     /// Takes a sample for display, with rates over about the last second. Returns the previous sample if it is younger
-    /// than <see cref="Freshness"/>, or while another one is being taken.
+    /// than <see cref="Freshness"/>, or while another sample is being taken.
     /// </summary>
     public NodeSample TakeToShow()
     {

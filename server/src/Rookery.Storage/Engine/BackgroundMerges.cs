@@ -78,8 +78,8 @@ internal sealed class BackgroundMerges
             && new FileRewrite(_context, _emptyMemtable).Execute(covered.Group, covered.File);
     }
 
-    // Returns the group's smallest unfinished job, after starting another one if newer runs are due; null if there is
-    // none.
+    // Returns the group's smallest unfinished job, after starting a job for newer runs if these are due; null if there
+    // is no job.
     private MergeJob? FindOrStartJob(byte group, ReadOnlySpan<SortedRun> runs)
     {
         if (!_jobs.TryGetValue(group, out Stack<MergeJob>? unfinished))

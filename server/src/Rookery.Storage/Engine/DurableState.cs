@@ -83,8 +83,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     }
 
     /// <summary>
-    /// Replaces the whole state by another one, durably and then visibly: runs, memtables, range tombstones and
-    /// position.
+    /// Replaces the whole state (runs, memtables, range tombstones, position), first durably and then visibly.
     /// </summary>
     /// <param name="context">The engine.</param>
     /// <param name="next">The runs; the caller keeps its reference.</param>

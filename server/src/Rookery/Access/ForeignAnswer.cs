@@ -92,9 +92,9 @@ internal static class ForeignAnswer
     }
 
     /// <summary>Reads a whole body into memory.</summary>
-    /// <exception cref="AdminException">
-    /// The body is longer than <paramref name="maxBytes"/>, or than <see cref="MaxBytes"/> if that is null; or no part
-    /// of it came for <see cref="ResponseWait.Longest"/>.
+    /// <exception cref="AdminException"> The body is longer than <paramref name="maxBytes"/>, or than
+    /// <see cref="MaxBytes"/> if <paramref name="maxBytes"/> is null; or no part of it came for
+    /// <see cref="ResponseWait.Longest"/>.
     /// </exception>
     /// <exception cref="HttpRequestException">The connection broke.</exception>
     public static async Task<byte[]> ReadAsync(

@@ -123,7 +123,7 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
             }
             catch (SocketException) when (index + 1 < addresses.Length)
             {
-                // A name may have one address that does not respond and another one that does.
+                // A name may have an address that does not respond and another that does.
             }
         }
     }

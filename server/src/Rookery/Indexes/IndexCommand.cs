@@ -138,7 +138,9 @@ internal static class IndexCommand
             .DefaultIfEmpty(0)
             .Max();
 
-    /// <summary>Returns what an index without an error still has to do; empty if that is nothing or unknown.</summary>
+    /// <summary>
+    /// Returns the work that an index without an error still has to do; empty if there is none or if it is unknown.
+    /// </summary>
     internal static string NoteOf(JsonElement progress)
     {
         if (progress.ValueKind != JsonValueKind.Object)

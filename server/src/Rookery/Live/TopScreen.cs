@@ -38,7 +38,7 @@ internal sealed class TopScreen(Paint paint)
     /// <summary>How many lines the lower part is scrolled.</summary>
     public int Scroll { get; set; }
 
-    /// <summary>The chosen node, or the first one if that is not listed; null without nodes.</summary>
+    /// <summary>The chosen node, or the first node if the chosen one is not listed; null without nodes.</summary>
     public LiveMember? Member =>
         View?.Members.FirstOrDefault(member =>
             Chosen is null ? member.IsSelf : string.Equals(member.Tag, Chosen, StringComparison.Ordinal)

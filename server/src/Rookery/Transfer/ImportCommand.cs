@@ -165,7 +165,7 @@ internal static class ImportCommand
         };
 
     /// <summary>
-    /// Reads the database's history id. A database that is created later under the same name has another one.
+    /// Reads the database's history id. A database that is created later under the same name has another history id.
     /// </summary>
     private static async Task<string> ReadHistoryAsync(NodeClient client, string database)
     {

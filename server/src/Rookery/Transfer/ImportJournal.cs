@@ -19,7 +19,8 @@ internal sealed record ImportJournal
     public required string Database { get; init; }
 
     /// <summary>
-    /// The database's history id; null in files of older versions. A later database of the same name has another one.
+    /// The database's history id; null in files of older versions. A later database of the same name has another
+    /// history id.
     /// </summary>
     public required string? History { get; init; }
 

@@ -34,7 +34,11 @@ public sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, Pa
         int place = entry % DocumentTableWriter.BlockLength;
         if (wantedBlock != _block || place < _nextDocument - 1)
         {
-            (_block, _nextDocument, _offset, _idLength, _lastEtag) = (wantedBlock, 0, 0, 0, 0);
+            _block = wantedBlock;
+            _nextDocument = 0;
+            _offset = 0;
+            _idLength = 0;
+            _lastEtag = 0;
         }
 
         if (place >= _nextDocument)

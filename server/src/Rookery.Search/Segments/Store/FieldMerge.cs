@@ -29,7 +29,10 @@ internal sealed class FieldMerge : IDisposable
     /// <summary>Prepares the merge of a field of the segments.</summary>
     public FieldMerge(IReadOnlyList<MergeSource> sources, int number, SegmentWriter writer, MemoryShare share)
     {
-        (_sources, _number, _writer, _kept) = (sources, number, writer, new RankedBits(share));
+        _sources = sources;
+        _number = number;
+        _writer = writer;
+        _kept = new RankedBits(share);
         foreach (var source in sources)
         {
             if (source.Reader.Field(number) is { } field)

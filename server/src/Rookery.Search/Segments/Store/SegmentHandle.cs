@@ -18,7 +18,10 @@ internal sealed class SegmentHandle
     /// <summary>Creates a handle with one holder, the store.</summary>
     public SegmentHandle(IDisk disk, string path, SegmentSummary summary, SegmentReader reader)
     {
-        (_disk, _path, Summary, Reader) = (disk, path, summary, reader);
+        _disk = disk;
+        _path = path;
+        Summary = summary;
+        Reader = reader;
         var ids = reader.Ids();
         Documents = ids.Count;
         if (ids.MoveNext())

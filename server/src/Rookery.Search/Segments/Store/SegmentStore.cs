@@ -52,8 +52,13 @@ public sealed class SegmentStore : IIndexStore
     private long _nextFileId;
     private bool _isClosed;
 
-    private SegmentStore(SegmentStoreContext context, string folder, State state, long nextFileId) =>
-        (_context, _folder, _state, _nextFileId) = (context, folder, state, nextFileId);
+    private SegmentStore(SegmentStoreContext context, string folder, State state, long nextFileId)
+    {
+        _context = context;
+        _folder = folder;
+        _state = state;
+        _nextFileId = nextFileId;
+    }
 
     /// <inheritdoc/>
     public long Watermark => Current.Watermark;
