@@ -40,7 +40,7 @@ internal sealed class SlowReaders(long maxBytes, ILogger log, TimeProvider time)
         }
         catch (TimeoutException)
         {
-            // If the part was taken at this moment, there is no need to disconnect anyone.
+            // If the part was taken at this moment, no client must be disconnected.
             if (!sending.IsCompleted)
             {
                 DisconnectSlowest();

@@ -141,7 +141,7 @@ public sealed class NodeBackup : IDisposable
             }
         }
 
-        // The contents follow the entries: by now, each content that an entry of the backup names is durable, and no
+        // The contents follow the entries: each content that an entry of the backup names is durable already, and no
         // content is deleted before the backup ends. The rows are compared with the files twice. Before the copy,
         // because a missing content may be uploaded again after the copy has passed it. After the copy, because the
         // rows of further entries exist only then.

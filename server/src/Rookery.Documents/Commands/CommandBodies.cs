@@ -127,7 +127,7 @@ public readonly ref struct SetConfigurationCommand
 /// <summary>A document in a <see cref="CommandKind.RunSchedule"/>.</summary>
 public readonly ref struct ScheduledDocument
 {
-    /// <summary>Etag of the version to change. A document that has another etag by now is left unchanged.</summary>
+    /// <summary>Etag of the version to change. A document that has another etag already is left unchanged.</summary>
     public long Etag { get; init; }
 
     /// <summary>The time at which the document is due according to its row in the schedule, in UTC ticks.</summary>

@@ -209,7 +209,7 @@ public sealed class Database
         _written.Set();
     }
 
-    /// <summary>Wakes those who wait for an operation. Costs one volatile read if nobody waits.</summary>
+    /// <summary>Wakes the callers that wait for an operation. Costs one volatile read if there are none.</summary>
     internal void SignalWritten() => _written.Set();
 
     /// <summary>Returns the change vector of <paramref name="etag"/> in this database: <c>A:ETAG-HISTORY</c>.</summary>

@@ -27,7 +27,7 @@ internal sealed class RunFile : IDisposable
         _paced = paced;
         _io = io;
 
-        // The file last: nobody could dispose and delete it if the system refused the memory.
+        // The buffer is allocated before the file is created. If the allocation fails, there is no file to delete.
         _buffer = new NativeRegion(WriteBytes + RunFormat.RawLimitBytes + RunFormat.BlockHeaderBytes);
         try
         {

@@ -22,7 +22,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     /// <summary>Maximum terms of one <see cref="Prefetch"/>.</summary>
     public const int MaxPrefetched = 64;
 
-    // Random in each process, so nobody can construct documents whose terms collide.
+    // Random in each process, so that a client cannot construct documents whose terms collide.
     private static readonly ulong[] Seeds =
     [
         .. System.Runtime.InteropServices.MemoryMarshal.Cast<byte, ulong>(
