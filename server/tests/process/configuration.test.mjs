@@ -116,7 +116,7 @@ test("Every command ends with 78 for a missing path, for a path that is not a di
     [/file\/under/, "backup", "--to", join(file, "under"), "--url", node.url],
     [/There is no directory .*none/, "restore", "--from", none, "--data", join(directory, "restored")],
     [/There is no directory .*none/, "status", "--data", none],
-    [/no join token/, "cluster", "join", token, "--data", file],
+    [/not a join token/, "cluster", "join", token, "--data", file],
     [/none cannot be read: there is no such file/, "cert", "create", "ann", "--access", "shop:rw", "--pfx-password-file", none, "--url", node.url],
     [/cannot be read: it is a directory/, "token", "ls", "--token-file", directory, "--url", node.url],
     [/--database does not limit the scope metrics/, "token", "create", "ann", "--scope", "metrics", "--database", "shop", "--url", node.url],

@@ -52,7 +52,7 @@ test("nodes join by tokens, wrong joins are refused with advice, and the authori
 
   const joinToken = await token(first)
   const asPi2 = ["--name", "pi-2", "--address", `127.0.0.1:${two + 1000}`]
-  await refused(78, /no join token, or only a part of one/, "join", joinToken.slice(0, -3), "--data", at("b"))
+  await refused(78, /not a join token, or only a part of one/, "join", joinToken.slice(0, -3), "--data", at("b"))
   await refused(78, /is not allowed as a name/, "join", joinToken, "--data", at("b"), "--name", "Pi_2")
   await refused(1, /There is a node named pi-1 already/, "join", joinToken, "--data", at("b"), "--name", "pi-1")
   mkdirSync(at("photos"))

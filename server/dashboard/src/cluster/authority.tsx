@@ -44,7 +44,7 @@ export function Authority() {
             </p>
           )}
           <div class="actions">
-            <Button onClick={() => offer("authority.pem", state.Authorities.map((one) => one.Certificate).join(""))}>
+            <Button onClick={() => offer("authority.pem", state.Authorities.map((authority) => authority.Certificate).join(""))}>
               Download authority.pem
             </Button>
             {isRotating ? (

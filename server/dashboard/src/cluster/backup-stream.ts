@@ -61,7 +61,7 @@ export class BackupCheck {
 
   /** Returns the contents of the backup. Throws if its end is missing. */
   finish(): BackupContents {
-    if (this.heading === null) throw new Error("The backup ends before it is complete. Take another one.")
+    if (this.heading === null) throw new Error("The backup ends before it is complete. Take a new backup.")
     const lines = this.heading.split("\n")
     const all = (name: string) => lines.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1))
     // The heading names at most 1,000 unreadable contents, and counts all. An invalid count must not hide named ones.
@@ -94,7 +94,7 @@ export class BackupCheck {
   }
 }
 
-const Changed = "Bytes of the backup have changed. Take another one."
+const Changed = "Bytes of the backup have changed. Take a new backup."
 const Longer = "The backup has bytes after its end."
 
 function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {

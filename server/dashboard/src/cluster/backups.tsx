@@ -34,17 +34,17 @@ export function Backups() {
           <Table
             label="Backups that were sent to this browser"
             rows={taken.value}
-            keyOf={(one) => one.at}
+            keyOf={(backup) => backup.at}
             empty={
               <Empty title="None yet.">
                 A backup is listed when it was handed to the browser, which saves it where it saves downloads. A node keeps no list.
               </Empty>
             }
             columns={[
-              { title: "File", cell: (one) => <TakenName {...one} />, sort: (one) => one.name },
-              { title: "Age", cell: (one) => <Age at={one.at} />, sort: (one) => -one.at, end: true },
-              { title: "Size", cell: (one) => bytes(one.bytes), sort: (one) => one.bytes, end: true },
-              { title: "Databases", cell: (one) => count(one.databases), end: true, wideOnly: true },
+              { title: "File", cell: (backup) => <TakenName {...backup} />, sort: (backup) => backup.name },
+              { title: "Age", cell: (backup) => <Age at={backup.at} />, sort: (backup) => -backup.at, end: true },
+              { title: "Size", cell: (backup) => bytes(backup.bytes), sort: (backup) => backup.bytes, end: true },
+              { title: "Databases", cell: (backup) => count(backup.databases), end: true, wideOnly: true },
             ]}
           />
         </Panel>
@@ -92,7 +92,7 @@ function State() {
           : age > OldSeconds
             ? "Later writes are only on the cards. "
             : ""}
-        A cluster keeps documents when a card dies. When somebody deletes them, or the house burns, a backup does.
+        A cluster keeps documents when a card dies. When they are deleted by mistake, or the house burns, a backup does.
       </p>
     </Panel>
   )

@@ -12,7 +12,7 @@ interface Made {
   Notice?: string
 }
 
-/** A form that has the cluster sign a certificate request. The private key stays on the machine that created it. */
+/** A form that sends a certificate request to the cluster, which signs it. The private key stays on the machine that created it. */
 export function NewCertificate({ onClose }: { onClose: () => void }) {
   const name = useSignal("")
   const request = useSignal("")

@@ -22,7 +22,7 @@ export function NewToken({ onClose }: { onClose: () => void }) {
   const make = () => {
     const named = databases.value
       .split(",")
-      .map((one) => one.trim())
+      .map((text) => text.trim())
       .filter(Boolean)
     return ask<{ Token: string; Notice?: string }>("/admin/access/tokens", {
       method: "POST",
@@ -65,7 +65,7 @@ export function NewToken({ onClose }: { onClose: () => void }) {
               type="checkbox"
               checked={chosen.value.includes(scope)}
               onChange={(event) => {
-                const others = chosen.value.filter((one) => one !== scope)
+                const others = chosen.value.filter((other) => other !== scope)
                 chosen.value = event.currentTarget.checked ? [...others, scope] : others
               }}
             />

@@ -5,11 +5,11 @@
 export function rightsOf(text: string): Record<string, string> {
   const rights = text
     .split(",")
-    .map((one) => one.trim())
+    .map((part) => part.trim())
     .filter(Boolean)
-    .map((one): [string, string] => {
-      const at = one.lastIndexOf(":")
-      return at < 0 ? [one, "ro"] : [one.slice(0, at).trim(), one.slice(at + 1).trim()]
+    .map((part): [string, string] => {
+      const at = part.lastIndexOf(":")
+      return at < 0 ? [part, "ro"] : [part.slice(0, at).trim(), part.slice(at + 1).trim()]
     })
   const names = rights.map(([name]) => name.toLowerCase())
   const twice = rights.find((_, at) => names.indexOf(names[at] ?? "") < at)

@@ -16,7 +16,7 @@ const Most = 20
 export function readTaken(storage: Pick<Storage, "getItem">, cluster: string): TakenBackup[] {
   try {
     const all = JSON.parse(storage.getItem(`${Key} ${cluster}`) ?? "[]") as TakenBackup[]
-    return Array.isArray(all) ? all.filter((one) => typeof one?.name === "string" && Number.isFinite(one.at)) : []
+    return Array.isArray(all) ? all.filter((backup) => typeof backup?.name === "string" && Number.isFinite(backup.at)) : []
   } catch {
     return []
   }

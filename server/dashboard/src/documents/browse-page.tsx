@@ -48,13 +48,13 @@ export function BrowsePage({ database, collection }: { database: string; collect
   }, [route.value])
 
   const all = Object.values(statistics.data.value?.Collections ?? {})
-  const ofPage = collection === null ? all : all.filter((one) => one.Name.toLowerCase() === collection.toLowerCase())
-  const sum = (by: (one: (typeof all)[number]) => number) => ofPage.reduce((total, one) => total + by(one), 0)
-  const documents = sum((one) => one.CountOfDocuments)
+  const ofPage = collection === null ? all : all.filter((counted) => counted.Name.toLowerCase() === collection.toLowerCase())
+  const sum = (by: (counted: (typeof all)[number]) => number) => ofPage.reduce((total, counted) => total + by(counted), 0)
+  const documents = sum((counted) => counted.CountOfDocuments)
   const isKnown = statistics.data.value !== undefined || statistics.trouble.value !== null
   const size = pageSizeFor(
     documents,
-    sum((one) => one.Size.SizeInBytes),
+    sum((counted) => counted.Size.SizeInBytes),
   )
 
   const { prefix, where, order } = filter

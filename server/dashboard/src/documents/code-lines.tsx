@@ -34,7 +34,7 @@ export function CodeLines({ value, starts, highlight, wrongAt, view, line, cutAt
     ? whole
     : end - begin > WholeLength
       ? []
-      : highlight(value.slice(begin, end)).map((one) => ({ ...one, start: one.start + begin, end: one.end + begin }))
+      : highlight(value.slice(begin, end)).map((stretch) => ({ ...stretch, start: stretch.start + begin, end: stretch.end + begin }))
   const wrongLine = wrongAt === null ? -1 : lineOf(starts, wrongAt)
   const rows: JSX.Element[] = []
   const numbers: JSX.Element[] = []

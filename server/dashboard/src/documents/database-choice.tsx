@@ -10,7 +10,8 @@ export function useDatabases(chosen: string): Asked<DatabaseList> & { hasNone: b
   const databases = useAsked<DatabaseList>(databasesPath())
   const first = useSignal<{ lacking: string; list: unknown } | null>(null)
   const list = databases.data.value
-  const lacks = chosen !== "" && list !== undefined && !list.Databases.some((one) => one.Name.toLowerCase() === chosen.toLowerCase())
+  const lacks =
+    chosen !== "" && list !== undefined && !list.Databases.some((database) => database.Name.toLowerCase() === chosen.toLowerCase())
   // The database may have been created after the list was read. Read the list again before reporting that it does not
   // exist. Report nothing without an answer.
   useEffect(() => {

@@ -110,7 +110,7 @@ function CreateDatabase({ taken, onClose }: { taken: string[]; onClose: () => vo
   const leaving = useLeaving()
   const wanted = name.value.trim()
   const problem =
-    databaseNameProblem(wanted) ?? (taken.some((one) => one.toLowerCase() === wanted.toLowerCase()) ? "This name is taken." : null)
+    databaseNameProblem(wanted) ?? (taken.some((name) => name.toLowerCase() === wanted.toLowerCase()) ? "This name is taken." : null)
   const create = async () => {
     await ask(`/admin/databases?${new URLSearchParams({ name: wanted })}`, { method: "PUT", body: { DatabaseName: wanted } })
     const isHere = !leaving.aborted

@@ -6,8 +6,8 @@ type Memory = Pick<Storage, "getItem" | "setItem">
 
 /**
  * Returns the order that was chosen last for these documents. The node itself lists all documents newest first. In a
- * collection this order needs an index. So a choice holds only for its collection, and a look at another one creates no
- * index.
+ * collection this order needs an index. So a choice holds only for its collection, and opening another collection
+ * creates no index.
  */
 export function orderOf(storage: Memory, database: string, collection: string | null): Order {
   const first = collection === null ? "newest" : "plain"

@@ -95,7 +95,7 @@ export function placeOfError(sentence: string, definition: Pick<IndexDefinition,
   const line = Number(found[2])
   const map = Math.max(
     0,
-    text === "map" ? definition.Maps.findIndex((one) => one.split("\n")[line - 1]?.includes(quoted.replaceAll("…", "").trim())) : 0,
+    text === "map" ? definition.Maps.findIndex((map) => map.split("\n")[line - 1]?.includes(quoted.replaceAll("…", "").trim())) : 0,
   )
   const source = text === "reduce" ? (definition.Reduce ?? "") : (definition.Maps[map] ?? "")
   return { text, map, at: offsetOf(source, line, Number(found[3])), message }

@@ -23,7 +23,7 @@ export function IndexDetails({ database, name }: { database: string; name: strin
   const { indexes, trouble, refresh } = useIndexes(database)
   const definitions = useAsked<{ Results: IndexDefinition[] }>(readOf(database, "indexes", { name }))
   const view = useSignal<View>(route.peek().query.get("view") === "errors" ? "errors" : "definition")
-  const index = indexes?.find((one) => one.Name.toLowerCase() === name.toLowerCase())
+  const index = indexes?.find((candidate) => candidate.Name.toLowerCase() === name.toLowerCase())
   const definition = definitions.data.value?.Results[0]
   const stored = () => void Promise.all([refresh(), definitions.refresh()])
   if (indexes && !index) {

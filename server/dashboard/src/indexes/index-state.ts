@@ -39,12 +39,12 @@ const ReplacementPrefix = "ReplacementOf/"
  * Joins the statistics and the progress of a node's indexes. Assigns a replacement to the index that it will replace.
  */
 export function listOf(statistics: readonly IndexStatistics[], progress: readonly IndexProgress[]): ListedIndex[] {
-  const joined = statistics.map((one): ListedIndex => {
-    const at = progress.find((other) => other.Name === one.Name)
+  const joined = statistics.map((index): ListedIndex => {
+    const at = progress.find((other) => other.Name === index.Name)
     const collections = Object.values(at?.Collections ?? {})
     // All collections of an index have the same figures, which are those of the whole index.
     return {
-      ...one,
+      ...index,
       left: Math.max(0, ...collections.map((collection) => collection.NumberOfItemsToProcess)),
       total: Math.max(0, ...collections.map((collection) => collection.TotalNumberOfItems)),
       perSecond: at?.ProcessedPerSecond ?? 0,
@@ -52,10 +52,10 @@ export function listOf(statistics: readonly IndexStatistics[], progress: readonl
       replacement: null,
     }
   })
-  const replacements = joined.filter((one) => one.Name.startsWith(ReplacementPrefix))
+  const replacements = joined.filter((index) => index.Name.startsWith(ReplacementPrefix))
   return joined
-    .filter((one) => !one.Name.startsWith(ReplacementPrefix))
-    .map((one) => ({ ...one, replacement: replacements.find((other) => other.Name === ReplacementPrefix + one.Name) ?? null }))
+    .filter((index) => !index.Name.startsWith(ReplacementPrefix))
+    .map((index) => ({ ...index, replacement: replacements.find((other) => other.Name === ReplacementPrefix + index.Name) ?? null }))
 }
 
 /** Returns how many documents the index or its replacement could not index. */

@@ -222,10 +222,10 @@ function Results({ texts, pages, asked }: { texts: Texts; pages: readonly Page[]
         {found.length === 0 ? `No section contains all of "${said}".` : `Sections that contain "${said}", the best first:`}
       </p>
       <ol class="manual-found">
-        {found.map((one) => (
-          <li key={`${one.path}#${one.anchor}`}>
+        {found.map((section) => (
+          <li key={`${section.path}#${section.anchor}`}>
             <FoundSection
-              found={one}
+              found={section}
               onOpen={() => {
                 asked.value = ""
               }}

@@ -84,7 +84,7 @@ function AlertCard({ group }: { group: AlertGroup }) {
 
 function Place({ alert }: { alert: Alert }) {
   const tag = alert.Member ?? alert.Node
-  const node = live.value?.Nodes.find((one) => one.Tag === tag)
+  const node = live.value?.Nodes.find((candidate) => candidate.Tag === tag)
   return <a href={hrefOf("node", tag)}>{node?.Name || tag}</a>
 }
 

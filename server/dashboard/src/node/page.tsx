@@ -16,7 +16,7 @@ const Charts = lazy(async () => (await import("./charts")).NodeCharts)
 export function NodePage() {
   const tag = route.value.parts[0] ?? live.value?.Nodes.find((node) => node.IsSelf)?.Tag
   const nodes = live.value?.Nodes
-  const node = nodes?.find((one) => one.Tag === tag)
+  const node = nodes?.find((other) => other.Tag === tag)
   if (!nodes) {
     return (
       <p class="quiet" role="status">
@@ -59,9 +59,9 @@ function Title({ node, nodes }: { node: LiveNode; nodes: readonly LiveNode[] }) 
       <div class="actions">
         {nodes.length > 1 && (
           <nav class="node-choice" aria-label="Nodes">
-            {nodes.map((one) => (
-              <a key={one.Tag} href={hrefOf("node", one.Tag)} {...(one.Tag === node.Tag ? { "aria-current": "page" } : {})}>
-                {one.Name}
+            {nodes.map((other) => (
+              <a key={other.Tag} href={hrefOf("node", other.Tag)} {...(other.Tag === node.Tag ? { "aria-current": "page" } : {})}>
+                {other.Name}
               </a>
             ))}
           </nav>

@@ -13,7 +13,7 @@ interface Setting {
 const sources = {
   file: "in its file",
   option: "as an option",
-  default: "nobody: the default",
+  default: "not set: the default",
 }
 
 /**

@@ -29,7 +29,7 @@ const keyOf = (database: string) => `rookery.queries.${database.toLowerCase()}`
 export function readHistory(store: Store, database: string): PastQuery[] {
   try {
     const read = JSON.parse(store.getItem(keyOf(database)) ?? "[]") as unknown
-    return Array.isArray(read) ? read.filter((one): one is PastQuery => typeof (one as PastQuery | null)?.text === "string") : []
+    return Array.isArray(read) ? read.filter((past): past is PastQuery => typeof (past as PastQuery | null)?.text === "string") : []
   } catch {
     return []
   }
@@ -37,12 +37,12 @@ export function readHistory(store: Store, database: string): PastQuery[] {
 
 /** Adds a query to the history as the newest. An equal earlier one is removed. */
 export function remember(store: Store, database: string, query: PastQuery): PastQuery[] {
-  const others = readHistory(store, database).filter((one) => one.text !== query.text || one.parameters !== query.parameters)
+  const others = readHistory(store, database).filter((past) => past.text !== query.text || past.parameters !== query.parameters)
   let left = LongestHistory
   const kept = [query, ...others]
-    .filter((one) => lengthOf(one) <= LongestKept)
+    .filter((past) => lengthOf(past) <= LongestKept)
     .slice(0, MostKept)
-    .filter((one) => (left -= lengthOf(one)) >= 0)
+    .filter((past) => (left -= lengthOf(past)) >= 0)
   write(store, database, kept)
   return kept
 }

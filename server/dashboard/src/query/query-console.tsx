@@ -38,7 +38,7 @@ export function QueryConsole({ database }: { database: string }) {
   const asked = route.value.query.get("q")
   const before = typed.get(database)?.text ? typed.get(database) : past.peek()[0]
   // An address has only the query's text.
-  const parametersFor = (query: string) => past.peek().find((one) => one.text === query)?.parameters ?? ""
+  const parametersFor = (query: string) => past.peek().find((entry) => entry.text === query)?.parameters ?? ""
   const text = useSignal(asked ?? before?.text ?? "")
   const parameters = useSignal(asked === null ? (before?.parameters ?? "") : parametersFor(asked))
   typed.set(database, { text: text.value, parameters: parameters.value })

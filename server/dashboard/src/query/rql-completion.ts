@@ -132,7 +132,7 @@ function optionsAfter(before: Token[], text: string, known: Known, isQuoted: boo
 
   if (lastWord === "from") {
     return isQuoted
-      ? collections.map((one) => ({ ...one, insert: textInRql(one.label) }))
+      ? collections.map((candidate) => ({ ...candidate, insert: textInRql(candidate.label) }))
       : [...collections, { label: "@all_docs", insert: "@all_docs", kind: "collection", detail: "all documents" }, ...words("index")]
   }
 
@@ -199,9 +199,9 @@ function matching(options: Completion[], typed: string): Completion[] {
     const label = option.label.toLowerCase()
     return wanted === "" || label.startsWith(wanted) ? 0 : label.includes(wanted) && wanted.length > 1 ? 1 : 2
   }
-  const ranked = options.map((option, order) => ({ option, order, rank: rank(option) })).filter((one) => one.rank < 2)
+  const ranked = options.map((option, order) => ({ option, order, rank: rank(option) })).filter((candidate) => candidate.rank < 2)
   ranked.sort((left, right) => left.rank - right.rank || left.order - right.order)
-  const found = ranked.map((one) => one.option).slice(0, MostOffered)
+  const found = ranked.map((candidate) => candidate.option).slice(0, MostOffered)
   // Do not offer the only match if it is already typed completely.
   return found.length === 1 && found[0]?.insert.toLowerCase() === wanted ? [] : found
 }

@@ -9,22 +9,22 @@ const Words: Record<string, string> = {
 
 /** The time of each part of a query, as one bar. */
 export function Timings({ timings }: { timings: { part: string; milliseconds: number }[] }) {
-  const total = timings.reduce((sum, one) => sum + one.milliseconds, 0)
+  const total = timings.reduce((sum, timing) => sum + timing.milliseconds, 0)
   return (
     <div class="timings">
       {total > 0 && (
         <div class="timings-bar" aria-hidden="true">
-          {timings.map((one, at) => (
-            <span key={one.part} class={`part-${at % 4}`} style={{ flexGrow: one.milliseconds / total }} />
+          {timings.map((timing, at) => (
+            <span key={timing.part} class={`part-${at % 4}`} style={{ flexGrow: timing.milliseconds / total }} />
           ))}
         </div>
       )}
       <ul>
-        {timings.map((one, at) => (
-          <li key={one.part}>
+        {timings.map((timing, at) => (
+          <li key={timing.part}>
             <span class={`swatch part-${at % 4}`} aria-hidden="true" />
-            {Words[one.part] ?? one.part}{" "}
-            <span class="number">{one.milliseconds === 0 ? "under 1 ms" : milliseconds(one.milliseconds)}</span>
+            {Words[timing.part] ?? timing.part}{" "}
+            <span class="number">{timing.milliseconds === 0 ? "under 1 ms" : milliseconds(timing.milliseconds)}</span>
           </li>
         ))}
       </ul>

@@ -118,8 +118,8 @@ export function Chart({
         ],
         hooks: {
           setCursor: [
-            (one) => {
-              under.value = one.cursor.idx ?? null
+            (chart) => {
+              under.value = chart.cursor.idx ?? null
             },
           ],
         },
@@ -154,7 +154,7 @@ export function Chart({
         ))}
         <li class="quiet number when">{at === null ? "" : clockToTheSecond(times[at] ?? 0)}</li>
       </ul>
-      {!isKnown && <p class="unknown quiet">Unknown: no node told it in this time.</p>}
+      {!isKnown && <p class="unknown quiet">Unknown: no node reported it in this time.</p>}
       <div
         ref={place}
         hidden={!isKnown}

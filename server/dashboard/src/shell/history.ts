@@ -78,7 +78,7 @@ export function useHistory(
     }
 
     for (const tag of tags) {
-      const node = state.Nodes.find((one) => one.Tag === tag)
+      const node = state.Nodes.find((candidate) => candidate.Tag === tag)
       if (node?.State === "up" && node.Sample) append(table.value, tag, names, at, node.Sample)
     }
     history.value = shown(table.value)
@@ -110,7 +110,7 @@ function append(table: Table, tag: string, names: readonly Name[], at: number, s
 function figureOf(sample: Sample, name: Name): unknown {
   if (name === "UnderVoltageRatio") return sample.Throttled && Number(sample.Throttled.includes("under_voltage"))
   if (name === "ThrottledRatio")
-    return sample.Throttled && Number(sample.Throttled.some((one) => one === "throttled" || one === "frequency_capped"))
+    return sample.Throttled && Number(sample.Throttled.some((candidate) => candidate === "throttled" || candidate === "frequency_capped"))
   return sample[name]
 }
 

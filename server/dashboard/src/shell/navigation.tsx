@@ -32,7 +32,7 @@ const places: Place[] = [
   { page: "help", title: "Help", icon: "help", group: "System" },
 ]
 
-// Pages of text, which nobody reads on a screen on the wall.
+// Pages of text, which a screen on the wall does not show.
 const HiddenInKiosk = new Set(["alerts", "help"])
 
 /** Returns the pages that the caller may open. */

@@ -36,8 +36,8 @@ addEventListener("popstate", (event) => {
 function begin(close: () => boolean): Sheet {
   const sheet = { number: ++last, close }
   open.push(sheet)
-  // A sheet that opens at once after another one reuses its entry. Going back is asynchronous, and would remove the new
-  // sheet's entry.
+  // A sheet that opens at once after another sheet reuses the entry of that sheet. Going back is asynchronous, and would
+  // remove the new sheet's entry.
   if (surplus !== 0 && numberIn(history.state) === surplus) history.replaceState({ sheet: sheet.number }, "")
   else history.pushState({ sheet: sheet.number }, "")
   surplus = 0

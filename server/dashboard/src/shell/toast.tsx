@@ -18,21 +18,21 @@ let last = 0
 export function toast(text: string, options: { tone?: Shown["tone"]; undo?: () => Promise<unknown>; seconds?: number } = {}): void {
   const { tone = "normal", undo, seconds = undo ? 15 : 6 } = options
   const older = [...shown.value]
-  const first = older.findIndex((one) => !one.undo)
+  const first = older.findIndex((item) => !item.undo)
   if (older.length > 2) older.splice(Math.max(0, first), 1)
   shown.value = [...older, { id: ++last, text, tone, seconds, undo }]
 }
 
 function drop(id: number): void {
-  shown.value = shown.value.filter((one) => one.id !== id)
+  shown.value = shown.value.filter((item) => item.id !== id)
 }
 
 /** The container of toasts; the frame has one. */
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {shown.value.map((one) => (
-        <Toast key={one.id} {...one} />
+      {shown.value.map((item) => (
+        <Toast key={item.id} {...item} />
       ))}
     </div>
   )

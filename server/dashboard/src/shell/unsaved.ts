@@ -5,7 +5,7 @@ const held = new Set<unknown>()
 
 const warn = (event: BeforeUnloadEvent) => event.preventDefault()
 
-/** Has the browser ask before it closes or reloads the page, until `key` is released. */
+/** Makes the browser ask before it closes or reloads the page, until `key` is released. */
 export function holdPage(key: unknown): void {
   // Not for ever, because a page with this listener is not kept for "Back".
   if (held.size === 0) addEventListener("beforeunload", warn)
@@ -16,7 +16,7 @@ export function releasePage(key: unknown): void {
   if (held.delete(key) && held.size === 0) removeEventListener("beforeunload", warn)
 }
 
-/** Has the browser ask before it closes or reloads the page, while the component is shown and `isHeld`. */
+/** Makes the browser ask before it closes or reloads the page, while the component is shown and `isHeld`. */
 export function useHeldPage(isHeld = true): void {
   const key = useRef({}).current
   useEffect(() => {

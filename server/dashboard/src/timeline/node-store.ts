@@ -124,7 +124,7 @@ export class NodeStore {
    * because it is incomplete. Divides spans of a length that is not in {@link RollUpSpans}.
    */
   addRollUps(rows: RollUpRows, fromSecond: number, untilSecond: number): void {
-    const level = this.levels.find((one) => rows.SpanSeconds % one.spanSeconds === 0)
+    const level = this.levels.find((candidate) => rows.SpanSeconds % candidate.spanSeconds === 0)
     if (!level) return
     const parts = rows.SpanSeconds / level.spanSeconds
     const [second, kind, count, bytes, total, longest] = indexes(

@@ -47,7 +47,7 @@ export function TimelinePage() {
   const tags = useComputed(() => live.value?.Nodes.map((node) => node.Tag).join(" ") || session.value?.NodeTag || "")
   const isOff = (tag: string, at: number) => off.value?.has(tag) ?? at >= NodesAtFirst
   const shown = useComputed(() => [...lives.value, ...files.value])
-  const stores = useComputed(() => shown.value.map((one) => one.store))
+  const stores = useComputed(() => shown.value.map((entry) => entry.store))
 
   const look = () => {
     const { view } = stage
@@ -69,8 +69,8 @@ export function TimelinePage() {
   useSignalEffect(() => {
     const wanted = tags.value.split(" ").filter((tag, at) => tag !== "" && !isOff(tag, at))
     const before = lives.peek()
-    for (const one of before) if (!wanted.includes(one.store.tag)) one.source?.stop()
-    lives.value = wanted.map((tag) => before.find((one) => one.store.tag === tag) ?? follow(tag, stage, revision))
+    for (const entry of before) if (!wanted.includes(entry.store.tag)) entry.source?.stop()
+    lives.value = wanted.map((tag) => before.find((entry) => entry.store.tag === tag) ?? follow(tag, stage, revision))
   })
   // A removed file may have hundreds of megabytes.
   useSignalEffect(() => {
@@ -82,7 +82,7 @@ export function TimelinePage() {
   // Appends each node's live sample once a second, so that the lines reach the current time.
   useSignalEffect(() => {
     for (const node of live.value?.Nodes ?? []) {
-      const store = lives.peek().find((one) => one.store.tag === node.Tag)?.store
+      const store = lives.peek().find((entry) => entry.store.tag === node.Tag)?.store
       const sample = node.Sample
       // A node that does not answer reports no name itself.
       if (store && !store.name) store.name = node.Name
@@ -107,7 +107,7 @@ export function TimelinePage() {
     stage.settled = look
     return () => {
       stage.stop()
-      for (const one of lives.peek()) one.source?.stop()
+      for (const entry of lives.peek()) entry.source?.stop()
     }
   }, [])
 
@@ -157,24 +157,24 @@ export function TimelinePage() {
           <Strip stage={stage} stores={stores.value} />
           <Axis stage={stage} />
         </div>
-        {shown.value.map((one) => (
+        {shown.value.map((entry) => (
           <Track
-            key={one.fileName ? `file ${one.fileName} ${one.store.tag} ${files.value.indexOf(one)}` : one.store.tag}
+            key={entry.fileName ? `file ${entry.fileName} ${entry.store.tag} ${files.value.indexOf(entry)}` : entry.store.tag}
             stage={stage}
-            store={one.store}
+            store={entry.store}
             revision={revision}
-            ready={(chooser) => choosers.current.set(one.store, chooser)}
-            {...(one.source ? { trouble: one.source.trouble } : {})}
-            {...(one.fileName ? { source: `from ${one.fileName}` } : {})}
-            {...(one.fileName
+            ready={(chooser) => choosers.current.set(entry.store, chooser)}
+            {...(entry.source ? { trouble: entry.source.trouble } : {})}
+            {...(entry.fileName ? { source: `from ${entry.fileName}` } : {})}
+            {...(entry.fileName
               ? {
                   actions: (
                     <span class="actions">
-                      <Button onClick={() => goTo(stage, one.store)}>Go there</Button>
+                      <Button onClick={() => goTo(stage, entry.store)}>Go there</Button>
                       <Button
-                        label={`Remove ${one.store.name || one.store.tag} of ${one.fileName}`}
+                        label={`Remove ${entry.store.name || entry.store.tag} of ${entry.fileName}`}
                         onClick={() => {
-                          files.value = files.value.filter((other) => other !== one)
+                          files.value = files.value.filter((other) => other !== entry)
                         }}
                       >
                         Remove

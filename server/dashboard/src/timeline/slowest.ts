@@ -33,9 +33,11 @@ function collect(events: EventColumns, kind: number, from: number, to: number, m
 
 function insert(event: FoundEvent, best: FoundEvent[], most: number): void {
   // A slow event is also in the list of slow events, without the bytes that it made durable.
-  const same = best.find((one) => one.kind === event.kind && one.start === event.start && one.duration === event.duration)
+  const same = best.find(
+    (candidate) => candidate.kind === event.kind && candidate.start === event.start && candidate.duration === event.duration,
+  )
   if (same) return
-  const place = best.findIndex((one) => one.duration < event.duration)
+  const place = best.findIndex((candidate) => candidate.duration < event.duration)
   best.splice(place < 0 ? best.length : place, 0, event)
   if (best.length > most) best.pop()
 }

@@ -227,7 +227,7 @@ test("A streamed query with fewer results than announced is an error, and a stal
   const stats = (isStale: boolean) => `{"Stats":{"IsStale":${isStale},"TotalResults":2}}\n{"Item":{"c":1}}\n`
   await expect(linesOf(stats(false))).rejects.toThrow("The node sent 1 of 2 results.")
   await expect(linesOf("")).rejects.toThrow("no statistics")
-  await expect(linesOf('{"Stats":{"IsStale":false,"TotalResults":1}}\n{"Item":{"c":1')).rejects.toThrow("no result")
+  await expect(linesOf('{"Stats":{"IsStale":false,"TotalResults":1}}\n{"Item":{"c":1')).rejects.toThrow("not a result")
   expect(await linesOf(stats(false), false)).toEqual({ text: '{"c":1}\n', isStale: false })
   expect(await linesOf(stats(true))).toEqual({ text: '{"c":1}\n', isStale: true })
 })

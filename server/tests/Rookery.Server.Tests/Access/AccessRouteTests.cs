@@ -438,7 +438,7 @@ public class AccessRouteTests : IAsyncLifetime
 
     [Theory]
     [InlineData("""{"Name":"a","Databases":{"Shop":"rw"}}""", "'Request' is missing")]
-    [InlineData("""{"Name":"a","Request":"no pem","Databases":{"Shop":"rw"}}""", "no PKCS #10")]
+    [InlineData("""{"Name":"a","Request":"no pem","Databases":{"Shop":"rw"}}""", "not a PKCS #10")]
     [InlineData("""{"Name":"a","Databases":{"Shop":"rwx"}}""", "'ro' or 'rw'")]
     public async Task An_invalid_certificate_request_is_refused(string body, string sentence) =>
         (await _server.SendAsync("POST", Certificates, SecureServer.LocalKey, body)).IsRefusal(400, sentence);

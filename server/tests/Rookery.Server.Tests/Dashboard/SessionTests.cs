@@ -30,8 +30,8 @@ public sealed class SessionTests : IAsyncLifetime
     // A well-formed token that was never registered, and bodies without a token of Rookery.
     [Theory]
     [InlineData("""{"Token":"rookery_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB"}""", 401, "not known")]
-    [InlineData("""{"Token":"something"}""", 401, "no token of Rookery")]
-    [InlineData("{}", 401, "no token of Rookery")]
+    [InlineData("""{"Token":"something"}""", 401, "not a token of Rookery")]
+    [InlineData("{}", 401, "not a token of Rookery")]
     [InlineData("""{"Password":"x"}""", 400, "unknown member")]
     public async Task An_unknown_token_begins_no_session(string body, int status, string why)
     {
