@@ -70,7 +70,7 @@ public enum MemberChange
     /// <summary>Counts for majorities.</summary>
     Voter,
 
-    /// <summary>Is no member any more.</summary>
+    /// <summary>Is not a member any more.</summary>
     Removed,
 }
 
