@@ -118,10 +118,10 @@ class Etc(unittest.TestCase):
         for name in "abcdef":
             self.change(f"default/{name}", "mine")
         self.assertEqual(self.hidden(), {
-            "default/a": "was changed here and stays; the new release has another one",
+            "default/a": "was changed here and stays; the new release has another version",
             "default/b": "was changed here and stays",
             "default/c": "was changed here and stays; the new release has none",
-            "default/e": "was changed here and stays; the new release has another one",
+            "default/e": "was changed here and stays; the new release has another version",
         })
         self.assertEqual((self.directory / "drop").read_text(), "")
 
@@ -208,10 +208,10 @@ class Etc(unittest.TestCase):
         os.setxattr(self.upper / "ssh/sshd_config.d", "trusted.overlay.opaque", b"y")
         self.assertEqual(self.hidden(), {
             "cron.d/a": "was deleted here and stays deleted",
-            "cron.d/b": "was deleted here and stays deleted; the new release has another one",
+            "cron.d/b": "was deleted here and stays deleted; the new release has another version",
             "ssh/sshd_config.d/new.conf": "is hidden, because its directory was replaced here",
             # Without the machine's copy the directory would have no such file at all.
-            "ssh/sshd_config.d/old.conf": "was changed here and stays; the new release has another one",
+            "ssh/sshd_config.d/old.conf": "was changed here and stays; the new release has another version",
         })
         self.assertEqual((self.directory / "drop").read_text(), "")
 
@@ -287,7 +287,7 @@ class Etc(unittest.TestCase):
         self.change("default/a", "mine")
         with contextlib.redirect_stdout(io.StringIO()) as out:
             rookery_slot.merge_etc(self.slot("present"), self.slot("new"))
-        self.assertEqual(out.getvalue(), "The machine's changes to /etc hide 1 of the release's files:\n- /etc/default/a was changed here and stays; the new release has another one.\n")
+        self.assertEqual(out.getvalue(), "The machine's changes to /etc hide 1 of the release's files:\n- /etc/default/a was changed here and stays; the new release has another version.\n")
 
 
 if __name__ == "__main__":

@@ -162,7 +162,7 @@ def find_marked(machine: Machine, drives: list[Drive], mark: Mark) -> tuple[Driv
     for drive in drives if not mark.is_formatted else []:
         if is_being_formatted(machine, drive, mark.uuid):
             return drive, None
-    # Drives with the name and serial number of the mark: the drive itself, or another one in the same adapter.
+    # Drives with the name and serial number of the mark: the drive itself, or another drive in the same adapter.
     same_name = [(drive, contents_of(machine, drive)) for drive in drives if not mark.is_formatted and (drive.name, drive.serial) == (mark.name, mark.serial)]
     for drive, contents in same_name:
         if contents is None:

@@ -27,7 +27,7 @@ PRIVATE = tuple(ipaddress.ip_network(network) for network in (
 
 
 def ssh_source(process: int) -> str | None:
-    """The address from which a process was called by SSH; None if it was not, or if that is unknown."""
+    """The address from which a process was called by SSH; None if it was not called by SSH, or if the address is unknown."""
     # sudo removes SSH_CONNECTION from the environment, but the shell that called sudo has it.
     while process > 1:
         try:

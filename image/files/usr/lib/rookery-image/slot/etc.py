@@ -4,7 +4,7 @@
 the new slot's, and the machine's in UPPER. The rules:
 
 - A file that equals the present slot's follows the new slot: its copy is listed in DROP, and the initial RAM disk deletes it before it mounts the overlay.
-- Any other file of the machine stays. If the new slot has another one than the present slot, both are named.
+- Any other file of the machine stays. If it differs between the new slot and the present one, both are named.
 - A file that was deleted stays deleted.
 - Accounts and groups: those that the new slot adds are added to the machine's files, with the new slot's numbers; the others stay.
 
@@ -146,7 +146,7 @@ def hidden(present: Slot, new: Slot) -> list[Hidden]:
             theirs, before = content(new.etc, path), content(present.etc, path)
             if is_whiteout(entry):
                 if theirs is not None:
-                    found.append(Hidden(path, "was deleted here and stays deleted" + ("" if theirs == before else "; the new release has another one")))
+                    found.append(Hidden(path, "was deleted here and stays deleted" + ("" if theirs == before else "; the new release has another version")))
             elif entry.is_dir() and not entry.is_symlink():
                 opaque = is_opaque(entry)
                 if theirs not in (None, DIRECTORY):
@@ -164,7 +164,7 @@ def hidden(present: Slot, new: Slot) -> list[Hidden]:
                 elif theirs is None and before is not None:
                     found.append(Hidden(path, "was changed here and stays; the new release has none"))
                 elif theirs is not None and ours != theirs:
-                    found.append(Hidden(path, "was changed here and stays" + ("" if theirs == before else "; the new release has another one")))
+                    found.append(Hidden(path, "was changed here and stays" + ("" if theirs == before else "; the new release has another version")))
                 elif theirs is None and str(Path(path).parent) in OVERRIDING:
                     vendor = f"/usr/lib/{path}"
                     if (text := new.text(vendor)) is not None:
