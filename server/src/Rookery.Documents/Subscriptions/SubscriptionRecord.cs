@@ -58,7 +58,8 @@ public sealed record SubscriptionRecord
             return "A subscription needs a name.";
         }
 
-        if (name.Any(char.IsControl) || Encoding.UTF8.GetString(Encoding.UTF8.GetBytes(name)) != name)
+        string decoded = Encoding.UTF8.GetString(Encoding.UTF8.GetBytes(name));
+        if (name.Any(char.IsControl) || !string.Equals(decoded, name, StringComparison.Ordinal))
         {
             return "The name of a subscription has no control characters and no half surrogate pairs.";
         }

@@ -77,8 +77,8 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         );
 
     /// <summary>
-    /// DELETE indexes/errors[?name=…&amp;name=…]: deletes the errors on this node. The status for a missing index is 400:
-    /// the Node client expects a body in place of a 404.
+    /// DELETE indexes/errors[?name=…&amp;name=…]: deletes the errors on this node. A missing index is refused with 400,
+    /// because the Node client reads a 404 as an empty answer.
     /// </summary>
     public Task DeleteErrorsAsync(HttpContext http, Database database)
     {
