@@ -127,7 +127,7 @@ public sealed class AttachmentCrashTests
     {
         string id = $"d{random.Next(3)}";
         string name = $"{id}/n{random.Next(3)}";
-        switch (random.Next(6))
+        switch (random.Next(8))
         {
             case 0:
                 Run(node, Put(id, $$"""{"v":{{random.Next(1000)}}}"""));
@@ -158,6 +158,9 @@ public sealed class AttachmentCrashTests
 
                 documents.Remove(name);
                 return;
+            case 3 or 4:
+                CopyOrMove(node, random, name, documents);
+                return;
             default:
                 byte[] content = new byte[
                     random.Next(4) switch
@@ -176,6 +179,37 @@ public sealed class AttachmentCrashTests
                 }
 
                 return;
+        }
+    }
+
+    private static void CopyOrMove(
+        SteppedNode node,
+        Random random,
+        string source,
+        SortedDictionary<string, byte[]> documents
+    )
+    {
+        string id = $"d{random.Next(3)}";
+        string name = $"{id}/n{random.Next(3)}";
+        bool moves = random.Next(2) == 0;
+        using var writer = new BatchWriter(CommandKind.Batch, 1);
+        writer.CopyAttachment(
+            Encoding.ASCII.GetBytes(id),
+            Encoding.ASCII.GetBytes(name[3..]),
+            Encoding.ASCII.GetBytes(source[..2]),
+            Encoding.ASCII.GetBytes(source[3..]),
+            ExpectedChangeVector.None,
+            moves
+        );
+        bool isDone = Propose(node, writer.Complete()).Rejection is null;
+        Assert.Equal(
+            documents.ContainsKey(source) && documents.ContainsKey(id) && !documents.ContainsKey(name),
+            isDone
+        );
+        if (isDone)
+        {
+            documents[name] = documents[source];
+            _ = moves && documents.Remove(source);
         }
     }
 

@@ -1,4 +1,5 @@
 using System.Buffers;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using OperationStatus = Rookery.Documents.Consensus.OperationStatus;
@@ -8,7 +9,8 @@ namespace Rookery.Cluster.Peers;
 /// <summary>
 /// The wire format of the outcome of a forwarded command. Applied: <c>[0][i64 index][i64 log time][u32 results]</c>;
 /// then for each result <c>[u8 status][i64 etag][i64 last modified][i64 low][i64 high][text id][text collection][u32
-/// document length + 1, or 0 for none][document]</c>; then, if the sender asked for a receipt, <c>[i64 bytes][u32
+/// document length + 1, or 0 for none][document]</c>, and if the highest bit of the status is set <c>[hash 32 bytes][i64
+/// size][text content type]</c>; then, if the sender asked for a receipt, <c>[i64 bytes][u32
 /// commands][u32 members]</c> and for each member <c>[text tag][i64 microseconds]</c>. Refused: <c>[1][u8 kind][u32
 /// operation + 1][text message, document id, expected, actual, database]</c>; then, for a conflict of a cluster-wide
 /// transaction, <c>[u32 violations]</c> and for each <c>[text id][u8 1 for a document][i64 expected][i64 actual]</c>.
@@ -19,6 +21,8 @@ internal static class OutcomeCodec
     private const byte Refused = 1;
     private const int AppliedHeadBytes = 1 + (2 * sizeof(long)) + sizeof(int);
     private const int ResultHeadBytes = 1 + (4 * sizeof(long)) + (3 * sizeof(int));
+    private const int HasAttachment = 0x80; // only after commands of FormatLevel.Attachments
+    private const int AttachmentHeadBytes = ContentHash.Length + sizeof(long);
     private const int ReceiptHeadBytes = sizeof(long) + (2 * sizeof(int));
     private const int RefusedHeadBytes = 2 + sizeof(int);
     private const int ViolationBytes = 1 + (2 * sizeof(long));
@@ -48,7 +52,12 @@ internal static class OutcomeCodec
                 - (2 * sizeof(int))
                 + WireWriter.SizeOf(result.Id)
                 + WireWriter.SizeOf(result.Collection)
-                + (result.Document?.Length ?? 0);
+                + (result.Document?.Length ?? 0)
+                + (
+                    result.Attachment is { } attachment
+                        ? AttachmentHeadBytes + WireWriter.SizeOf(attachment.ContentType)
+                        : 0
+                );
         }
 
         return bytes + SizeOf(outcome.Receipt);
@@ -108,7 +117,7 @@ internal static class OutcomeCodec
 
     private static void WriteResult(ref WireWriter writer, in OperationResult result)
     {
-        writer.PutByte((byte)result.Status);
+        writer.PutByte((byte)((int)result.Status | (result.Attachment is null ? 0 : HasAttachment)));
         writer.PutInt64(result.Etag);
         writer.PutInt64(result.LastModifiedTicks);
         writer.PutInt64(result.Low);
@@ -119,6 +128,15 @@ internal static class OutcomeCodec
         if (result.Document is { } document)
         {
             writer.Put(document.Written.Span);
+        }
+
+        if (result.Attachment is { } attachment)
+        {
+            Span<byte> hash = stackalloc byte[ContentHash.Length];
+            attachment.Hash.Write(hash);
+            writer.Put(hash);
+            writer.PutInt64(attachment.Size);
+            writer.PutText(attachment.ContentType);
         }
     }
 
@@ -262,9 +280,10 @@ internal static class OutcomeCodec
 
     private static OperationResult ReadResult(ref WireReader reader)
     {
+        byte status = reader.TakeByte();
         var result = new OperationResult
         {
-            Status = (OperationStatus)reader.TakeByte(),
+            Status = (OperationStatus)(status & ~HasAttachment),
             Etag = reader.TakeInt64(),
             LastModifiedTicks = reader.TakeInt64(),
             Low = reader.TakeSignedInt64(),
@@ -278,15 +297,27 @@ internal static class OutcomeCodec
             throw new PeerProtocolException("A result has a status that is not known here.");
         }
 
-        if (length < 0)
+        if (length >= 0)
+        {
+            result = result with { Document = Copy(reader.Take(length)) };
+        }
+
+        if ((status & HasAttachment) == 0)
         {
             return result;
         }
 
-        return result with
+        try
         {
-            Document = Copy(reader.Take(length)),
-        };
+            var hash = ContentHash.Read(reader.Take(ContentHash.Length));
+            long size = reader.TakeInt64();
+            return result with { Attachment = new CopiedAttachment(hash, reader.TakeText() ?? string.Empty, size) };
+        }
+        catch (PeerProtocolException)
+        {
+            result.Document?.Dispose(); // the caller does not have it yet
+            throw;
+        }
     }
 
     private static Rejection ReadRejection(ref WireReader reader)

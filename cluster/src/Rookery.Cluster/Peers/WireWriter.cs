@@ -34,7 +34,7 @@ internal ref struct WireWriter(Span<byte> body)
         Encoding.UTF8.GetBytes(text, Reserve(length));
     }
 
-    public void Put(ReadOnlySpan<byte> bytes) => bytes.CopyTo(Reserve(bytes.Length));
+    public void Put(scoped ReadOnlySpan<byte> bytes) => bytes.CopyTo(Reserve(bytes.Length));
 
     private Span<byte> Reserve(int count)
     {

@@ -1,5 +1,6 @@
 using System.Buffers;
 using Rookery.Cluster.Peers;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using OperationStatus = Rookery.Documents.Consensus.OperationStatus;
@@ -125,6 +126,14 @@ public sealed class OutcomeCodecTests
                 Id = random.Next(2) == 0 ? null : "Ñandú/" + random.Next(),
                 Collection = random.Next(2) == 0 ? null : "Birds",
                 Document = random.Next(2) == 0 ? null : CommandBuffer.Rent(),
+                Attachment =
+                    random.Next(3) != 0
+                        ? null
+                        : new CopiedAttachment(
+                            new ContentHash(new UInt128(1, (ulong)random.NextInt64()), 7),
+                            random.Next(2) == 0 ? "" : "text/größe",
+                            random.NextInt64()
+                        ),
             };
             result.Document?.Write(Samples.Bytes(random, random.Next(100)));
         }

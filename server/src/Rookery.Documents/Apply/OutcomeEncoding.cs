@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using System.Text;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using OperationStatus = Rookery.Documents.Consensus.OperationStatus;
@@ -10,7 +11,7 @@ namespace Rookery.Documents.Apply;
 /// <summary>
 /// The stored form of the outcome of a command with an idempotency key: <c>[u8 format][i64 log time][request 16
 /// bytes][i64 index][u32 count]([u8 status][i64 etag][i64 last modified][i64 low][i64 high][text id][text
-/// collection])*</c>. A text is <c>[u16 length + 1, or 0 for null][UTF-8]</c>. Documents returned by a patch are not
+/// collection][hash 32 bytes, i64 size, text content type if the highest bit of the status is set])*</c>. A text is <c>[u16 length + 1, or 0 for null][UTF-8]</c>. Documents returned by a patch are not
 /// stored: a client can read them again.
 /// </summary>
 internal static class OutcomeEncoding
@@ -19,6 +20,7 @@ internal static class OutcomeEncoding
     private const int RequestOffset = 1 + sizeof(long);
     private const int IndexOffset = RequestOffset + RequestHash.Length;
     private const int HeadBytes = IndexOffset + sizeof(long) + sizeof(int);
+    private const int HasAttachment = 0x80; // from FormatLevel.Attachments on
     private const int ResultBytes = 1 + (4 * sizeof(long));
 
     /// <summary>Appends an outcome.</summary>
@@ -38,7 +40,7 @@ internal static class OutcomeEncoding
         {
             var result = outcome[i];
             var span = writer.GetSpan(ResultBytes);
-            span[0] = (byte)result.Status;
+            span[0] = (byte)((int)result.Status | (result.Attachment is null ? 0 : HasAttachment));
             BinaryPrimitives.WriteInt64LittleEndian(span[1..], result.Etag);
             BinaryPrimitives.WriteInt64LittleEndian(span[9..], result.LastModifiedTicks);
             BinaryPrimitives.WriteInt64LittleEndian(span[17..], result.Low);
@@ -46,6 +48,10 @@ internal static class OutcomeEncoding
             writer.Advance(ResultBytes);
             WriteText(writer, result.Id);
             WriteText(writer, result.Collection);
+            if (result.Attachment is { } attachment)
+            {
+                WriteAttachment(writer, attachment);
+            }
         }
     }
 
@@ -72,17 +78,35 @@ internal static class OutcomeEncoding
             value = value[ResultBytes..];
             result = new OperationResult
             {
-                Status = (OperationStatus)head[0],
+                Status = (OperationStatus)(head[0] & ~HasAttachment),
                 Etag = BinaryPrimitives.ReadInt64LittleEndian(head[1..]),
                 LastModifiedTicks = BinaryPrimitives.ReadInt64LittleEndian(head[9..]),
                 Low = BinaryPrimitives.ReadInt64LittleEndian(head[17..]),
                 High = BinaryPrimitives.ReadInt64LittleEndian(head[25..]),
                 Id = ReadText(ref value),
                 Collection = ReadText(ref value),
+                Attachment = (head[0] & HasAttachment) == 0 ? null : ReadAttachment(ref value),
             };
         }
 
         return new CommandOutcome(index, logTicks, results);
+    }
+
+    private static void WriteAttachment(IBufferWriter<byte> writer, CopiedAttachment attachment)
+    {
+        var span = writer.GetSpan(ContentHash.Length + sizeof(long));
+        attachment.Hash.Write(span);
+        BinaryPrimitives.WriteInt64LittleEndian(span[ContentHash.Length..], attachment.Size);
+        writer.Advance(ContentHash.Length + sizeof(long));
+        WriteText(writer, attachment.ContentType);
+    }
+
+    private static CopiedAttachment ReadAttachment(ref ReadOnlySpan<byte> value)
+    {
+        var hash = ContentHash.Read(value);
+        long size = BinaryPrimitives.ReadInt64LittleEndian(value[ContentHash.Length..]);
+        value = value[(ContentHash.Length + sizeof(long))..];
+        return new CopiedAttachment(hash, ReadText(ref value) ?? string.Empty, size);
     }
 
     private static void WriteText(IBufferWriter<byte> writer, string? text)

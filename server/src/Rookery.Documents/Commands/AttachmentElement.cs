@@ -1,4 +1,5 @@
 using Rookery.Documents.Attachments;
+using Rookery.Documents.Ids;
 using Rookery.Documents.Nodes;
 using Rookery.Platform;
 
@@ -10,25 +11,45 @@ internal sealed class AttachmentElement(bool takesContents)
 {
     private readonly PooledBytes _name = new();
     private readonly PooledBytes _contentType = new();
+    private readonly PooledBytes _destinationId = new();
+    private readonly PooledBytes _destinationName = new();
+    private bool _moves;
 
-    /// <summary>Returns the kind of a command's type; the default value if it changes no attachment.</summary>
-    public static OperationKind KindOf(ReadOnlySpan<byte> type, int formatLevel) =>
-        formatLevel < FormatLevel.Attachments ? default
-        : type.SequenceEqual("AttachmentPUT"u8) ? OperationKind.AttachmentPut
-        : type.SequenceEqual("AttachmentDELETE"u8) ? OperationKind.AttachmentDelete
-        : default;
+    /// <summary>Reads a command's type, and returns its kind; the default value if it changes no attachment.</summary>
+    public OperationKind ReadType(ReadOnlySpan<byte> type, int formatLevel)
+    {
+        _moves = type.SequenceEqual("AttachmentMOVE"u8);
+        return formatLevel < FormatLevel.Attachments ? default
+            : type.SequenceEqual("AttachmentPUT"u8) ? OperationKind.AttachmentPut
+            : type.SequenceEqual("AttachmentDELETE"u8) ? OperationKind.AttachmentDelete
+            : _moves || type.SequenceEqual("AttachmentCOPY"u8) ? OperationKind.AttachmentCopy
+            : default;
+    }
+
+    /// <summary>Returns the type of a command that changes an attachment.</summary>
+    public string TypeOf(OperationKind kind) =>
+        kind switch
+        {
+            OperationKind.AttachmentPut => "AttachmentPUT",
+            OperationKind.AttachmentDelete => "AttachmentDELETE",
+            _ => _moves ? "AttachmentMOVE" : "AttachmentCOPY",
+        };
 
     /// <summary>Returns the buffer for the text of a member; null for a member of other commands.</summary>
     public PooledBytes? TextOf(ReadOnlySpan<byte> member) =>
         member.SequenceEqual("Name"u8) ? _name
         : member.SequenceEqual("ContentType"u8) ? _contentType
+        : member.SequenceEqual("DestinationId"u8) ? _destinationId
+        : member.SequenceEqual("DestinationName"u8) ? _destinationName
         : null;
 
     /// <summary>Returns a member that a command of this kind must not have, or null.</summary>
     public string? FindForbiddenMember(OperationKind kind) =>
-        kind == OperationKind.AttachmentPut ? null
-        : _contentType.Length > 0 ? "ContentType"
-        : kind != OperationKind.AttachmentDelete && _name.Length > 0 ? "Name"
+        kind != OperationKind.AttachmentPut && _contentType.Length > 0 ? "ContentType"
+        : kind == OperationKind.AttachmentCopy ? null
+        : _destinationId.Length > 0 ? "DestinationId"
+        : _destinationName.Length > 0 ? "DestinationName"
+        : kind is not (OperationKind.AttachmentPut or OperationKind.AttachmentDelete) && _name.Length > 0 ? "Name"
         : null;
 
     /// <summary>Forgets the members of the last command.</summary>
@@ -36,6 +57,8 @@ internal sealed class AttachmentElement(bool takesContents)
     {
         _name.Clear();
         _contentType.Clear();
+        _destinationId.Clear();
+        _destinationName.Clear();
     }
 
     /// <summary>Returns the memory.</summary>
@@ -43,13 +66,15 @@ internal sealed class AttachmentElement(bool takesContents)
     {
         _name.Release();
         _contentType.Release();
+        _destinationId.Release();
+        _destinationName.Release();
     }
 
     /// <summary>Adds the command to the batch.</summary>
     /// <param name="writer">The batch.</param>
-    /// <param name="kind">AttachmentPut or AttachmentDelete.</param>
+    /// <param name="kind">AttachmentPut, AttachmentDelete or AttachmentCopy.</param>
     /// <param name="id">The document's id.</param>
-    /// <param name="expected">The attachment's expected change vector.</param>
+    /// <param name="expected">The expected change vector of the attachment that the command names first.</param>
     /// <param name="what">What is wrong with the command.</param>
     /// <param name="advice">What to do.</param>
     public bool TryAdd(
@@ -63,12 +88,26 @@ internal sealed class AttachmentElement(bool takesContents)
     {
         (what, advice) = (string.Empty, string.Empty);
         var name = _name.Written;
-        if (name.Length is 0 or > AttachmentList.MaxNameBytes)
+        if (!IsName(name, "name of an attachment", ref what, ref advice))
         {
-            what =
-                $"The name of an attachment has 1 to {AttachmentList.MaxNameBytes} bytes, and this one {name.Length}";
-            advice = "Choose another one";
             return false;
+        }
+
+        if (kind == OperationKind.AttachmentCopy)
+        {
+            if (!DocumentId.TryValidate(_destinationId.Written, out var problem))
+            {
+                (what, advice) = ($"DestinationId: {problem.What}", problem.Advice);
+                return false;
+            }
+
+            if (!IsName(_destinationName.Written, "DestinationName", ref what, ref advice))
+            {
+                return false;
+            }
+
+            writer.CopyAttachment(_destinationId.Written, _destinationName.Written, id, name, expected, _moves);
+            return true;
         }
 
         if (kind == OperationKind.AttachmentDelete)
@@ -93,5 +132,17 @@ internal sealed class AttachmentElement(bool takesContents)
 
         writer.PutAttachment(id, expected, name, _contentType.Written);
         return true;
+    }
+
+    private static bool IsName(ReadOnlySpan<byte> name, string what, ref string refusal, ref string advice)
+    {
+        if (name.Length is > 0 and <= AttachmentList.MaxNameBytes)
+        {
+            return true;
+        }
+
+        refusal = $"The {what} has 1 to {AttachmentList.MaxNameBytes} bytes, and this one {name.Length}";
+        advice = "Choose another one";
+        return false;
     }
 }

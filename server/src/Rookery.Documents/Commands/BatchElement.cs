@@ -39,6 +39,8 @@ internal sealed class BatchElement(
         "ReturnDocument",
         "Name",
         "ContentType",
+        "DestinationId",
+        "DestinationName",
     ];
 
     private readonly AttachmentElement _attachment = new(takesContents);
@@ -397,7 +399,7 @@ internal sealed class BatchElement(
             : type.SequenceEqual("ForceRevisionCreation"u8) && formatLevel >= FormatLevel.Revisions
                 ? OperationKind.Revision
             : type.SequenceEqual("PATCH"u8) || type.SequenceEqual("JsonPatch"u8) ? OperationKind.Patch
-            : AttachmentElement.KindOf(type, formatLevel);
+            : _attachment.ReadType(type, formatLevel);
         _isJsonPatch = type.SequenceEqual("JsonPatch"u8);
         return Kind != default
             || Refuse(
@@ -423,8 +425,8 @@ internal sealed class BatchElement(
             OperationKind.Put => "PUT",
             OperationKind.Delete => "DELETE",
             OperationKind.CounterIncrement => "Counters",
-            OperationKind.AttachmentPut => "AttachmentPUT",
-            OperationKind.AttachmentDelete => "AttachmentDELETE",
+            OperationKind.AttachmentPut or OperationKind.AttachmentDelete or OperationKind.AttachmentCopy =>
+                _attachment.TypeOf(Kind),
             OperationKind.Revision => "ForceRevisionCreation",
             _ => _isJsonPatch ? "JsonPatch" : "PATCH",
         };
@@ -460,7 +462,7 @@ internal sealed class BatchElement(
             case OperationKind.Revision:
                 Writer.Revision(Id.Written, new RevisionCommand { Action = RevisionAction.Force });
                 return true;
-            case OperationKind.AttachmentPut or OperationKind.AttachmentDelete:
+            case OperationKind.AttachmentPut or OperationKind.AttachmentDelete or OperationKind.AttachmentCopy:
                 return _attachment.TryAdd(Writer, Kind, Id.Written, expected, out string what, out string advice)
                     || Refuse(InputErrorCode.WrongType, scanner, start, what, advice);
             case OperationKind.Delete when _isIdPrefix:

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using Rookery.Documents.Attachments;
+using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
 using Rookery.Platform;
 
@@ -213,6 +214,36 @@ public sealed class BatchWriter : IDisposable
     {
         CommandFormat.WriteAttachmentDelete(Buffer, id, expected, name);
         Count++;
+    }
+
+    /// <summary>
+    /// Adds a copy of an attachment, whose content is shared; or a move, which takes two operations if it is between
+    /// documents.
+    /// </summary>
+    /// <param name="id">The id of the document that gets the copy.</param>
+    /// <param name="name">The name of the copy.</param>
+    /// <param name="source">The id of the document with the source.</param>
+    /// <param name="sourceName">The name of the source.</param>
+    /// <param name="expected">The expected change vector of the source.</param>
+    /// <param name="moves">Whether to remove the source.</param>
+    public void CopyAttachment(
+        ReadOnlySpan<byte> id,
+        ReadOnlySpan<byte> name,
+        ReadOnlySpan<byte> source,
+        ReadOnlySpan<byte> sourceName,
+        ExpectedChangeVector expected,
+        bool moves
+    )
+    {
+        bool renames = moves && DocumentId.AreEqual(id, source);
+        CommandFormat.WriteOperation(Buffer, OperationKind.AttachmentCopy, id, expected, flags: 0);
+        AttachmentCopyCommand.Write(Buffer, name, source, sourceName, moves, renames);
+        Count++;
+        if (moves && !renames)
+        {
+            // The copy compared the change vector, and nothing comes between the operations of a batch.
+            DeleteAttachment(source, ExpectedChangeVector.None, sourceName);
+        }
     }
 
     /// <summary>

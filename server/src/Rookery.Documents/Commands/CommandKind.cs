@@ -130,6 +130,12 @@ public enum OperationKind : byte
     /// <see cref="FormatLevel.Revisions"/>.
     /// </summary>
     Revision = 11,
+
+    /// <summary>
+    /// Gives a document an attachment with the content of another attachment, which the document with that one may lose
+    /// (see <see cref="AttachmentCopyCommand"/>). Needs <see cref="FormatLevel.Attachments"/>.
+    /// </summary>
+    AttachmentCopy = 12,
 }
 
 /// <summary>What an operation on revisions does. Numbers are part of the journal's format.</summary>

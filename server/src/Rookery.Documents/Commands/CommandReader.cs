@@ -136,6 +136,7 @@ public ref struct CommandReader
                 flags
             ),
             OperationKind.AttachmentPut or OperationKind.AttachmentDelete => ReadAttachment(kind, id, expected),
+            OperationKind.AttachmentCopy => ReadAttachmentCopy(id, expected),
             OperationKind.Revision => ReadRevision(id, expected),
             _ => throw Broken(),
         };
@@ -409,6 +410,18 @@ public ref struct CommandReader
             Id = id,
             Expected = expected,
             AttachmentBytes = bytes,
+        };
+    }
+
+    private Operation ReadAttachmentCopy(CommandId id, ExpectedChangeVector expected)
+    {
+        int length = AttachmentCopyCommand.TryMeasure(_command[_position..]);
+        return new()
+        {
+            Kind = OperationKind.AttachmentCopy,
+            Id = id,
+            Expected = expected,
+            AttachmentBytes = length == 0 ? throw Broken() : ReadBytes(length),
         };
     }
 

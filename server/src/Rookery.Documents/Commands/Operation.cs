@@ -46,23 +46,30 @@ public readonly ref struct Operation
     public bool EndsGroup { get; init; }
 
     /// <summary>
-    /// AttachmentPut, AttachmentDelete: the attachment as the command contains it. <see cref="Expected"/> is then the
-    /// expected change vector of the attachment.
+    /// Attachments: the attachment as the command contains it. <see cref="Expected"/> is then the expected change vector
+    /// of the attachment; of a copy, that of its source.
     /// </summary>
     public ReadOnlySpan<byte> AttachmentBytes { get; init; }
 
     /// <summary>
-    /// AttachmentPut, AttachmentDelete: the attachment; its etag is 0. A delete contains only the name. Decoded on each
-    /// call, so that other operations do not carry its fields.
+    /// Attachments: the attachment; its etag is 0. A delete and a copy contain only the name. Decoded on each call, so
+    /// that other operations do not carry its fields.
     /// </summary>
-    public AttachmentEntry Attachment => CommandReader.DecodeAttachment(AttachmentBytes);
+    public AttachmentEntry Attachment =>
+        Kind == OperationKind.AttachmentCopy
+            ? new AttachmentEntry { Name = Copy.Name }
+            : CommandReader.DecodeAttachment(AttachmentBytes);
+
+    /// <summary>AttachmentCopy: the two attachments. Decoded on each call.</summary>
+    public AttachmentCopyCommand Copy => AttachmentCopyCommand.Decode(AttachmentBytes);
 
     /// <summary>Whether the operation reads or changes a counter.</summary>
     public bool IsOfCounter =>
         Kind is OperationKind.CounterIncrement or OperationKind.CounterDelete or OperationKind.CounterGet;
 
     /// <summary>Whether the operation changes an attachment.</summary>
-    public bool IsOfAttachment => Kind is OperationKind.AttachmentPut or OperationKind.AttachmentDelete;
+    public bool IsOfAttachment =>
+        Kind is OperationKind.AttachmentPut or OperationKind.AttachmentDelete or OperationKind.AttachmentCopy;
 
     /// <summary>
     /// Put: whether the replaced version becomes a revision, or the new one if none is replaced, without regard to the

@@ -1,3 +1,4 @@
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 
 namespace Rookery.Documents.Consensus;
@@ -100,4 +101,13 @@ public readonly record struct OperationResult
     /// <see cref="Rewritten"/>. For a put: see <see cref="HasRevisions"/>.
     /// </summary>
     public long High { get; init; }
+
+    /// <summary>The attachment that a copy or a move created; otherwise null.</summary>
+    public CopiedAttachment? Attachment { get; init; }
 }
+
+/// <summary>What the command of a copy of an attachment does not contain.</summary>
+/// <param name="Hash">Hash of the content.</param>
+/// <param name="ContentType">The content type; empty if none was given.</param>
+/// <param name="Size">Size of the content in bytes.</param>
+public sealed record CopiedAttachment(ContentHash Hash, string ContentType, long Size);

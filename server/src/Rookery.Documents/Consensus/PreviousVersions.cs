@@ -137,6 +137,10 @@ internal sealed class PreviousVersions(StorageEngine storage)
                 {
                     ContentRows.Check(snapshot, command.Database, operation.Attachment.Hash);
                 }
+                else if (operation.Kind == OperationKind.AttachmentCopy)
+                {
+                    CheckCopied(snapshot, command.Database, operation.Copy);
+                }
 
                 if (operation.Kind == OperationKind.Revision)
                 {
@@ -249,6 +253,27 @@ internal sealed class PreviousVersions(StorageEngine storage)
         )
         {
             ContentRows.Check(snapshot, database, attachment.Hash);
+        }
+    }
+
+    // Checks the list with the attachment that is copied, and the references to its content.
+    private static void CheckCopied(in Snapshot snapshot, uint database, scoped in AttachmentCopyCommand copy)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        Key.WritePrefix(key, database, Table.Documents);
+        int length = copy.Source.WriteLowerName(key[Key.PrefixBytes..]);
+        if (!snapshot.TryLoadAhead(key[..(Key.PrefixBytes + length)], out var row))
+        {
+            return;
+        }
+
+        using var document = new Document(row);
+        if (
+            (row.IsLarge || !row.Value.IsEmpty)
+            && AttachmentList.TryFind(document.Head.Attachments, copy.SourceName, out var source)
+        )
+        {
+            ContentRows.Check(snapshot, database, source.Hash);
         }
     }
 

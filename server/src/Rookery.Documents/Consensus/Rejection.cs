@@ -88,6 +88,9 @@ public enum RejectionKind : byte
 
     /// <summary>The lock mode of a database prevents its deletion (400).</summary>
     DatabaseLocked = 22,
+
+    /// <summary>The attachment to copy or move does not exist (404).</summary>
+    AttachmentMissing = 23,
 }
 
 /// <summary>A refusal of a command or read: what, where, and what to do. Immutable.</summary>

@@ -70,6 +70,14 @@ public static class DocumentId
             ? written
             : throw new ArgumentException("The id is not valid: check ids before using them.", nameof(id));
 
+    /// <summary>Whether two valid ids name the same document.</summary>
+    internal static bool AreEqual(ReadOnlySpan<byte> left, ReadOnlySpan<byte> right)
+    {
+        Span<byte> lowerLeft = stackalloc byte[MaxBytes];
+        Span<byte> lowerRight = stackalloc byte[MaxBytes];
+        return lowerLeft[..ToLower(left, lowerLeft)].SequenceEqual(lowerRight[..ToLower(right, lowerRight)]);
+    }
+
     /// <summary>Lower-cases a text; returns false if it is not UTF-8 or the result does not fit.</summary>
     internal static bool TryToLower(ReadOnlySpan<byte> id, Span<byte> destination, out int written)
     {

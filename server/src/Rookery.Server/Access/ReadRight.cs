@@ -33,6 +33,12 @@ internal static class ReadRight
     public static RefusedException MissingForCounters(HttpContext http, Database database) =>
         Missing(http, database, "that gets counters", "it reads their values.");
 
+    /// <summary>
+    /// Returns the error for a batch that copies or moves attachments, of a caller without the scope <c>read</c>.
+    /// </summary>
+    public static RefusedException MissingForCopies(HttpContext http, Database database) =>
+        Missing(http, database, "that copies or moves attachments", "it reads them.");
+
     private static RefusedException Missing(HttpContext http, Database database, string qualifier, string reason) =>
         new(
             StatusCodes.Status403Forbidden,

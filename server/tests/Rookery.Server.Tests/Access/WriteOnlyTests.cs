@@ -59,6 +59,11 @@ public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
         """{"Query":{"Query":"from @all_docs where startsWith(s,'hun') update { this.a = 1 }"}}"""
     )]
     [InlineData("DELETE", "/databases/Shop/queries", """{"Query":"from @all_docs where startsWith(s,'hun')"}""")]
+    [InlineData(
+        "POST",
+        "/databases/Shop/bulk_docs",
+        """{"Commands":[{"Id":"users/1","Name":"a","DestinationId":"a","DestinationName":"a","Type":"AttachmentCOPY"}]}"""
+    )]
     [InlineData("POST", "/databases/Shop/bulk_docs?waitForIndexesTimeout=1", """{"Commands":[]}""")]
     [InlineData("POST", "/databases/Shop/bulk_docs?waitForSpecificIndex=none", """{"Commands":[]}""")]
     public async Task Writes_that_reveal_documents_need_the_scope_read_too(string method, string url, string body)

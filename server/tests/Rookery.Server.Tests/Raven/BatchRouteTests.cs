@@ -93,7 +93,6 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Theory]
-    [InlineData("AttachmentCOPY")]
     [InlineData("TimeSeries")]
     [InlineData("CompareExchangePUT")]
     public async Task Commands_of_unsupported_features_are_refused_by_name(string type)

@@ -80,15 +80,37 @@ export function attachments(client, url) {
       assert.equal(await store.openSession().load("users/1"), null)
     }))
 
-    it("cannot be copied or renamed: the refusal names the operation", () => database(async store => {
+    it("are copied, moved and renamed by a session, and never replace another one", () => database(async store => {
       await withUser(store)
-      await put(store, "a", Buffer.from("1"), "text/plain")
+      await put(store, "a", Buffer.from([1, 2]), "text/plain")
+      const names = async id => {
+        const session = store.openSession()
+        return session.advanced.attachments.getNames(await session.load(id, User)).map(each => each.name)
+      }
+      const change = async work => {
+        const session = store.openSession()
+        const users = [await session.load("users/1", User), await session.load("users/2", User)]
+        work(session.advanced.attachments, ...users)
+        await session.saveChanges()
+        return session.advanced.attachments.getNames(users[0]).length
+      }
       const session = store.openSession()
-      session.advanced.attachments.copy("users/1", "a", "users/1", "b")
-      await assert.rejects(session.saveChanges(), /AttachmentCOPY/)
-      const renaming = store.openSession()
-      renaming.advanced.attachments.rename("users/1", "a", "b")
-      await assert.rejects(renaming.saveChanges(), /AttachmentMOVE/)
+      await session.store(new User({ name: "eve" }), "users/2")
+      await session.saveChanges()
+
+      assert.equal(await change((attachments, ann, eve) => attachments.copy(ann, "a", eve, "b")), 1)
+      assert.deepEqual([await names("users/1"), await names("users/2")], [["a"], ["b"]])
+      assert.equal(await change((attachments, ann) => attachments.rename(ann, "a", "c")), 1)
+      assert.deepEqual(await names("users/1"), ["c"])
+      assert.equal(await change((attachments, ann, eve) => attachments.move(ann, "c", eve, "d")), 0)
+      assert.deepEqual([await names("users/1"), await names("users/2")], [[], ["b", "d"]])
+      const read = await store.openSession().advanced.attachments.get("users/2", "d")
+      assert.deepEqual([...await buffer(read.data), read.details.contentType], [1, 2, "text/plain"])
+      read.dispose()
+      await assert.rejects(change((attachments, ann, eve) => attachments.rename(eve, "d", "b")), { name: "ConcurrencyException" })
+      await assert.rejects(change((attachments, ann, eve) => attachments.copy(eve, "none", ann, "b")), { name: "AttachmentDoesNotExistException" })
+      const counts = await store.maintenance.send(new client.GetStatisticsOperation())
+      assert.deepEqual([counts.countOfAttachments, counts.countOfUniqueAttachments], [2, 1])
     }))
 
     it("are replaced only if the expected change vector matches", () => database(async store => {

@@ -51,8 +51,22 @@ internal readonly record struct BatchOperation(
     public static bool MayAllBeRepeated(BatchOperation[] operations) =>
         Array.TrueForAll(operations, static operation => operation.MayBeRepeated);
 
+    /// <summary>
+    /// Whether the next operation removes the source of this one, and both have one element of "Results".
+    /// </summary>
+    public bool IsMoveBetweenDocuments => Attachment?.Source is { Moves: true, Renames: false };
+
     /// <summary>Writes the operation's element of "Results".</summary>
-    public void WriteResult(Utf8JsonWriter json, Database database, in OperationResult result)
+    /// <param name="json">Receives the element.</param>
+    /// <param name="database">The database.</param>
+    /// <param name="result">The operation's result.</param>
+    /// <param name="removal">With <see cref="IsMoveBetweenDocuments"/>: the result of the next operation.</param>
+    public void WriteResult(
+        Utf8JsonWriter json,
+        Database database,
+        in OperationResult result,
+        in OperationResult removal = default
+    )
     {
         json.WriteStartObject();
         switch (Kind)
@@ -81,6 +95,9 @@ internal readonly record struct BatchOperation(
                 );
                 json.WriteString("Key"u8, Id);
                 json.WriteNumber("Index"u8, result.Etag);
+                break;
+            case OperationKind.AttachmentCopy:
+                Attachment!.WriteCopied(json, result.Id ?? Id, database, result, removal);
                 break;
             case OperationKind.AttachmentPut or OperationKind.AttachmentDelete:
                 Attachment!.WriteResult(json, Kind, result.Id ?? Id, database, result);

@@ -186,6 +186,11 @@ internal sealed class BulkDocs(ServerContext context)
             {
                 throw ReadRight.MissingForCounters(http, database);
             }
+
+            if (operation.Kind == OperationKind.AttachmentCopy)
+            {
+                throw ReadRight.MissingForCopies(http, database);
+            }
         }
     }
 
@@ -314,7 +319,8 @@ internal sealed class BulkDocs(ServerContext context)
                 else
                 {
                     answer.Write(next == 0 ? ""u8 : ","u8);
-                    operations[next].WriteResult(json, database, outcome[next]);
+                    var removal = operations[next].IsMoveBetweenDocuments ? outcome[written++] : default;
+                    operations[next].WriteResult(json, database, outcome[next], removal);
                     json.Flush();
                     json.Reset();
                 }
