@@ -35,7 +35,7 @@ public readonly ref struct AttachmentCopyCommand
     /// <summary>Whether the document with the source is the one that gets the copy, and loses the source.</summary>
     public bool Renames { get; init; }
 
-    /// <summary>Decodes what <see cref="Write"/> wrote and <see cref="TryMeasure"/> accepts.</summary>
+    /// <summary>Decodes what <see cref="Write"/> wrote and <see cref="Measure"/> accepts.</summary>
     public static AttachmentCopyCommand Decode(ReadOnlySpan<byte> bytes)
     {
         byte flags = bytes[0];
@@ -53,12 +53,14 @@ public readonly ref struct AttachmentCopyCommand
         };
     }
 
-    /// <summary>Returns the length of the encoded command at the start of the bytes; 0 if they are malformed.</summary>
-    internal static int TryMeasure(ReadOnlySpan<byte> bytes)
+    /// <summary>
+    /// Returns the length of the encoded command at the start of the bytes; more than there are if they are malformed.
+    /// </summary>
+    internal static int Measure(ReadOnlySpan<byte> bytes)
     {
         if (bytes.IsEmpty || (bytes[0] & ~AllFlags) != 0)
         {
-            return 0;
+            return int.MaxValue;
         }
 
         int at = 1;
@@ -66,14 +68,10 @@ public readonly ref struct AttachmentCopyCommand
         {
             if (bytes.Length - at < sizeof(ushort))
             {
-                return 0;
+                return int.MaxValue;
             }
 
             at += sizeof(ushort) + BinaryPrimitives.ReadUInt16LittleEndian(bytes[at..]);
-            if (at > bytes.Length)
-            {
-                return 0;
-            }
         }
 
         return at;

@@ -135,8 +135,8 @@ public ref struct CommandReader
                 id,
                 flags
             ),
-            OperationKind.AttachmentPut or OperationKind.AttachmentDelete => ReadAttachment(kind, id, expected),
-            OperationKind.AttachmentCopy => ReadAttachmentCopy(id, expected),
+            OperationKind.AttachmentPut or OperationKind.AttachmentDelete or OperationKind.AttachmentCopy =>
+                ReadAttachment(kind, id, expected),
             OperationKind.Revision => ReadRevision(id, expected),
             _ => throw Broken(),
         };
@@ -391,7 +391,10 @@ public ref struct CommandReader
     private Operation ReadAttachment(OperationKind kind, CommandId id, ExpectedChangeVector expected)
     {
         int start = _position;
-        ReadShortBytes();
+        _ =
+            kind == OperationKind.AttachmentCopy
+                ? ReadBytes(AttachmentCopyCommand.Measure(_command[_position..]))
+                : ReadShortBytes();
         if (kind == OperationKind.AttachmentPut)
         {
             if (!NamesContents)
@@ -410,18 +413,6 @@ public ref struct CommandReader
             Id = id,
             Expected = expected,
             AttachmentBytes = bytes,
-        };
-    }
-
-    private Operation ReadAttachmentCopy(CommandId id, ExpectedChangeVector expected)
-    {
-        int length = AttachmentCopyCommand.TryMeasure(_command[_position..]);
-        return new()
-        {
-            Kind = OperationKind.AttachmentCopy,
-            Id = id,
-            Expected = expected,
-            AttachmentBytes = length == 0 ? throw Broken() : ReadBytes(length),
         };
     }
 

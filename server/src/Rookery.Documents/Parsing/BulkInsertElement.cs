@@ -1,5 +1,6 @@
 using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
+using Rookery.Documents.Nodes;
 using Rookery.Json;
 using Rookery.Platform;
 
@@ -7,13 +8,15 @@ namespace Rookery.Documents.Parsing;
 
 /// <summary>
 /// Reads one element of a bulk insert, with its members in any order:
-/// <c>{"Id":"users/1","Type":"PUT","Document":{…}}</c>, <c>{"Id":"users/1","Type":"Counters","Counters":{…}}</c> or
-/// <c>{"Type":"HeartBeat"}</c>.
+/// <c>{"Id":"users/1","Type":"PUT","Document":{…}}</c>, <c>{"Id":"users/1","Type":"Counters","Counters":{…}}</c>, an
+/// attachment (see <see cref="BulkInsertAttachment"/>) or <c>{"Type":"HeartBeat"}</c>.
 /// </summary>
-/// <param name="formatLevel">The cluster's format level; it decides whether counters are accepted.</param>
+/// <param name="formatLevel">The cluster's format level; it decides whether counters and attachments are
+/// accepted.</param>
 internal sealed class BulkInsertElement(int formatLevel) : IDisposable
 {
     private readonly CounterOperationList _counters = new(formatLevel, acceptsGet: false);
+    private readonly BulkInsertAttachment _attachment = new();
     private readonly DocumentParser _parser = DocumentParser.Rent();
     private readonly PooledBytes _id = new();
     private InputError _refusal;
@@ -25,6 +28,9 @@ internal sealed class BulkInsertElement(int formatLevel) : IDisposable
 
     /// <summary>The operations on the document's counters; null if the element is of another type.</summary>
     public CounterOperationList? Counters { get; private set; }
+
+    /// <summary>The attachment whose content follows; null if the element is of another type.</summary>
+    public BulkInsertAttachment? Attachment { get; private set; }
 
     /// <summary>The document's id, without escapes.</summary>
     public ReadOnlySpan<byte> Id => _id.Written;
@@ -44,8 +50,10 @@ internal sealed class BulkInsertElement(int formatLevel) : IDisposable
         _unknown = null;
         _id.Clear();
         _counters.Clear();
+        _attachment.Clear();
         IsPut = false;
         Counters = null;
+        Attachment = null;
         bool isHeartBeat = false;
         bool hasDocument = false;
         bool first = true;
@@ -75,6 +83,10 @@ internal sealed class BulkInsertElement(int formatLevel) : IDisposable
             {
                 isRead = TryReadType(ref scanner, out isHeartBeat);
             }
+            else if (BulkInsertAttachment.IsMember(text))
+            {
+                isRead = _attachment.TryRead(ref scanner, text);
+            }
             else
             {
                 isRead = TrySkipUnknown(ref scanner, text);
@@ -101,6 +113,18 @@ internal sealed class BulkInsertElement(int formatLevel) : IDisposable
         if (_counters.IsRead)
         {
             return RefuseUnknown(scanner, "Counters", start);
+        }
+
+        if (Attachment is not null)
+        {
+            return _unknown is not null || hasDocument
+                ? RefuseUnknown(scanner, _unknown ?? "Document", start, "an attachment")
+                : IsWholeAttachment(scanner, start);
+        }
+
+        if (_attachment.HasMember(out string? stray) && (isHeartBeat || IsPut))
+        {
+            return RefuseUnknown(scanner, stray, start);
         }
 
         if (_unknown is not null && (isHeartBeat || IsPut))
@@ -141,6 +165,7 @@ internal sealed class BulkInsertElement(int formatLevel) : IDisposable
         _parser.Dispose();
         _id.Release();
         _counters.Release();
+        _attachment.Release();
     }
 
     private bool RefuseUnknown(JsonScanner scanner, string member, int at, string where = "an element") =>
@@ -172,6 +197,17 @@ internal sealed class BulkInsertElement(int formatLevel) : IDisposable
         }
 
         return _counters.IsOf(_id.Written, scanner, start);
+    }
+
+    private bool IsWholeAttachment(JsonScanner scanner, int start)
+    {
+        if (!DocumentId.TryValidate(_id.Written, out InputError error))
+        {
+            return Refuse(error.Code, scanner, start, error.What, error.Advice);
+        }
+
+        return _attachment.FindProblem() is not var (problem, advice)
+            || Refuse(InputErrorCode.WrongType, scanner, start, problem, advice);
     }
 
     // An unknown member is refused later, because the element's type, which may follow, gives a better message.
@@ -223,15 +259,18 @@ internal sealed class BulkInsertElement(int formatLevel) : IDisposable
         IsPut = type.SequenceEqual("PUT"u8);
         isHeartBeat = type.SequenceEqual("HeartBeat"u8);
         Counters = type.SequenceEqual("Counters"u8) ? _counters : null;
+        Attachment =
+            type.SequenceEqual("AttachmentPUT"u8) && formatLevel >= FormatLevel.Attachments ? _attachment : null;
         return IsPut
             || isHeartBeat
             || Counters is not null
+            || Attachment is not null
             || Refuse(
                 InputErrorCode.NotSupported,
                 scanner,
                 start,
                 UnsupportedCommand.Describe("Bulk insert", type),
-                "Store documents and counters only"
+                "Store documents, counters and attachments only"
             );
     }
 

@@ -24,6 +24,12 @@ public enum StreamRead : byte
     /// Bulk insert: the stream cannot be read further. NDJSON: the line was refused, and reading continues after it.
     /// </summary>
     Error = 3,
+
+    /// <summary>
+    /// Bulk insert: an attachment was read, and the bytes of its content come next (see
+    /// <see cref="BulkInsertReader.TakeContent"/>).
+    /// </summary>
+    Content = 4,
 }
 
 /// <summary>
@@ -34,7 +40,8 @@ public enum StreamRead : byte
 /// An element within one chunk is parsed in place, in one pass. An element that spans chunks is copied;
 /// <see cref="ElementBoundary"/> finds its end, then it is parsed.
 /// </remarks>
-/// <param name="formatLevel">The cluster's format level; it decides whether counters are accepted.</param>
+/// <param name="formatLevel">The cluster's format level; it decides whether counters and attachments are
+/// accepted.</param>
 public sealed class BulkInsertReader(int formatLevel = FormatLevel.Oldest) : IDisposable
 {
     /// <summary>Maximum length of an element: a document and the members around it.</summary>
@@ -57,6 +64,7 @@ public sealed class BulkInsertReader(int formatLevel = FormatLevel.Oldest) : IDi
         BeforeFirst,
         BeforeElement,
         InElement,
+        InContent,
         AfterElement,
         Ended,
         Failed,
@@ -69,6 +77,34 @@ public sealed class BulkInsertReader(int formatLevel = FormatLevel.Oldest) : IDi
 
     /// <summary>Bytes collected of an element that spans chunks; 0 between elements.</summary>
     public int CollectedBytes => _state == State.InElement ? _collected.Length : 0;
+
+    /// <summary>The id of the document with the attachment that was read.</summary>
+    public ReadOnlySpan<byte> AttachedId => _element.Id;
+
+    /// <summary>The name of the attachment.</summary>
+    public ReadOnlySpan<byte> AttachmentName => _element.Attachment is { } attachment ? attachment.Name : default;
+
+    /// <summary>The content type of the attachment; empty if there is none.</summary>
+    public ReadOnlySpan<byte> AttachmentType =>
+        _element.Attachment is { } attachment ? attachment.ContentType : default;
+
+    /// <summary>Bytes of the attachment's content that were not taken yet.</summary>
+    public long ContentLeft { get; private set; }
+
+    /// <summary>
+    /// After <see cref="StreamRead.Content"/>: takes the bytes of the content that the fed chunk has. Before the next
+    /// chunk is fed, the caller must have used them. When <see cref="ContentLeft"/> is 0, reading continues.
+    /// </summary>
+    public ReadOnlyMemory<byte> TakeContent()
+    {
+        Invariant.Holds(_state == State.InContent, "bytes of a content follow its attachment");
+        int count = (int)Math.Min(ContentLeft, _chunk.Length - _position);
+        var taken = _chunk.Slice(_position, count);
+        _position += count;
+        ContentLeft -= count;
+        _state = ContentLeft == 0 ? State.AfterElement : State.InContent;
+        return taken;
+    }
 
     /// <summary>
     /// Sets the next bytes. They must not change until <see cref="Read"/> returns <see cref="StreamRead.NeedMore"/>.
@@ -129,6 +165,11 @@ public sealed class BulkInsertReader(int formatLevel = FormatLevel.Oldest) : IDi
             if (_state == State.Ended)
             {
                 return StreamRead.End;
+            }
+
+            if (_state == State.InContent)
+            {
+                return StreamRead.Content;
             }
 
             long before = ElementCount;
@@ -316,6 +357,11 @@ public sealed class BulkInsertReader(int formatLevel = FormatLevel.Oldest) : IDi
         }
 
         ElementCount++;
+        if (_element.Attachment is { } attachment)
+        {
+            ContentLeft = attachment.ContentLength;
+            _state = State.InContent;
+        }
     }
 
     private void Fail(InputError error)

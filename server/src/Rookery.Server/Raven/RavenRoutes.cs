@@ -206,6 +206,8 @@ public static class RavenRoutes
         Write(routes, context, "PUT", Path, change.PutAsync).Taking(RavenParameters.AttachmentPut);
         Write(routes, context, "DELETE", Path, change.DeleteAsync).Taking(RavenParameters.AttachmentDelete);
         Read(routes, context, "GET", Path, get.GetAsync).Taking(RavenParameters.Attachment);
+        Read(routes, context, "POST", "attachments/bulk", new GetAttachments(context).HandleAsync)
+            .Taking(RavenParameters.Read);
         Read(routes, context, "HEAD", Path, GetAttachment.HeadAsync).Taking(RavenParameters.Attachment);
     }
 

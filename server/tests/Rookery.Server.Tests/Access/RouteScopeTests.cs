@@ -124,6 +124,7 @@ public class RouteScopeTests(SecureServer server) : IClassFixture<SecureServer>
         "POST /databases/{database}/admin/revisions/config/enforce: admin",
         "POST /databases/{database}/admin/revisions/config: admin",
         "POST /databases/{database}/admin/tasks/state: write",
+        "POST /databases/{database}/attachments/bulk: read",
         "POST /databases/{database}/bulk_docs: write",
         "POST /databases/{database}/bulk_insert: write",
         "POST /databases/{database}/counters: read or write",

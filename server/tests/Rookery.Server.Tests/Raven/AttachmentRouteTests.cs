@@ -167,7 +167,7 @@ public sealed class AttachmentRouteTests(RunningServer server) : IClassFixture<R
     [InlineData("GET", "?id=users/1", 400, "name")]
     [InlineData("PUT", "?id=users/1&name=a&remote=1", 501, "remote")]
     [InlineData("POST", "?id=users/1&name=a", 501, "this part of attachments")]
-    [InlineData("POST", "/bulk", 501, "this part of attachments")]
+    [InlineData("DELETE", "/bulk", 501, "this part of attachments")]
     public async Task Unsupported_or_malformed_requests_are_refused(string method, string url, int status, string text)
     {
         string db = await CreateAsync();

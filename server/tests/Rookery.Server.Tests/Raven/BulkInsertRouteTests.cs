@@ -123,9 +123,9 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         "time series"
     )]
     [InlineData(
-        """[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"AttachmentPUT","Name":"n","ContentLength":1}x]""",
-        501,
-        "AttachmentPUT"
+        """[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"AttachmentPUT","Name":"n"}x]""",
+        400,
+        "ContentLength"
     )]
     [InlineData("""[{"Id":"a","Type":"PUT","Document":{}} {}]""", 400, "")]
     [InlineData("""[{"Id":"a","Type":"PUT","Document":{}}] ]""", 400, "follows")]

@@ -94,7 +94,7 @@ internal sealed class GetAttachment(ServerContext context)
         }
     }
 
-    private static bool TryFind(Database database, AttachmentParameters attachment, out Found found)
+    internal static bool TryFind(Database database, AttachmentParameters attachment, out Found found)
     {
         found = default;
         using var reader = database.OpenReader();
@@ -217,7 +217,7 @@ internal sealed class GetAttachment(ServerContext context)
             while (left > 0)
             {
                 int count = (int)Math.Min(left, length - offset);
-                await SendPartAsync(http, buffer.Memory.Slice(offset, count), ending.Token);
+                await SendPartAsync(context, http, buffer.Memory.Slice(offset, count), ending.Token);
                 left -= count;
                 offset = 0;
                 length = left > 0 ? file.ReadChunk(++chunk, buffer.Span) : 0;
@@ -238,7 +238,13 @@ internal sealed class GetAttachment(ServerContext context)
         }
     }
 
-    private async Task SendPartAsync(HttpContext http, ReadOnlyMemory<byte> part, CancellationToken ended)
+    /// <summary>Sends a part of an answer, and ends the connection of a client that does not take it.</summary>
+    internal static async Task SendPartAsync(
+        ServerContext context,
+        HttpContext http,
+        ReadOnlyMemory<byte> part,
+        CancellationToken ended
+    )
     {
         context.ReadsEnd.ThrowIfCancellationRequested();
         var sending = http.Response.BodyWriter.WriteAsync(part, ended);
@@ -281,7 +287,7 @@ internal sealed class GetAttachment(ServerContext context)
         headers["Attachment-Size"] = found.Size.ToString(CultureInfo.InvariantCulture);
     }
 
-    private static RefusedException Damaged(Exception damaged) =>
+    internal static RefusedException Damaged(Exception damaged) =>
         new(
             StatusCodes.Status500InternalServerError,
             RavenType.RavenException,
@@ -289,5 +295,5 @@ internal sealed class GetAttachment(ServerContext context)
         );
 
     /// <summary>An attachment that was found.</summary>
-    private readonly record struct Found(string Name, string ContentType, ContentHash Hash, long Size, long Etag);
+    internal readonly record struct Found(string Name, string ContentType, ContentHash Hash, long Size, long Etag);
 }

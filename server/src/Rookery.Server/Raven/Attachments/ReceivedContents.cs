@@ -83,33 +83,30 @@ internal sealed class ReceivedContents(ServerContext context)
             await FillAsync(upload, body);
             return await upload.CompleteAsync();
         }
-        catch (ContentRefusedException refused)
+        catch (Exception failure) when (Explain(failure) is { } refused)
         {
-            throw refused.Cause switch
-            {
-                ContentRefusal.TooLarge => new RefusedException(
-                    StatusCodes.Status413PayloadTooLarge,
-                    RavenType.BadRequest,
-                    refused.Message
-                ),
-                _ => NoRoom(refused),
-            };
-        }
-        catch (DiskException refused)
-        {
-            throw refused.Error is Errno.NoSpace or Errno.Quota
-                ? NoRoom(refused)
-                : new RefusedException(
-                    StatusCodes.Status500InternalServerError,
-                    RavenType.RavenException,
-                    $"The attachment was not stored. {refused.Message}"
-                );
-        }
-        catch (OperationCanceledException) when (context.Stopping.IsCancellationRequested)
-        {
-            throw RefusedException.NodeStops();
+            throw refused;
         }
     }
+
+    /// <summary>Returns the answer to a content that could not be received; null for another failure.</summary>
+    public RefusedException? Explain(Exception failure) =>
+        failure switch
+        {
+            ContentRefusedException { Cause: ContentRefusal.TooLarge } => new RefusedException(
+                StatusCodes.Status413PayloadTooLarge,
+                RavenType.BadRequest,
+                failure.Message
+            ),
+            ContentRefusedException or DiskException { Error: Errno.NoSpace or Errno.Quota } => NoRoom(failure),
+            DiskException => new RefusedException(
+                StatusCodes.Status500InternalServerError,
+                RavenType.RavenException,
+                $"The attachment was not stored. {failure.Message}"
+            ),
+            OperationCanceledException when context.Stopping.IsCancellationRequested => RefusedException.NodeStops(),
+            _ => null,
+        };
 
     private async Task FillAsync(ContentUpload upload, PipeReader body)
     {

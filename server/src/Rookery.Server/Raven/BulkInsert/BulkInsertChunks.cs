@@ -1,5 +1,6 @@
 using System.IO.Pipelines;
 using System.Text;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
@@ -39,7 +40,39 @@ internal sealed class BulkInsertChunks(
     private Task<CommandOutcome>? _inFlight;
     private int _documentsInFlight;
     private byte[] _lastIdInFlight = [];
+    private readonly BulkInsertContents _contents = new(context, database);
+    private IReadOnlyList<PinnedContent> _pinsInFlight = [];
+    private int _longestDocument; // of this chunk and of the one in flight
+    private int _longestInFlight;
     private bool _hasRest; // whether the last element has operations on counters that are not in a chunk yet
+
+    /// <summary>
+    /// Receives bytes of an attachment's content, and stores what was gathered before, if the content is long.
+    /// </summary>
+    /// <returns>Whether the content is complete; otherwise more bytes must be fed.</returns>
+    /// <exception cref="RefusedException">A chunk was refused, or the content.</exception>
+    public async ValueTask<bool> ReceiveAsync(BulkInsertReader documents)
+    {
+        // A chunk holds room for a limited time only, and a long content may take longer.
+        const int LongBytes = 256 << 10;
+        if (!_contents.IsReceiving && documents.ContentLeft > LongBytes)
+        {
+            await StoreRestAsync();
+        }
+
+        int longest = Math.Max(_longestDocument, _longestInFlight);
+        if (!await _contents.ReceiveAsync(documents, _chunk, longest))
+        {
+            return false;
+        }
+
+        if (_contents.IsFull || _chunk.Count >= ChunkDocuments || _chunk.Length >= ChunkBytes)
+        {
+            await StoreAsync();
+        }
+
+        return true;
+    }
 
     /// <summary>Adds documents until the reader has no more or the chunk is full.</summary>
     /// <returns><see cref="StreamRead.Item"/> if the chunk is full, otherwise the reader's result.</returns>
@@ -70,7 +103,9 @@ internal sealed class BulkInsertChunks(
             }
 
             _counters.LimitTo(ChunkDocuments - _chunk.Count, ChunkBytes - _chunk.Length);
+            int before = _chunk.Length;
             _hasRest = !documents.AddTo(_chunk, _counters, id, document);
+            _longestDocument = Math.Max(_longestDocument, _chunk.Length - before);
             int length = checked((int)(_chunk.Length + _counters.Bytes));
             if (
                 _hasRest
@@ -151,6 +186,21 @@ internal sealed class BulkInsertChunks(
     {
         _chunk.Dispose();
         _counters.Dispose();
+        _contents.Dispose();
+        if (_inFlight is null)
+        {
+            BulkInsertContents.Release(_pinsInFlight);
+            return;
+        }
+
+        // The contents stay until the chunk is applied or refused, also if nobody waits for that.
+        _inFlight.ContinueWith(
+            static (_, pins) => BulkInsertContents.Release((IReadOnlyList<PinnedContent>)pins!),
+            _pinsInFlight,
+            CancellationToken.None,
+            TaskContinuationOptions.ExecuteSynchronously,
+            TaskScheduler.Default
+        );
     }
 
     private bool IsEmpty => _chunk.Count + _counters.Count == 0;
@@ -175,6 +225,8 @@ internal sealed class BulkInsertChunks(
         _counters.MoveTo(_chunk);
         _documentsInFlight = _chunk.Count;
         _lastIdInFlight = _lastId;
+        _pinsInFlight = _contents.TakePins();
+        (_longestInFlight, _longestDocument) = (_longestDocument, 0);
         var command = _chunk.Complete();
         _chunk.Dispose();
         _chunk = NewChunk(context, database, skipUnchanged);
@@ -210,8 +262,18 @@ internal sealed class BulkInsertChunks(
             return;
         }
 
-        _inFlight = null;
-        var outcome = await inFlight;
+        CommandOutcome outcome;
+        try
+        {
+            outcome = await inFlight;
+        }
+        finally
+        {
+            _inFlight = null;
+            BulkInsertContents.Release(_pinsInFlight);
+            _pinsInFlight = [];
+        }
+
         if (outcome.Rejection is { } rejection)
         {
             operation.Killed.ThrowIfCancellationRequested();

@@ -9,7 +9,7 @@ using Rookery.Server.Raven.LongOperations;
 namespace Rookery.Server.Raven.BulkInsert;
 
 /// <summary>
-/// POST bulk_insert: one array of documents of any length. A chunk is parsed while the previous one becomes durable. If
+/// POST bulk_insert: one array of documents, counters and attachments of any length. A chunk is parsed while the previous one becomes durable. If
 /// the client is faster than the disk, TCP slows it down. The answer is sent at the closing bracket, because RavenDB's
 /// clients never end the request.
 /// </summary>
@@ -162,6 +162,13 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
                     return true;
                 case StreamRead.NeedMore:
                     return false;
+                case StreamRead.Content:
+                    if (!await chunks.ReceiveAsync(documents))
+                    {
+                        return false;
+                    }
+
+                    break;
                 case StreamRead.End or StreamRead.Error:
                     await chunks.StoreRestAsync();
                     throw RavenErrors.Refuse(error);
