@@ -20,6 +20,7 @@ internal static class JavaScriptEngine
             UseShellExecute = false,
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
+            Environment = { ["TZ"] = "UTC" },
         };
         using var process = Process.Start(start)!;
         using var limit = new CancellationTokenSource(TimeSpan.FromMinutes(2));

@@ -341,6 +341,7 @@ internal sealed class DocumentOperations : IDisposable
         // gives the right reason. Without the margin, the script would end with "too many steps".
         const int BytesBeyondBudget = 1024;
         _patches.CopiedBytesLeft = context.Patches.CopiedBytesLeft + BytesBeyondBudget;
+        _patches.LogTicks = context.LogTicks;
 
         var status = previous.Exists ? _patches.Apply(patch, previous.View) : _patches.ApplyToMissing(patch);
         if (status == PatchStatus.Failed)

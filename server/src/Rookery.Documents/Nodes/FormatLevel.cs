@@ -35,7 +35,8 @@ public sealed record FormatLevel(int Level, string Program)
 
     /// <summary>
     /// From this level on compiled scripts of patches may be of the second version, which has bitwise operators,
-    /// <c>in</c>, <c>throw</c>, <c>for … in</c> and <c>sort</c> with a function, and changes metadata.
+    /// <c>in</c>, <c>throw</c>, <c>for … in</c>, <c>sort</c> with a function, regular expressions, dates and further
+    /// functions, and changes metadata.
     /// </summary>
     public const int ScriptsOfSecondVersion = 3;
 

@@ -52,6 +52,9 @@ public sealed class PatchEvaluator : IDisposable
     /// </summary>
     internal long CopiedBytes { get; private set; }
 
+    /// <summary>The log time of the patch's entry, in UTC ticks: the time that scripts have.</summary>
+    internal long LogTicks { get; set; }
+
     /// <summary>Maximum bytes that the next interpreted script or JSON Patch may copy before it fails.</summary>
     internal long CopiedBytesLeft { get; set; } = long.MaxValue;
 
@@ -265,6 +268,7 @@ public sealed class PatchEvaluator : IDisposable
         _interpreter.Load(program);
         _interpreter.StepsLeft = CopiedBytesLeft / BytesPerStep;
         _interpreter.Begin();
+        _interpreter.NowTicks = LogTicks;
     }
 
     private bool TryRunCompiled(

@@ -85,8 +85,8 @@ public static class PatchScript
             error = new ScriptException(
                 ScriptFault.NotSupported,
                 "Not all members of this cluster can run this script yet: until 'rookery cluster finalize-upgrade' "
-                    + "ends the upgrade, scripts must not use bitwise operators, 'in', 'throw', 'for … in' or "
-                    + "'sort' with a function",
+                    + "ends the upgrade, scripts must not use bitwise operators, 'in', 'throw', 'for … in', 'sort' with a "
+                    + "function, regular expressions, dates or other functions of this version",
                 position: 0
             ).ToInputError(text);
             return false;

@@ -57,6 +57,11 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
         else if (FunctionCatalogue.TryFindFunction(name, out var entry))
         {
             RequireCount(name, entry, arguments, position);
+            if (entry.Function == ScriptFunction.Now)
+            {
+                RequireTime("'Date.now'", position);
+            }
+
             if (entry.Function == ScriptFunction.Metadata)
             {
                 context.OpenMetadata();
@@ -117,7 +122,57 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
         }
 
         EmitArguments(arguments);
-        context.Builder.Emit(Opcode.Invoke, (int)function, arguments.Count);
+        context.Builder.EmitInvoke(function, arguments.Count);
+    }
+
+    /// <summary>Compiles <c>new Date(a)</c> and <c>new RegExp(a)</c>, and the empty array and object.</summary>
+    public void EmitNew(NewExpression creation)
+    {
+        var (name, arguments) = (creation.Name, creation.Arguments);
+        if (context.Functions.ContainsKey(name) || context.Scope.TryFind(name, out _))
+        {
+            throw TokenCursor.NotSupported($"'new' with a function of the script, '{name}'", creation.Position);
+        }
+
+        switch (name)
+        {
+            case "Date" when arguments.Count <= 7:
+                if (arguments.Count == 0)
+                {
+                    RequireTime("'new Date()'", creation.Position);
+                }
+
+                EmitInvoke(ScriptFunction.NewMoment, arguments, creation.Position);
+                break;
+            case "RegExp" when arguments.Count is 1 or 2:
+                EmitInvoke(ScriptFunction.NewPattern, arguments, creation.Position);
+                break;
+            case "Array" when arguments.Count == 0:
+                context.Builder.Emit(Opcode.NewArray);
+                break;
+            case "Object" when arguments.Count == 0:
+                context.Builder.Emit(Opcode.NewObject);
+                break;
+            default:
+                throw TokenCursor.NotSupported(
+                    name is "Date" or "RegExp" or "Array" or "Object"
+                        ? $"'new {name}' with {arguments.Count} arguments"
+                        : $"'new {name}'",
+                    creation.Position
+                );
+        }
+    }
+
+    // Only a patch has a time that is the same on all members of a cluster, also when it is replayed.
+    private void RequireTime(string construct, int position)
+    {
+        if (context.Use != ScriptUse.Patch)
+        {
+            throw TokenCursor.NotSupported(
+                $"{construct} outside of patches, because only a patch has the time of its command",
+                position
+            );
+        }
     }
 
     private void EmitArguments(IReadOnlyList<Expression> arguments)
@@ -148,6 +203,9 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
                 context.RefuseMetadataChange(method.Target);
                 script.Loops.EmitSort(method, script.Loops.ToCallback(arguments[0], parameters: 2));
                 break;
+            case "replace" or "replaceAll" when arguments.Count == 2 && script.Loops.IsCallback(arguments[1]):
+                script.Loops.EmitReplace(method, arguments[0], script.Loops.ToCallback(arguments[1], parameters: 1));
+                break;
             default:
                 if (!FunctionCatalogue.TryFindMethod(method.Name, out var entry))
                 {
@@ -164,14 +222,25 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
                         or ScriptFunction.Splice
                         or ScriptFunction.Reverse
                         or ScriptFunction.Sort
+                        or ScriptFunction.Fill
                 )
                 {
                     context.RefuseMetadataChange(method.Target);
                 }
 
+                if (arguments.Count > entry.FirstMost)
+                {
+                    context.Builder.RequireSecondVersion();
+                }
+
                 script.EmitTarget(method);
+                if (entry.Variant >= 0)
+                {
+                    context.Builder.EmitNumber(entry.Variant);
+                }
+
                 EmitArguments(arguments);
-                context.Builder.Emit(Opcode.Invoke, (int)entry.Function, arguments.Count + 1);
+                context.Builder.EmitInvoke(entry.Function, arguments.Count + (entry.Variant < 0 ? 1 : 2));
                 break;
         }
     }

@@ -123,12 +123,17 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
             case TemplateLiteral template:
                 EmitTemplate(template);
                 break;
-            case NameExpression name:
-                EmitName(name);
+            case NameExpression variable:
+                EmitName(variable);
                 break;
             case MemberExpression member:
+                if (IsOfFunctionObject(member, out string name))
+                {
+                    EmitConstant(member, name);
+                    break;
+                }
+
                 context.OpenMetadataOf(member);
-                RefuseFunctionObject(member);
                 EmitTarget(member.Target, member.FollowsOptionalDot);
                 if (member is { Name: "length", IsInOptionalChain: false } && context.Use != ScriptUse.Indexing)
                 {
@@ -147,6 +152,9 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
                 break;
             case CallExpression call:
                 script.Calls.EmitCall(call);
+                break;
+            case NewExpression creation:
+                script.Calls.EmitNew(creation);
                 break;
             case InvokeExpression invoke:
                 script.Calls.EmitInvoke(invoke.Function, invoke.Arguments, invoke.Position);
@@ -346,16 +354,21 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
         context.Builder.Mark(end);
     }
 
-    private void RefuseFunctionObject(MemberExpression member)
+    // Whether a member is of an object such as Math, and not of a variable or function of that name.
+    private bool IsOfFunctionObject(MemberExpression member, out string fullName)
     {
-        if (
-            member.Target is NameExpression { Name: var name }
+        string? name = (member.Target as NameExpression)?.Name;
+        fullName = $"{name}.{member.Name}";
+        return name is not null
             && FunctionCatalogue.HasOnlyFunctions(name)
             && !context.Functions.ContainsKey(name)
-            && !context.Scope.TryFind(name, out _)
-        )
-        {
-            throw TokenCursor.NotSupported($"'{name}.{member.Name}'", member.Target.Position);
-        }
+            && !context.Scope.TryFind(name, out _);
     }
+
+    private void EmitConstant(MemberExpression member, string name) =>
+        context.Builder.EmitNumber(
+            FunctionCatalogue.TryFindConstant(name, out double value)
+                ? value
+                : throw TokenCursor.NotSupported($"'{name}'", member.Target.Position)
+        );
 }

@@ -8,8 +8,8 @@ internal static class FunctionNames
     /// first in the catalogue.
     /// </summary>
     public static string Of(ScriptFunction function) =>
-        // The functions of JavaScript precede those of C#.
-        function < ScriptFunction.Sum
+        // The functions of JavaScript are before and after those of C#.
+        function is < ScriptFunction.Sum or > ScriptFunction.FitLong
             ? FunctionCatalogue.NameOf(function)
             : OfCSharp(function);
 

@@ -276,6 +276,54 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         context.Builder.Emit(Opcode.LoadLocal, sort);
     }
 
+    /// <summary>Returns whether an argument is a function, so that <see cref="ToCallback"/> accepts it.</summary>
+    public bool IsCallback(Expression argument) =>
+        argument is LambdaExpression
+        || (
+            argument is NameExpression { Name: var name }
+            && !context.Scope.TryFind(name, out _)
+            && (context.Functions.ContainsKey(name) || FunctionCatalogue.TryFindFunction(name, out _))
+        );
+
+    /// <summary>Compiles <c>replace</c> or <c>replaceAll</c> with a function, which is called for each match.</summary>
+    public void EmitReplace(MemberExpression method, Expression wanted, LambdaExpression callback)
+    {
+        int text = context.NewLocal(method.Position),
+            call = context.NewLocal(method.Position),
+            results = context.NewLocal(method.Position);
+        JumpTarget next = context.NewTarget(),
+            end = context.NewTarget();
+        script.EmitTarget(method);
+        context.Builder.Emit(Opcode.Duplicate);
+        context.Builder.Emit(Opcode.StoreLocal, text);
+        script.Emit(wanted);
+        context.Builder.Emit(method.Name is "replaceAll" ? Opcode.PushTrue : Opcode.PushFalse);
+        context.Builder.EmitInvoke(ScriptFunction.MatchesForCalls, 3);
+        int iteration = context.BeginIteration(method.Position);
+        context.Builder.Emit(Opcode.NewArray);
+        context.Builder.Mark(next);
+        context.Builder.EmitNext(iteration, call, end);
+        int[] parameters = new int[callback.Parameters.Count];
+        for (int index = 0; index < parameters.Length; index++)
+        {
+            parameters[index] = context.NewLocal(method.Position);
+            context.Builder.Emit(Opcode.LoadLocal, call);
+            context.Builder.EmitNumber(index);
+            context.Builder.Emit(Opcode.GetElement);
+            context.Builder.Emit(Opcode.StoreLocal, parameters[index]);
+        }
+
+        EmitCallback(callback, parameters, iteration: null);
+        context.Builder.Emit(Opcode.Append);
+        context.Builder.Emit(Opcode.Jump, next);
+        context.Builder.Mark(end);
+        context.Builder.Emit(Opcode.StoreLocal, results);
+        context.Builder.Emit(Opcode.LoadLocal, text);
+        context.Builder.Emit(Opcode.LoadLocal, iteration);
+        context.Builder.Emit(Opcode.LoadLocal, results);
+        context.Builder.EmitInvoke(ScriptFunction.ReplaceMatches, 3);
+    }
+
     /// <summary>
     /// Emits the callback's body. Its parameters are locals: the given ones, then the index and the array of an
     /// iteration, and undefined.

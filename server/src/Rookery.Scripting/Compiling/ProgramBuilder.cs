@@ -55,6 +55,22 @@ internal sealed class ProgramBuilder
         _code.Advance(1);
     }
 
+    /// <summary>Marks the program as one that the first version cannot run.</summary>
+    public void RequireSecondVersion() => _version = ScriptProgram.SecondVersion;
+
+    /// <summary>Adds a call of a built-in function.</summary>
+    /// <param name="function">The function.</param>
+    /// <param name="arguments">The number of arguments, including the receiver.</param>
+    public void EmitInvoke(ScriptFunction function, int arguments)
+    {
+        if (function >= ScriptFunction.NewPattern)
+        {
+            RequireSecondVersion();
+        }
+
+        Emit(Opcode.Invoke, (int)function, arguments);
+    }
+
     /// <summary>Adds an instruction with one number.</summary>
     public void Emit(Opcode opcode, int operand)
     {

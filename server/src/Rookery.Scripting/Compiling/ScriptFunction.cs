@@ -2,7 +2,7 @@ namespace Rookery.Scripting.Compiling;
 
 /// <summary>
 /// The built-in functions of scripts. Their numbers are part of the journal's format, which holds compiled patches. The
-/// functions from <see cref="Sum"/> on are those of C#, which patches cannot call. A method's receiver is the first
+/// functions from <see cref="Sum"/> to <see cref="FitLong"/> are those of C#, which patches cannot call. A method's receiver is the first
 /// argument. The comments show arguments and result.
 /// </summary>
 internal enum ScriptFunction : byte
@@ -236,4 +236,62 @@ internal enum ScriptFunction : byte
 
     /// <summary>value: an integer of C# as a <c>long</c>. Fails for other numbers.</summary>
     FitLong = 203,
+
+    // Programs of the first version (ScriptProgram) do not have the functions from here on, which are JavaScript's.
+
+    /// <summary>text or regular expression, flags: a regular expression.</summary>
+    NewPattern = 204,
+    TestPattern = 205,
+    RunPattern = 206,
+    MatchText = 207,
+    MatchAll = 208,
+    SearchPattern = 209,
+
+    /// <summary>
+    /// text, text or regular expression, whether all: an array with the arguments of a replacement function for each
+    /// match.
+    /// </summary>
+    MatchesForCalls = 210,
+
+    /// <summary>text, result of <see cref="MatchesForCalls"/>, array of replacements: the text with them.</summary>
+    ReplaceMatches = 211,
+
+    /// <summary>nothing, a value, or the parts of a date: a date of JavaScript.</summary>
+    NewMoment = 212,
+
+    /// <summary>The time of the run's command, in milliseconds.</summary>
+    Now = 213,
+    MomentOfParts = 214,
+    ParseMoment = 215,
+
+    /// <summary>date, number of a part.</summary>
+    MomentPart = 216,
+
+    /// <summary>date, number of the first part, values.</summary>
+    SetMomentPart = 217,
+
+    /// <summary>date, whether an invalid date is null.</summary>
+    MomentIso = 218,
+
+    /// <summary>date, number of the form.</summary>
+    MomentText = 219,
+    ToJson = 220,
+    ParseJson = 221,
+
+    /// <summary>object, sources: the object with the members of the sources.</summary>
+    Assign = 222,
+    FromEntries = 223,
+    HasOwn = 224,
+    CharacterCodeAt = 225,
+    CodePointAt = 226,
+    FromCharacterCode = 227,
+    At = 228,
+    Fill = 229,
+    ArrayFrom = 230,
+    ArrayOf = 231,
+    RaiseToPower = 232,
+    SquareRootOf = 233,
+    IsSafeInteger = 234,
+    IsNotNumber = 235,
+    IsFiniteNumber = 236,
 }

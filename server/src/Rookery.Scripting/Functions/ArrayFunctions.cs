@@ -54,7 +54,8 @@ internal static class ArrayFunctions
 
                 return joined;
             case ScriptFunction.Includes or ScriptFunction.IndexOf or ScriptFunction.LastIndexOf:
-                int index = FindIn(heap, array, count, arguments[0], function);
+                int first = arguments.Length > 1 ? Position(heap, arguments[1], count) : 0;
+                int index = FindIn(heap, array, first, count, arguments[0], function);
                 return function == ScriptFunction.Includes ? ScriptValue.Of(index >= 0) : ScriptValue.Of(index);
             case ScriptFunction.Join:
                 var separator =
@@ -73,13 +74,24 @@ internal static class ArrayFunctions
                 return Flat(heap, array, count);
             case ScriptFunction.Sort:
                 return heap.Sort(array, count);
+            case ScriptFunction.Fill:
+                int firstFilled = arguments.Length > 1 ? Position(heap, arguments[1], count) : 0;
+                bool hasEnd = arguments.Length > 2 && arguments[2].Kind != ValueKind.Undefined;
+                int endFilled = hasEnd ? Position(heap, arguments[2], count) : count;
+                for (int at = firstFilled; at < endFilled; at++)
+                {
+                    heap.Budget.Spend(1);
+                    heap.Containers.SetElement(array, at, arguments[0]);
+                }
+
+                return array;
             default:
                 throw new ScriptFailure($"the script calls {FunctionNames.Of(function)} on an array");
         }
     }
 
     /// <summary>Returns an index, limited to the bounds of the array. A negative index counts from the end.</summary>
-    private static int Position(ScriptHeap heap, ScriptValue value, int count)
+    internal static int Position(ScriptHeap heap, ScriptValue value, int count)
     {
         int index = heap.ToInteger(value, -count, count);
         return index < 0 ? count + index : index;
@@ -144,6 +156,7 @@ internal static class ArrayFunctions
     private static int FindIn(
         ScriptHeap heap,
         ScriptValue array,
+        int first,
         int count,
         ScriptValue wanted,
         ScriptFunction function
@@ -155,7 +168,7 @@ internal static class ArrayFunctions
             wanted.IsText ? heap.Plain(wanted)
             : wanted.IsNumber ? ScriptValue.Of(heap.NumberOf(wanted))
             : wanted;
-        for (int passed = 0; passed < count; passed++)
+        for (int passed = first; passed < count; passed++)
         {
             heap.Budget.Spend(1);
             int index = isBackwards ? count - 1 - passed : passed;

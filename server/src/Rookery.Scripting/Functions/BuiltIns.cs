@@ -25,6 +25,8 @@ internal static class BuiltIns
         var furtherArguments = arguments.IsEmpty ? arguments : arguments[1..];
         return FunctionFamilies.Of(function) switch
         {
+            FunctionFamily.Text when first.IsText && TakesPattern(function, furtherArguments) =>
+                context.InvokeWithPattern(function, heap.ToText(first), furtherArguments),
             FunctionFamily.Text when first.Kind != ValueKind.Array => first.IsNothing
                 ? OfNothing(heap, function, furtherArguments)
                 : heap.InvokeOnText(function, heap.ToText(RequireText(first, function)), furtherArguments),
@@ -34,9 +36,43 @@ internal static class BuiltIns
             FunctionFamily.Number => heap.InvokeOnNumber(function, first, arguments),
             FunctionFamily.Members => heap.MembersOf(function, first),
             FunctionFamily.Single => context.InvokeSingle(function, first, furtherArguments),
+            FunctionFamily.Pattern => context.InvokeOnPattern(function, arguments),
+            FunctionFamily.Moment => context.InvokeOnMoment(function, arguments),
+            FunctionFamily.Later => context.InvokeLater(function, arguments),
             var family => context.InvokeAsCSharp(family, function, arguments),
         };
     }
+
+    private static bool TakesPattern(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments) =>
+        !arguments.IsEmpty
+        && arguments[0].Kind == ValueKind.Pattern
+        && function
+            is ScriptFunction.Replace
+                or ScriptFunction.ReplaceAll
+                or ScriptFunction.Split
+                or ScriptFunction.StartsWith
+                or ScriptFunction.EndsWith
+                or ScriptFunction.Includes;
+
+    private static ScriptValue InvokeWithPattern(
+        this ScriptContext context,
+        ScriptFunction function,
+        ScriptValue text,
+        ReadOnlySpan<ScriptValue> arguments
+    ) =>
+        function switch
+        {
+            ScriptFunction.Replace or ScriptFunction.ReplaceAll => context.ReplacePattern(
+                function,
+                text,
+                arguments[0],
+                arguments[1]
+            ),
+            ScriptFunction.Split => context.Heap.Limited(context.SplitPattern(text, arguments[0]), arguments),
+            _ => throw new ScriptFailure(
+                $"the script passes a regular expression to {FunctionNames.Of(function)}, which takes a text"
+            ),
+        };
 
     private static ScriptValue InvokeSingle(
         this ScriptContext context,

@@ -46,6 +46,15 @@ internal enum FunctionFamily : byte
 
     /// <summary>Sequence methods of C#.</summary>
     Sequence,
+
+    /// <summary>Functions of <see cref="PatternFunctions"/>.</summary>
+    Pattern,
+
+    /// <summary>Functions of <see cref="MomentFunctions"/>.</summary>
+    Moment,
+
+    /// <summary>Functions of <see cref="LaterFunctions"/>.</summary>
+    Later,
 }
 
 /// <summary>Maps functions to their families.</summary>
@@ -82,6 +91,9 @@ internal static class FunctionFamilies
             >= ScriptFunction.CSharpToLower and <= ScriptFunction.AreEqualObjects => FunctionFamily.CSharpText,
             >= ScriptFunction.NewDate and <= ScriptFunction.CompareTo => FunctionFamily.Date,
             >= ScriptFunction.ToSequence and <= ScriptFunction.SortedByKeys => FunctionFamily.Sequence,
+            >= ScriptFunction.NewPattern and <= ScriptFunction.ReplaceMatches => FunctionFamily.Pattern,
+            >= ScriptFunction.NewMoment and <= ScriptFunction.MomentText => FunctionFamily.Moment,
+            >= ScriptFunction.ToJson and <= ScriptFunction.IsFiniteNumber => FunctionFamily.Later,
             _ => FunctionFamily.None,
         };
 }

@@ -38,7 +38,9 @@ internal static class TextFunctions
             or ScriptFunction.Includes
             or ScriptFunction.IndexOf
             or ScriptFunction.LastIndexOf:
-                return heap.Search(function, text, heap.ToText(arguments[0]));
+                return arguments.Length > 1
+                    ? heap.SearchFrom(function, text, heap.ToText(arguments[0]), arguments[1])
+                    : heap.Search(function, text, heap.ToText(arguments[0]));
             case ScriptFunction.Replace or ScriptFunction.ReplaceAll:
                 return heap.Replace(
                     text,
@@ -47,7 +49,13 @@ internal static class TextFunctions
                     function == ScriptFunction.ReplaceAll
                 );
             case ScriptFunction.Split:
-                return heap.Split(text, heap.ToText(arguments[0]));
+                // Without a separator, the text is not split.
+                return heap.Limited(
+                    arguments[0].Kind == ValueKind.Undefined && arguments.Length > 1
+                        ? heap.SplitNowhere(text)
+                        : heap.Split(text, heap.ToText(arguments[0])),
+                    arguments
+                );
             case ScriptFunction.Concat:
                 foreach (var argument in arguments)
                 {
@@ -192,6 +200,31 @@ internal static class TextFunctions
         }
 
         heap.Containers.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, text.Length - at));
+        return array;
+    }
+
+    /// <summary>Shortens the result of <c>split</c> to its second argument, if there is one.</summary>
+    public static ScriptValue Limited(this ScriptHeap heap, ScriptValue parts, ReadOnlySpan<ScriptValue> arguments)
+    {
+        if (arguments.Length < 2 || arguments[1].Kind == ValueKind.Undefined)
+        {
+            return parts;
+        }
+
+        uint limit = (uint)heap.ToInt32(arguments[1]);
+        int count = heap.Containers.Count(parts);
+        if (limit < count)
+        {
+            heap.Containers.RemoveElements(parts, (int)limit, count - (int)limit);
+        }
+
+        return parts;
+    }
+
+    private static ScriptValue SplitNowhere(this ScriptHeap heap, ScriptValue text)
+    {
+        var array = heap.Containers.NewArray();
+        heap.Containers.Append(array, text);
         return array;
     }
 

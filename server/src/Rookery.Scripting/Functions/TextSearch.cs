@@ -44,6 +44,27 @@ internal static class TextSearch
             : ScriptValue.Of(offset < 0 ? -1 : Utf16Text.Length(bytes[..offset]));
     }
 
+    /// <summary>As <see cref="Search"/>, but from an index on.</summary>
+    public static ScriptValue SearchFrom(
+        this ScriptHeap heap,
+        ScriptFunction function,
+        ScriptValue text,
+        ScriptValue wanted,
+        ScriptValue from
+    )
+    {
+        int units = heap.ToInteger(from, min: 0, heap.LengthOf(text));
+        int start = Utf16Text.OffsetOf(heap.Span(text), units, out bool isInside);
+        if (isInside)
+        {
+            throw new ScriptFailure($"the script calls {FunctionNames.Of(function)} from half of a surrogate pair on");
+        }
+
+        var rest = ScriptValue.InHeap(ValueKind.Text, text.Start + start, text.Length - start);
+        var found = heap.Search(function, rest, wanted);
+        return found.IsNumber && found.Double >= 0 ? ScriptValue.Of(units + found.Double) : found;
+    }
+
     /// <summary>
     /// Returns the offset of a text in another one, counted from <paramref name="from"/>; -1 if it is not found.
     /// </summary>

@@ -1,5 +1,6 @@
 using Rookery.Json;
 using Rookery.Scripting.CSharp;
+using Rookery.Scripting.Functions;
 using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.Running;
@@ -30,6 +31,8 @@ internal static class Conversions
                 return 1;
             case var _ when value.IsNumber:
                 return heap.NumberOf(value);
+            case ValueKind.Moment:
+                return heap.MomentOf(value);
             default:
                 var text = heap.ToText(value);
                 heap.Budget.SpendOnDigits(text.Length);
@@ -92,6 +95,12 @@ internal static class Conversions
             case ValueKind.Number or ValueKind.StoredNumber:
                 double number = heap.NumberOf(value);
                 heap.Advance(JsonNumber.Format(number, heap.Reserve(JsonNumber.MaxBytes)));
+                break;
+            case ValueKind.Moment:
+                heap.AddMomentText(heap.MomentOf(value), MomentForm.Text);
+                break;
+            case ValueKind.Pattern:
+                heap.AddPatternText(value);
                 break;
             case >= ValueKind.Whole:
                 heap.AddCSharpText(value);

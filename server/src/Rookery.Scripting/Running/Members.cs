@@ -29,6 +29,13 @@ internal static class Members
                 return ScriptValue.Of(heap.Containers.Count(target));
             case ValueKind.Text or ValueKind.EscapedText when heap.Span(name).SequenceEqual("length"u8):
                 return ScriptValue.Of(heap.LengthOf(heap.Plain(target)));
+            case ValueKind.Pattern:
+                return context.Patterns.GetMember(target, heap.Span(name));
+            case ValueKind.Array when heap.Containers.MatchOf(target) is >= 0 and var match:
+                double position = IndexNamed(heap.Span(name));
+                return double.IsNaN(position)
+                    ? context.Patterns.GetMatchMember(match, heap.Span(name))
+                    : GetAt(heap, target, position);
             default:
                 return GetAt(heap, target, IndexNamed(heap.Span(name)));
         }
@@ -118,6 +125,12 @@ internal static class Members
         if (target.Kind == ValueKind.Array && !double.IsNaN(IndexNamed(heap.Span(name))))
         {
             context.SetElement(target, name, value);
+            return;
+        }
+
+        if (target.Kind == ValueKind.Pattern && heap.Span(name).SequenceEqual("lastIndex"u8))
+        {
+            context.Patterns.SetLastIndex(target, heap.ToNumber(value));
             return;
         }
 

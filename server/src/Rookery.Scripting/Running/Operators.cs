@@ -16,7 +16,7 @@ internal static class Operators
             // A reduce adds and subtracts by decimal digits. AsNumber preserves the digits of a number from a document,
             // which ToNumber rounds to a double. Products, quotients and remainders are always doubles.
             case Opcode.Add:
-                return left.IsText || right.IsText || left.IsContainer || right.IsContainer
+                return left.IsText || right.IsText || left.HasIdentity || right.HasIdentity
                     ? heap.JoinTexts(left, right)
                     : context.AddNumbers(heap.AsNumber(left), heap.AsNumber(right));
             case Opcode.JoinTexts:
@@ -87,7 +87,7 @@ internal static class Operators
     public static ScriptValue JoinTexts(this ScriptHeap heap, ScriptValue left, ScriptValue right)
     {
         bool isLast = left.Kind == ValueKind.Text && left.Start + left.Length == heap.Length;
-        if (isLast && !right.IsContainer && !heap.HasLoneSurrogates)
+        if (isLast && !right.HasIdentity && !heap.HasLoneSurrogates)
         {
             heap.AddText(right, level: 0);
             return heap.TextFrom(left.Start);
@@ -119,10 +119,10 @@ internal static class Operators
             return areEqual;
         }
 
-        // False and True are kinds of their own, so equal kinds are equal values. Containers are compared by identity.
+        // False and True are kinds of their own, so equal kinds are equal values. Objects are compared by identity.
         return left.IsTemporal || right.IsTemporal
             ? heap.IsSame(left, right)
-            : left.Kind == right.Kind && (!left.IsContainer || left.Start == right.Start);
+            : left.Kind == right.Kind && (!left.HasIdentity || left.Start == right.Start);
     }
 
     /// <summary>Compares as <c>==</c>.</summary>
@@ -133,14 +133,23 @@ internal static class Operators
             return left.IsNothing && right.IsNothing;
         }
 
-        if ((left.IsText && right.IsText) || (left.IsContainer && right.IsContainer))
+        if ((left.IsText && right.IsText) || (left.HasIdentity && right.HasIdentity))
         {
             return heap.AreEqual(left, right);
         }
 
-        if ((left.IsContainer && right.IsText) || (left.IsText && right.IsContainer))
+        if ((left.HasIdentity && right.IsText) || (left.IsText && right.HasIdentity))
         {
             return heap.AreEqual(heap.ToText(left), heap.ToText(right));
+        }
+
+        if (left.Kind == ValueKind.Moment || right.Kind == ValueKind.Moment)
+        {
+            // Compared with a number or Boolean, a date of JavaScript is its text, not its number.
+            (left, right) = (
+                left.Kind == ValueKind.Moment ? heap.ToText(left) : left,
+                right.Kind == ValueKind.Moment ? heap.ToText(right) : right
+            );
         }
 
         return heap.ToNumber(left) == heap.ToNumber(right);

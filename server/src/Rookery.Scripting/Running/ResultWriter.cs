@@ -35,6 +35,12 @@ internal sealed class ResultWriter
     /// </summary>
     public bool RefusesNonFinite { get; set; }
 
+    /// <summary>
+    /// Whether dates of JavaScript are written with three digits after the second, as <c>JSON.stringify</c> does, and
+    /// not with seven, as RavenDB stores them.
+    /// </summary>
+    public bool WritesShortDates { get; init; }
+
     /// <summary>See <see cref="ScriptInterpreter.FiniteMembers"/>.</summary>
     public IReadOnlySet<string>? FiniteMembers { get; set; }
 
@@ -71,6 +77,12 @@ internal sealed class ResultWriter
             case ValueKind.StoredNumber:
                 Write(_heap.Span(value));
                 break;
+            case ValueKind.Moment:
+                WriteMoment(_heap.MomentOf(value));
+                break;
+            case ValueKind.Pattern:
+                Write("{}"u8); // as JSON.stringify writes it
+                break;
             case >= ValueKind.Whole:
                 WriteCSharp(value);
                 break;
@@ -88,6 +100,20 @@ internal sealed class ResultWriter
                 WriteContainer(value, level);
                 break;
         }
+    }
+
+    private void WriteMoment(double moment)
+    {
+        if (double.IsNaN(moment))
+        {
+            Write("null"u8);
+            return;
+        }
+
+        Span<byte> room = stackalloc byte[Moment.MaxBytes];
+        Write("\""u8);
+        Write(room[..Moment.WriteIso(moment, WritesShortDates ? 3 : 7, room)]);
+        Write("\""u8);
     }
 
     private void WriteNonFinite(double number, bool isRefused)

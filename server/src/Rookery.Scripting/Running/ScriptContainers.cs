@@ -90,6 +90,14 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
     /// <summary>Creates an empty array.</summary>
     public ScriptValue NewArray() => NewContainer(ValueKind.Array, new Container { RawStart = -1, Document = -1 });
 
+    /// <summary>Creates an empty array that holds what a regular expression found.</summary>
+    /// <param name="match">The number of the match in <see cref="RunPatterns"/>.</param>
+    public ScriptValue NewMatch(int match) =>
+        NewContainer(ValueKind.Array, new Container { RawStart = -1, Document = match });
+
+    /// <summary>Returns the number of the match that an array holds; -1 if it is another array.</summary>
+    public int MatchOf(ScriptValue array) => _containers.Span[array.Start].Document;
+
     /// <summary>Creates an empty object.</summary>
     public ScriptValue NewObject() => NewContainer(ValueKind.Object, new Container { RawStart = -1, Document = -1 });
 
@@ -350,7 +358,7 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
         /// <summary>Number of its slots.</summary>
         public int Capacity;
 
-        /// <summary>If the container is a document, its number; otherwise -1.</summary>
+        /// <summary>If the container is a document or a match, its number; otherwise -1.</summary>
         public int Document;
 
         /// <summary>Whether the container is read-only.</summary>

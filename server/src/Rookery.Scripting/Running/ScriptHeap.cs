@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Globalization;
 using Rookery.Json;
 using Rookery.Platform;
@@ -152,6 +153,22 @@ internal sealed class ScriptHeap
         _bytes.Advance(JsonText.Unescape(_bytes.Written.Slice(text.Start, text.Length), room));
         return TextFrom(start);
     }
+
+    /// <summary>Creates a date of JavaScript from its milliseconds since 1970, or NaN.</summary>
+    public ScriptValue NewMoment(double milliseconds)
+    {
+        int start = _bytes.Length;
+        BinaryPrimitives.WriteDoubleLittleEndian(Reserve(sizeof(double)), milliseconds);
+        _bytes.Advance(sizeof(double));
+        return ScriptValue.InHeap(ValueKind.Moment, start, sizeof(double));
+    }
+
+    /// <summary>Returns the milliseconds since 1970 of a date of JavaScript.</summary>
+    public double MomentOf(ScriptValue moment) => BinaryPrimitives.ReadDoubleLittleEndian(Span(moment));
+
+    /// <summary>Changes a date of JavaScript.</summary>
+    public void SetMoment(ScriptValue moment, double milliseconds) =>
+        BinaryPrimitives.WriteDoubleLittleEndian(_bytes.WrittenMemory.Span[moment.Start..], milliseconds);
 
     /// <summary>
     /// Returns a numeric value as a double. A stored number is parsed, and its digits counted as steps, at each call.

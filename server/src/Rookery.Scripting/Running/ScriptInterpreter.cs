@@ -61,6 +61,15 @@ public sealed class ScriptInterpreter : IDisposable
     /// <summary>Maximum steps of a run, in addition to the limits.</summary>
     public long StepsLeft { get; set; } = long.MaxValue;
 
+    /// <summary>
+    /// The time that <c>Date.now()</c> and <c>new Date()</c> have, in UTC ticks. Only patches may use it: the log time
+    /// of their entry.
+    /// </summary>
+    public long NowTicks
+    {
+        set => _context.Now = Moment.OfTicks(value);
+    }
+
     /// <summary>Number of steps of the last run.</summary>
     public long Steps => _heap.Budget.Steps;
 
@@ -123,6 +132,7 @@ public sealed class ScriptInterpreter : IDisposable
         _heap.Reset(_program.ConstantBytes, _limits.MemoryBytes);
         _parameters.Clear();
         _context.Documents.Clear();
+        _context.Patterns.Clear();
         Failure = null;
         _result = ScriptValue.Undefined;
     }
@@ -201,6 +211,7 @@ public sealed class ScriptInterpreter : IDisposable
     {
         _heap.Release();
         _writer.Release();
+        _context.Json.Release();
         _loaded = default;
         _program.MarkUnloaded();
     }
@@ -219,6 +230,8 @@ public sealed class ScriptInterpreter : IDisposable
         }
 
         _machine.Trim();
+        _context.Patterns.Trim();
+        _context.Json.Clear();
     }
 
     /// <summary>Writes a parameter as it is after the run.</summary>
@@ -241,6 +254,7 @@ public sealed class ScriptInterpreter : IDisposable
         _loaded = default;
         _heap.Reset(keptBytes: 0, _limits.MemoryBytes);
         _program.Read(program, _heap);
+        _context.Patterns.BeginProgram(_program.ConstantBytes);
     }
 
     /// <summary>Runs the program that was loaded from these bytes.</summary>

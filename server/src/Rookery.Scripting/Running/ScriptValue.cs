@@ -23,7 +23,7 @@ internal enum ValueKind : byte
     Array,
     Object,
 
-    /// <summary>An integer of C#. This and the following kinds occur only in programs of C#.</summary>
+    /// <summary>An integer of C#. This and the next five kinds occur only in programs of C#.</summary>
     Whole,
 
     /// <summary>A double of C#. Its JSON has a point or an exponent, so that it is read back as a double.</summary>
@@ -40,6 +40,14 @@ internal enum ValueKind : byte
 
     /// <summary>A time span: its ticks.</summary>
     TimeSpan,
+
+    /// <summary>
+    /// A date of JavaScript: its milliseconds since 1970, a double in the heap, because scripts can change a date.
+    /// </summary>
+    Moment,
+
+    /// <summary>A regular expression of JavaScript: its number in <see cref="RunPatterns"/>.</summary>
+    Pattern,
 }
 
 /// <summary>What C# distinguishes in addition to the kind of a value.</summary>
@@ -110,6 +118,9 @@ internal readonly struct ScriptValue
     public bool IsBoolean => Kind is ValueKind.True or ValueKind.False;
 
     public bool IsContainer => Kind is ValueKind.Array or ValueKind.Object;
+
+    /// <summary>Whether the value is an object of JavaScript, which has an identity.</summary>
+    public bool HasIdentity => Kind is ValueKind.Array or ValueKind.Object or ValueKind.Moment or ValueKind.Pattern;
 
     public static ScriptValue Of(bool value) => new(value ? ValueKind.True : ValueKind.False, bits: 0);
 

@@ -106,6 +106,14 @@ internal sealed record CallExpression(Expression Callee, IReadOnlyList<Expressio
     public override IEnumerable<Expression> Operands => [Callee, .. Arguments];
 }
 
+/// <summary><c>new a(b)</c>.</summary>
+internal sealed record NewExpression(string Name, IReadOnlyList<Expression> Arguments, int Position)
+    : Expression(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands => Arguments;
+}
+
 /// <summary><c>[a, ...b]</c>.</summary>
 internal sealed record ArrayLiteral(IReadOnlyList<Expression> Elements, int Position) : Expression(Position)
 {

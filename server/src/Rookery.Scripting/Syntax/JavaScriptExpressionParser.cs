@@ -141,6 +141,11 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
 
     public Expression ParseOperation(Expression left, Token operatorToken, int precedence)
     {
+        if (operatorToken.Text is "**")
+        {
+            return ParsePower(left, operatorToken, precedence);
+        }
+
         if (!Operators.TryGetValue(operatorToken.Text, out var operation))
         {
             throw TokenCursor.NotSupported($"the operator {operatorToken.Quoted}", operatorToken.Position);
@@ -160,6 +165,25 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         return operation is Opcode.JumpKeepingValue or Opcode.JumpKeepingTrue or Opcode.JumpKeepingFalse
             ? new LogicalExpression(operation, left, right, operatorToken.Position)
             : new BinaryExpression(operation, left, right, operatorToken.Position);
+    }
+
+    // Unlike other operators, powers group to the right: 2 ** 3 ** 2 is 2 ** 9.
+    private InvokeExpression ParsePower(Expression left, Token operatorToken, int precedence)
+    {
+        // JavaScript does not say which of both signs comes first in -2 ** 2.
+        bool isOpen = left is UnaryExpression or DeleteExpression or NumberLiteral { Value: < 0 };
+        if (isOpen && !parser.Primaries.IsInBrackets(left))
+        {
+            throw new ScriptException(
+                ScriptFault.Syntax,
+                "The left operand of '**' has a sign or another operator: put it in brackets",
+                left.Position
+            );
+        }
+
+        parser.Cursor.Take();
+        var right = parser.Operators.Parse(precedence - 1);
+        return new InvokeExpression(ScriptFunction.RaiseToPower, [left, right], operatorToken.Position);
     }
 
     // Whether this is '||' or '&&' without brackets, which JavaScript does not allow beside '??'.

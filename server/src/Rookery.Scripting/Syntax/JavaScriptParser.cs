@@ -12,6 +12,9 @@ internal sealed class JavaScriptParser
         ["**"] = OperatorParser.Tightest,
     };
 
+    /// <summary>Maximum instructions of all regular expressions of a script.</summary>
+    public const int MaxPatternInstructions = 20_000;
+
     /// <summary>Keywords of unsupported constructs, with their names in error messages.</summary>
     public static readonly Dictionary<string, string> UnsupportedWords = new(StringComparer.Ordinal)
     {
@@ -97,6 +100,9 @@ internal sealed class JavaScriptParser
     /// Number of places read so far that may add or remove elements of an array, such as calls of <c>push</c>.
     /// </summary>
     public int Resizes { get; set; }
+
+    /// <summary>Number of instructions of the regular expressions read so far.</summary>
+    public int PatternInstructions { get; set; }
 
     /// <summary>Whether the parser is inside a <c>function</c>, which has its own <c>this</c>.</summary>
     public bool IsInFunction { get; set; }

@@ -1,5 +1,6 @@
 using Rookery.Json;
 using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Patterns;
 
 namespace Rookery.Scripting.Syntax;
 
@@ -8,7 +9,7 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
 {
     private readonly HashSet<Expression> _inBrackets = new(ReferenceEqualityComparer.Instance);
 
-    /// <summary>Returns whether a logical expression stands in brackets; false for any other expression.</summary>
+    /// <summary>Returns whether an operation or number stands in brackets; false for some other expressions.</summary>
     public bool IsInBrackets(Expression expression) => _inBrackets.Contains(expression);
 
     public Expression ParsePrimary()
@@ -30,8 +31,8 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
                 return ParseArray();
             case TokenKind.Punctuator when token.Text is "{":
                 return ParseObject();
-            case TokenKind.Punctuator when token.Text is "/" or "/=":
-                throw TokenCursor.NotSupported("regular expressions", token.Position);
+            case TokenKind.Pattern:
+                return ParsePattern(parser.Cursor.Take());
             case TokenKind.Punctuator when token.Text is "@" or "#":
                 throw TokenCursor.NotSupported($"{token.Quoted}", token.Position);
             default:
@@ -56,11 +57,64 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
                 return parser.IsInFunction
                     ? throw TokenCursor.NotSupported("'this' inside 'function'", token.Position)
                     : new NameExpression(parser.Cursor.Take().Text, token.Position);
+            case "new":
+                return ParseNew();
             case "function":
                 return parser.Functions.ParseFunctionExpression();
             default:
                 return new NameExpression(parser.Functions.ExpectVariable(), token.Position);
         }
+    }
+
+    private NewExpression ParseNew()
+    {
+        int at = parser.Cursor.Take().Position;
+        if (parser.Cursor.Current.Is("."))
+        {
+            throw TokenCursor.NotSupported("'new.target'", at);
+        }
+
+        string name = parser.Functions.ExpectVariable();
+        if (parser.Cursor.Current.Is("."))
+        {
+            throw TokenCursor.NotSupported("'new' with a member", at);
+        }
+
+        var arguments = parser.Cursor.Current.Is("(") ? parser.Expressions.ParseArguments() : [];
+        return new NewExpression(name, arguments, at);
+    }
+
+    /// <summary>Parses a regular expression, which is checked here and compiled again for each program.</summary>
+    private InvokeExpression ParsePattern(Token token)
+    {
+        int end = token.Text.LastIndexOf('/');
+        string source = token.Text[1..end];
+        string flags = token.Text[(end + 1)..];
+        try
+        {
+            parser.PatternInstructions += PatternCompiler.Compile(source, flags).Instructions.Length;
+        }
+        catch (PatternException fault)
+        {
+            throw fault.IsSupported
+                ? new ScriptException(ScriptFault.Syntax, $"The regular expression has {fault.Message}", token.Position)
+                : TokenCursor.NotSupported($"a regular expression with {fault.Message}", token.Position);
+        }
+
+        if (parser.PatternInstructions > JavaScriptParser.MaxPatternInstructions)
+        {
+            throw new ScriptException(
+                ScriptFault.TooLarge,
+                "The regular expressions of the script are too long together",
+                token.Position
+            );
+        }
+
+        return new InvokeExpression(
+            ScriptFunction.NewPattern,
+            [new TextLiteral(source, token.Position), new TextLiteral(flags, token.Position)],
+            token.Position
+        );
     }
 
     private WordLiteral Word(Opcode push) => new(push, parser.Cursor.Take().Position);
@@ -75,7 +129,7 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
 
         var inner = parser.Expressions.ParseSequence();
         parser.Cursor.Expect(")");
-        if (inner is LogicalExpression)
+        if (inner is LogicalExpression or UnaryExpression or DeleteExpression or NumberLiteral)
         {
             _inBrackets.Add(inner);
         }
@@ -236,6 +290,7 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
         var result = inner.Expressions.ParseSequence();
         inner.ExpectEnd();
         parser.Resizes += inner.Resizes;
+        parser.PatternInstructions += inner.PatternInstructions;
         return result;
     }
 }

@@ -375,23 +375,29 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
             throw parser.Cursor.Unexpected("the thrown value on the same line");
         }
 
-        bool isError = parser.Cursor.Current.IsWord("new") && parser.Cursor.Ahead(1).IsWord("Error");
-        var value = isError ? ParseError() : parser.Expressions.ParseSequence();
+        bool isNew = parser.Cursor.Current.IsWord("new");
+        bool isError = IsNameOfError(parser.Cursor.Ahead(isNew ? 1 : 0)) && (isNew || parser.Cursor.Ahead(1).Is("("));
+        var value = isError ? ParseError(isNew) : parser.Expressions.ParseSequence();
         EndStatement();
         return new ThrowStatement(value, at);
     }
 
-    /// <summary>Parses <c>new Error(a)</c>, and returns <c>'Error: ' + a</c>.</summary>
-    private Expression ParseError()
+    private static bool IsNameOfError(Token token) =>
+        token.Kind == TokenKind.Name
+        && token.Text is "Error" or "TypeError" or "RangeError" or "ReferenceError" or "SyntaxError";
+
+    /// <summary>Parses <c>new Error(a)</c> or <c>Error(a)</c>, and returns <c>'Error: ' + a</c>.</summary>
+    private Expression ParseError(bool isNew)
     {
-        int at = parser.Cursor.Take().Position;
-        parser.Cursor.Take();
+        int at = parser.Cursor.Current.Position;
+        parser.Cursor.Reset(parser.Cursor.Mark + (isNew ? 1 : 0));
+        string name = parser.Cursor.Take().Text;
         var arguments = parser.Cursor.Current.Is("(") ? parser.Expressions.ParseArguments() : [];
         return arguments switch
         {
-            [] or [TextLiteral { Text: "" }] => new TextLiteral("Error", at),
-            [var message] => new TemplateLiteral([new TextLiteral("Error: ", at), message], at),
-            _ => throw TokenCursor.NotSupported($"'Error' with {arguments.Count} arguments", at),
+            [] or [TextLiteral { Text: "" }] => new TextLiteral(name, at),
+            [var message] => new TemplateLiteral([new TextLiteral($"{name}: ", at), message], at),
+            _ => throw TokenCursor.NotSupported($"'{name}' with {arguments.Count} arguments", at),
         };
     }
 

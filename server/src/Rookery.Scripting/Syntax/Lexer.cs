@@ -79,6 +79,9 @@ internal sealed class Lexer(string text, bool isCSharp)
 
     private int _position;
 
+    // Whether an operand must follow, so that a slash begins a regular expression and does not divide.
+    private bool _isOperandNext;
+
     /// <summary>Returns all tokens of the text; the last is <see cref="TokenKind.End"/>.</summary>
     /// <param name="offset">The position of this text in the whole script.</param>
     /// <exception cref="ScriptException">The text is too long, or has an invalid token.</exception>
@@ -98,6 +101,7 @@ internal sealed class Lexer(string text, bool isCSharp)
         {
             do
             {
+                _isOperandNext = !isCSharp && PatternText.MayFollow(tokens);
                 var token = Next();
                 tokens.Add(token with { Position = token.Position + offset });
             } while (tokens[^1].Kind != TokenKind.End);
@@ -192,6 +196,11 @@ internal sealed class Lexer(string text, bool isCSharp)
             throw TokenCursor.NotSupported("comments that begin with '<!--'", start);
         }
 
+        if (first == '/' && _isOperandNext)
+        {
+            return new Token(TokenKind.Pattern, ReadPattern(), Number: 0, start, isAfterNewLine);
+        }
+
         foreach (string punctuator in Punctuators)
         {
             if (string.CompareOrdinal(text, _position, punctuator, 0, punctuator.Length) == 0)
@@ -215,6 +224,20 @@ internal sealed class Lexer(string text, bool isCSharp)
             $"The character {(char.IsControl(first) ? $"U+{(int)first:X4}" : $"'{first}'")} is not allowed here",
             start
         );
+    }
+
+    /// <summary>Reads a regular expression through its flags.</summary>
+    private string ReadPattern()
+    {
+        int start = _position;
+        int end = PatternText.FindEnd(text, start);
+        if (end < 0)
+        {
+            throw Invalid("The regular expression does not end on its line", start);
+        }
+
+        for (_position = end + 1; _position < text.Length && IsNameStart(text[_position]); _position++) { }
+        return text[start.._position];
     }
 
     private static bool IsNameStart(char value) =>

@@ -59,6 +59,14 @@ internal static class TemplateText
                     break;
                 case '}' when --braces == 0:
                     return at;
+                case '/' when PatternText.BeginsAt(text, from, at):
+                    at = PatternText.FindEnd(text, at);
+                    if (at < 0)
+                    {
+                        return -1;
+                    }
+
+                    break;
                 case '"' or '\'' or '`' or '/':
                     at = FindEndOfToken(text, at, level);
                     if (at < 0)

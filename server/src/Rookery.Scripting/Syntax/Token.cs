@@ -18,6 +18,9 @@ internal enum TokenKind
     /// <summary>A template literal: the source between its back quotes.</summary>
     Template,
 
+    /// <summary>A regular expression, with its slashes and flags.</summary>
+    Pattern,
+
     /// <summary>An operator or bracket.</summary>
     Punctuator,
 }
