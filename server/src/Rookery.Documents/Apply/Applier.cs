@@ -518,6 +518,7 @@ public sealed class Applier : IDisposable
         {
             database.Database.LastEtagForIndexes = database.LastEtagForIndexes;
             database.Database.LastEtag = database.Counters.LastEtag;
+            database.Database.HasRevisions = database.Counters.Revisions != 0;
             database.Database.Configurations = database.Configurations;
             database.Database.SignalWritten();
         }

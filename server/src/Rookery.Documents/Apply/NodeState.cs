@@ -116,6 +116,7 @@ internal sealed class NodeState
             );
             loaded.Configurations = loaded.Database.Configurations = LoadConfigurations(snapshot, number);
             loaded.Revisions = ReadRevisions(snapshot, number);
+            loaded.Database.HasRevisions = loaded.Counters.Revisions != 0;
             _byNumber[number] = loaded;
             _byName[loaded.Database.Record.LowerName] = loaded;
         }
@@ -280,6 +281,7 @@ internal sealed class NodeState
         {
             Configurations = database.Configurations,
             Revisions = database.Database.Revisions,
+            HasRevisions = database.Database.HasRevisions,
         };
         _hasChanges = true;
     }

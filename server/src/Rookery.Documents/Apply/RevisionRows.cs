@@ -29,6 +29,12 @@ internal sealed class RevisionRows : IDisposable
     /// <summary>Bytes to charge for a counter: a look-up takes as long as copying this many.</summary>
     public const int BytesPerCounter = 512;
 
+    /// <summary>
+    /// Bytes to charge for the removal of a revision: at most a quarter of a million are removed at once, which takes
+    /// about 0.3 s.
+    /// </summary>
+    public const int BytesPerRemoval = 1024;
+
     private readonly RevisionDelta _delta = new();
     private readonly PooledBytes _difference = new();
     private readonly PooledBytes _row = new();
@@ -58,8 +64,6 @@ internal sealed class RevisionRows : IDisposable
     /// </summary>
     public static long CostOfPurge(ApplyContext context, ReadOnlySpan<byte> lowerId, scoped in DocumentView document)
     {
-        // At most a quarter of a million revisions are removed at once, which takes about 0.3 s.
-        const int BytesPerRevision = 1024;
         if (
             document.Revisions.IsEmpty
             || context.Database.Revisions?.Find(document.Collection) is not { IsDisabled: false, PurgesOnDelete: true }
@@ -68,7 +72,7 @@ internal sealed class RevisionRows : IDisposable
             return 0;
         }
 
-        return BytesPerRevision * FindState(context, lowerId).Rows;
+        return BytesPerRemoval * FindState(context, lowerId).Rows;
     }
 
     /// <summary>

@@ -43,9 +43,10 @@ internal struct CounterGroup(Snapshot snapshot, uint database)
     }
 
     /// <summary>
-    /// Reads the counter of an operation. At the end of a group, reads the rest of the document if apply rewrites it.
+    /// Reads the counter of an operation. At the end of a group, reads the rest of the document, and what apply needs to
+    /// store it, if apply rewrites it.
     /// </summary>
-    public void Load(in Operation operation)
+    public void Load(in Operation operation, ref ChangeCheck changes)
     {
         Span<byte> key = stackalloc byte[Key.MaxCounterBytes];
         var lowerName = _lowerName.AsSpan(0, operation.Counter.WriteLowerName(_lowerName));
@@ -62,6 +63,7 @@ internal struct CounterGroup(Snapshot snapshot, uint database)
         if (operation.EndsGroup && _changesNames && snapshot.TryGet(DocumentKey, out var document))
         {
             PreviousVersions.Check(document, isWhole: true);
+            changes.RunForStore(Key.TextOf(DocumentKey));
         }
     }
 }

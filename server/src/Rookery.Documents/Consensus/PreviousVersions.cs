@@ -20,7 +20,10 @@ namespace Rookery.Documents.Consensus;
 /// in the range of possible ids. While rows of idempotency keys are damaged, every command with a key is refused,
 /// because each one removes the oldest keys.
 /// </remarks>
-internal sealed class PreviousVersions(StorageEngine storage)
+/// <param name="storage">The tables.</param>
+/// <param name="databases">The databases, as of the last applied entry.</param>
+/// <param name="time">The clock.</param>
+internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog databases, TimeProvider time)
 {
     // A small cache could evict a block before apply uses it. So blocks are also pinned, up to this limit.
     private const long HeldBytesLimit = 4 << 20;
@@ -95,7 +98,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
         var snapshot = storage.OpenSnapshot();
         Row row = default;
         bool isHeld = false;
-        long revertedBytes = 0;
+        var changes = CheckOf(snapshot, command.Database);
         var counters = new CounterGroup(snapshot, command.Database);
         try
         {
@@ -103,13 +106,13 @@ internal sealed class PreviousVersions(StorageEngine storage)
             {
                 if (operation.Id.Kind is CommandIdKind.Numbered or CommandIdKind.Identity)
                 {
-                    CheckNumbers(snapshot, command.Database, operation.Id);
+                    CheckNumbers(snapshot, command.Database, operation.Id, changes);
                     continue;
                 }
 
                 if (operation.IsOfCounter && !operation.StartsGroup)
                 {
-                    counters.Load(operation);
+                    counters.Load(operation, ref changes);
                     continue;
                 }
 
@@ -124,7 +127,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
                 if (operation.IsOfCounter)
                 {
                     counters.Begin(lowerId);
-                    counters.Load(operation);
+                    counters.Load(operation, ref changes);
                     continue;
                 }
 
@@ -133,20 +136,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
                     CheckGuard(snapshot, command.Database, lowerId);
                 }
 
-                if (operation.Kind == OperationKind.AttachmentPut)
-                {
-                    ContentRows.Check(snapshot, command.Database, operation.Attachment.Hash);
-                }
-                else if (operation.Kind == OperationKind.AttachmentCopy)
-                {
-                    CheckCopied(snapshot, command.Database, operation.Copy);
-                }
-
-                if (operation.Kind == OperationKind.Revision)
-                {
-                    RevisionCheck.Run(snapshot, command.Database, lowerId, operation.Revision, ref revertedBytes);
-                }
-
+                changes.Run(lowerId, operation);
                 if (snapshot.TryLoadAhead(key[..(Key.PrefixBytes + length)], out row))
                 {
                     if (row.IsLarge)
@@ -154,20 +144,13 @@ internal sealed class PreviousVersions(StorageEngine storage)
                         bool isWhole =
                             operation.Kind is OperationKind.Patch or OperationKind.Revision
                             || operation.IsOfAttachment
-                            || RevisionCheck.ReadsWhole(snapshot, command.Database, lowerId, row, operation);
-                        CheckLarge(snapshot, command.Database, row, isWhole || command.SkipUnchanged, operation);
+                            || command.SkipUnchanged;
+                        Check(row, isWhole);
                         continue;
                     }
 
                     try
                     {
-                        // The row of a deleted document has no value.
-                        if (!row.Value.IsEmpty && (ReleasesContents(operation) || RevisionCheck.HasRevisions(row)))
-                        {
-                            var view = new DocumentView(row.Value);
-                            CheckContents(snapshot, command.Database, view, operation);
-                        }
-
                         isHeld = command.OperationCount == 1 && TryHold(row.BlockBytes);
                     }
                     finally
@@ -208,73 +191,10 @@ internal sealed class PreviousVersions(StorageEngine storage)
         }
     }
 
-    private static void CheckLarge(
-        in Snapshot snapshot,
-        uint database,
-        in Row row,
-        bool isWhole,
-        in Operation operation
-    )
+    private ChangeCheck CheckOf(in Snapshot snapshot, uint database)
     {
-        using var document = new Document(row);
-        if (isWhole)
-        {
-            row.ReadThrough();
-        }
-
-        CheckContents(snapshot, database, document.Head, operation);
-    }
-
-    private static bool ReleasesContents(in Operation operation) =>
-        operation.Kind == OperationKind.Delete || operation.IsOfAttachment || operation.ForcesRevision;
-
-    // Checks the counts of references that apply will change: those of the document's contents if it is deleted, of a
-    // replaced or deleted attachment, and of a revision's contents.
-    private static void CheckContents(
-        in Snapshot snapshot,
-        uint database,
-        scoped in DocumentView document,
-        in Operation operation
-    )
-    {
-        var attachments = document.Attachments;
-        if (!document.Revisions.IsEmpty)
-        {
-            RevisionCheck.Run(snapshot, database, operation.Id);
-        }
-
-        if (operation.Kind == OperationKind.Delete || !document.Revisions.IsEmpty || operation.ForcesRevision)
-        {
-            ContentRows.CheckAll(snapshot, database, attachments);
-        }
-        else if (
-            operation.IsOfAttachment
-            && AttachmentList.TryFind(attachments, operation.Attachment.Name, out var attachment)
-        )
-        {
-            ContentRows.Check(snapshot, database, attachment.Hash);
-        }
-    }
-
-    // Checks the list with the attachment that is copied, and the references to its content.
-    private static void CheckCopied(in Snapshot snapshot, uint database, scoped in AttachmentCopyCommand copy)
-    {
-        Span<byte> key = stackalloc byte[Key.MaxBytes];
-        Key.WritePrefix(key, database, Table.Documents);
-        int length = copy.Source.WriteLowerName(key[Key.PrefixBytes..]);
-        if (!snapshot.TryLoadAhead(key[..(Key.PrefixBytes + length)], out var row))
-        {
-            return;
-        }
-
-        using var document = new Document(row);
-        if (
-            (row.IsLarge || !row.Value.IsEmpty)
-            && AttachmentList.TryFind(document.Head.Attachments, copy.SourceName, out var source)
-        )
-        {
-            ContentRows.Check(snapshot, database, source.Hash);
-        }
+        databases.TryGet(database, out var known);
+        return new ChangeCheck(snapshot, database, known, time.GetUtcNow().UtcTicks);
     }
 
     private static void CheckRow(in Snapshot snapshot, ReadOnlySpan<byte> key)
@@ -286,7 +206,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
     }
 
     /// <summary>Throws if damage is known in the range of ids that the command may get.</summary>
-    private void CheckNumbers(in Snapshot snapshot, uint database, in CommandId id)
+    private void CheckNumbers(in Snapshot snapshot, uint database, in CommandId id, in ChangeCheck changes)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
@@ -309,6 +229,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
         from[..prefixLength].CopyTo(to);
         to[prefixLength] = (byte)'9' + 1;
         snapshot.ThrowIfDamaged(from[..length], to[..(prefixLength + 1)]);
+        changes.RunForRange(from[..length], to[..(prefixLength + 1)]);
     }
 
     private void CheckIdentity(uint database, ReadOnlySpan<byte> lowerName)
@@ -325,6 +246,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
         int length = Key.PrefixBytes + HiloOperations.WriteLowerId(tag, lowerTag, key[Key.PrefixBytes..]);
         using var snapshot = storage.OpenSnapshot();
         CheckRow(snapshot, key[..length]);
+        CheckOf(snapshot, database).RunForStore(key[Key.PrefixBytes..length]);
     }
 
     private void CheckKey(scoped CommandReader command)
@@ -368,8 +290,8 @@ internal sealed class PreviousVersions(StorageEngine storage)
         }
     }
 
-    // Apply removes the atomic guard of a document that it deletes.
-    private static void CheckGuard(in Snapshot snapshot, uint database, ReadOnlySpan<byte> lowerId)
+    /// <summary>Checks the atomic guard of a document, which apply removes when it deletes the document.</summary>
+    internal static void CheckGuard(in Snapshot snapshot, uint database, ReadOnlySpan<byte> lowerId)
     {
         if (lowerId.Length <= CompareExchangeKey.MaxBytes - CompareExchangeKey.GuardPrefix.Length)
         {
@@ -384,13 +306,15 @@ internal sealed class PreviousVersions(StorageEngine storage)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         using var snapshot = storage.OpenSnapshot();
+        var changes = CheckOf(snapshot, command.Database);
         while (command.TryReadExpiry(out var lowerId, out _))
         {
             if (snapshot.TryLoadAhead(Key.WriteText(key, command.Database, Table.Documents, lowerId), out var row))
             {
-                CheckExpired(snapshot, command.Database, row);
+                Check(row, isWhole: false);
             }
 
+            changes.RunForDelete(lowerId);
             CheckGuard(snapshot, command.Database, lowerId);
         }
     }
@@ -401,43 +325,19 @@ internal sealed class PreviousVersions(StorageEngine storage)
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         using var snapshot = storage.OpenSnapshot();
         bool isChange = command.ReadScheduleAction() != ScheduleAction.Register;
+        var changes = CheckOf(snapshot, command.Database);
         while (command.TryReadScheduled(out var scheduled))
         {
             var row = Key.WriteText(key, command.Database, Table.Documents, scheduled.LowerId);
-            if (!snapshot.TryLoadAhead(row, out var stored))
+            if (snapshot.TryLoadAhead(row, out var stored))
             {
-                continue;
+                Check(stored, isWhole: isChange);
             }
 
             if (isChange)
             {
-                CheckScheduled(snapshot, command.Database, stored);
+                changes.RunForStore(scheduled.LowerId);
             }
-            else
-            {
-                Check(stored, isWhole: false);
-            }
-        }
-    }
-
-    private static void CheckScheduled(in Snapshot snapshot, uint database, in Row row)
-    {
-        using var document = new Document(row);
-        row.ReadThrough();
-        if (row.IsLarge || !row.Value.IsEmpty)
-        {
-            RevisionCheck.RunForScheduled(snapshot, database, document.Head);
-        }
-    }
-
-    // Apply removes the references of a document that it deletes.
-    private static void CheckExpired(in Snapshot snapshot, uint database, in Row row)
-    {
-        using var document = new Document(row);
-        if (row.IsLarge || !row.Value.IsEmpty)
-        {
-            ContentRows.CheckAll(snapshot, database, document.Head.Attachments);
-            RevisionCheck.RunForExpired(snapshot, database, row, document.Head);
         }
     }
 

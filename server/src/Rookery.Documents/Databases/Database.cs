@@ -24,6 +24,7 @@ public sealed class Database
     private DatabaseConfigurations _configurations = DatabaseConfigurations.None;
     private Task<bool>? _removal;
     private RevisionsConfiguration? _revisions;
+    private bool _hasRevisions;
 
     internal Database(DatabaseRecord record, StorageEngine storage)
     {
@@ -80,6 +81,18 @@ public sealed class Database
         get => Volatile.Read(ref _revisions);
         set => Volatile.Write(ref _revisions, value);
     }
+
+    /// <summary>Whether the database has revisions, as of the last applied entry.</summary>
+    internal bool HasRevisions
+    {
+        get => Volatile.Read(ref _hasRevisions);
+        set => Volatile.Write(ref _hasRevisions, value);
+    }
+
+    /// <summary>
+    /// Whether changes of documents may concern revisions, even if no operation forces one. Costs two volatile reads.
+    /// </summary>
+    internal bool MayHaveRevisions => Revisions is not null || HasRevisions;
 
     internal ChangeHub<DocumentChange> Changes { get; } = new();
 

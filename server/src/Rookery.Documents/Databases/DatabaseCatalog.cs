@@ -50,6 +50,10 @@ public sealed class DatabaseCatalog
             && Volatile.Read(ref _state).ByLowerName.TryGetValue(lower[..name.ToLowerInvariant(lower)], out database);
     }
 
+    /// <summary>Finds a database by number.</summary>
+    internal bool TryGet(uint number, [NotNullWhen(true)] out Database? database) =>
+        Volatile.Read(ref _state).ByNumber.TryGetValue(number, out database);
+
     /// <summary>
     /// Called after readers can see an applied entry of any database, or a created or deleted database. Runs on the
     /// apply thread and must not wait.
@@ -115,8 +119,14 @@ public sealed class DatabaseCatalog
         private readonly Lazy<Database[]> _ordered;
         private readonly Lazy<FrozenDictionary<string, Database>.AlternateLookup<ReadOnlySpan<char>>> _byLowerName;
 
+        private readonly Lazy<Dictionary<uint, Database>> _byNumber;
+
         public State(Database[] databases)
         {
+            _byNumber = new(
+                () => databases.ToDictionary(static database => database.Number),
+                LazyThreadSafetyMode.PublicationOnly
+            );
             _ordered = new(
                 () => [.. databases.OrderBy(static database => database.Record.LowerName, StringComparer.Ordinal)],
                 LazyThreadSafetyMode.PublicationOnly
@@ -132,7 +142,9 @@ public sealed class DatabaseCatalog
             );
         }
 
-        public void Sort() => _ = (_ordered.Value, _byLowerName.Value);
+        public void Sort() => _ = (_ordered.Value, _byLowerName.Value, _byNumber.Value);
+
+        public Dictionary<uint, Database> ByNumber => _byNumber.Value;
 
         public Database[] Ordered => _ordered.Value;
 

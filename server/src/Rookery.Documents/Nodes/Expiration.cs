@@ -102,7 +102,7 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
         using var writer = new ExpiryWriter(database.Number, kind);
         do
         {
-            if (IsReadable(reader, kind, rows.Value, ref attachments, ref copiedBytes))
+            if (IsReadable(reader, kind, rows.Value, nowTicks, ref attachments, ref copiedBytes))
             {
                 writer.Add(rows.Value, rows.Sequence);
                 count++;
@@ -121,24 +121,32 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
         in DatabaseReader reader,
         CommandKind kind,
         ReadOnlySpan<byte> lowerId,
+        long nowTicks,
         ref int attachments,
         ref long copiedBytes
     )
     {
         try
         {
-            bool isDocument = kind == CommandKind.ExpireDocuments;
-            bool isFound = isDocument
-                ? reader.TryGetByLowerId(lowerId, out var document)
-                : reader.TryGetCompareExchange(lowerId, out document);
-            using (document)
+            if (kind != CommandKind.ExpireDocuments)
             {
-                var list = isDocument && isFound ? document.Head.Attachments : default;
-                ContentRows.CheckAll(reader.Snapshot, reader.Database.Number, list);
-                attachments += AttachmentList.CountOf(list);
-                copiedBytes += isDocument && isFound ? BytesOfRevisions(reader, lowerId, document) : 0;
+                reader.TryGetCompareExchange(lowerId, out var value);
+                value.Dispose();
+                return true;
             }
 
+            if (reader.TryGetByLowerId(lowerId, out var document))
+            {
+                using (document)
+                {
+                    attachments += AttachmentList.CountOf(document.Head.Attachments);
+                    copiedBytes += BytesOfRevisions(reader, lowerId, document);
+                }
+            }
+
+            uint number = reader.Database.Number;
+            new ChangeCheck(reader.Snapshot, number, reader.Database, nowTicks).RunForDelete(lowerId);
+            PreviousVersions.CheckGuard(reader.Snapshot, number, lowerId);
             return true;
         }
         catch (DamagedException)
@@ -149,14 +157,15 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
 
     private static long BytesOfRevisions(in DatabaseReader reader, ReadOnlySpan<byte> lowerId, in Document document)
     {
-        const int BytesPerRevision = 1024; // as for RevisionRows.CostOfPurge
-        bool hasRevisions = !document.Head.Revisions.IsEmpty;
-        if (!hasRevisions && reader.Database.Revisions is null)
+        if (!reader.Database.MayHaveRevisions)
         {
             return 0;
         }
 
+        var head = document.Head;
         var source = new RevisionSource(reader.Snapshot, reader.Database.Number);
-        return document.Length + (hasRevisions ? BytesPerRevision * source.ReadState(lowerId).Rows : 0);
+        return document.Length
+            + (RevisionRows.BytesPerCounter * (long)head.Counters.Count)
+            + (head.Revisions.IsEmpty ? 0 : RevisionRows.BytesPerRemoval * source.ReadState(lowerId).Rows);
     }
 }

@@ -49,7 +49,7 @@ public sealed class NodeStore : IDisposable
         _disk = disk;
         _io = io;
         _level = level;
-        _previous = new PreviousVersions(storage);
+        _previous = new PreviousVersions(storage, databases, time);
         Options = options;
         Time = time;
         Storage = storage;

@@ -4,7 +4,6 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
-using Rookery.Documents.Revisions;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Schedules;
@@ -183,7 +182,7 @@ internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consen
         long bytes = 0;
         while (rows.MoveNext())
         {
-            if (TryMeasure(reader, rows.Value, out long length))
+            if (TryMeasure(reader, rows.Value, nowTicks, out long length))
             {
                 var (dueTicks, etag) = ScheduleOperations.ReadKey(rows.Key);
                 writer.Add(rows.Value, etag, dueTicks);
@@ -201,9 +200,10 @@ internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consen
         return count == 0 ? null : writer.Complete();
     }
 
-    private static bool TryMeasure(in DatabaseReader reader, ReadOnlySpan<byte> lowerId, out long length)
+    private static bool TryMeasure(in DatabaseReader reader, ReadOnlySpan<byte> lowerId, long nowTicks, out long length)
     {
         length = 0;
+        var database = reader.Database;
         try
         {
             if (reader.TryGetByLowerId(lowerId, out var document))
@@ -212,7 +212,7 @@ internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consen
                 {
                     length = document.Length;
                     _ = document.Bytes; // reads and checks all chunks
-                    RevisionCheck.RunForScheduled(reader.Snapshot, reader.Database.Number, document.Head);
+                    new ChangeCheck(reader.Snapshot, database.Number, database, nowTicks).RunForStore(lowerId);
                 }
             }
 

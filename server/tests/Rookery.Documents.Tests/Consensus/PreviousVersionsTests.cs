@@ -49,7 +49,7 @@ public sealed class PreviousVersionsTests
     {
         // The 300 loaded rows, of 60 kB each, would take more than the limit of 4 MiB.
         using var node = OpenWithDocumentsInRuns(documents: 10, bodyBytes: 60_000);
-        var previous = new PreviousVersions(node.Core.Storage);
+        var previous = new PreviousVersions(node.Core.Storage, node.Core.Databases, TimeProvider.System);
         using var command = EncodePut(node, "d/3");
         LoadedVersion[] loaded =
         [

@@ -1,0 +1,328 @@
+using Rookery.Documents.Apply;
+using Rookery.Documents.Attachments;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
+using Rookery.Documents.Revisions;
+using Rookery.Documents.Stored;
+using Rookery.Storage;
+
+namespace Rookery.Documents.Consensus;
+
+/// <summary>
+/// Reads the rows that apply needs, besides the document's own, to store or delete documents: the references to the
+/// contents of attachments, the revisions with their state, and the counters whose values a revision contains. Every
+/// path that may store or delete a document calls it before it proposes its command: damage found in apply stops the
+/// node. One object for each command.
+/// </summary>
+/// <param name="snapshot">The rows.</param>
+/// <param name="database">The database's number.</param>
+/// <param name="known">The database; null if it was deleted, and apply refuses the command.</param>
+/// <param name="nowTicks">The current time, in UTC ticks.</param>
+internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, long nowTicks)
+{
+    // Reads at least this many of the oldest revisions: a configuration may be in the queue that removes more of them.
+    private const int LeastRevisions = 64;
+
+    private readonly Snapshot _snapshot = snapshot;
+    private readonly RevisionSource _source = new(snapshot, database);
+    private readonly bool _mayHaveRevisions = known is { MayHaveRevisions: true };
+    private readonly RevisionsConfiguration? _configuration = known?.Revisions;
+
+    // What apply charges. Beyond the budget of a command nothing is read, because apply refuses the command.
+    private long _copiedBytes;
+    private long _deletesLeft = RevisionRows.MaxDeletesPerEntry;
+
+    private readonly bool IsBeyondBudget => _copiedBytes > PatchBudget.CopiedBytesPerCommand;
+
+    /// <summary>Checks an operation of a batch that is none of a counter.</summary>
+    /// <exception cref="DamagedException">A row is damaged, so the operation could not be applied.</exception>
+    public void Run(ReadOnlySpan<byte> lowerId, in Operation operation)
+    {
+        bool isForced = operation.ForcesRevision;
+        switch (operation.Kind)
+        {
+            case OperationKind.Put:
+                Check(
+                    lowerId,
+                    new Change
+                    {
+                        IsForced = isForced,
+                        Rule = RuleOf(operation.Collection),
+                        HasRule = true,
+                    }
+                );
+                break;
+            case OperationKind.Delete:
+                RunForDelete(lowerId);
+                break;
+            case OperationKind.AttachmentPut or OperationKind.AttachmentCopy or OperationKind.AttachmentDelete:
+                if (operation.Kind == OperationKind.AttachmentPut)
+                {
+                    ContentRows.Check(_snapshot, database, operation.Attachment.Hash);
+                }
+                else if (operation.Kind == OperationKind.AttachmentCopy)
+                {
+                    CheckCopied(operation.Copy);
+                }
+
+                Check(lowerId, new Change { Attachment = operation.Attachment.Name });
+                break;
+            case OperationKind.Revision:
+                RunForRevisions(lowerId, operation.Revision);
+                break;
+            default:
+                Check(lowerId, new Change { IsForced = isForced, IsPatch = operation.Kind == OperationKind.Patch });
+                break;
+        }
+    }
+
+    /// <summary>Checks that a document can be stored again with its collection.</summary>
+    /// <exception cref="DamagedException">A row is damaged, so the document could not be stored.</exception>
+    public void RunForStore(ReadOnlySpan<byte> lowerId) => Check(lowerId, default);
+
+    /// <summary>Checks that a document can be deleted.</summary>
+    /// <exception cref="DamagedException">A row is damaged, so the document could not be deleted.</exception>
+    public void RunForDelete(ReadOnlySpan<byte> lowerId) => Check(lowerId, new Change { IsDelete = true });
+
+    /// <summary>
+    /// Throws if damage is known in the revisions of a range of ids, of which the command gets one.
+    /// </summary>
+    /// <param name="from">The first key of a document in the range.</param>
+    /// <param name="toExclusive">The first key of a document after the range.</param>
+    public readonly void RunForRange(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
+    {
+        if (_mayHaveRevisions)
+        {
+            Span<byte> first = stackalloc byte[Key.MaxBytes];
+            Span<byte> after = stackalloc byte[Key.MaxBytes];
+            foreach (byte table in (ReadOnlySpan<byte>)[Table.RevisionStates, Table.Revisions])
+            {
+                _snapshot.ThrowIfDamaged(
+                    Key.WriteText(first, database, table, Key.TextOf(from)),
+                    Key.WriteText(after, database, table, Key.TextOf(toExclusive))
+                );
+            }
+        }
+    }
+
+    // Checks the list with the attachment that is copied, and the references to its content.
+    private readonly void CheckCopied(scoped in AttachmentCopyCommand copy)
+    {
+        Span<byte> lowerId = stackalloc byte[Key.MaxBytes];
+        int length = copy.Source.WriteLowerName(lowerId);
+        if (!_source.TryGetDocument(lowerId[..length], out var row))
+        {
+            return;
+        }
+
+        using var document = new Document(row);
+        if (AttachmentList.TryFind(document.Head.Attachments, copy.SourceName, out var source))
+        {
+            ContentRows.Check(_snapshot, database, source.Hash);
+        }
+    }
+
+    private readonly RevisionRule? RuleOf(ReadOnlySpan<byte> collection) => _configuration?.Find(collection);
+
+    private void Check(ReadOnlySpan<byte> lowerId, scoped in Change change)
+    {
+        bool mayRevise = change.IsForced || _mayHaveRevisions;
+        if (!mayRevise && !change.IsDelete && change.Attachment.IsEmpty)
+        {
+            return;
+        }
+
+        if (!_source.TryGetDocument(lowerId, out var row))
+        {
+            if (mayRevise && !change.IsDelete)
+            {
+                CheckRevisions(lowerId, _source.ReadState(lowerId), change.Rule, isPurged: false);
+            }
+
+            return;
+        }
+
+        using var document = new Document(row);
+        var head = document.Head;
+        if (mayRevise)
+        {
+            var rule = change.HasRule ? change.Rule : RuleOf(head.Collection);
+            var state = head.Revisions.IsEmpty ? default : _source.ReadState(lowerId);
+            bool creates = change.IsForced || (change.IsPatch ? _configuration is not null : rule is { Creates: true });
+            bool isPurged = change.IsDelete && rule is { IsDisabled: false, PurgesOnDelete: true };
+            CheckRevisions(lowerId, state, rule, isPurged);
+            if (creates)
+            {
+                CheckCounters(lowerId, head.Counters);
+            }
+
+            if (state != default || change.IsForced || (change.IsDelete && creates))
+            {
+                row.ReadThrough();
+                ContentRows.CheckAll(_snapshot, database, head.Attachments);
+            }
+        }
+
+        if (change.IsDelete || change.ReplacesAttachments)
+        {
+            ContentRows.CheckAll(_snapshot, database, head.Attachments);
+        }
+        else if (
+            !change.Attachment.IsEmpty && AttachmentList.TryFind(head.Attachments, change.Attachment, out var replaced)
+        )
+        {
+            ContentRows.Check(_snapshot, database, replaced.Hash);
+        }
+    }
+
+    // Reads the oldest revisions, as many as apply may remove.
+    private void CheckRevisions(ReadOnlySpan<byte> lowerId, RevisionState state, RevisionRule? rule, bool isPurged)
+    {
+        if (state.Rows == 0)
+        {
+            return;
+        }
+
+        long most = isPurged ? state.Rows : MostRemoved(state, rule);
+        _copiedBytes += isPurged ? RevisionRows.BytesPerRemoval * most : 0;
+        if (IsBeyondBudget)
+        {
+            return;
+        }
+
+        using var rows = _source.Seek(lowerId, state.FirstEtag, long.MaxValue);
+        for (long i = 0; rows.MoveNext(); i++)
+        {
+            var revision = RevisionBytes.Peek(rows);
+            bool isRemoved =
+                i < most && (isPurged || rule?.MinimumAgeTicks is not { } age || revision.Ticks < nowTicks - age);
+            if (!isRemoved && i >= LeastRevisions)
+            {
+                return; // after the first that stays, which apply reads too
+            }
+
+            _deletesLeft -= isRemoved && !isPurged ? 1 : 0;
+            CheckContents(lowerId, revision);
+        }
+    }
+
+    private readonly long MostRemoved(RevisionState state, RevisionRule? rule)
+    {
+        const int Added = 2; // by one change: the previous version, and the new one or that of the deletion
+        if (rule is not { IsDisabled: false } || (rule.MinimumToKeep is null && rule.MinimumAgeTicks is null))
+        {
+            return 0;
+        }
+
+        long excess = rule.MinimumToKeep is { } keep ? state.Count + Added - keep : state.Rows;
+        return Math.Min(excess, Math.Min(rule.MaximumDeletes ?? long.MaxValue, _deletesLeft));
+    }
+
+    private readonly void CheckContents(ReadOnlySpan<byte> lowerId, in PeekedRevision revision)
+    {
+        if (revision.HasAttachments && _source.TryGetRevision(lowerId, revision.Etag, out var row))
+        {
+            using var bytes = RevisionBytes.OfHead(row);
+            ContentRows.CheckAll(_snapshot, database, new RevisionRow(bytes.Span).Attachments);
+        }
+    }
+
+    private void CheckCounters(ReadOnlySpan<byte> lowerId, scoped in DocumentCounters counters)
+    {
+        _copiedBytes += (long)RevisionRows.BytesPerCounter * counters.Count;
+        if (counters.Count == 0 || IsBeyondBudget)
+        {
+            return;
+        }
+
+        var names = new CounterNames(counters.Names);
+        Span<byte> key = stackalloc byte[Key.MaxCounterBytes];
+        Span<byte> lowerName = stackalloc byte[CounterName.MaxBytes];
+        while (names.MoveNext())
+        {
+            var counter = Key.WriteCounter(key, database, lowerId, lowerName[..names.WriteLower(lowerName)]);
+            if (_snapshot.TryLoadAhead(counter, out var row))
+            {
+                row.Dispose();
+            }
+        }
+    }
+
+    private void RunForRevisions(ReadOnlySpan<byte> lowerId, scoped in RevisionCommand command)
+    {
+        switch (command.Action)
+        {
+            case RevisionAction.Force:
+                Check(lowerId, new Change { IsForced = true });
+                break;
+            case RevisionAction.Revert when !IsBeyondBudget:
+                CheckReverted(lowerId, command.Etag);
+                break;
+            case RevisionAction.Delete or RevisionAction.Enforce:
+                CheckRemoved(lowerId);
+                break;
+            default:
+                break;
+        }
+    }
+
+    private void CheckReverted(ReadOnlySpan<byte> lowerId, long etag)
+    {
+        using var decoder = new RevisionDecoder();
+        var change = new Change { ReplacesAttachments = true };
+        if (_source.ReadState(lowerId).Rows > 0 && decoder.TryRead(_source, lowerId, etag))
+        {
+            ContentRows.CheckAll(_snapshot, database, decoder.View.Attachments);
+            _copiedBytes += decoder.CopiedBytes;
+            change = new Change
+            {
+                ReplacesAttachments = true,
+                Rule = RuleOf(decoder.View.Collection),
+                HasRule = true,
+            };
+        }
+
+        Check(lowerId, change);
+    }
+
+    private readonly void CheckRemoved(ReadOnlySpan<byte> lowerId)
+    {
+        var state = _source.ReadState(lowerId);
+        if (state.Rows == 0)
+        {
+            return;
+        }
+
+        using var rows = _source.Seek(lowerId, state.FirstEtag, long.MaxValue);
+        while (rows.MoveNext())
+        {
+            CheckContents(lowerId, RevisionBytes.Peek(rows));
+        }
+    }
+
+    /// <summary>What an operation does with a document.</summary>
+    private readonly ref struct Change
+    {
+        /// <summary>Whether the document is deleted, and not stored.</summary>
+        public bool IsDelete { get; init; }
+
+        /// <summary>Whether the new collection is not known before the patch is applied.</summary>
+        public bool IsPatch { get; init; }
+
+        /// <summary>Whether a revision is created without regard to the configuration.</summary>
+        public bool IsForced { get; init; }
+
+        /// <summary>Whether the document loses all of its attachments.</summary>
+        public bool ReplacesAttachments { get; init; }
+
+        /// <summary>Name of the attachment that is replaced or removed; empty for none.</summary>
+        public ReadOnlySpan<byte> Attachment { get; init; }
+
+        /// <summary>Whether <see cref="Rule"/> is that of the new version; otherwise the collection stays.</summary>
+        public bool HasRule { get; init; }
+
+        /// <summary>The rule of the new version's collection; null for none.</summary>
+        public RevisionRule? Rule { get; init; }
+    }
+}
