@@ -1,9 +1,12 @@
 using System.Text;
 using System.Text.Json;
+using Rookery.Documents.Apply;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
+using Rookery.Documents.Stored;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Schedules;
@@ -210,7 +213,7 @@ internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consen
             {
                 using (document)
                 {
-                    length = document.Length;
+                    length = document.Length + CostOfRevision(database, document.Head);
                     _ = document.Bytes; // reads and checks all chunks
                     new ChangeCheck(reader.Snapshot, database.Number, database, nowTicks).RunForStore(lowerId);
                 }
@@ -223,6 +226,13 @@ internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consen
             return false;
         }
     }
+
+    // A revision adds a reference to the content of each attachment, and reads each counter.
+    private static long CostOfRevision(Database database, scoped in DocumentView document) =>
+        database.MayHaveRevisions
+            ? RevisionRows.BytesPerCounter
+                * ((long)document.Counters.Count + AttachmentList.CountOf(document.Attachments))
+            : 0;
 
     /// <summary>
     /// Registers documents that were stored before the database was configured, in the order of their ids. The progress

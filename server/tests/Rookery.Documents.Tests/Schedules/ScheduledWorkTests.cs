@@ -1,5 +1,7 @@
 using System.Text;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Revisions;
 using Rookery.Documents.Schedules;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Simulation;
@@ -144,6 +146,35 @@ public sealed class ScheduledWorkTests : IDisposable
         _time.Advance(TimeSpan.FromDays(40));
         await RunAsync();
         Assert.Equal("", MetadataOf("a"));
+    }
+
+    [Fact]
+    public void A_command_changes_fewer_documents_whose_revisions_contain_many_counters()
+    {
+        const int Counters = 3000; // each is a look-up in apply
+        uint database = _node.Database("Shop").Number;
+        Configure("refresh", """{"Disabled":false}""");
+        _node.Run(CommandEncoder.ConfigureRevisions(database, new RevisionsConfiguration(new RevisionRule(), [])));
+        for (int i = 0; i < 3; i++)
+        {
+            Put($"d/{i}", $"\"@refresh\":\"{Soon}\"");
+            var counters = new CounterOperationList(FormatLevel.Newest);
+            for (int counter = 0; counter < Counters; counter++)
+            {
+                counters.Add(OperationKind.CounterIncrement, Encoding.UTF8.GetBytes($"c{counter}"), delta: 1);
+            }
+
+            using var batch = new BatchWriter(CommandKind.Batch, database);
+            batch.Counters(Encoding.UTF8.GetBytes($"d/{i}"), counters);
+            _node.Run(batch.Complete());
+        }
+
+        byte[] from = [];
+        long due = _time.GetUtcNow().UtcTicks + TimeSpan.TicksPerHour;
+        ScheduledWork
+            .NextCommand(_node.Database("Shop"), ScheduleKind.Refresh, due, ref from, out int count)!
+            .Dispose();
+        Assert.Equal(2, count);
     }
 
     [Fact]
