@@ -1,3 +1,5 @@
+using System.Collections.Concurrent;
+using System.Text;
 using System.Text.Json;
 using Rookery.Server.Raven.LongOperations;
 
@@ -11,10 +13,15 @@ namespace Rookery.Server.Raven.Revisions;
 internal sealed class RevisionsOperation(uint database, long id, string changedName, bool isRevert)
     : LongOperation(database, id)
 {
+    private const int MaxWarnings = 100;
+
     private long _scannedDocuments;
     private long _scannedRevisions;
     private long _changed;
     private long _skipped;
+
+    // The first documents that are too large, with the reason.
+    private readonly ConcurrentDictionary<string, string> _warnings = new(StringComparer.Ordinal);
 
     /// <summary>Counts a document and the revisions that it has.</summary>
     public void AddScanned(long revisions)
@@ -29,6 +36,16 @@ internal sealed class RevisionsOperation(uint database, long id, string changedN
     /// <summary>Counts a document that stays, because its version of the time is not known.</summary>
     public void AddSkipped() => Interlocked.Increment(ref _skipped);
 
+    /// <summary>Counts and names a document that stays, because its change is too large for one command.</summary>
+    public void AddWarning(ReadOnlySpan<byte> id, string reason)
+    {
+        AddSkipped();
+        if (_warnings.Count < MaxWarnings)
+        {
+            _warnings.TryAdd(Encoding.UTF8.GetString(id), reason);
+        }
+    }
+
     /// <inheritdoc/>
     public override void WriteProgress(Utf8JsonWriter json)
     {
@@ -36,11 +53,17 @@ internal sealed class RevisionsOperation(uint database, long id, string changedN
         json.WriteNumber("ScannedRevisions"u8, Interlocked.Read(ref _scannedRevisions));
         json.WriteNumber("ScannedDocuments"u8, Interlocked.Read(ref _scannedDocuments));
         json.WriteStartObject("Warnings"u8);
+        foreach (var (id, reason) in _warnings)
+        {
+            json.WriteString(id, reason);
+        }
+
         json.WriteEndObject();
         json.WriteNumber(changedName, Interlocked.Read(ref _changed));
-        if (isRevert)
+        long skipped = Interlocked.Read(ref _skipped);
+        if (isRevert || skipped != 0)
         {
-            json.WriteNumber("SkippedDocuments"u8, Interlocked.Read(ref _skipped));
+            json.WriteNumber("SkippedDocuments"u8, skipped);
         }
     }
 

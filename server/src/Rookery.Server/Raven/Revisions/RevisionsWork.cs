@@ -157,6 +157,10 @@ internal sealed class RevisionsWork(
                 break;
             case { Kind: RejectionKind.Invalid }:
                 break;
+            // The document stays as it is, and the others get their turn.
+            case { Kind: RejectionKind.TooLarge } rejection:
+                operation.AddWarning(_changes[start].Id, rejection.Message);
+                break;
             case { } rejection:
                 ending.ThrowIfCancellationRequested();
                 throw RavenErrors.Refuse(rejection);
