@@ -188,13 +188,27 @@ internal sealed class DocumentOperations : IDisposable
         return null;
     }
 
-    /// <summary>Deletes an expired document if it still has the expected etag; otherwise does nothing.</summary>
+    /// <summary>
+    /// Deletes an expired document if it still has the expected etag; otherwise does nothing. If it has very many
+    /// revisions that are purged with it, removes a part of them, and keeps the document until they are few.
+    /// </summary>
     public OperationResult Expire(ApplyContext context, ReadOnlySpan<byte> lowerId, long etag)
     {
         lowerId.CopyTo(_lowerId);
         _lowerIdLength = lowerId.Length;
         using var previous = context.FindDocument(lowerId);
-        return previous.Exists && previous.Etag == etag ? _rows.Delete(context, LowerId, previous) : default;
+        if (!previous.Exists || previous.Etag != etag)
+        {
+            return default;
+        }
+
+        if (_revisions.TryPurgeSome(context, LowerId, previous))
+        {
+            context.OperationsWithoutDocumentChange++;
+            return default;
+        }
+
+        return _rows.Delete(context, LowerId, previous);
     }
 
     /// <summary>

@@ -57,7 +57,13 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
         {
             // The previous version becomes a row.
             stored += Math.Max(0, document.Length - newLength);
-            copied += document.Length + (isDelete ? RevisionRows.CostOfPurge(context, lowerId, document.Head) : 0);
+            long purge = isDelete ? RevisionRows.CostOfPurge(context, lowerId, document.Head) : 0;
+            if (purge > PatchBudget.CopiedBytesPerCommand)
+            {
+                return TooManyRevisions(context, document, purge / RevisionRows.BytesPerRemoval);
+            }
+
+            copied += document.Length + purge;
         }
 
         return copied == 0 ? null : context.Patches.ChargeParts(stored, copied);
@@ -188,6 +194,17 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
         Invariant.Holds(isRead, "the content of a document begins with its collection and metadata");
         return metadata;
     }
+
+    private static Rejection TooManyRevisions(ApplyContext context, in Document document, long count) =>
+        new(
+            RejectionKind.TooLarge,
+            $"The deletion of document {Encoding.UTF8.GetString(document.Head.Id)} would remove its {count} revisions "
+                + $"too, and one command removes {PatchBudget.CopiedBytesPerCommand / RevisionRows.BytesPerRemoval} at "
+                + "most. Nothing was deleted; remove the revisions first: DELETE admin/revisions."
+        )
+        {
+            Database = context.Database.Database.Name,
+        };
 
     private static bool MayHaveParts(ApplyContext context, in Document document) =>
         (

@@ -35,6 +35,12 @@ internal sealed class PatchBudget
     public long CopiedBytesLeft =>
         Math.Max(0, Math.Min(CopiedBytesPerCommand - _copiedOfCommand, CopiedBytesPerEntry - _copiedOfEntry));
 
+    /// <summary>Returns whether a cost would exceed no limit.</summary>
+    public bool HasRoom(long storedBytes, long copiedBytes) =>
+        copiedBytes <= CopiedBytesLeft
+        && _storedOfCommand + storedBytes <= StoredBytesPerCommand
+        && _storedOfEntry + storedBytes <= StoredBytesPerEntry;
+
     public void BeginEntry() => _storedOfEntry = _copiedOfEntry = 0;
 
     public void BeginCommand() => _storedOfCommand = _copiedOfCommand = 0;

@@ -199,6 +199,35 @@ internal sealed class RevisionRows : IDisposable
         return isKept;
     }
 
+    /// <summary>
+    /// Removes the oldest revisions of an expired document whose revisions are purged with it, if one entry cannot
+    /// remove all of them.
+    /// </summary>
+    /// <returns>Whether the document must be kept, because it still has revisions that a later entry removes.</returns>
+    public bool TryPurgeSome(ApplyContext context, ReadOnlySpan<byte> lowerId, in Document document)
+    {
+        if (
+            document.Head.Revisions.IsEmpty
+            || context.Database.Revisions?.Find(document.Head.Collection)
+                is not { IsDisabled: false, PurgesOnDelete: true }
+        )
+        {
+            return false;
+        }
+
+        var state = FindState(context, lowerId);
+        if (state.Rows <= MaxDeletesPerEntry)
+        {
+            return false;
+        }
+
+        long before = state.Rows;
+        RemoveOldest(context, lowerId, ref state, context.RevisionDeletesLeft, minimumAgeTicks: null);
+        context.RevisionDeletesLeft -= before - state.Rows;
+        WriteState(context, lowerId, state, hadState: true);
+        return true;
+    }
+
     /// <summary>Finds the state of a document's revisions.</summary>
     public static RevisionState FindState(ApplyContext context, ReadOnlySpan<byte> lowerId, in Document document) =>
         document.Exists && document.Head.Revisions.IsEmpty ? default : FindState(context, lowerId);

@@ -20,7 +20,7 @@ namespace Rookery.Documents.Commands;
 /// <c>[kind][flags][id u16+bytes if flag 16][lower id u16+bytes if flags 16 and 8][name u16+bytes][lower name u16+bytes
 /// if flag 4]</c>, then for an increment <c>[delta i64]</c>. The first operation of a group has the id for all of them.
 /// An operation on revisions continues with <c>[action u8]</c>, then for Revert <c>[etag i64]</c>, for Enforce
-/// <c>[includes forced u8]</c>, for Delete <c>[includes forced u8][from i64][to i64][length varint][etags i64]</c>.
+/// <c>[includes forced u8]</c>, for Delete <c>[includes forced u8][first i64][from i64][to i64][length varint][etags i64]</c>.
 /// An operation on an attachment continues with <c>[name u16+bytes]</c>, and a put with <c>[content type
 /// u16+bytes][size i64][hash 32 bytes]</c>. A copy of an attachment continues as <see cref="AttachmentCopyCommand"/> says.
 /// Apply lower-cases ASCII ids. Other ids carry their lower-cased form, so that nodes with different versions of
@@ -236,7 +236,7 @@ internal static class CommandFormat
     public static void WriteRevision(CommandBuffer buffer, ReadOnlySpan<byte> id, scoped in RevisionCommand command)
     {
         WriteOperation(buffer, OperationKind.Revision, id, ExpectedChangeVector.None, flags: 0);
-        var span = buffer.GetSpan(2 + (2 * sizeof(long)) + Varint.MaxBytes32 + command.Etags.Length);
+        var span = buffer.GetSpan(2 + (3 * sizeof(long)) + Varint.MaxBytes32 + command.Etags.Length);
         span[0] = (byte)command.Action;
         int at = 1;
         switch (command.Action)
@@ -247,9 +247,12 @@ internal static class CommandFormat
                 break;
             case RevisionAction.Delete:
                 span[at++] = command.IncludesForced ? (byte)1 : (byte)0;
-                BinaryPrimitives.WriteInt64LittleEndian(span[at..], command.FromTicks);
-                BinaryPrimitives.WriteInt64LittleEndian(span[(at + sizeof(long))..], command.ToTicks);
-                at += 2 * sizeof(long);
+                foreach (long number in (ReadOnlySpan<long>)[command.Etag, command.FromTicks, command.ToTicks])
+                {
+                    BinaryPrimitives.WriteInt64LittleEndian(span[at..], number);
+                    at += sizeof(long);
+                }
+
                 at += Varint.WriteBytes(span[at..], command.Etags);
                 break;
             case RevisionAction.Enforce:

@@ -428,6 +428,7 @@ public ref struct CommandReader
             {
                 Action = action,
                 IncludesForced = ReadByte() != 0,
+                Etag = ReadInt64(),
                 FromTicks = ReadInt64(),
                 ToTicks = ReadInt64(),
                 Etags = ReadPrefixedBytes(),

@@ -11,7 +11,10 @@ public readonly ref struct RevisionCommand
     /// <summary>What to do.</summary>
     public RevisionAction Action { get; init; }
 
-    /// <summary>Revert: etag of the revision.</summary>
+    /// <summary>
+    /// Revert: etag of the revision. Delete: etag of the first revision to look at, at which an earlier Delete ended; 0
+    /// to begin with the oldest.
+    /// </summary>
     public long Etag { get; init; }
 
     /// <summary>Delete, Enforce: whether forced revisions may be removed too.</summary>

@@ -85,6 +85,14 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
     /// <exception cref="DamagedException">A row is damaged, so the document could not be deleted.</exception>
     public void RunForDelete(ReadOnlySpan<byte> lowerId) => Check(lowerId, new Change { IsDelete = true });
 
+    /// <summary>Checks that a document can expire.</summary>
+    /// <exception cref="DamagedException">A row is damaged, so the document could not be deleted.</exception>
+    public void RunForExpiry(ReadOnlySpan<byte> lowerId)
+    {
+        _copiedBytes = 0; // apply charges nothing
+        Check(lowerId, new Change { IsDelete = true, IsExpiry = true });
+    }
+
     /// <summary>
     /// Throws if damage is known in the revisions of a range of ids, of which the command gets one.
     /// </summary>
@@ -137,7 +145,7 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
         {
             if (mayRevise && !change.IsDelete)
             {
-                CheckRevisions(lowerId, _source.ReadState(lowerId), change.Rule, isPurged: false);
+                CheckRevisions(lowerId, _source.ReadState(lowerId), change.Rule, purged: 0);
             }
 
             return;
@@ -151,7 +159,11 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
             var state = head.Revisions.IsEmpty ? default : _source.ReadState(lowerId);
             bool creates = change.IsForced || (change.IsPatch ? _configuration is not null : rule is { Creates: true });
             bool isPurged = change.IsDelete && rule is { IsDisabled: false, PurgesOnDelete: true };
-            CheckRevisions(lowerId, state, rule, isPurged);
+            long purged =
+                !isPurged ? 0
+                : change.IsExpiry ? Math.Min(state.Rows, RevisionRows.MaxDeletesPerEntry)
+                : state.Rows;
+            CheckRevisions(lowerId, state, rule, purged);
             if (creates)
             {
                 CheckCounters(lowerId, head.Counters);
@@ -177,15 +189,16 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
     }
 
     // Reads the oldest revisions, as many as apply may remove.
-    private void CheckRevisions(ReadOnlySpan<byte> lowerId, RevisionState state, RevisionRule? rule, bool isPurged)
+    private void CheckRevisions(ReadOnlySpan<byte> lowerId, RevisionState state, RevisionRule? rule, long purged)
     {
         if (state.Rows == 0)
         {
             return;
         }
 
-        long most = isPurged ? state.Rows : MostRemoved(state, rule);
-        _copiedBytes += isPurged ? RevisionRows.BytesPerRemoval * most : 0;
+        bool isPurged = purged != 0;
+        long most = isPurged ? purged : MostRemoved(state, rule);
+        _copiedBytes += RevisionRows.BytesPerRemoval * purged;
         if (IsBeyondBudget)
         {
             return;
@@ -260,7 +273,7 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
                 CheckReverted(lowerId, command.Etag);
                 break;
             case RevisionAction.Delete or RevisionAction.Enforce:
-                CheckRemoved(lowerId);
+                CheckRemoved(lowerId, command);
                 break;
             default:
                 break;
@@ -286,18 +299,45 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
         Check(lowerId, change);
     }
 
-    private readonly void CheckRemoved(ReadOnlySpan<byte> lowerId)
+    // Reads what is removed, and what must be stored whole then.
+    private void CheckRemoved(ReadOnlySpan<byte> lowerId, scoped in RevisionCommand command)
     {
         var state = _source.ReadState(lowerId);
-        if (state.Rows == 0)
+        if (state.Count == 0 || IsBeyondBudget)
         {
             return;
         }
 
-        using var rows = _source.Seek(lowerId, state.FirstEtag, long.MaxValue);
-        while (rows.MoveNext())
+        using var document = _source.TryGetDocument(lowerId, out var row) ? new Document(row) : default;
+        using var removal = new RevisionRemoval();
+        var rule =
+            command.Action == RevisionAction.Enforce
+                ? removal.FindRule(_source, lowerId, document, _configuration)
+                : null;
+        removal.Choose(
+            _source,
+            lowerId,
+            document,
+            state,
+            command,
+            rule,
+            new RemovalTime(nowTicks + TimeSpan.TicksPerMinute, LastUnsteadyTicks: 0), // later than apply
+            RevisionRows.MaxDeletesPerEntry
+        );
+        _copiedBytes += RevisionRows.BytesPerRemoval * (long)removal.Removed;
+        for (int i = 0; i < removal.Revisions.Count && !IsBeyondBudget; i++)
         {
-            CheckContents(lowerId, RevisionBytes.Peek(rows));
+            if (removal.Revisions[i].IsRemoved)
+            {
+                CheckContents(lowerId, removal.Revisions[i]);
+            }
+            else if (removal.LosesBase(i))
+            {
+                long copiedBefore = removal.Decoder.CopiedBytes;
+                removal.Decoder.Reset();
+                removal.Decoder.TryRead(_source, lowerId, removal.Revisions[i].Etag);
+                _copiedBytes += removal.Decoder.CopiedBytes - copiedBefore;
+            }
         }
     }
 
@@ -306,6 +346,9 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
     {
         /// <summary>Whether the document is deleted, and not stored.</summary>
         public bool IsDelete { get; init; }
+
+        /// <summary>Whether the document expires, so that not all of very many revisions are purged at once.</summary>
+        public bool IsExpiry { get; init; }
 
         /// <summary>Whether the new collection is not known before the patch is applied.</summary>
         public bool IsPatch { get; init; }

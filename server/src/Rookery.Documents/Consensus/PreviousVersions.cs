@@ -314,7 +314,7 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
                 Check(row, isWhole: false);
             }
 
-            changes.RunForDelete(lowerId);
+            changes.RunForExpiry(lowerId);
             CheckGuard(snapshot, command.Database, lowerId);
         }
     }

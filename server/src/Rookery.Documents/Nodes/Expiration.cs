@@ -102,30 +102,39 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
         using var writer = new ExpiryWriter(database.Number, kind);
         do
         {
-            if (IsReadable(reader, kind, rows.Value, nowTicks, ref attachments, ref copiedBytes))
+            bool isPart = false;
+            if (TryMeasure(reader, kind, rows.Value, nowTicks, out int ofDocument, out long bytes, out isPart))
             {
                 writer.Add(rows.Value, rows.Sequence);
                 count++;
+                attachments += ofDocument;
+                copiedBytes += bytes;
             }
 
-            if (count == limit || attachments >= limit || copiedBytes >= CopiedBytesPerCommand)
+            if (count == limit || attachments >= limit || copiedBytes >= CopiedBytesPerCommand || isPart)
             {
-                from = [.. rows.Key, 0]; // the next possible key
+                from = isPart ? rows.Key.ToArray() : [.. rows.Key, 0]; // or the next possible key
                 break;
             }
         } while (rows.MoveNext());
         return count == 0 ? null : writer.Complete();
     }
 
-    private static bool IsReadable(
+    // Whether the document or value can be read and deleted; if not, it must not block the others. It is a part if apply
+    // removes only a part of its revisions, and keeps the document for the next command.
+    private static bool TryMeasure(
         in DatabaseReader reader,
         CommandKind kind,
         ReadOnlySpan<byte> lowerId,
         long nowTicks,
-        ref int attachments,
-        ref long copiedBytes
+        out int attachments,
+        out long copiedBytes,
+        out bool isPart
     )
     {
+        attachments = 0;
+        copiedBytes = 0;
+        isPart = false;
         try
         {
             if (kind != CommandKind.ExpireDocuments)
@@ -135,37 +144,34 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
                 return true;
             }
 
+            uint number = reader.Database.Number;
+            new ChangeCheck(reader.Snapshot, number, reader.Database, nowTicks).RunForExpiry(lowerId);
+            PreviousVersions.CheckGuard(reader.Snapshot, number, lowerId);
             if (reader.TryGetByLowerId(lowerId, out var document))
             {
                 using (document)
                 {
-                    attachments += AttachmentList.CountOf(document.Head.Attachments);
-                    copiedBytes += BytesOfRevisions(reader, lowerId, document);
+                    var head = document.Head;
+                    attachments = AttachmentList.CountOf(head.Attachments);
+                    if (reader.Database.MayHaveRevisions)
+                    {
+                        long revisions = head.Revisions.IsEmpty
+                            ? 0
+                            : new RevisionSource(reader.Snapshot, number).ReadState(lowerId).Rows;
+                        copiedBytes =
+                            document.Length
+                            + (RevisionRows.BytesPerCounter * (long)head.Counters.Count)
+                            + (RevisionRows.BytesPerRemoval * revisions);
+                        isPart = revisions > RevisionRows.MaxDeletesPerEntry;
+                    }
                 }
             }
 
-            uint number = reader.Database.Number;
-            new ChangeCheck(reader.Snapshot, number, reader.Database, nowTicks).RunForDelete(lowerId);
-            PreviousVersions.CheckGuard(reader.Snapshot, number, lowerId);
             return true;
         }
         catch (DamagedException)
         {
             return false;
         }
-    }
-
-    private static long BytesOfRevisions(in DatabaseReader reader, ReadOnlySpan<byte> lowerId, in Document document)
-    {
-        if (!reader.Database.MayHaveRevisions)
-        {
-            return 0;
-        }
-
-        var head = document.Head;
-        var source = new RevisionSource(reader.Snapshot, reader.Database.Number);
-        return document.Length
-            + (RevisionRows.BytesPerCounter * (long)head.Counters.Count)
-            + (head.Revisions.IsEmpty ? 0 : RevisionRows.BytesPerRemoval * source.ReadState(lowerId).Rows);
     }
 }

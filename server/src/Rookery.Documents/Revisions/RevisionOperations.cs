@@ -17,13 +17,10 @@ namespace Rookery.Documents.Revisions;
 /// <param name="rows">Stores documents.</param>
 internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
 {
-    // Bounds the time of an operation on a document with very many revisions: see RevisionRows.CostOfPurge.
-    private const int BytesPerRevision = 1024;
-
     private readonly RevisionDecoder _decoder = new();
     private readonly PooledBytes _counters = new();
     private readonly PooledBytes _row = new();
-    private readonly List<PeekedRevision> _revisions = [];
+    private readonly RevisionRemoval _removal = new();
 
     /// <summary>Replaces the configuration of a database's revisions. Changes no revision.</summary>
     public static OperationResult Configure(ApplyContext context, ReadOnlySpan<byte> encoded)
@@ -85,6 +82,7 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
     public void Dispose()
     {
         _decoder.Dispose();
+        _removal.Dispose();
         _counters.Release();
         _row.Release();
     }
@@ -281,26 +279,40 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
             return null;
         }
 
-        if (context.Patches.ChargeParts(0, BytesPerRevision * state.Rows) is { } tooMany)
+        // Half of what is left is for revisions that must be stored whole.
+        long most = context.Patches.CopiedBytesLeft / 2 / RevisionRows.BytesPerRemoval;
+        if (most < Math.Min(state.Count, RevisionRows.MaxDeletesPerEntry))
         {
+            var refusal = context.Patches.ChargeParts(0, 2 * RevisionRows.BytesPerRemoval * state.Count);
+            return refusal is null ? null : Name(context, id, refusal);
+        }
+
+        var source = RevisionRows.SourceOf(context);
+        _removal.Choose(
+            source,
+            lowerId,
+            previous,
+            state,
+            command,
+            command.Action == RevisionAction.Enforce
+                ? _removal.FindRule(source, lowerId, previous, context.Database.Revisions)
+                : null,
+            new RemovalTime(context.LogTicks, context.Entry.LastUnsteadyTicks),
+            RevisionRows.MaxDeletesPerEntry
+        );
+        if ((Charge(context, id, command) ?? KeepDecodable(context, lowerId)) is { } tooMany)
+        {
+            RevisionRows.Trim(_removal.Revisions);
             return Name(context, id, tooMany);
         }
 
-        ReadAll(context, lowerId, previous, state);
-        long removed = MarkRemoved(context, lowerId, previous, state, command);
-        if (removed != 0 && KeepDecodable(context, lowerId) is { } refusal)
-        {
-            RevisionRows.Trim(_revisions);
-            return Name(context, id, refusal);
-        }
-
-        if (removed != 0)
+        if (_removal.Removed != 0)
         {
             RemoveMarked(context, lowerId, previous, ref state);
         }
 
-        RevisionRows.Trim(_revisions);
-        if (removed == 0)
+        RevisionRows.Trim(_removal.Revisions);
+        if (_removal.Removed == 0 && _removal.NextEtag == 0)
         {
             return null;
         }
@@ -310,128 +322,65 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
             Status = OperationStatus.Deleted,
             Etag = context.Etag,
             LastModifiedTicks = context.LogTicks,
-            Low = removed,
+            Low = _removal.Removed,
+            High = _removal.NextEtag,
         };
         return null;
     }
 
-    // Reads all revisions, from the oldest to the newest; the last one is the document's version if that is a revision.
-    private void ReadAll(ApplyContext context, ReadOnlySpan<byte> lowerId, in Document previous, RevisionState state)
+    private Rejection? Charge(ApplyContext context, ReadOnlySpan<byte> id, scoped in RevisionCommand command)
     {
-        _revisions.Clear();
-        using (var found = RevisionRows.SourceOf(context).Seek(lowerId, state.FirstEtag, long.MaxValue))
+        if (command.Action == RevisionAction.Enforce && _removal.Removed == 0 && _removal.NextEtag != 0)
         {
-            while (found.MoveNext())
-            {
-                _revisions.Add(RevisionBytes.Peek(found));
-            }
-        }
-
-        Invariant.Holds(
-            _revisions.Count == state.Rows || context.TreatsDamagedAsMissing,
-            "a document has as many rows of revisions as its state says"
-        );
-        if (state.LiveEtag != 0 && previous.Exists)
-        {
-            var head = previous.Head;
-            var flags = head.Revisions.IsEmpty ? default : (RevisionFlags)head.Revisions[0];
-            _revisions.Add(
-                new PeekedRevision
-                {
-                    Etag = state.LiveEtag,
-                    Ticks = head.LastModifiedTicks,
-                    IsForced = (flags & RevisionFlags.IsForced) != RevisionFlags.None,
-                }
+            // An Enforce begins with the oldest revision, so it cannot continue after very many that stay.
+            return new Rejection(
+                RejectionKind.TooLarge,
+                $"The {_removal.Revisions.Count} oldest revisions of document {Encoding.UTF8.GetString(id)} are forced, "
+                    + "so the others were not looked at. Remove forced ones first: DELETE admin/revisions."
             );
         }
+
+        return context.Patches.ChargeParts(
+            0,
+            (RevisionRemoval.BytesPerRevision * (long)_removal.Revisions.Count)
+                + (RevisionRows.BytesPerRemoval * (long)_removal.Removed)
+        );
     }
 
-    private long MarkRemoved(
-        ApplyContext context,
-        ReadOnlySpan<byte> lowerId,
-        in Document previous,
-        RevisionState state,
-        in RevisionCommand command
-    )
-    {
-        long excess = long.MaxValue;
-        long? minimumAge = null;
-        if (command.Action == RevisionAction.Enforce && FindRule(context, lowerId, previous) is { } rule)
-        {
-            bool isPurged = rule.PurgesOnDelete && !rule.IsDisabled && !previous.Exists;
-            minimumAge = isPurged ? null : rule.MinimumAgeTicks;
-            excess =
-                rule.IsDisabled ? 0
-                : isPurged ? long.MaxValue
-                : rule.MinimumToKeep is { } keep ? Math.Max(0, state.Count - keep)
-                : minimumAge is null ? 0
-                : long.MaxValue;
-        }
-
-        long removed = 0;
-        for (int i = 0; i < Math.Min(_revisions.Count, excess); i++)
-        {
-            var revision = _revisions[i];
-            bool isRemoved =
-                (command.IncludesForced || !revision.IsForced)
-                && (
-                    command.Action == RevisionAction.Enforce
-                        ? minimumAge is not { } age || context.Entry.IsOlder(revision.Ticks, age)
-                        : revision.Ticks >= command.FromTicks
-                            && revision.Ticks <= command.ToTicks
-                            && command.Names(revision.Etag)
-                );
-            if (isRemoved)
-            {
-                _revisions[i] = revision with { IsRemoved = true };
-                removed++;
-            }
-        }
-
-        return removed;
-    }
-
-    private RevisionRule? FindRule(ApplyContext context, ReadOnlySpan<byte> lowerId, in Document previous)
-    {
-        if (context.Database.Revisions is not { } configuration)
-        {
-            return null;
-        }
-
-        if (previous.Exists)
-        {
-            return configuration.Find(previous.Head.Collection);
-        }
-
-        _decoder.Reset();
-        return _decoder.TryRead(RevisionRows.SourceOf(context), lowerId, _revisions[^1].Etag)
-            ? configuration.Find(_decoder.View.Collection)
-            : null;
-    }
-
-    // A revision that is encoded by its differences from one that is removed is stored whole.
+    // A revision that is encoded by its differences from one that is removed is stored whole. If that is too much for
+    // one command, the newer revisions are left to the next one.
     private Rejection? KeepDecodable(ApplyContext context, ReadOnlySpan<byte> lowerId)
     {
         var source = RevisionRows.SourceOf(context);
-        for (int i = 0; i + 1 < _revisions.Count; i++)
+        var decoder = _removal.Decoder;
+        bool hasRemoved = false;
+        for (int i = 0; i < _removal.Revisions.Count; i++)
         {
-            var revision = _revisions[i];
-            if (revision.IsRemoved || !revision.IsDelta || !_revisions[i + 1].IsRemoved)
+            var revision = _removal.Revisions[i];
+            hasRemoved |= revision.IsRemoved;
+            if (!_removal.LosesBase(i))
             {
                 continue;
             }
 
-            _decoder.Reset();
-            long copiedBefore = _decoder.CopiedBytes;
-            Invariant.Holds(_decoder.TryRead(source, lowerId, revision.Etag), "a row that a cursor found is there");
-            var content = _decoder.View.Content;
-            if (context.Patches.ChargeParts(content.Length, _decoder.CopiedBytes - copiedBefore) is { } refusal)
+            decoder.Reset();
+            long copiedBefore = decoder.CopiedBytes;
+            Invariant.Holds(decoder.TryRead(source, lowerId, revision.Etag), "a row that a cursor found is there");
+            var content = decoder.View.Content;
+            long copied = decoder.CopiedBytes - copiedBefore;
+            if (hasRemoved && !context.Patches.HasRoom(content.Length, copied))
+            {
+                _removal.EndAt(i);
+                return null;
+            }
+
+            if (context.Patches.ChargeParts(content.Length, copied) is { } refusal)
             {
                 return refusal;
             }
 
             Rewrite(context, source, lowerId, revision, content);
-            _revisions[i] = revision with { IsDelta = false };
+            _removal.Revisions[i] = revision with { IsDelta = false };
         }
 
         return null;
@@ -477,10 +426,11 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
     {
         long depth = 0;
         bool isChain = true; // whether all newer revisions that are left need a newer version
-        long first = 0;
-        for (int i = _revisions.Count - 1; i >= 0; i--)
+        bool isFromFirst = _removal.Revisions[0].Etag == state.FirstEtag || state.Rows == 0;
+        long first = _removal.EtagAfter == state.LiveEtag ? 0 : _removal.EtagAfter;
+        for (int i = _removal.Revisions.Count - 1; i >= 0; i--)
         {
-            var revision = _revisions[i];
+            var revision = _removal.Revisions[i];
             bool isLive = revision.Etag == state.LiveEtag;
             if (!revision.IsRemoved)
             {
@@ -506,8 +456,10 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
             context.Database.Counters.Revisions--;
         }
 
-        state.FirstEtag = first;
-        state.Depth = depth;
+        state.FirstEtag = isFromFirst ? first : state.FirstEtag;
+        // A chain that was not read whole is not longer than before.
+        bool isCounted = _removal.IsToEnd && (isFromFirst || !isChain);
+        state.Depth = isCounted ? depth : Math.Min(state.Depth, state.Rows);
         if (state.Count == 0 && !previous.Exists)
         {
             context.Database.Counters.DeletedWithRevisions--;

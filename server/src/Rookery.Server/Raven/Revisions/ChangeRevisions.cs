@@ -22,24 +22,31 @@ internal sealed class ChangeRevisions(ServerContext context)
     {
         RequireLevel();
         var key = IdempotencyHeader.ReadOrRequestId(http);
-        CommandBuffer command;
-        int count;
+        RevisionDeletion deletion;
         using (var body = await RequestBody.ReadAsync(http, MaxBodyBytes, context.LargeRequests, BodyUse.Objects))
         {
-            command = EncodeDelete(database, RevisionDeletion.Read(body.Span), key, out count);
+            deletion = RevisionDeletion.Read(body.Span);
         }
 
-        var outcome = await HttpProposal.ProposeAsync(context, http, command);
-        if (outcome.Rejection is { } rejection)
-        {
-            await RavenErrors.WriteAsync(http, rejection, key.IsPresent);
-            return;
-        }
-
+        // Of very many revisions, one command removes a part.
         long deleted = 0;
-        for (int i = 0; i < count; i++)
+        List<(byte[] Id, long First)> left = [.. deletion.Ids.Select(static id => (id, 0L))];
+        for (var commandKey = key; left.Count > 0; commandKey = KeyOfNext())
         {
-            deleted += outcome[i].Low;
+            var outcome = await HttpProposal.ProposeAsync(
+                context,
+                http,
+                EncodeDelete(database, deletion, left, commandKey)
+            );
+            if (outcome.Rejection is { } rejection)
+            {
+                await RavenErrors.WriteAsync(http, rejection, key.IsPresent);
+                return;
+            }
+
+            deleted += Enumerable.Range(0, left.Count).Sum(i => outcome[i].Low);
+            left = [.. left.Select((entry, i) => (entry.Id, outcome[i].High)).Where(static entry => entry.High != 0)];
+            http.RequestAborted.ThrowIfCancellationRequested();
         }
 
         await JsonResponse.SendAsync(http, json => json.WriteNumber("TotalDeletes"u8, deleted));
@@ -84,8 +91,8 @@ internal sealed class ChangeRevisions(ServerContext context)
     private static CommandBuffer EncodeDelete(
         Database database,
         RevisionDeletion deletion,
-        IdempotencyKey key,
-        out int count
+        List<(byte[] Id, long First)> documents,
+        IdempotencyKey key
     )
     {
         byte[] etags = new byte[sizeof(long) * deletion.ChangeVectors.Count];
@@ -98,13 +105,14 @@ internal sealed class ChangeRevisions(ServerContext context)
         }
 
         using var writer = new BatchWriter(CommandKind.Batch, database.Number, key);
-        foreach (byte[] id in deletion.Ids)
+        foreach (var (id, first) in documents)
         {
             writer.Revision(
                 id,
                 new RevisionCommand
                 {
                     Action = RevisionAction.Delete,
+                    Etag = first,
                     IncludesForced = deletion.IncludesForced,
                     FromTicks = deletion.FromTicks,
                     ToTicks = deletion.ToTicks,
@@ -113,9 +121,11 @@ internal sealed class ChangeRevisions(ServerContext context)
             );
         }
 
-        count = writer.Count;
         return writer.Complete();
     }
+
+    private IdempotencyKey KeyOfNext() =>
+        context.Node.Consensus.View.Members.Count > 1 ? IdempotencyKey.Create() : IdempotencyKey.None;
 
     private static CommandBuffer EncodeRevert(Database database, ReadOnlySpan<byte> body, IdempotencyKey key)
     {

@@ -148,7 +148,14 @@ internal sealed class RevisionsWork(
         switch (outcome.Rejection)
         {
             case null:
-                Record(start, count, outcome);
+                if (Record(start, count, outcome) is { Count: > 0 } unfinished)
+                {
+                    ending.ThrowIfCancellationRequested();
+                    int next = _changes.Count;
+                    _changes.AddRange(unfinished);
+                    await StoreAsync(next, unfinished.Count, ending);
+                }
+
                 break;
             // A revision may have been removed meanwhile.
             case { Kind: RejectionKind.TooLarge or RejectionKind.Invalid } when count > 1:
@@ -193,12 +200,22 @@ internal sealed class RevisionsWork(
         return batch.Complete();
     }
 
-    private void Record(int start, int count, CommandOutcome outcome)
+    // Returns the changes of which one command carried out a part, because there are very many revisions.
+    private List<(byte[] Id, RevisedAction Action, long Etag)> Record(int start, int count, CommandOutcome outcome)
     {
+        List<(byte[] Id, RevisedAction Action, long Etag)> unfinished = [];
         for (int i = 0; i < count; i++)
         {
-            operation.AddChanged(_changes[start + i].Action == RevisedAction.Enforce ? outcome[i].Low : 1);
+            var change = _changes[start + i];
+            bool isEnforced = change.Action == RevisedAction.Enforce;
+            operation.AddChanged(isEnforced ? outcome[i].Low : 1);
+            if (isEnforced && outcome[i].High != 0)
+            {
+                unfinished.Add(change);
+            }
         }
+
+        return unfinished;
     }
 
     private async Task KeepPaceAsync(CancellationToken ending)
