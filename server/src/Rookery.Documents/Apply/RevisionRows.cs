@@ -21,6 +21,12 @@ internal sealed class RevisionRows : IDisposable
     public const int MaxDepth = 32;
 
     /// <summary>
+    /// Bound of a chain's depth times the length of its newest content. So the oldest version of a chain of documents of
+    /// 8 MiB can be restored by one command, which may copy 256 MiB.
+    /// </summary>
+    public const long MaxChainBytes = PatchBudget.CopiedBytesPerCommand / 2;
+
+    /// <summary>
     /// Number of revisions beyond the limits of their collections that one entry of the log removes, so that changes
     /// after a lower limit was configured do not delay other writes. Later changes of the documents remove the others.
     /// </summary>
@@ -463,7 +469,8 @@ internal sealed class RevisionRows : IDisposable
 
         var content = view.Content;
         bool isDelta = false;
-        if (isEncoded && state.Depth < MaxDepth)
+        long longest = Math.Max(content.Length, newer.Length);
+        if (isEncoded && state.Depth < MaxDepth && (state.Depth + 2) * longest <= MaxChainBytes)
         {
             _difference.Clear();
             _delta.Encode(_difference, content, newer);
