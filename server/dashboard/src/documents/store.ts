@@ -4,12 +4,11 @@ import { documentsOf, type StoredDocument } from "./document-text"
 
 /** Returns the path of a route of a database. */
 export function pathOf(database: string, rest: string, parameters: Record<string, string | number | undefined> = {}): string {
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined) query.append(name, String(value))
-  }
-
-  return `/databases/${encodeURIComponent(database)}/${rest}${query.size > 0 ? `?${query}` : ""}`
+  // Not by URLSearchParams, which writes a space as +: in a parameter of a node a + is a plus sign.
+  const query = Object.entries(parameters).flatMap(([name, value]) =>
+    value === undefined ? [] : `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
+  )
+  return `/databases/${encodeURIComponent(database)}/${rest}${query.length > 0 ? `?${query.join("&")}` : ""}`
 }
 
 /** Whether reads use this node's own state, because there is no leader. */

@@ -28,8 +28,8 @@ test("Pages of large documents have fewer documents", () => {
   expect(pageSizeFor(100, 100 * 400_000)).toBe(10)
 })
 
-test("Special characters of names and ids are escaped in addresses", () => {
-  expect(pathOf("Vögel", "docs", { id: "a/b c&d?#ä", start: undefined })).toBe("/databases/V%C3%B6gel/docs?id=a%2Fb+c%26d%3F%23%C3%A4")
+test("Special characters of names and ids are escaped in addresses, and a space is no plus sign", () => {
+  expect(pathOf("Vögel", "docs", { id: "a/b c&d?#ä", start: undefined })).toBe("/databases/V%C3%B6gel/docs?id=a%2Fb%20c%26d%3F%23%C3%A4")
 })
 
 test("The rules for names of databases are those of a node", () => {
