@@ -1,7 +1,7 @@
 import { moment } from "../shell/format"
 import { Button, Dialog } from "../shell/parts"
+import { DiffTable } from "./diff-table"
 import type { StoredDocument } from "./document-text"
-import { diffLines, withoutFarLines } from "./text-diff"
 
 interface ConflictDialogProps {
   id: string
@@ -15,8 +15,6 @@ interface ConflictDialogProps {
 
 /** Shown if another client stored the document since it was opened: both texts, and a choice between them. */
 export function ConflictDialog({ id, mine, theirs, onKeepMine, onTakeTheirs, onClose }: ConflictDialogProps) {
-  const lines = diffLines(theirs?.text ?? "", mine)
-  const isSame = lines.every((line) => line.kind === "same")
   return (
     <Dialog
       title={theirs ? `${id} was changed meanwhile` : `${id} was deleted meanwhile`}
@@ -32,41 +30,15 @@ export function ConflictDialog({ id, mine, theirs, onKeepMine, onTakeTheirs, onC
         </>
       }
     >
-      <p>
-        {theirs
-          ? isSame
-            ? `It was stored again at ${moment(theirs.lastModified)}, with the text that you have.`
-            : `It was stored at ${moment(theirs.lastModified)}, after you opened it. Your text is not stored yet.`
-          : "Your text is not stored yet."}
-      </p>
-      {theirs && !isSame && (
+      {theirs && theirs.text === mine ? (
+        <p>It was stored again at {moment(theirs.lastModified)}, with the text that you have.</p>
+      ) : theirs ? (
         <>
-          <p class="diff-legend">
-            <span class="diff-left">− stored now</span> <span class="diff-right">+ yours</span>
-          </p>
-          <div class="diff" role="region" aria-label="Differences" tabIndex={0}>
-            <table>
-              <tbody>
-                {withoutFarLines(lines).map((line, at) =>
-                  line === null ? (
-                    <tr key={`gap ${at}`} class="diff-gap">
-                      <td colSpan={4}>…</td>
-                    </tr>
-                  ) : (
-                    <tr key={`${line.leftNumber} ${line.rightNumber}`} class={`diff-${line.kind}`}>
-                      <td class="diff-number">{line.leftNumber ?? ""}</td>
-                      <td class="diff-number">{line.rightNumber ?? ""}</td>
-                      <td class="diff-sign">{{ same: "", left: "−", right: "+" }[line.kind]}</td>
-                      <td>
-                        <code>{line.text}</code>
-                      </td>
-                    </tr>
-                  ),
-                )}
-              </tbody>
-            </table>
-          </div>
+          <p>It was stored at {moment(theirs.lastModified)}, after you opened it. Your text is not stored yet.</p>
+          <DiffTable left={theirs.text} right={mine} leftName="stored now" rightName="yours" same="" />
         </>
+      ) : (
+        <p>Your text is not stored yet.</p>
       )}
     </Dialog>
   )

@@ -133,6 +133,25 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
     await runThenSave(async () => take(await fetchDocument(database, stored.id), seen))
   }
 
+  /** Reads the document again after a change of its attachments or counters, which made a new version of it. */
+  const readBelongings = async () => {
+    // A save that is in progress reads the document itself.
+    if (!stored || isBusy.value || leaving.aborted) return
+    await runThenSave(async () => {
+      const now = await fetchDocument(database, stored.id)
+      if (leaving.aborted) return
+      if (text.value === original.value) take(now, text.value)
+      else if (now !== null && now.text === original.value) {
+        base.current = now.changeVector
+        onStored(now)
+      } else if (now !== null) {
+        // Another client changed the text. The next save shows both; until then only what is beside the text is new.
+        const { attachments, belongings, flags } = now
+        onStored({ ...stored, attachments, belongings, flags })
+      }
+    })
+  }
+
   const save = async (expected?: string) => {
     if (!mayWrite) return
     if (isBusy.value || made.current !== null) {
@@ -166,8 +185,10 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
       else if (!leaving.aborted) take(await fetchDocument(database, Id), sent)
     } catch (failure) {
       if (!isConflict(failure)) throw failure
-      isSaveWanted.current = false
       const theirs = await fetchDocument(database, wanted)
+      // Only attachments, counters or flags changed since the document was read, and a PUT keeps them.
+      if (!isNew && expected === undefined && theirs?.text === original.value) return store(sent, theirs.changeVector)
+      isSaveWanted.current = false
       if (isNew) throw new Error(`There is a document ${theirs?.id ?? wanted} already. Open it, or choose another id.`)
       conflict.value = { theirs }
     }
@@ -319,7 +340,15 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
             </>
           )}
         </div>
-        <DocumentFacts database={database} stored={stored} text={settled} isGood={fault === null} />
+        <DocumentFacts
+          database={database}
+          stored={stored}
+          text={settled}
+          isGood={fault === null}
+          isChanged={isChanged}
+          onBelongings={readBelongings}
+          onRestored={reload}
+        />
       </div>
       {isAskingToDrop.value && stored && (
         <Confirm
@@ -331,7 +360,12 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
             isAskingToDrop.value = false
           }}
         >
-          <p>The document has {stored.belongings}, which are deleted with it. This cannot be undone.</p>
+          <p>
+            The document has {stored.belongings}, which are deleted with it.{" "}
+            {stored.flags.has("HasRevisions")
+              ? `It can be restored from the deleted documents of ${database}, unless its collection's revisions end with it.`
+              : "This cannot be undone."}
+          </p>
         </Confirm>
       )}
       {conflict.value && stored && (

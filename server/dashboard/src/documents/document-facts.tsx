@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { useEffect, useMemo } from "preact/hooks"
+import { type Addition, AddMenu, Belongings } from "../belongings/belongings"
 import { bytes, moment } from "../shell/format"
 import { Panel } from "../shell/parts"
 import { hrefOf } from "../shell/route"
@@ -11,22 +12,25 @@ import { existing } from "./store"
 
 const CheckMilliseconds = 600
 
-/** Metadata and size of a document, and links to documents that it refers to. */
-export function DocumentFacts({
-  database,
-  stored,
-  text,
-  isGood,
-}: {
+interface DocumentFactsProps {
   database: string
   stored: StoredDocument | null
   text: string
   isGood: boolean
-}) {
+  /** Whether the text differs from what is stored. */
+  isChanged: boolean
+  /** Called after a change of attachments, counters or revisions. */
+  onBelongings: () => Promise<unknown>
+  onRestored: () => Promise<unknown>
+}
+
+/** Metadata and size of a document, what belongs to it, and links to documents that it refers to. */
+export function DocumentFacts({ database, stored, text, isGood, isChanged, onBelongings, onRestored }: DocumentFactsProps) {
+  const added = useSignal<Addition>(null)
   const expires = useMemo(() => expiresIn(text), [text])
   return (
     <div class="stack">
-      <Panel title="Metadata">
+      <Panel title="Metadata" actions={stored && <AddMenu database={database} stored={stored} added={added} onChanged={onBelongings} />}>
         <dl class="figures">
           {stored && (
             <>
@@ -57,11 +61,22 @@ export function DocumentFacts({
           <summary>What can stand in @metadata</summary>
           <p>
             <code>@collection</code> names the collection. <code>@expires</code> with a time, as in <code>"2027-01-31T12:00:00Z"</code>, has
-            the document deleted within a minute after it. Members of your own are kept as they are. The node itself adds <code>@id</code>,{" "}
-            <code>@change-vector</code> and <code>@last-modified</code>.
+            the document deleted within a minute after it. <code>@refresh</code> and <code>@archive-at</code> act at their time if the
+            database is set so. Members of your own are kept as they are. The node itself adds <code>@id</code>, <code>@change-vector</code>{" "}
+            and <code>@last-modified</code>.
           </p>
         </details>
       </Panel>
+      {stored && (
+        <Belongings
+          database={database}
+          stored={stored}
+          added={added}
+          isChanged={isChanged}
+          onChanged={onBelongings}
+          onRestored={onRestored}
+        />
+      )}
       <Links database={database} text={text} isGood={isGood} />
     </div>
   )

@@ -1,5 +1,13 @@
 import { layOut, type Member, memberOf, type Node, parseJson, stringOf, utf8Length } from "./json-text"
 
+/** A file that belongs to a document, as its metadata lists it. */
+export interface ListedAttachment {
+  Name: string
+  Hash: string
+  ContentType: string
+  Size: number
+}
+
 /** A document as a node returned it. */
 export interface StoredDocument {
   id: string
@@ -10,6 +18,9 @@ export interface StoredDocument {
   expires: string | null
   /** What is deleted with the document and is not in its text, as "2 attachments and 1 counter"; empty for nothing. */
   belongings: string
+  attachments: ListedAttachment[]
+  /** What the node says about the document: `HasAttachments`, `HasCounters`, `HasRevisions`, `DeleteRevision` … */
+  flags: ReadonlySet<string>
   /** The text to edit: indented, without the metadata that the node adds. */
   readonly text: string
   /** Size in bytes, with the node's metadata. */
@@ -20,6 +31,9 @@ export interface StoredDocument {
 
 /** Members of the metadata that only the node sets. */
 const NodesOwn = new Set(["@id", "@change-vector", "@last-modified", "@index-score", "@projection", "@etag", "@flags"])
+
+/** Members that only the node sets, too, and that a comparison of revisions shows. */
+const Belongings = new Set(["@attachments", "@counters", "@counters-snapshot"])
 
 const PreviewLength = 160
 const PreviewValueLength = 60
@@ -32,15 +46,23 @@ export function documentsOf(answer: string): (StoredDocument | null)[] {
   return results.map((result) => (result.kind === "object" ? documentOf(answer, result) : null))
 }
 
+/** Splits the answer into revisions. Their texts show the names of attachments and the values of counters, too. */
+export function revisionsOf(answer: string): (StoredDocument | null)[] {
+  const { node } = parseJson(answer)
+  const results = memberOf(node ?? undefined, "Results")?.items ?? []
+  return results.map((result) => (result.kind === "object" ? documentOf(answer, result, true) : null))
+}
+
 /** Converts one result of an answer to a document. */
-export function documentOf(answer: string, node: Node): StoredDocument {
+export function documentOf(answer: string, node: Node, showsBelongings = false): StoredDocument {
   const metadata = memberOf(node, "@metadata")
   const textOf = (name: string) => {
     const value = memberOf(metadata, name)
     return value?.kind === "string" ? stringOf(answer, value) : ""
   }
   const own = (node.members ?? []).filter((member) => member.name !== "@metadata")
-  const kept = (metadata?.members ?? []).filter((member) => !NodesOwn.has(member.name))
+  const kept = (metadata?.members ?? []).filter((member) => !NodesOwn.has(member.name) && (showsBelongings || !Belongings.has(member.name)))
+  const attachments = memberOf(metadata, "@attachments")
   let text: string | undefined
   return {
     id: textOf("@id"),
@@ -53,6 +75,8 @@ export function documentOf(answer: string, node: Node): StoredDocument {
       .filter(({ many }) => many > 0)
       .map(({ kind, many }) => `${many} ${kind}${many === 1 ? "" : "s"}`)
       .join(" and "),
+    attachments: attachments ? (JSON.parse(answer.slice(attachments.start, attachments.end)) as ListedAttachment[]) : [],
+    flags: new Set(textOf("@flags").split(", ")),
     // Computed on demand, because a list contains many documents that are never opened.
     get text() {
       text ??= readable(editable(answer, own, kept))
@@ -85,11 +109,17 @@ export function readable(text: string): string {
 function editable(answer: string, own: Member[], kept: Member[]): string {
   const lines = own.map((member) => `  ${answer.slice(member.nameStart, member.nameEnd)}: ${layOut(answer, member.value, "  ")}`)
   if (kept.length > 0) {
-    const metadata = kept.map((member) => `    ${answer.slice(member.nameStart, member.nameEnd)}: ${layOut(answer, member.value, "    ")}`)
+    const metadata = kept.map((member) => `    ${answer.slice(member.nameStart, member.nameEnd)}: ${metadataValue(answer, member)}`)
     lines.push(`  "@metadata": {\n${metadata.join(",\n")}\n  }`)
   }
 
   return lines.length === 0 ? "{}" : `{\n${lines.join(",\n")}\n}`
+}
+
+/** Lays out a value of the metadata; each attachment has one line, so that a comparison shows it as one difference. */
+function metadataValue(answer: string, { name, value }: Member): string {
+  if (name !== "@attachments" || !value.items) return layOut(answer, value, "    ")
+  return `[\n${value.items.map((item) => `      ${answer.slice(item.start, item.end)}`).join(",\n")}\n    ]`
 }
 
 function brief(answer: string, own: Member[]): string {
