@@ -15,6 +15,7 @@ const pages: Record<string, { Page: ComponentType & { prefetch?: () => void }; s
   io: { scope: "metrics", Page: lazy(async () => (await import("./timeline/page")).TimelinePage) },
   documents: { scope: "read", Page: lazy(async () => (await import("./documents/page")).DocumentsPage) },
   document: { scope: "read", Page: lazy(async () => (await import("./documents/document-page")).DocumentPage) },
+  database: { scope: "read", Page: lazy(async () => (await import("./database/page")).DatabasePage) },
   query: { scope: "read", Page: lazy(async () => (await import("./query/page")).QueryPage) },
   indexes: { scope: "read", Page: lazy(async () => (await import("./indexes/page")).IndexesPage) },
   cluster: { scope: "admin", Page: lazy(async () => (await import("./cluster/page")).ClusterPage) },

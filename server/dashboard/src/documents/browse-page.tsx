@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import { Button, ErrorSentence, LinkButton, Panel, useAsked } from "../shell/parts"
+import { Button, ErrorSentence, LinkButton, Menu, Panel, useAsked } from "../shell/parts"
 import { hrefOf, route, takeParameter } from "../shell/route"
 import { may } from "../shell/session"
 import { storage } from "../shell/storage"
@@ -109,6 +109,14 @@ export function BrowsePage({ database, collection }: { database: string; collect
           <Button expanded={open.value === "export"} onClick={() => toggle("export")}>
             Export
           </Button>
+          <Menu
+            label={`More of ${database}`}
+            actions={[
+              { title: "Settings", href: hrefOf("database", database) },
+              { title: "Subscriptions", href: hrefOf("database", database, "subscriptions") },
+              { title: "Deleted documents", href: hrefOf("database", database, "deleted") },
+            ]}
+          />
           {may("write", database) && (
             <LinkButton kind="primary" href={create}>
               New document

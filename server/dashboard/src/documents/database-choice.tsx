@@ -34,7 +34,7 @@ export function NoDatabase({ name }: { name: string }) {
 }
 
 interface DatabaseChoiceProps {
-  page: "documents" | "query" | "indexes"
+  page: "documents" | "query" | "indexes" | "database"
   chosen: string
   databases: Asked<DatabaseList>
 }

@@ -56,6 +56,9 @@ export function DatabasesPanel() {
                       { title: "Indexes", href: hrefOf("indexes", row.Name) },
                       may("write", row.Name) && { title: "Import", href: `${hrefOf("documents", row.Name)}?open=import` },
                       { title: "Export", href: `${hrefOf("documents", row.Name)}?open=export` },
+                      { title: "Settings", href: hrefOf("database", row.Name) },
+                      { title: "Subscriptions", href: hrefOf("database", row.Name, "subscriptions") },
+                      { title: "Deleted documents", href: hrefOf("database", row.Name, "deleted") },
                       may("admin") && {
                         title: "Delete …",
                         danger: true,

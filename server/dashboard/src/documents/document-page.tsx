@@ -78,6 +78,7 @@ function Stored({ database, id }: { database: string; id: string }) {
         <span>It was deleted, or has not been written yet.</span>
         <span class="actions">
           <LinkButton href={hrefOf("documents", database)}>All documents</LinkButton>
+          <LinkButton href={hrefOf("database", database, "deleted")}>Deleted documents</LinkButton>
           {may("write", database) && (
             <LinkButton kind="primary" href={`${hrefOf("document", database)}?id=${encodeURIComponent(id)}`}>
               Write it

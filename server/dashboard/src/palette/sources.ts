@@ -22,7 +22,7 @@ const MostDatabases = 12
 /** The database in the address, or the one that was used last. */
 function currentDatabase(names: readonly string[]): string | undefined {
   const { page, parts } = route.peek()
-  const here = ["documents", "document", "query", "indexes"].includes(page) ? parts[0] : undefined
+  const here = ["documents", "document", "database", "query", "indexes"].includes(page) ? parts[0] : undefined
   const last = storage.getItem(LastDatabaseKey)
   return names.find((name) => name === here) ?? names.find((name) => name === last) ?? names[0]
 }
@@ -64,6 +64,27 @@ function ofDatabase(name: string): Item[] {
     { key: `database ${name}`, kind: "Databases", title: name, detail: "documents", words: "database", href: hrefOf("documents", name) },
     { key: `query ${name}`, kind: "Databases", title: `Query ${name}`, words: "database rql search", href: hrefOf("query", name) },
     { key: `indexes ${name}`, kind: "Databases", title: `Indexes of ${name}`, words: "database", href: hrefOf("indexes", name) },
+    {
+      key: `settings ${name}`,
+      kind: "Databases",
+      title: `Settings of ${name}`,
+      words: "database revisions expiration refresh archival configuration",
+      href: hrefOf("database", name),
+    },
+    {
+      key: `subscriptions ${name}`,
+      kind: "Databases",
+      title: `Subscriptions of ${name}`,
+      words: "database workers",
+      href: hrefOf("database", name, "subscriptions"),
+    },
+    {
+      key: `deleted ${name}`,
+      kind: "Databases",
+      title: `Deleted documents of ${name}`,
+      words: "database bin trash restore revisions undelete",
+      href: hrefOf("database", name, "deleted"),
+    },
   ]
 }
 

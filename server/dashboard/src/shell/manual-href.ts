@@ -21,6 +21,7 @@ export const HelpOfPages: Readonly<Record<string, string>> = {
   io: "/help/explanation/io-timeline.md",
   documents: "/help/how-to/documents-in-the-browser.md",
   document: "/help/how-to/documents-in-the-browser.md",
+  database: "/help/how-to/documents-in-the-browser.md#a-databases-settings",
   query: "/help/reference/rql.md",
   indexes: "/help/how-to/static-indexes.md",
   cluster: "/help/how-to/cluster.md",

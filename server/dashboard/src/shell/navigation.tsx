@@ -21,7 +21,7 @@ interface Place {
 
 const places: Place[] = [
   { page: "", title: "Overview", icon: "overview", scope: "metrics", also: ["node"], first: true },
-  { page: "documents", title: "Documents", icon: "documents", group: "Data", scope: "read", also: ["document"], first: true },
+  { page: "documents", title: "Documents", icon: "documents", group: "Data", scope: "read", also: ["document", "database"], first: true },
   { page: "query", title: "Query", icon: "query", group: "Data", scope: "read" },
   { page: "indexes", title: "Indexes", icon: "indexes", group: "Data", scope: "read" },
   { page: "cluster", title: "Cluster", icon: "cluster", group: "Cluster", scope: "admin", first: true },

@@ -17,6 +17,8 @@ const Names: Readonly<Record<string, string>> = {
   help: "Help",
 }
 
+const DatabaseParts: Readonly<Record<string, string>> = { subscriptions: "Subscriptions", deleted: "Deleted documents" }
+
 /**
  * Returns the title of the browser's tab, the narrowest name first, because tabs cut its end: `Indexes · shop · home`.
  * `nodeName` gives the name of a node by its tag.
@@ -26,6 +28,7 @@ export function titleOf({ page, parts }: Route, place: string, shown: string, no
   const names: Record<string, string[]> = {
     node: [nodeName(first)],
     document: [second, first],
+    database: [DatabaseParts[second] ?? "Settings", first],
     documents: [second, "Documents", first],
     query: ["Query", first],
     indexes: [second, "Indexes", first],
