@@ -8,9 +8,64 @@ namespace Rookery.Platform;
 public static partial class Lz4
 {
     private const string Library = "liblz4.so.1";
+    private const string CompressName = "LZ4_compress_default";
+    private const string DecompressName = "LZ4_decompress_safe";
+
+    private static readonly Lazy<string?> Unusable = new(static () =>
+        SystemLibrary.Has(Library, CompressName, DecompressName)
+            ? WhyWrong(Compress, TryDecompress)
+            : $"{Library} is missing, or another library has its name. A node compresses its data with it: install "
+                + "Debian's package liblz4-1, and start again."
+    );
 
     /// <summary>The largest input of <see cref="Compress"/>: LZ4_MAX_INPUT_SIZE, 2,113,929,216 bytes.</summary>
     public const int LargestInputBytes = 0x7E000000;
+
+    /// <summary>Compresses a block, as <see cref="Compress"/>.</summary>
+    internal delegate int Compressor(ReadOnlySpan<byte> source, Span<byte> destination);
+
+    /// <summary>Decompresses a block, as <see cref="TryDecompress"/>.</summary>
+    internal delegate bool Decompressor(ReadOnlySpan<byte> source, Span<byte> destination);
+
+    /// <summary>
+    /// Checks, once in each process, that the library is installed and works. Call it before data is opened: without
+    /// the library, the first write that can be compressed would end the process, and with one that compresses wrongly
+    /// acknowledged writes could not be read.
+    /// </summary>
+    /// <exception cref="SystemLibraryException">It is not installed, or does not work.</exception>
+    public static void Require()
+    {
+        if (Unusable.Value is { } reason)
+        {
+            throw new SystemLibraryException(reason);
+        }
+    }
+
+    /// <summary>
+    /// Returns why functions do not compress and decompress LZ4 blocks, in sentences; null if they do.
+    /// </summary>
+    internal static string? WhyWrong(Compressor compress, Decompressor decompress)
+    {
+        // Eight literals, a match of 40 bytes that begins 8 bytes earlier, and five literals.
+        ReadOnlySpan<byte> block = [0x8F, .. "rookery "u8, 8, 0, 0x15, 0x50, .. "nest!"u8];
+        ReadOnlySpan<byte> text = "rookery rookery rookery rookery rookery rookery nest!"u8;
+        byte[] compressed = new byte[text.Length];
+        int length = compress(text, compressed);
+        return
+            length > 0
+            && length < text.Length
+            && IsDecompressed(block, text, decompress)
+            && IsDecompressed(compressed.AsSpan(0, length), text, decompress)
+            ? null
+            : $"{Library} does not compress as LZ4 does, so the data that a node writes with it could not be read. "
+                + "Install Debian's package liblz4-1 again, and start again.";
+    }
+
+    private static bool IsDecompressed(ReadOnlySpan<byte> block, ReadOnlySpan<byte> expected, Decompressor decompress)
+    {
+        byte[] text = new byte[expected.Length];
+        return decompress(block, text) && expected.SequenceEqual(text);
+    }
 
     /// <summary>Compresses <paramref name="source"/> to the beginning of <paramref name="destination"/>.</summary>
     /// <returns>
@@ -54,7 +109,7 @@ public static partial class Lz4
         }
     }
 
-    [LibraryImport(Library, EntryPoint = "LZ4_compress_default")]
+    [LibraryImport(Library, EntryPoint = CompressName)]
     private static unsafe partial int CompressDefault(
         byte* source,
         byte* destination,
@@ -62,7 +117,7 @@ public static partial class Lz4
         int destinationBytes
     );
 
-    [LibraryImport(Library, EntryPoint = "LZ4_decompress_safe")]
+    [LibraryImport(Library, EntryPoint = DecompressName)]
     private static unsafe partial int DecompressSafe(
         byte* source,
         byte* destination,

@@ -69,13 +69,19 @@ public sealed class StorageEngine : IDisposable
     /// valid.</exception>
     /// <exception cref="DiskException">A disk operation failed, or another process has locked the
     /// directory.</exception>
+    /// <exception cref="SystemLibraryException">The library that compresses blocks is missing or does not work. Nothing
+    /// was read or written.</exception>
     public static StorageEngine Open(
         IDisk disk,
         StorageOptions options,
         MemoryBudget budget,
         IIoRecorder io,
         TimeProvider time
-    ) => new(disk, options, budget, io, time);
+    )
+    {
+        Lz4.Require();
+        return new(disk, options, budget, io, time);
+    }
 
     /// <summary>
     /// Deletes the runs that the manifest did not name at opening; a crash leaves such runs. Call it once the journal

@@ -56,6 +56,44 @@ public sealed class Lz4Tests
         }
     }
 
+    [Fact]
+    public void A_library_that_compresses_or_decompresses_wrongly_is_refused()
+    {
+        Lz4.Require();
+        Assert.Null(Lz4.WhyWrong(Lz4.Compress, Lz4.TryDecompress));
+
+        // One that copies can read what it wrote, but neither compresses nor reads what LZ4 wrote.
+        Assert.NotNull(Lz4.WhyWrong(Copy, TryCopy));
+        Assert.NotNull(Lz4.WhyWrong(Copy, Lz4.TryDecompress));
+        Assert.NotNull(Lz4.WhyWrong(Lz4.Compress, TryCopy));
+        Assert.NotNull(Lz4.WhyWrong(static (_, _) => 0, Lz4.TryDecompress));
+        Assert.NotNull(Lz4.WhyWrong(static (_, _) => 20, Lz4.TryDecompress));
+        Assert.NotNull(Lz4.WhyWrong(static (_, _) => -1, Lz4.TryDecompress));
+        Assert.NotNull(Lz4.WhyWrong(static (_, _) => int.MaxValue, Lz4.TryDecompress));
+        Assert.NotNull(Lz4.WhyWrong(Lz4.Compress, static (_, _) => true));
+        Assert.NotNull(Lz4.WhyWrong(Lz4.Compress, static (_, _) => false));
+
+        static int Copy(ReadOnlySpan<byte> source, Span<byte> destination)
+        {
+            source.CopyTo(destination);
+            return source.Length;
+        }
+
+        static bool TryCopy(ReadOnlySpan<byte> source, Span<byte> destination)
+        {
+            source.CopyTo(destination);
+            return true;
+        }
+    }
+
+    [Fact]
+    public void A_library_counts_as_installed_only_with_all_its_functions()
+    {
+        Assert.True(SystemLibrary.Has("liblz4.so.1", "LZ4_compress_default", "LZ4_decompress_safe"));
+        Assert.False(SystemLibrary.Has("liblz4.so.1", "LZ4_compress_default", "ZSTD_createDStream"));
+        Assert.False(SystemLibrary.Has("libnothing.so.1"));
+    }
+
     /// <summary>Returns the room that any input of this size fits into: LZ4_COMPRESSBOUND.</summary>
     private static int RoomFor(int inputBytes) => inputBytes + (inputBytes / 255) + 16;
 }

@@ -21,9 +21,12 @@ public sealed class BackupWriter : IDisposable
 
     /// <summary>Begins a backup in a directory, and creates the directory if it is missing.</summary>
     /// <exception cref="DirectoryNotEmptyException">The directory is not empty. Nothing was written.</exception>
+    /// <exception cref="SystemLibraryException">The library with which <see cref="Complete"/> reads the backup is
+    /// missing or does not work. Nothing was written.</exception>
     /// <exception cref="DiskException">The directory cannot be created.</exception>
     public BackupWriter(IDisk disk, string directory)
     {
+        Lz4.Require();
         _disk = disk;
         Directory = directory;
         if (!DurableFiles.IsEmpty(disk, directory))

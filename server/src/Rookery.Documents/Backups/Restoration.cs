@@ -66,6 +66,8 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     /// <c>journal</c>. Nothing was written.</exception>
     /// <exception cref="BackupException">The backup is incomplete or damaged, or does not contain the
     /// database.</exception>
+    /// <exception cref="SystemLibraryException">The library that compresses is missing or does not work. Nothing was
+    /// written.</exception>
     /// <exception cref="IOException">A disk operation failed. No node opens the unfinished data
     /// directory.</exception>
     public IReadOnlyList<(string Name, long Documents)> Run(string from, string? onlyDatabase)
@@ -108,6 +110,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         }
 
         RefuseIfNewer(backup);
+        Lz4.Require();
         if (DataDirectory.WhyJournalIsMisplaced(disk, Target, options.JournalDirectory) is { } misplaced)
         {
             throw new DataFormatException(misplaced) { IsConfigurationFault = true };

@@ -11,6 +11,10 @@ namespace Rookery.Transfer;
 internal sealed partial class ZstdStream : ReadOnlyStream
 {
     private const string Library = "libzstd.so.1";
+    private const string CreateName = "ZSTD_createDStream";
+    private const string FreeName = "ZSTD_freeDStream";
+    private const string DecompressName = "ZSTD_decompressStream";
+    private const string IsErrorName = "ZSTD_isError";
     private const int PackedBytes = 128 << 10;
 
     private readonly Stream _packed;
@@ -25,11 +29,7 @@ internal sealed partial class ZstdStream : ReadOnlyStream
     public ZstdStream(Stream packed)
     {
         _packed = packed;
-        try
-        {
-            _context = Create();
-        }
-        catch (DllNotFoundException)
+        if (!SystemLibrary.Has(Library, CreateName, FreeName, DecompressName, IsErrorName))
         {
             throw new Access.AdminException(
                 $"The input is compressed with Zstandard, and {Library} is not installed. Install libzstd1, "
@@ -37,6 +37,8 @@ internal sealed partial class ZstdStream : ReadOnlyStream
                 ExitCode.Failure
             );
         }
+
+        _context = Create();
     }
 
     public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
@@ -100,16 +102,16 @@ internal sealed partial class ZstdStream : ReadOnlyStream
         base.Dispose(disposing);
     }
 
-    [LibraryImport(Library, EntryPoint = "ZSTD_createDStream")]
+    [LibraryImport(Library, EntryPoint = CreateName)]
     private static partial nint Create();
 
-    [LibraryImport(Library, EntryPoint = "ZSTD_freeDStream")]
+    [LibraryImport(Library, EntryPoint = FreeName)]
     private static partial nuint Free(nint context);
 
-    [LibraryImport(Library, EntryPoint = "ZSTD_decompressStream")]
+    [LibraryImport(Library, EntryPoint = DecompressName)]
     private static partial nuint Decompress(nint context, ref Piece output, ref Piece input);
 
-    [LibraryImport(Library, EntryPoint = "ZSTD_isError")]
+    [LibraryImport(Library, EntryPoint = IsErrorName)]
     private static partial uint IsError(nuint result);
 
     /// <summary>ZSTD_inBuffer and ZSTD_outBuffer.</summary>
