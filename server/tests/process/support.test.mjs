@@ -60,6 +60,22 @@ async function serveWithSecrets(t) {
   return { at, node, hook }
 }
 
+test("Messages to a webhook on this machine, with its token, go to no proxy of the environment", async t => {
+  const directory = temporaryDirectory(t)
+  const hook = await webhookServer(t)
+  const proxy = await webhookServer(t)
+  writeFileSync(join(directory, "token"), `${webhookToken}\n`, { mode: 0o600 })
+  for (const host of ["127.0.0.1", "localhost"]) {
+    const url = hook.url.replace("127.0.0.1", host)
+    writeFileSync(join(directory, "config.json"), JSON.stringify({ webhook: { url: `${url}/${hookPath}`, tokenFile: join(directory, "token") } }))
+    const environment = { http_proxy: proxy.url, https_proxy: proxy.url, all_proxy: proxy.url, no_proxy: "" }
+    const node = await NodeProcess.serveDuring(t, { data: join(directory, host), options: ["--config", join(directory, "config.json")], environment })
+    await node.expect(200, "POST", "/admin/alerts/test")
+    assert.deepEqual(proxy.received, [], host)
+    assert.equal(hook.received.shift().authorization, `Bearer ${webhookToken}`)
+  }
+})
+
 test("promtool accepts the metrics of a node that has served requests", needing("promtool"), async t => {
   const node = await NodeProcess.serveDuring(t, { data: temporaryDirectory(t) })
   await node.createDatabase("shop")

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Http.Headers;
+using System.Net.Sockets;
 using System.Threading.Channels;
 using Microsoft.Extensions.Logging;
 using Rookery.Platform;
@@ -60,18 +61,7 @@ public sealed class AlertSender : IAsyncDisposable
             dropped => GiveUp(dropped, $"{MaxWaiting} newer ones wait")
         );
 
-        // Redirects are not followed, because they could send the token elsewhere.
-        _client = new HttpClient(
-            new SocketsHttpHandler
-            {
-                UseCookies = false,
-                AllowAutoRedirect = false,
-                ConnectTimeout = SendTimeout,
-            }
-        )
-        {
-            Timeout = Timeout.InfiniteTimeSpan,
-        };
+        _client = new HttpClient(HandlerFor(webhook.Url)) { Timeout = Timeout.InfiniteTimeSpan };
         _client.DefaultRequestHeaders.UserAgent.Add(
             new ProductInfoHeaderValue("Rookery", ProductVersion.Text.Split('+')[0])
         );
@@ -150,6 +140,51 @@ public sealed class AlertSender : IAsyncDisposable
         await _sending;
         _client.Dispose();
         _stopping.Dispose();
+    }
+
+    // Redirects are not followed, because they could send the token elsewhere. Plain HTTP carries the token only to
+    // this machine. So for a webhook here, a proxy of the environment and what else a resolver makes of `localhost` are
+    // no way to it.
+    private static SocketsHttpHandler HandlerFor(Uri webhook)
+    {
+        var handler = new SocketsHttpHandler
+        {
+            UseCookies = false,
+            AllowAutoRedirect = false,
+            ConnectTimeout = SendTimeout,
+        };
+        if (webhook.IsLoopback)
+        {
+            handler.UseProxy = false;
+            handler.ConnectCallback = ConnectHereAsync;
+        }
+
+        return handler;
+    }
+
+    private static async ValueTask<Stream> ConnectHereAsync(
+        SocketsHttpConnectionContext context,
+        CancellationToken cancellationToken
+    )
+    {
+        var addresses = await Dns.GetHostAddressesAsync(context.DnsEndPoint.Host, cancellationToken);
+        IPAddress[] own = [.. addresses.Where(IPAddress.IsLoopback)];
+        if (own.Length == 0)
+        {
+            throw new SocketException((int)SocketError.HostNotFound);
+        }
+
+        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        try
+        {
+            await socket.ConnectAsync(own, context.DnsEndPoint.Port, cancellationToken);
+            return new NetworkStream(socket, ownsSocket: true);
+        }
+        catch
+        {
+            socket.Dispose();
+            throw;
+        }
     }
 
     private void QueueChangesSafely()
