@@ -12,15 +12,15 @@ internal readonly ref struct DecimalNumber
 
     private readonly bool _isNegative;
     private readonly ReadOnlySpan<byte> _digits; // with the decimal point, if it is between digits; empty for 0
-    private readonly long _point; // the exponent as in the summary, if the text has none
+    private readonly long _point; // the exponent of the summary, without the exponent in the text
     private readonly bool _isExponentNegative;
     private readonly ReadOnlySpan<byte> _exponent; // of the text: digits without leading zeros; empty for 0
 
     private DecimalNumber(ReadOnlySpan<byte> text)
     {
         _isNegative = text[0] == (byte)'-';
-        int end = text.IndexOfAny((byte)'e', (byte)'E');
-        var mantissa = text[(_isNegative ? 1 : 0)..(end < 0 ? text.Length : end)];
+        int exponentSign = text.IndexOfAny((byte)'e', (byte)'E');
+        var mantissa = text[(_isNegative ? 1 : 0)..(exponentSign < 0 ? text.Length : exponentSign)];
         int first = mantissa.IndexOfAnyInRange((byte)'1', (byte)'9');
         if (first < 0)
         {
@@ -32,9 +32,9 @@ internal readonly ref struct DecimalNumber
         int point = mantissa.IndexOf((byte)'.');
         int wholeDigits = point < 0 ? mantissa.Length : point;
         _point = first < wholeDigits ? wholeDigits - first : wholeDigits + 1 - first;
-        if (end >= 0)
+        if (exponentSign >= 0)
         {
-            var exponent = text[(end + 1)..];
+            var exponent = text[(exponentSign + 1)..];
             _isExponentNegative = exponent[0] == (byte)'-';
             _exponent = exponent.TrimStart("+-"u8).TrimStart((byte)'0');
         }

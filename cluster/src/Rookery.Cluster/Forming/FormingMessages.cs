@@ -63,7 +63,8 @@ internal sealed record FormingAnswer
     public required FormingStep Step { get; init; }
 
     /// <summary>
-    /// Random id of the candidacy: of the answerer's own, or of the one to which it has vowed; null for none.
+    /// Random id of a candidacy: the answerer's own, or the candidacy that the answerer has vowed to join; null for
+    /// none.
     /// </summary>
     public string? Candidacy { get; init; }
 

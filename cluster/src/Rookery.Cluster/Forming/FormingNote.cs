@@ -17,7 +17,7 @@ internal sealed record FormingNote(FormingStep Step)
     public static readonly FormingNote Open = new(FormingStep.Open);
 
     /// <summary>
-    /// Random id of the candidacy: of the node's own, or of the one to which it has vowed; null for none.
+    /// Random id of a candidacy: this node's own, or the candidacy that this node has vowed to join; null for none.
     /// </summary>
     public string? Candidacy { get; init; }
 

@@ -61,7 +61,7 @@ internal sealed class JsonElements(ByteSource bytes)
     }
 
     /// <summary>Takes an expected byte.</summary>
-    /// <exception cref="BadInputException">The next byte is another byte.</exception>
+    /// <exception cref="BadInputException">The next byte differs.</exception>
     public void Take(char expected)
     {
         if (Peek() != expected)
