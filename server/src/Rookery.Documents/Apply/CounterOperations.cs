@@ -210,6 +210,12 @@ internal sealed class CounterOperations : IDisposable
 
         CounterValue.Write(_row, value);
         context.Batch.Put(row, context.Etag, _row);
+        Span<byte> byEtag = stackalloc byte[Key.MaxBytes];
+        context.Batch.Put(
+            Key.WriteNumber(byEtag, context.Database.Number, Table.CountersByEtag, context.Etag),
+            context.Etag,
+            Key.TextOf(row)
+        );
         AddChange(
             context,
             isNew ? DocumentChangeKind.CounterPut : DocumentChangeKind.CounterIncrement,

@@ -6,21 +6,31 @@ namespace Rookery.Documents.Apply;
 
 /// <summary>
 /// Lets merges drop rows that readers skip: rows in the tables by etag and by collection whose document was deleted or
-/// has another etag, counters whose document was deleted, and rows in the table of revisions by etag whose revision was
-/// removed.
+/// has another etag, counters whose document was deleted, and rows by etag of counters that changed again and of
+/// revisions that were removed.
 /// </summary>
 internal sealed class StaleRowFilter : IMergeFilter
 {
     /// <inheritdoc/>
     public bool Concerns(byte table) =>
-        table is Table.ByEtag or Table.ByCollection or Table.DocumentCounters or Table.RevisionsByEtag;
+        table
+            is Table.ByEtag
+                or Table.ByCollection
+                or Table.DocumentCounters
+                or Table.CountersByEtag
+                or Table.RevisionsByEtag;
 
     /// <inheritdoc/>
     public bool IsStale(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> value, in Snapshot snapshot)
     {
         if (Key.TableOf(key) == Table.DocumentCounters)
         {
-            return sequence <= snapshot.Sequence && !HasOwner(key, sequence, snapshot);
+            return sequence <= snapshot.Sequence && !HasOwner(Key.DatabaseOf(key), Key.TextOf(key), sequence, snapshot);
+        }
+
+        if (Key.TableOf(key) == Table.CountersByEtag)
+        {
+            return sequence <= snapshot.Sequence && !IsOfCounter(Key.DatabaseOf(key), value, sequence, snapshot);
         }
 
         if (Key.TableOf(key) == Table.RevisionsByEtag)
@@ -53,13 +63,26 @@ internal sealed class StaleRowFilter : IMergeFilter
         return true;
     }
 
+    private static bool IsOfCounter(uint database, ReadOnlySpan<byte> counter, long sequence, in Snapshot snapshot)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxCounterBytes];
+        if (!snapshot.TryGet(Key.WriteText(key, database, Table.DocumentCounters, counter), out var row))
+        {
+            return false;
+        }
+
+        using (row)
+        {
+            return row.Sequence == sequence && HasOwner(database, counter, sequence, snapshot);
+        }
+    }
+
     // An older row of the same counter, which a merge may then uncover, has no owner either.
-    private static bool HasOwner(ReadOnlySpan<byte> key, long sequence, in Snapshot snapshot)
+    private static bool HasOwner(uint database, ReadOnlySpan<byte> counter, long sequence, in Snapshot snapshot)
     {
         Span<byte> document = stackalloc byte[Key.MaxBytes];
-        var id = Key.TextOf(key);
-        id = id[..id.IndexOf((byte)0)];
-        if (!snapshot.TryGet(Key.WriteText(document, Key.DatabaseOf(key), Table.Documents, id), out var row))
+        var id = counter[..counter.IndexOf((byte)0)];
+        if (!snapshot.TryGet(Key.WriteText(document, database, Table.Documents, id), out var row))
         {
             return false;
         }

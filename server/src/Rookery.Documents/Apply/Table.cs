@@ -118,6 +118,12 @@ internal static class Table
     /// <summary>Time of <c>@archive-at</c> in ticks, etag → lower-cased id, as in <see cref="Refreshes"/>.</summary>
     public const byte Archivals = 27;
 
+    /// <summary>
+    /// Etag of a change of a counter's value → the key of the counter in <see cref="DocumentCounters"/> without its
+    /// prefix. A row is stale if the counter has another etag, or no document. Indexes over counters read it.
+    /// </summary>
+    public const byte CountersByEtag = 28;
+
     private const byte DocumentGroup = 1;
     private const byte WalkedGroup = 2;
     private const byte MetaGroup = 3;
@@ -155,5 +161,6 @@ internal static class Table
         new(Subscriptions, "subscriptions", MetaGroup),
         new(Refreshes, "refreshes of documents", WalkedGroup, IsWalkedOnly: true),
         new(Archivals, "archivals of documents", WalkedGroup, IsWalkedOnly: true),
+        new(CountersByEtag, "counters by etag", WalkedGroup, IsWalkedOnly: true),
     ];
 }

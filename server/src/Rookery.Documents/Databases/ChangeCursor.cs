@@ -6,21 +6,25 @@ using Rookery.Storage;
 namespace Rookery.Documents.Databases;
 
 /// <summary>
-/// Iterates over the changes in one reader's snapshot in etag order: each document in its newest state, and tombstones.
-/// The reader must stay open. One thread at a time.
+/// Iterates over the changes in one reader's snapshot in etag order: each document in its newest state, tombstones and,
+/// on request, documents whose counters changed later. The reader must stay open. One thread at a time.
 /// </summary>
 public sealed class ChangeCursor : IDisposable
 {
     private readonly DatabaseReader _reader;
+    private readonly bool _withCounters;
     private RowCursor? _documents;
     private RowCursor? _tombstones;
+    private RowCursor? _counters;
     private Document _document;
     private bool _hasDocument; // whether the cursor of documents is at a row that was not returned yet
     private bool _hasTombstone; // whether the cursor of tombstones is at a row that was not returned yet
 
-    internal ChangeCursor(in DatabaseReader reader, long afterEtag)
+    private bool _hasCounter; // whether the cursor of counters is at a row that was not returned yet
+
+    internal ChangeCursor(in DatabaseReader reader, long afterEtag, bool withCounters)
     {
-        _reader = reader;
+        (_reader, _withCounters) = (reader, withCounters);
         Etag = Math.Max(afterEtag, 0);
     }
 
@@ -38,8 +42,17 @@ public sealed class ChangeCursor : IDisposable
     /// </summary>
     public bool IsTombstone { get; private set; }
 
+    /// <summary>
+    /// Whether the current change is one of a counter's value: <see cref="View"/> is the unchanged document of the
+    /// counter. A document is returned once for each of its counters that changed.
+    /// </summary>
+    public bool IsCounter { get; private set; }
+
     /// <summary>The current document, valid until the next move.</summary>
     public DocumentView View => _document.View;
+
+    /// <summary>The etag of the current document; before <see cref="Etag"/> if <see cref="IsCounter"/>.</summary>
+    public long DocumentEtag => _document.Etag;
 
     /// <summary>The current deletion.</summary>
     public Tombstone Tombstone { get; private set; }
@@ -60,6 +73,20 @@ public sealed class ChangeCursor : IDisposable
         while (true)
         {
             ReleaseDocument();
+            IsCounter = IsTombstone = false;
+            if (_hasCounter && IsCounterNext())
+            {
+                Etag = Key.NumberOf(_counters!.Key);
+                IsCounter = _reader.TryGetDocumentOfCounter(_counters.Value, Etag, out _document);
+                _hasCounter = _counters.MoveNext();
+                if (IsCounter)
+                {
+                    return true;
+                }
+
+                continue;
+            }
+
             bool isTombstoneNext =
                 _hasTombstone && (!_hasDocument || Key.NumberOf(_tombstones!.Key) <= Key.NumberOf(_documents!.Key));
             if (isTombstoneNext)
@@ -81,7 +108,6 @@ public sealed class ChangeCursor : IDisposable
             _hasDocument = _documents.MoveNext();
             if (isCurrent)
             {
-                IsTombstone = false;
                 return true;
             }
         }
@@ -93,6 +119,14 @@ public sealed class ChangeCursor : IDisposable
         ReleaseDocument();
         _documents?.Dispose();
         _tombstones?.Dispose();
+        _counters?.Dispose();
+    }
+
+    private bool IsCounterNext()
+    {
+        long etag = Key.NumberOf(_counters!.Key);
+        return (!_hasDocument || etag < Key.NumberOf(_documents!.Key))
+            && (!_hasTombstone || etag < Key.NumberOf(_tombstones!.Key));
     }
 
     private void Open()
@@ -108,9 +142,18 @@ public sealed class ChangeCursor : IDisposable
             Key.WritePrefix(to, _reader.Database.Number, Table.Tombstones + 1)
         );
 
-        // The first move may throw because of damage. Both cursors are assigned before it, so Dispose closes them.
+        if (_withCounters)
+        {
+            _counters = _reader.Snapshot.Seek(
+                Key.WriteNumber(from, _reader.Database.Number, Table.CountersByEtag, Etag + 1),
+                Key.WritePrefix(to, _reader.Database.Number, Table.CountersByEtag + 1)
+            );
+        }
+
+        // The first move may throw because of damage. All cursors are assigned before it, so Dispose closes them.
         _hasDocument = _documents.MoveNext();
         _hasTombstone = _tombstones.MoveNext();
+        _hasCounter = _counters?.MoveNext() == true;
     }
 
     private void ReleaseDocument()

@@ -137,7 +137,9 @@ public readonly struct DatabaseReader : IDisposable
     /// Deletions at or below <see cref="DatabaseStatistics.TombstoneHorizon"/> are missing: a reader that continues
     /// from there must start over.
     /// </remarks>
-    public ChangeCursor SeekChanges(long afterEtag) => new(this, afterEtag);
+    /// <param name="afterEtag">The etag after which to begin.</param>
+    /// <param name="withCounters">Whether to return documents whose counters changed later than they, too.</param>
+    public ChangeCursor SeekChanges(long afterEtag, bool withCounters = false) => new(this, afterEtag, withCounters);
 
     /// <summary>Reads the counters of the database.</summary>
     public DatabaseStatistics ReadStatistics()
