@@ -245,7 +245,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
             : LinqStatics.ToCall(type.Text, member.Text, arguments, type.Position);
     }
 
-    private InvokeExpression ParseFunction(Token name)
+    private Expression ParseFunction(Token name)
     {
         parser.Types.SkipTypeArguments();
         return LinqStatics.ToFunction(name, parser.Expressions.ParseArguments());

@@ -253,7 +253,7 @@ internal static class LinqStatics
 
     /// <summary>Translates a call of a RavenDB index function, such as <c>LoadDocument</c>.</summary>
     /// <exception cref="ScriptException">The function is not supported with these arguments.</exception>
-    public static InvokeExpression ToFunction(Token name, List<Expression> arguments) =>
+    public static Expression ToFunction(Token name, List<Expression> arguments) =>
         (name.Text, arguments.Count) switch
         {
             // The arguments are the document's id and the name of the collection.
@@ -264,7 +264,8 @@ internal static class LinqStatics
             ),
             ("MetadataFor", 1) => new InvokeExpression(ScriptFunction.Metadata, arguments, name.Position),
             ("Id", 1) => new InvokeExpression(ScriptFunction.Id, arguments, name.Position),
-            _ => throw TokenCursor.NotSupported($"the function '{name.Text}'", name.Position),
+            _ => MetadataLists.TryTranslate(name.Text, arguments, name.Position)
+                ?? throw TokenCursor.NotSupported($"the function '{name.Text}'", name.Position),
         };
 
     /// <summary>Returns a number of arguments in words: <c>one argument</c> or <c>3 arguments</c>.</summary>

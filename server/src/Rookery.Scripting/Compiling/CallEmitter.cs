@@ -69,6 +69,13 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
 
             EmitInvoke(entry.Function, arguments, position);
         }
+        else if (
+            context.Use == ScriptUse.Indexing
+            && MetadataLists.TryTranslate(name, arguments, position) is { } translated
+        )
+        {
+            script.Emit(translated);
+        }
         else
         {
             throw TokenCursor.NotSupported($"the function '{name}'", position);
