@@ -185,6 +185,29 @@ public sealed class IndexedNode : IDisposable
         );
     }
 
+    /// <summary>Changes counters of a document in one request; its operations may be "Increment" and "Delete".</summary>
+    public void Count(string id, params (string Type, string Name, long Delta)[] operations)
+    {
+        string list = string.Join(
+            ',',
+            operations.Select(static operation =>
+                $$"""{"Type":"{{operation.Type}}","CounterName":"{{operation.Name}}","Delta":{{operation.Delta}}}"""
+            )
+        );
+        bool isParsed = CounterBatchParser.TryParse(
+            Encoding.UTF8.GetBytes($$"""{"Documents":[{"DocumentId":"{{id}}","Operations":[{{list}}]}]}"""),
+            Database().Number,
+            key: default,
+            maxBatchBytes: 1 << 20,
+            FormatLevel.Newest,
+            out var batch,
+            out _,
+            out var error
+        );
+        Assert.True(isParsed, error.ToString());
+        Run(batch.Command);
+    }
+
     /// <summary>Stores and deletes documents in one transaction.</summary>
     /// <param name="changes">The id of each document, its members (null to delete it) and its collection.</param>
     public void Transact(params (string Id, string? Members, string Collection)[] changes)

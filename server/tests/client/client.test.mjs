@@ -12,6 +12,7 @@ import { counters } from "./suites/counters.mjs"
 import { databases } from "./suites/databases.mjs"
 import { fullText } from "./suites/full-text.mjs"
 import { ids } from "./suites/ids.mjs"
+import { indexSources } from "./suites/index-sources.mjs"
 import { indexes } from "./suites/indexes.mjs"
 import { patches } from "./suites/patches.mjs"
 import { projections } from "./suites/projections.mjs"
@@ -30,7 +31,7 @@ after(async () => { await node?.stop() })
 
 for (const client of clients) {
   describe(`ravendb ${client.version}`, () => {
-    for (const suite of [sessions, attachments, compareExchange, configurations, counters, revisions, ids, patches, queries, queryBuilder, fullText, indexes, staticIndexes, projections, byQuery, streams, bulkInsert, changes, subscriptions, databases, unsupported]) {
+    for (const suite of [sessions, attachments, compareExchange, configurations, counters, revisions, ids, patches, queries, queryBuilder, fullText, indexes, indexSources, staticIndexes, projections, byQuery, streams, bulkInsert, changes, subscriptions, databases, unsupported]) {
       suite(client, () => node.url)
     }
   })

@@ -1,19 +1,35 @@
+using Rookery.Documents.Stored;
+using Rookery.Indexing.Mapping;
 using Rookery.Scripting.Compiling;
 using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>A compiled map.</summary>
-/// <param name="Collection">The collection whose documents the map indexes; null for all.</param>
-/// <param name="Program">The script. For a document, it returns an object, an array of objects, or nothing.</param>
+/// <param name="Source">The documents or counters that the map indexes.</param>
+/// <param name="Program">The script. For a document or counter, it returns an object, an array of objects, or
+/// nothing.</param>
 /// <param name="Fields">The member names of these objects.</param>
-public sealed record CompiledMap(string? Collection, ScriptProgram Program, IReadOnlyList<string> Fields)
+public sealed record CompiledMap(MapSource Source, ScriptProgram Program, IReadOnlyList<string> Fields)
 {
+    /// <summary>The collection whose documents the map indexes; null for all.</summary>
+    public string? Collection => Source.Collection;
+
+    private readonly byte[]? _lowerCounter = Source.Counter is { } counter ? LowerNames.Counter(counter) : null;
+
     /// <summary>
     /// The same function in a form that runs without the script interpreter; null if the function needs the
     /// interpreter.
     /// </summary>
     internal PlainRow? Plain { get; init; }
+
+    /// <summary>Returns whether the map indexes a counter.</summary>
+    /// <param name="names">The names of the document's counters, at the counter.</param>
+    internal bool Concerns(scoped in CounterNames names)
+    {
+        Span<byte> room = stackalloc byte[LowerNames.RoomBytes];
+        return _lowerCounter is null || LowerNames.Counter(names, room).SequenceEqual(_lowerCounter);
+    }
 
     /// <summary>Finds members that the script adds to its rows; null if it cannot add any.</summary>
     internal AddedMembers? Added { get; init; }
@@ -71,35 +87,42 @@ internal static class IndexScript
             );
         }
 
-        var (collection, source) = word switch
+        bool isJavaScript = word is "map" or "function" || (word is "counters" && IsCallOfMap(text, at));
+        var (input, source) = word switch
         {
-            "from" or "docs" => new LinqParser(text).Queries.ParseMap(),
-            "map" or "function" => ParseJavaScriptMap(text),
+            _ when isJavaScript => ParseJavaScriptMap(text),
+            "from" or "docs" or "counters" => new LinqParser(text).Queries.ParseMap(),
             "archivedMap" => throw TokenCursor.NotSupported("'archivedMap'", at),
             "const" or "let" or "var" => throw TokenCursor.NotSupported($"'{word}' before the map", at),
-            "timeseries" or "counters" => throw TokenCursor.NotSupported("indexes of time series and counters", at),
+            "timeseries" => throw TokenCursor.NotSupported("indexes of time series", at),
             _ => throw new ScriptException(
                 ScriptFault.Syntax,
-                "A map begins with \"map('Collection', \", with 'from' or with 'docs'",
+                "A map begins with \"map('Collection', \", with 'from', with 'docs' or with 'counters'",
                 at
             ),
         };
-        if (collection is "")
+        if (input.Collection is "" || input.Counter is "")
         {
             throw new ScriptException(
                 ScriptFault.Syntax,
-                "The map names a collection without a name, which no document has. For all documents, write "
-                    + $"'{AllDocuments}'",
+                input.Counter is ""
+                    ? "The map names a counter without a name, which no document has. Leave it out for all counters"
+                    : "The map names a collection without a name, which no document has. For all documents, write "
+                        + $"'{AllDocuments}'",
                 at
             );
         }
 
         var fields = ResultFields.Of(source.Statements);
         return fields.Count > 0
-            ? new CompiledMap(collection is AllDocuments ? null : collection, Compile(source, fields), fields)
+            ? new CompiledMap(
+                input.Collection is AllDocuments ? input with { Collection = null } : input,
+                Compile(source, fields),
+                fields
+            )
             {
                 Plain = PlainScript.ToRow(source),
-                Added = word is "map" or "function" ? AddedMembers.Of(text, fields) : null,
+                Added = isJavaScript ? AddedMembers.Of(text, fields) : null,
             }
             : throw new ScriptException(ScriptFault.Syntax, "The map returns no object with a member", at);
     }
@@ -147,23 +170,41 @@ internal static class IndexScript
             fields
         );
 
-    private static (string? Collection, ScriptSource Source) ParseJavaScriptMap(string text)
+    // In C#, a collection of counters may have the name 'map', but is not called.
+    private static bool IsCallOfMap(string text, int at) =>
+        text[(at + "counters".Length)..].Split('(', 2)[0].Split('.', StringSplitOptions.TrimEntries) is ["", "map"];
+
+    private static (MapSource Input, ScriptSource Source) ParseJavaScriptMap(string text)
     {
         var (functions, whole) = ParseJavaScript(text);
-        return
-            whole
-                is CallExpression
-                {
-                    Callee: NameExpression { Name: "map" },
-                    Arguments: [TextLiteral collection, LambdaExpression function]
-                }
-            ? (collection.Text, ToSource(function, functions))
-            : throw new ScriptException(
+        return whole switch
+        {
+            CallExpression
+            {
+                Callee: NameExpression { Name: "map" },
+                Arguments: [TextLiteral collection, LambdaExpression function]
+            } => (new MapSource(collection.Text), ToSource(function, functions)),
+            CallExpression
+            {
+                Callee: MemberExpression { Name: "map", Target: NameExpression { Name: "counters" } },
+                Arguments: { Count: >= 1 and <= 3 } arguments
+            }
+                when arguments[^1] is LambdaExpression function
+                    && arguments.SkipLast(1).All(static name => name is TextLiteral) => (
+                new MapSource(
+                    (arguments[0] as TextLiteral)?.Text,
+                    IsOfCounters: true,
+                    arguments.Count == 3 ? ((TextLiteral)arguments[1]).Text : null
+                ),
+                ToSource(function, functions)
+            ),
+            _ => throw new ScriptException(
                 ScriptFault.NotSupported,
-                "A map is written \"map('Collection', document => ({ … }))\", with nothing but declared functions "
-                    + "before it and nothing after it",
+                "A map is written \"map('Collection', document => ({ … }))\" or \"counters.map('Collection', 'Name', "
+                    + "counter => ({ … }))\", with nothing but declared functions before it and nothing after it",
                 whole.Position
-            );
+            ),
+        };
     }
 
     private static (ScriptSource Key, ScriptSource Row) ParseJavaScriptReduce(string text)

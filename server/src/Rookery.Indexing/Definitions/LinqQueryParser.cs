@@ -18,15 +18,15 @@ internal sealed class LinqQueryParser(LinqParser parser)
     };
 
     /// <summary>Parses a map.</summary>
-    public (string? Collection, ScriptSource Source) ParseMap()
+    public (MapSource Input, ScriptSource Source) ParseMap()
     {
-        string? collection;
+        MapSource input;
         var steps = new PipelineBuilder();
         if (parser.Cursor.TryTakeWord("from"))
         {
             string parameter = ExpectVariable();
             parser.Cursor.ExpectWord("in");
-            collection = ParseCollection();
+            input = ParseInput();
             steps.Begin(parameter);
             ParseMethods(steps);
             steps.Rename(parameter, parser.Cursor.Current.Position);
@@ -34,13 +34,13 @@ internal sealed class LinqQueryParser(LinqParser parser)
         }
         else
         {
-            collection = ParseCollection();
+            input = ParseInput();
             steps.Begin("doc");
             ParseMethods(steps);
         }
 
         ExpectEnd();
-        return (collection, steps.ToSource());
+        return (input, steps.ToSource());
     }
 
     /// <summary>
@@ -116,18 +116,30 @@ internal sealed class LinqQueryParser(LinqParser parser)
         new(parameter, [new ReturnStatement(value, value.Position)]);
 
     /// <summary>
-    /// Parses <c>docs</c>, <c>docs.Users</c>, <c>docs["Users"]</c> or <c>docs.@all_docs</c>. Returns null for
-    /// <c>docs</c>, which names all documents.
+    /// Parses <c>docs</c>, <c>docs.Users</c>, <c>docs["Users"]</c> or <c>docs.@all_docs</c>, or counters:
+    /// <c>counters</c>, <c>counters.Users</c> or <c>counters.Users.Likes</c>.
     /// </summary>
-    private string? ParseCollection()
+    private MapSource ParseInput()
     {
         var source = parser.Cursor.Current;
-        if (source.IsWord("timeseries") || source.IsWord("counters"))
+        if (source.IsWord("timeseries"))
         {
-            throw TokenCursor.NotSupported($"indexes of {source.Text}", source.Position);
+            throw TokenCursor.NotSupported("indexes of timeseries", source.Position);
         }
 
-        parser.Cursor.ExpectWord(Documents);
+        if (!parser.Cursor.TryTakeWord("counters"))
+        {
+            parser.Cursor.ExpectWord(Documents);
+            return new MapSource(ParseSourceName());
+        }
+
+        string? collection = ParseSourceName();
+        return new MapSource(collection, IsOfCounters: true, collection is null ? null : ParseSourceName());
+    }
+
+    /// <summary>Parses <c>.Users</c> or <c>["Users"]</c>. Returns null if neither follows.</summary>
+    private string? ParseSourceName()
+    {
         if (parser.Cursor.TryTake("["))
         {
             var name =
@@ -138,7 +150,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
             return name.Text;
         }
 
-        // After 'docs', a name with arguments is a method.
+        // A name with arguments is a method.
         if (!parser.Cursor.Current.Is(".") || parser.Cursor.Ahead(2).Is("(") || parser.Cursor.Ahead(2).Is("<"))
         {
             return null;

@@ -1,3 +1,5 @@
+using Rookery.Documents.Databases;
+using Rookery.Documents.Stored;
 using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
@@ -30,7 +32,8 @@ public sealed class MapRunner : IDisposable
     private const int KeptBytes = 64 << 10;
 
     private readonly (byte[]? LowerCollection, CompiledMap Map, ScriptInterpreter Interpreter)[] _maps;
-    private readonly int _maxRowBytes;
+    private readonly ScriptLimits _limits;
+    private readonly CounterInput _counter = new();
     private GrowableBytes _row = new();
 
     /// <summary>Makes a runner for the maps of a definition.</summary>
@@ -39,7 +42,7 @@ public sealed class MapRunner : IDisposable
     /// <param name="limits">The limits for one document; null for the default ones.</param>
     public MapRunner(IReadOnlyList<CompiledMap> maps, IScriptDocuments? documents, ScriptLimits? limits = null)
     {
-        _maxRowBytes = (limits ?? ScriptLimits.Default).OutputBytes;
+        _limits = limits ?? ScriptLimits.Default;
         _maps = new (byte[]?, CompiledMap, ScriptInterpreter)[maps.Count];
         for (int i = 0; i < maps.Count; i++)
         {
@@ -50,6 +53,12 @@ public sealed class MapRunner : IDisposable
             );
         }
     }
+
+    /// <summary>The database of the documents; needed to read counters from its newest state.</summary>
+    public Database? Database { get; init; }
+
+    /// <summary>The snapshot of the documents, from which counters are read; null for the newest one.</summary>
+    public DatabaseReader? Source { get; set; }
 
     /// <summary>
     /// Makes maps fail if a row has NaN or an infinity in a member that the reduce may read. The row would store null
@@ -73,14 +82,20 @@ public sealed class MapRunner : IDisposable
         var passed = default(PassedRows);
         foreach (var (collection, map, interpreter) in _maps)
         {
-            if (
-                (collection is null || lowerCollection.SequenceEqual(collection))
-                && !TryRunPlainly(map.Plain, document, rows, ref passed)
-            )
+            if (collection is not null && !lowerCollection.SequenceEqual(collection))
             {
-                // The program is loaded again, because trimming after a large document may have released it.
-                interpreter.Load(map.Program);
-                Run(map, interpreter, document, rows, ref passed);
+                continue;
+            }
+
+            if (map.Source.IsOfCounters)
+            {
+                RunForCounters(map, interpreter, document.View, rows, ref passed);
+            }
+            else if (!TryRunPlainly(map.Plain, document.View.Body, rows, ref passed))
+            {
+                Begin(map, interpreter);
+                interpreter.AddDocument(document.View.ToScript());
+                Run(map, interpreter, rows, ref passed);
             }
         }
     }
@@ -94,7 +109,51 @@ public sealed class MapRunner : IDisposable
         }
     }
 
-    private bool TryRunPlainly(PlainRow? plain, in QueriedDocument document, IMappedRows rows, ref PassedRows passed)
+    // All runs for one document share the steps of one.
+    private void RunForCounters(
+        CompiledMap map,
+        ScriptInterpreter interpreter,
+        in DocumentView document,
+        IMappedRows rows,
+        ref PassedRows passed
+    )
+    {
+        if (document.CounterNames.IsEmpty)
+        {
+            return;
+        }
+
+        using var newest = Source is null ? Database!.OpenReader() : default(DatabaseReader?);
+        var reader = Source ?? newest!.Value;
+        long steps = 0;
+        var names = new CounterNames(document.CounterNames);
+        while (names.MoveNext())
+        {
+            if (!map.Concerns(names) || reader.ReadCounter(document, names) is not { } value)
+            {
+                continue;
+            }
+
+            var counter = _counter.Write(document.Id, names.Name, value);
+            if (!TryRunPlainly(map.Plain, counter[1..^1], rows, ref passed))
+            {
+                interpreter.StepsLeft = Math.Max(0, _limits.MaxSteps - steps);
+                Begin(map, interpreter);
+                interpreter.AddJson(counter);
+                Run(map, interpreter, rows, ref passed);
+                steps += interpreter.Steps;
+            }
+        }
+    }
+
+    // The program is loaded again, because trimming after a large document may have released it.
+    private static void Begin(CompiledMap map, ScriptInterpreter interpreter)
+    {
+        interpreter.Load(map.Program);
+        interpreter.Begin();
+    }
+
+    private bool TryRunPlainly(PlainRow? plain, ReadOnlySpan<byte> members, IMappedRows rows, ref PassedRows passed)
     {
         if (plain is null)
         {
@@ -103,7 +162,7 @@ public sealed class MapRunner : IDisposable
 
         try
         {
-            bool isWritten = plain.TryWrite(document.View.Body, _maxRowBytes, _row);
+            bool isWritten = plain.TryWrite(members, _limits.OutputBytes, _row);
             if (isWritten)
             {
                 PassRow(_row.Written, rows, ref passed);
@@ -120,18 +179,10 @@ public sealed class MapRunner : IDisposable
         }
     }
 
-    private static void Run(
-        CompiledMap map,
-        ScriptInterpreter interpreter,
-        in QueriedDocument document,
-        IMappedRows rows,
-        ref PassedRows passed
-    )
+    private static void Run(CompiledMap map, ScriptInterpreter interpreter, IMappedRows rows, ref PassedRows passed)
     {
         try
         {
-            interpreter.Begin();
-            interpreter.AddDocument(document.View.ToScript());
             if (!interpreter.TryRun())
             {
                 throw Failed(interpreter);

@@ -42,6 +42,13 @@ public sealed class StaticIndexDefinition
         }
 
         CompiledMaps = [.. Maps.Select(static map => Compile(map, "map", IndexScript.CompileMap))];
+        if (CompiledMaps.Any(map => map.Source.IsOfCounters != IsOfCounters))
+        {
+            throw new IndexDefinitionException(
+                "The maps of an index read either documents or counters, not both. Use two indexes."
+            );
+        }
+
         CompiledReduce = Reduce is null ? null : Compile(Reduce, "reduce", IndexScript.CompileReduce);
         Fields = MakeFields();
         foreach (var field in Fields.Where(static field => field.Analyzer is not null))
@@ -71,6 +78,9 @@ public sealed class StaticIndexDefinition
     /// <summary>The collections of documents that the maps load.</summary>
     public IReadOnlyList<string> LoadedCollections =>
         [.. CompiledMaps.SelectMany(static map => map.Program.LoadedCollections).Distinct(IgnoredCase.OfCollections)];
+
+    /// <summary>Whether the maps index counters of documents instead of the documents.</summary>
+    public bool IsOfCounters => CompiledMaps[0].Source.IsOfCounters;
 
     /// <summary>The compiled maps.</summary>
     public IReadOnlyList<CompiledMap> CompiledMaps { get; }

@@ -36,7 +36,7 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
         _rows = new StaticRowWriter(definition, Fields);
         _loads = new TrackedLoads(database, definition.LoadedCollections);
         _reduce = definition.CompiledReduce is { } reduce ? new ReduceRunner(reduce) : null;
-        _maps = new MapRunner(definition.CompiledMaps, _loads);
+        _maps = new MapRunner(definition.CompiledMaps, _loads) { Database = database };
         if (definition.CompiledReduce is { } reduced)
         {
             _maps.RefuseNonFinite(reduced.ReadMembers);
@@ -53,6 +53,9 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     public IReadOnlyList<MappedField> Fields { get; }
 
     /// <inheritdoc/>
+    public bool ReadsCounters => Definition.IsOfCounters;
+
+    /// <inheritdoc/>
     public IReadOnlyList<string> LoadedCollections => Definition.LoadedCollections;
 
     /// <summary>
@@ -66,7 +69,7 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     /// <summary>The snapshot that maps load documents from; null for the newest one.</summary>
     internal DatabaseReader? LoadSource
     {
-        set => _loads.Source = value;
+        set => _loads.Source = _maps.Source = value;
     }
 
     private static bool WereMerged(IReadOnlyList<string> collections) =>

@@ -54,11 +54,6 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
     /// <summary>Members of which only these values are accepted.</summary>
     private static readonly Dictionary<string, string[]> Fixed = new(StringComparer.Ordinal)
     {
-        ["SourceType"] = ["Documents", "None"],
-        ["IndexSourceType"] = ["Documents", "None"],
-
-        // The Node client sends a private field, after it read the definition from an answer or compared one.
-        ["_indexSourceType"] = ["Documents", "None"],
         ["DeploymentMode"] = ["Parallel"],
         ["ArchivedDataProcessingBehavior"] = ["ExcludeArchived"],
     };
@@ -82,6 +77,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         List<StaticIndexField> fields = [];
         List<KeyValuePair<string, string>> configuration = [];
         var settings = default(IndexSettingsChange);
+        var sources = new List<JsonProperty>();
         foreach (var member in json.EnumerateObject())
         {
             var value = member.Value;
@@ -113,6 +109,10 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                 case "State":
                     settings = settings with { IsDisabled = IsEmpty(value) ? null : ParseState(member) };
                     break;
+                // The Node client sends the private field, after it read the definition from an answer or compared one.
+                case "SourceType" or "IndexSourceType" or "_indexSourceType":
+                    sources.Add(member);
+                    break;
                 default:
                     RequireKnown(member);
                     break;
@@ -137,14 +137,9 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             );
         }
 
-        return Check(
-            new StaticIndexRequest(
-                name,
-                new StaticIndexDefinition(maps, reduce, fields.Where(FieldOptions.HasEffect), configuration),
-                settings
-            ),
-            isStored
-        );
+        var definition = new StaticIndexDefinition(maps, reduce, fields.Where(FieldOptions.HasEffect), configuration);
+        sources.ForEach(source => RequireSource(source, definition.IsOfCounters));
+        return Check(new StaticIndexRequest(name, definition, settings), isStored);
     }
 
     /// <summary>Returns whether a value is null, blank or empty.</summary>
@@ -200,6 +195,22 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         catch (AnalyzerException wrong)
         {
             throw new IndexDefinitionException(wrong.Message);
+        }
+    }
+
+    private static void RequireSource(JsonProperty member, bool isOfCounters)
+    {
+        string actual = isOfCounters ? "Counters" : "Documents";
+        string given = IsEmpty(member.Value) ? "None" : Text(member);
+        if (
+            !given.Equals("None", StringComparison.OrdinalIgnoreCase)
+            && !given.Equals(actual, StringComparison.OrdinalIgnoreCase)
+        )
+        {
+            throw new IndexDefinitionException(
+                $"'{member.Name}' of the index is {given}, but its maps read {actual}.",
+                isNotSupported: true
+            );
         }
     }
 

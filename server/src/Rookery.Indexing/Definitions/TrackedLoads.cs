@@ -15,6 +15,12 @@ namespace Rookery.Indexing.Definitions;
 /// loaded, too.</param>
 internal sealed class TrackedLoads(Database database, IReadOnlyList<string> collections) : IScriptDocuments
 {
+    // Maps over counters run once for each counter of a document, and each run may load documents.
+    private const int MaxLoads = 4096;
+
+    // The maps of the counters of a document often load the same documents in turn.
+    private const int ComparedLoads = 8;
+
     private readonly byte[][] _lowerCollections = [.. collections.Select(LowerNames.Collection)];
 
     /// <summary>The entry that records the loaded ids.</summary>
@@ -47,7 +53,7 @@ internal sealed class TrackedLoads(Database database, IReadOnlyList<string> coll
         if (!reader.TryGetDocument(id, out var document))
         {
             // The missing document may later be created in any collection.
-            Entry!.AddLoaded(LowerNames.Id(id, room), isElsewhere: true);
+            Record(LowerNames.Id(id, room), isElsewhere: true);
             return;
         }
 
@@ -57,8 +63,26 @@ internal sealed class TrackedLoads(Database database, IReadOnlyList<string> coll
                 _lowerCollections,
                 LowerNames.Collection(document.View.Collection, room)
             );
-            Entry!.AddLoaded(LowerNames.Id(id, room), isElsewhere);
+            Record(LowerNames.Id(id, room), isElsewhere);
             receiver(document.View.ToScript());
         }
+    }
+
+    private void Record(ReadOnlySpan<byte> lowerId, bool isElsewhere)
+    {
+        for (int i = Math.Max(0, Entry!.LoadedCount - ComparedLoads); i < Entry.LoadedCount; i++)
+        {
+            if (Entry.IsLoadedElsewhere(i) == isElsewhere && Entry.Loaded(i).SequenceEqual(lowerId))
+            {
+                return;
+            }
+        }
+
+        if (Entry.LoadedCount == MaxLoads)
+        {
+            throw new IndexEntryException($"The maps load more than {MaxLoads} documents for one document.");
+        }
+
+        Entry.AddLoaded(lowerId, isElsewhere);
     }
 }

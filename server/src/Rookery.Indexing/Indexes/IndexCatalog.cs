@@ -144,13 +144,16 @@ public sealed class IndexCatalog : IDisposable
     /// <summary>Returns the status of each index, ordered by name.</summary>
     public IReadOnlyList<IndexStatus> ReadStatus()
     {
-        long last = Database.LastEtagForIndexes;
         return
         [
             .. Slots
                 .Where(slot => IsDefined(slot.Value))
                 .OrderBy(static slot => slot.Key, StringComparer.Ordinal)
-                .SelectMany(slot => slot.Value.All.Select(index => index.ReadStatus(last, index.DocumentsLeft))),
+                .SelectMany(slot =>
+                    slot.Value.All.Select(index =>
+                        index.ReadStatus(FreshEtag.Of(Database, index.Map), index.DocumentsLeft)
+                    )
+                ),
         ];
     }
 

@@ -1,10 +1,8 @@
 using System.Text;
 using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
-using Rookery.Documents.Schedules;
 using Rookery.Documents.Stored;
 using Rookery.Indexing.Mapping;
-using Rookery.Indexing.Values;
 using Rookery.Storage;
 
 namespace Rookery.Indexing.Indexes;
@@ -16,7 +14,7 @@ namespace Rookery.Indexing.Indexes;
 /// load further documents. When a loaded document changes, its dependents are fed again: the documents that loaded it.
 /// Not thread-safe.
 /// </summary>
-public sealed class IndexFeeder(Database database, IndexFeederOptions options, TimeProvider time)
+public sealed class IndexFeeder
 {
     private const int PreferredWeight = PositionTurns.PreferredWeight;
     private const int RestWeight = PositionTurns.RestWeight;
@@ -27,17 +25,32 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private readonly WeightedTurns _workTurns = new(kinds: 3);
 
     private readonly WeightedTurns _buildTurns = new(kinds: 2);
-    private readonly PositionTurns _positionTurns = new(options.DocumentsPerStep);
+    private readonly PositionTurns _positionTurns;
 
-    private readonly byte[] _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
     private readonly List<RunningIndex> _indexes = [];
     private readonly List<IndexBuild> _builds = [];
     private readonly List<RunningIndex> _group = []; // the indexes that the current step feeds
-    private readonly PassSnapshots _passes = new(database);
+    private readonly FedGroup _fed;
+    private readonly PassSnapshots _passes;
+    private readonly Database _database;
+    private readonly IndexFeederOptions _options;
+    private readonly TimeProvider _time;
     private long _pendingBytes;
     private long? _damagedAt;
     private bool _isMerging; // builds wait for a merge
     private RunningIndex? _lastIndexWithDependents;
+
+    /// <summary>Makes a feeder of no indexes.</summary>
+    /// <param name="database">The database.</param>
+    /// <param name="options">The bounds of a step.</param>
+    /// <param name="time">The clock.</param>
+    public IndexFeeder(Database database, IndexFeederOptions options, TimeProvider time)
+    {
+        (_database, _options, _time) = (database, options, time);
+        _positionTurns = new PositionTurns(options.DocumentsPerStep);
+        _passes = new PassSnapshots(database);
+        _fed = new FedGroup(_group, Encoding.ASCII.GetBytes(database.HistoryId));
+    }
 
     /// <summary>
     /// Documents and tombstones read. A document that is fed to several indexes in the same pass counts once.
@@ -80,10 +93,10 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         _indexes.ForEach(static index => index.Visible.ReleaseOldDocuments());
         _isMerging = _indexes.Exists(static index => index.Store.NeedsMerge && MergeOnce(index));
         bool worked = _isMerging | (!IsStillPaused() && FeedOrPause());
-        StoppedIndexes.AdvanceOverOperationsWithoutDocuments(database, _indexes);
+        StoppedIndexes.AdvanceOverOperationsWithoutDocuments(_database, _indexes);
         foreach (var index in _indexes)
         {
-            if (index.IsWriteDue(pendingBytes, options.PendingAge, options.EtagsBetweenPositionWrites))
+            if (index.IsWriteDue(pendingBytes, _options.PendingAge, _options.EtagsBetweenPositionWrites))
             {
                 index.WriteBuffered();
                 worked = true;
@@ -161,7 +174,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
 
     private bool IsStillPaused()
     {
-        if (_damagedAt is { } damagedAt && time.GetElapsedTime(damagedAt) < options.RestAfterDamage)
+        if (_damagedAt is { } damagedAt && _time.GetElapsedTime(damagedAt) < _options.RestAfterDamage)
         {
             return true;
         }
@@ -178,7 +191,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         }
         catch (Exception unreadable) when (unreadable is DamagedException or StoredDocumentException)
         {
-            _damagedAt = time.GetTimestamp();
+            _damagedAt = _time.GetTimestamp();
             foreach (var index in _group)
             {
                 index.SetTrouble($"The index waits, because the next document is unreadable. {unreadable.Message}");
@@ -260,11 +273,11 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         {
             long bytes = 0;
             index.FeedDependents(
-                options.DocumentsPerStep,
+                _options.DocumentsPerStep,
                 id =>
                 {
                     bytes += RefeedDocument(reader, id);
-                    return bytes < options.BytesPerStep && !IndexBuild.IsFull(_group, _pendingBytes);
+                    return bytes < _options.BytesPerStep && !IndexBuild.IsFull(_group, _pendingBytes);
                 }
             );
         }
@@ -284,7 +297,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         using (document)
         {
             DocumentsRead++;
-            FeedDocument(document.View, document.Etag);
+            _fed.Feed(document.View, document.Etag);
             return document.Length;
         }
     }
@@ -339,7 +352,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             .ToList();
         if (unbuilt.Count > 0)
         {
-            _builds.Add(new IndexBuild(database, unbuilt));
+            _builds.Add(new IndexBuild(_database, unbuilt));
         }
     }
 
@@ -375,7 +388,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     {
         _group.Clear();
         _group.AddRange(build.Indexes);
-        bool isComplete = build.Step(options, _pendingBytes, out long read);
+        bool isComplete = build.Step(_options, _pendingBytes, out long read);
         DocumentsRead += read;
         long documentsLeft = Math.Max(0, build.Total - build.Walked);
         build.Indexes.ForEach(index =>
@@ -392,7 +405,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     /// <returns>False if all indexes are up to date.</returns>
     private bool Follow()
     {
-        long last = database.LastEtag;
+        long last = _database.LastEtag;
         long? next = _positionTurns.Next(_indexes, last);
         if (next is not { } position)
         {
@@ -452,7 +465,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     )
     {
         using var loads = new LoadSource(_group, reader);
-        using var changes = reader.SeekChanges(position);
+        using var changes = reader.SeekChanges(position, _fed.ReadsCounters);
+        HashSet<string> fedForCounters = new(StringComparer.Ordinal); // ids
         long fedThrough = position;
         long bytes = 0;
         for (read = 0; changes.MoveNext(); read++)
@@ -467,8 +481,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             if (
                 changes.Etag != fedThrough
                 && (
-                    read >= options.DocumentsPerStep
-                    || bytes >= options.BytesPerStep
+                    read >= _options.DocumentsPerStep
+                    || bytes >= _options.BytesPerStep
                     || IndexBuild.IsFull(_group, _pendingBytes)
                 )
             )
@@ -479,72 +493,26 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             fedThrough = changes.Etag;
             if (changes.IsTombstone)
             {
-                RemoveDocument(changes.Tombstone);
+                _fed.Remove(changes.Tombstone);
+            }
+            else if (changes.IsCounter)
+            {
+                // The snapshot has the newest values of all counters of the document, so one feeding includes them.
+                bytes += changes.View.Content.Length;
+                if (fedForCounters.Add(Encoding.UTF8.GetString(changes.View.Id)))
+                {
+                    _fed.Feed(changes.View, changes.DocumentEtag, onlyCounters: true);
+                }
             }
             else
             {
                 var view = changes.View;
                 bytes += view.Content.Length;
-                MarkDependents(view.Id, view.Collection);
-                FeedDocument(view, fedThrough);
+                _fed.MarkDependents(view);
+                _fed.Feed(view, fedThrough);
             }
         }
 
         return (Math.Max(position, Math.Min(changes.Sequence, limit)), true);
-    }
-
-    private void FeedDocument(in DocumentView view, long etag)
-    {
-        Span<byte> id = stackalloc byte[LowerNames.RoomBytes];
-        Span<byte> collection = stackalloc byte[LowerNames.RoomBytes];
-        var document = new QueriedDocument(view, etag, _historyId);
-        var lowerId = LowerNames.Id(view.Id, id);
-        var lowerCollection = LowerNames.Collection(view.Collection, collection);
-        bool isArchived = ScheduledTimes.IsArchived(view.Metadata);
-        foreach (var index in _group)
-        {
-            if (!index.Concerns(lowerCollection))
-            {
-                continue;
-            }
-
-            if (isArchived)
-            {
-                index.Remove(lowerId);
-            }
-            else
-            {
-                index.Feed(lowerId, document);
-            }
-        }
-    }
-
-    private void MarkDependents(ReadOnlySpan<byte> changedId, ReadOnlySpan<byte> changedCollection)
-    {
-        Span<byte> id = stackalloc byte[LowerNames.RoomBytes];
-        Span<byte> collection = stackalloc byte[LowerNames.RoomBytes];
-        var lowerId = LowerNames.Id(changedId, id);
-        var lowerCollection = LowerNames.Collection(changedCollection, collection);
-        foreach (var index in _group)
-        {
-            index.MarkDependents(lowerCollection, lowerId);
-        }
-    }
-
-    private void RemoveDocument(Tombstone tombstone)
-    {
-        Span<byte> id = stackalloc byte[LowerNames.RoomBytes];
-        var lowerId = LowerNames.Id(tombstone.Id, id);
-        byte[] lowerCollection = LowerNames.Collection(tombstone.Collection);
-        foreach (var index in _group)
-        {
-            index.MarkDependents(lowerCollection, lowerId);
-
-            // If the document moved to another collection, the document itself follows as a change with the same etag.
-            if (index.Concerns(lowerCollection))
-            {
-                index.Remove(lowerId);
-            }
-        }
     }
 }

@@ -21,6 +21,9 @@ public sealed record IndexStatus
     /// <summary>The collections of documents that the map loads.</summary>
     public required IReadOnlyList<string> LoadedCollections { get; init; }
 
+    /// <summary>Whether the index maps counters of documents instead of the documents.</summary>
+    public bool ReadsCounters { get; init; }
+
     /// <summary>Whether the index runs, and if not, why.</summary>
     public required IndexState State { get; init; }
 
@@ -75,6 +78,7 @@ public sealed record IndexStatus
             Record = index.Record,
             Collections = index.Map.Collections,
             LoadedCollections = index.Map.LoadedCollections,
+            ReadsCounters = index.Map.ReadsCounters,
             State = index.State,
             Trouble = trouble,
             VisibleEtag = index.VisibleEtag,

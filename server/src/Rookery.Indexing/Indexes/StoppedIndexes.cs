@@ -31,7 +31,7 @@ internal static class StoppedIndexes
                 continue;
             }
 
-            if (FindPassedEtag(database, position) is { } passed)
+            if (FindPassedEtag(database, position, index.Map.ReadsCounters) is { } passed)
             {
                 index.AdvanceTo(passed, documentsRead: 0, isConsistent: true);
             }
@@ -43,15 +43,15 @@ internal static class StoppedIndexes
     }
 
     /// <summary>
-    /// Returns the last etag if no document changed after a position; null if a document changed, or if the changes
-    /// cannot be read.
+    /// Returns the last etag if no document, and for an index over counters no counter, changed after a position; null
+    /// if a document or counter changed, or if the changes cannot be read.
     /// </summary>
-    private static long? FindPassedEtag(Database database, long position)
+    private static long? FindPassedEtag(Database database, long position, bool readsCounters)
     {
         try
         {
             using var reader = database.OpenReader();
-            using var changes = reader.SeekChanges(position);
+            using var changes = reader.SeekChanges(position, readsCounters);
             bool hasChange = reader.ReadStatistics().TombstoneHorizon > position || changes.MoveNext();
             return hasChange ? null : changes.Sequence;
         }

@@ -19,6 +19,11 @@ public interface IIndexMap
     IReadOnlyList<string> LoadedCollections { get; }
 
     /// <summary>
+    /// Whether the map reads values of counters. When a counter changes, its document is mapped again.
+    /// </summary>
+    bool ReadsCounters => false;
+
+    /// <summary>
     /// The version of the rules by which this kind of map writes entries. An index that another version wrote is
     /// rebuilt.
     /// </summary>

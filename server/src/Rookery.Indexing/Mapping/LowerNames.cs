@@ -2,6 +2,7 @@ using System.Text;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Indexes;
+using Rookery.Documents.Stored;
 
 namespace Rookery.Indexing.Mapping;
 
@@ -29,6 +30,17 @@ internal static class LowerNames
     /// <inheritdoc cref="Collection(ReadOnlySpan{byte}, Span{byte})"/>
     public static byte[] Collection(string collection) =>
         Collection(Encoding.UTF8.GetBytes(collection), new byte[RoomBytes]).ToArray();
+
+    /// <summary>Returns the lower-cased name of a counter; a name that no counter can have for a longer one.</summary>
+    public static byte[] Counter(string name)
+    {
+        byte[] written = Encoding.UTF8.GetBytes(name);
+        return written.Length <= CounterName.MaxBytes ? Id(written, new byte[RoomBytes]).ToArray() : written;
+    }
+
+    /// <summary>Returns the lower-cased name of the current counter.</summary>
+    public static ReadOnlySpan<byte> Counter(scoped in CounterNames names, Span<byte> room) =>
+        room[..names.WriteLower(room)];
 
     /// <summary>Returns whether a lower-cased name is in a list.</summary>
     public static bool Contains(byte[][] lowerNames, ReadOnlySpan<byte> lowerName)

@@ -1,5 +1,6 @@
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Automatic;
+using Rookery.Indexing.Indexes;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
 using Rookery.Queries.Planning;
@@ -51,7 +52,7 @@ internal static class BasisChooser
     {
         // A change is visible to readers shortly before the database's etags include it. So the database's etag may be
         // below the missed one.
-        long newestEtag = Math.Max(missedEtag, NewestEtag(database, plan));
+        long newestEtag = Math.Max(missedEtag, NewestEtag(engine, database, plan));
         if (plan.Compiled is null)
         {
             return new(QueryBasis.OfDocuments(plan.IndexName, newestEtag));
@@ -78,7 +79,7 @@ internal static class BasisChooser
     /// <exception cref="QueryException">As <see cref="ChooseAsync"/>.</exception>
     public static QueryBasis? TryChooseAtOnce(QueryEngine engine, Database database, QueryPlan plan)
     {
-        long newestEtag = NewestEtag(database, plan);
+        long newestEtag = NewestEtag(engine, database, plan);
         if (plan.Compiled is null)
         {
             return QueryBasis.OfDocuments(plan.IndexName, newestEtag);
@@ -337,6 +338,8 @@ internal static class BasisChooser
 
     // The etag that the index must include. Included compare-exchange values and counters are read from the snapshot
     // that the index reflects, so that snapshot must contain their writes, too.
-    private static long NewestEtag(Database database, QueryPlan plan) =>
-        plan.ReadsBesideDocuments ? database.LastEtag : database.LastEtagForIndexes;
+    private static long NewestEtag(QueryEngine engine, Database database, QueryPlan plan) =>
+        plan.ReadsBesideDocuments ? database.LastEtag
+        : plan.IndexName is { } name ? FreshEtag.Of(database, engine.Indexes, name)
+        : database.LastEtagForIndexes;
 }

@@ -105,7 +105,6 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
             return;
         }
 
-        long etag = database.LastEtagForIndexes;
         string[] names =
             Names.Count > 0
                 ? [.. Names]
@@ -120,7 +119,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         try
         {
             reached = await Task.WhenAll(
-                names.Select(name => CatchesUpAsync(context, database, name, etag, collections, cancellationToken))
+                names.Select(name => CatchesUpAsync(context, database, name, collections, cancellationToken))
             );
         }
         catch (OperationCanceledException) when (context.Stopping.IsCancellationRequested)
@@ -150,12 +149,12 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         ServerContext context,
         Database database,
         string name,
-        long etag,
         IReadOnlyList<string>? collections,
         CancellationToken cancellationToken
     )
     {
         long startedAt = context.Time.GetTimestamp();
+        long etag = FreshEtag.Of(database, context.Indexes, name);
         var remaining = Timeout;
         bool isOpen = context.Indexes.ReadPosition(database, name) is not null;
         if (!isOpen && context.Indexes.WhyNotMaintained(database, name) is not null)

@@ -14,7 +14,7 @@ internal static class IndexDefinitionJson
         json.WriteStartObject();
         json.WriteString("Name"u8, index.Name);
         json.WriteString("Type"u8, index.Type);
-        json.WriteString("SourceType"u8, "Documents"u8);
+        json.WriteString("SourceType"u8, index.SourceType);
         json.WriteString("State"u8, index.State);
         json.WriteString("LockMode"u8, index.Record.Settings.LockMode.ToString());
         json.WriteString("Priority"u8, index.Record.Settings.Priority.ToString());

@@ -214,7 +214,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         json.WriteString("LockMode"u8, index.Record.Settings.LockMode.ToString());
         json.WriteString("Priority"u8, index.Record.Settings.Priority.ToString());
         json.WriteString("Type"u8, index.Type);
-        json.WriteString("SourceType"u8, "Documents"u8);
+        json.WriteString("SourceType"u8, index.SourceType);
         json.WriteString(
             "LastIndexingTime"u8,
             index.Status?.LastIndexed is { } time ? DocumentJson.Date(time.UtcTicks) : null
@@ -249,7 +249,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
     {
         json.WriteString("Name"u8, index.Name);
         json.WriteString("Type"u8, index.Type);
-        json.WriteString("SourceType"u8, "Documents"u8);
+        json.WriteString("SourceType"u8, index.SourceType);
         json.WriteBoolean("IsStale"u8, index.IsStale);
         json.WriteString("State"u8, index.State);
         json.WriteString("IndexRunningStatus"u8, index.RunningStatus);

@@ -90,6 +90,9 @@ internal sealed record ShownIndex(
             _ => "Running",
         };
 
+    /// <summary>What the maps read, in RavenDB's terms.</summary>
+    public string SourceType => Status?.ReadsCounters == true ? "Counters" : "Documents";
+
     /// <summary>Whether there are documents that the index has not indexed.</summary>
     public bool IsStale => Status?.IsStale ?? true;
 
@@ -131,7 +134,7 @@ internal sealed record ShownIndex(
         {
             if (host.TryGetSlot(database, name, out var slot))
             {
-                slot.All.ToList().ForEach(index => index.Waits.RequestFreshness(database.LastEtagForIndexes));
+                slot.All.ToList().ForEach(index => index.Waits.RequestFreshness(FreshEtag.Of(database, index.Map)));
             }
         }
 
