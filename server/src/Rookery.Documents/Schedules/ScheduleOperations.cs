@@ -104,6 +104,34 @@ internal static class ScheduleOperations
         );
     }
 
+    /// <summary>Returns whether a version has a time, but no row for it yet.</summary>
+    public static bool LacksRow(in DatabaseReader reader, ReadOnlySpan<byte> metadata, long etag)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        foreach (var kind in (ReadOnlySpan<ScheduleKind>)[ScheduleKind.Refresh, ScheduleKind.Archive])
+        {
+            if (ScheduledTimes.Read(metadata, kind) is var ticks and > 0)
+            {
+                var row = Key.WriteNumbers(key, reader.Database.Number, TableOf(kind), ticks, etag);
+                try
+                {
+                    if (!reader.Snapshot.TryGet(row, out var found))
+                    {
+                        return true;
+                    }
+
+                    found.Dispose();
+                }
+                catch (DamagedException)
+                {
+                    return true; // written without reading it
+                }
+            }
+        }
+
+        return false;
+    }
+
     /// <summary>Reads the time and the etag in the key of a row.</summary>
     public static (long DueTicks, long Etag) ReadKey(ReadOnlySpan<byte> key) =>
         (Key.NumberOf(key), Key.LastNumberOf(key));

@@ -1,10 +1,10 @@
 using System.Text;
-using System.Text.Json;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Stored;
 using Rookery.Storage;
@@ -27,7 +27,6 @@ internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consen
     private const int DocumentsPerSnapshot = 2048;
 
     private static readonly TimeSpan ShortestInterval = TimeSpan.FromSeconds(1);
-    private static readonly JsonEncodedText After = JsonEncodedText.Encode("After");
 
     private readonly Expiration _expiration = new(databases, consensus);
 
@@ -240,17 +239,19 @@ internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consen
     /// </summary>
     private async Task RegisterAsync(Database database, CancellationToken cancellationToken)
     {
-        var progress = database.Configurations.Find(ConfigurationName.ScheduleProgress);
-        string? after = ReadProgress(progress);
+        var stored = database.Configurations.Find(ConfigurationName.ScheduleProgress);
+        var before = stored.IsSet ? ScheduleProgress.Parse(stored.Json) : new ScheduleProgress();
+        var progress = before;
+        bool isEnd = before.IsDone;
         try
         {
-            for (int read = 0; after is not null && read < DocumentsPerRound; read += DocumentsPerSnapshot)
+            for (int read = 0; !isEnd && read < DocumentsPerRound; read += DocumentsPerSnapshot)
             {
                 await Task.Yield();
                 if (
                     cancellationToken.IsCancellationRequested
                     || !consensus.IsLeader
-                    || !await TryProposeAsync(Register(database, ref after))
+                    || !await TryProposeAsync(Register(database, ref progress, out isEnd))
                 )
                 {
                     return;
@@ -262,15 +263,15 @@ internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consen
             return; // the next round continues at the recorded progress
         }
 
-        if (ReadProgress(progress) is not null)
+        // While the same documents stay damaged, the progress is the same, and nothing is written.
+        if (progress != before)
         {
-            byte[] text = after is null ? [.. "true"u8] : WriteProgress(after);
             await TryProposeAsync(
                 CommandEncoder.SetConfiguration(
                     database.Number,
                     ConfigurationName.ScheduleProgress,
-                    text,
-                    progress.Etag
+                    progress.ToJson(),
+                    stored.Etag
                 )
             );
         }
@@ -279,63 +280,66 @@ internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consen
             command is null || (await consensus.ProposeAsync(command, cancellationToken)).Rejection is null;
     }
 
-    // Reads the next documents. Returns null if none of them is scheduled; sets the id to null after the last document.
-    private static CommandBuffer? Register(Database database, ref string? after)
+    // Reads the next documents. Returns null if none of them is scheduled and not registered yet.
+    private static CommandBuffer? Register(Database database, ref ScheduleProgress progress, out bool isEnd)
     {
+        ReadOnlyMemory<byte> damagedTo = default; // readable documents before this key stand among damaged ones
         using var reader = database.OpenBackgroundReader();
-        using var documents = reader.SeekAllReadable(static _ => { }, Encoding.UTF8.GetBytes(after ?? ""));
+        using var documents = reader.SeekAllReadable(ExtendDamage, Encoding.UTF8.GetBytes(progress.After));
         using var writer = new ScheduleWriter(database.Number, ScheduleAction.Register);
-        Span<byte> lowerId = stackalloc byte[2 * Ids.DocumentId.MaxBytes];
+        Span<byte> buffer = stackalloc byte[Key.MaxBytes + DocumentId.MaxBytes];
+        byte[] end = progress.End is null
+            ? []
+            : KeyOf(database, Encoding.UTF8.GetBytes(progress.End), buffer).ToArray();
+        byte[] last = Encoding.UTF8.GetBytes(progress.After);
+        isEnd = false;
         for (int i = 0; i < DocumentsPerSnapshot; i++)
         {
-            if (!documents.MoveNext())
+            isEnd = !documents.MoveNext();
+            var id = isEnd ? default : documents.Head.Id;
+            var key = isEnd ? default : KeyOf(database, id, buffer);
+            if (!damagedTo.IsEmpty)
             {
-                after = null;
+                bool isAfter = isEnd || key.SequenceCompareTo(damagedTo.Span) >= 0;
+                progress = progress with
+                {
+                    Skipped = progress.Skipped ?? Encoding.UTF8.GetString(last),
+                    SkippedEnd = isEnd ? progress.End : Encoding.UTF8.GetString(id),
+                };
+                damagedTo = isAfter ? default : damagedTo;
+            }
+
+            if (isEnd || (end.Length > 0 && key.SequenceCompareTo(end) >= 0))
+            {
+                isEnd = true;
                 break;
             }
 
-            var head = documents.Head;
-            if (
-                ScheduledTimes.Read(head.Metadata, ScheduleKind.Refresh) > 0
-                || ScheduledTimes.Read(head.Metadata, ScheduleKind.Archive) > 0
-            )
+            last = last.Length == id.Length ? last : new byte[id.Length];
+            id.CopyTo(last);
+            if (ScheduleOperations.LacksRow(reader, documents.Head.Metadata, documents.Etag))
             {
-                writer.Add(lowerId[..Ids.DocumentId.ToLower(head.Id, lowerId)], documents.Etag);
-            }
-
-            if (i == DocumentsPerSnapshot - 1)
-            {
-                after = Encoding.UTF8.GetString(head.Id);
+                writer.Add(Key.TextOf(key), documents.Etag);
             }
         }
 
+        progress = isEnd ? progress.EndPass() : progress with { After = Encoding.UTF8.GetString(last) };
         return writer.Count == 0 ? null : writer.Complete();
+
+        void ExtendDamage(DamageEvent damage)
+        {
+            Span<byte> after = stackalloc byte[Key.MaxBytes];
+            bool isOfChunks =
+                Key.WritePrefix(after, database.Number, Table.Documents + 1).SequenceCompareTo(damage.FirstKey.Span)
+                <= 0;
+            var to = isOfChunks ? new byte[1] : damage.ToExclusive; // of one large document, or of a range
+            damagedTo = to.Span.SequenceCompareTo(damagedTo.Span) > 0 ? to : damagedTo;
+        }
     }
 
-    // Returns the id after which documents are not registered yet: empty at the beginning, null at the end.
-    private static string? ReadProgress(DatabaseConfiguration progress)
+    private static ReadOnlySpan<byte> KeyOf(Database database, ReadOnlySpan<byte> id, Span<byte> buffer)
     {
-        if (!progress.IsSet)
-        {
-            return "";
-        }
-
-        using var document = JsonDocument.Parse(progress.Json);
-        return document.RootElement.ValueKind == JsonValueKind.Object
-            ? document.RootElement.GetProperty(After.EncodedUtf8Bytes).GetString()
-            : null;
-    }
-
-    private static byte[] WriteProgress(string after)
-    {
-        using var buffer = new MemoryStream();
-        using (var json = new Utf8JsonWriter(buffer))
-        {
-            json.WriteStartObject();
-            json.WriteString(After, after);
-            json.WriteEndObject();
-        }
-
-        return buffer.ToArray();
+        Key.WritePrefix(buffer, database.Number, Table.Documents);
+        return buffer[..(Key.PrefixBytes + DocumentId.ToLower(id, buffer[Key.PrefixBytes..]))];
     }
 }

@@ -1,3 +1,4 @@
+using System.Text;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Revisions;
 using Rookery.Documents.Schedules;
@@ -61,6 +62,76 @@ public sealed class ScheduledDamageTests
 
         Assert.True(othersChanged);
     }
+
+    [Fact]
+    public async Task Documents_that_were_damaged_while_others_were_registered_are_refreshed_after_the_repair()
+    {
+        var disk = new SimulatedDisk("/data");
+        using (var node = AttachedNode.Create(disk))
+        {
+            for (int i = 0; i < Documents; i++)
+            {
+                string noise = DamageTests.Noise(i, bytes: 200);
+                node.Node.Put(
+                    "db",
+                    $"d/{i:D3}",
+                    $$"""{"n":"{{noise}}","@metadata":{"@refresh":"2000-01-01T00:00:00.0000000Z"} }"""
+                );
+            }
+
+            node.Node.Flush();
+        }
+
+        int skipped = 0;
+        foreach (string path in disk.Files.Where(static path => path.EndsWith(".run", StringComparison.Ordinal)))
+        {
+            for (long offset = 1500; offset < DamageTests.Length(disk, path); offset += 12_000)
+            {
+                var damaged = disk.AfterPowerLoss(seed: 1);
+                damaged.Rot(path, offset, mask: 1);
+                if (DamageTests.OpenUnlessEveryStartReadsIt(damaged) is not { } node)
+                {
+                    continue;
+                }
+
+                using (node)
+                {
+                    node.Run(
+                        CommandEncoder.SetConfiguration(
+                            node.Database("db").Number,
+                            "refresh",
+                            """{"Disabled":false}"""u8.ToArray()
+                        )
+                    );
+                    await RunAsync(node);
+                    long etag = node.Database("db").LastEtag;
+                    await RunAsync(node);
+                    Assert.Equal(etag, node.Database("db").LastEtag); // what stays damaged writes nothing
+                    skipped += Progress(node) == "true" ? 0 : 1;
+                }
+
+                damaged.Rot(path, offset, mask: 1); // the repair
+                using var repaired = DamageTests.OpenUnlessEveryStartReadsIt(damaged)!;
+                await RunAsync(repaired);
+                Assert.Equal("true", Progress(repaired));
+                await RunAsync(repaired);
+                using var reader = repaired.Database("db").OpenReader();
+                using var documents = reader.SeekByIdPrefix([]);
+                int count = 0;
+                for (; documents.MoveNext(); count++)
+                {
+                    Assert.True(documents.Head.Metadata.IsEmpty);
+                }
+
+                Assert.Equal(Documents, count);
+            }
+        }
+
+        Assert.NotEqual(0, skipped);
+    }
+
+    private static string Progress(SteppedNode node) =>
+        Encoding.UTF8.GetString(node.Database("db").Configurations.Find("schedule-progress").Json.Span);
 
     private static Task RunAsync(SteppedNode node) =>
         Task.Run(async () =>
