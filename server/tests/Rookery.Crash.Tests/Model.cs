@@ -26,7 +26,14 @@ internal sealed record ModelTombstone(string Id, string Collection, bool Moved);
 internal sealed record ModelValue(string Key, string Body, long Index, long ExpiresAtTicks);
 
 /// <summary>The model's expectation of a subscription.</summary>
-internal sealed record ModelSubscription(string Name, long Number, string Query, long Progress, bool IsAcknowledged);
+internal sealed record ModelSubscription(
+    string Name,
+    long Number,
+    string Query,
+    long Version,
+    long Progress,
+    bool IsAcknowledged
+);
 
 /// <summary>The model's expectation of a database.</summary>
 internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)

@@ -212,6 +212,7 @@ internal static class ModelComparison
                     record.Name,
                     record.Number,
                     record.Query,
+                    record.Version,
                     record.Progress,
                     record.AcknowledgedTicks > 0
                 )),

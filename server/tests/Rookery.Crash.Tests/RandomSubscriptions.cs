@@ -43,7 +43,7 @@ internal sealed class RandomSubscriptions(Random random)
         {
             long number = database.LastSubscription + 1;
             long start = isAtEnd ? database.LastDocumentEtag : 0;
-            var created = new ModelSubscription(name, number, query, start, IsAcknowledged: false);
+            var created = new ModelSubscription(name, number, query, Version: etag, start, IsAcknowledged: false);
             return Step.Of(
                 model,
                 command,
@@ -67,6 +67,8 @@ internal sealed class RandomSubscriptions(Random random)
             Query = query,
             Progress = isAtEnd ? database.LastDocumentEtag : existing.Progress,
         };
+        string status = changed == existing ? "NotModified" : "Configured";
+        changed = changed == existing ? existing : changed with { Version = etag };
         return Step.Of(
             model,
             command,
@@ -75,7 +77,7 @@ internal sealed class RandomSubscriptions(Random random)
                 Subscriptions = database.Subscriptions.SetItem(lower, changed),
             },
             etag,
-            $"{(changed == existing ? "NotModified" : "Configured")} {etag} {existing.Number}-0 "
+            $"{status} {etag} {existing.Number}-0 "
         );
     }
 
@@ -129,6 +131,7 @@ internal sealed class RandomSubscriptions(Random random)
         var command = SubscriptionWriter.Acknowledge(
             database.Number,
             existing.Number,
+            existing.Version,
             expected,
             progress,
             connectedTicks: 5

@@ -283,6 +283,7 @@ public ref struct CommandReader
             Start = BinaryPrimitives.ReadInt64LittleEndian(head[11..]),
             Expected = BinaryPrimitives.ReadInt64LittleEndian(head[19..]),
             ConnectedTicks = BinaryPrimitives.ReadInt64LittleEndian(head[27..]),
+            Version = BinaryPrimitives.ReadInt64LittleEndian(head[35..]),
             LowerName = ReadPrefixedBytes(),
             Name = ReadPrefixedBytes(),
             Mentor = ReadPrefixedBytes(),

@@ -78,6 +78,12 @@ public readonly ref struct SubscriptionCommand
     /// <summary>Acknowledge: the progress that the subscription must have.</summary>
     public long Expected { get; init; }
 
+    /// <summary>
+    /// Acknowledge: the version that the subscription must have. The documents that another query left out are not
+    /// processed.
+    /// </summary>
+    public long Version { get; init; }
+
     /// <summary>Acknowledge: when the worker connected, in UTC ticks.</summary>
     public long ConnectedTicks { get; init; }
 }

@@ -50,7 +50,7 @@ internal sealed class SubscriptionOperations
                 result = Result(context, OperationStatus.Deleted, existing);
                 return null;
             case SubscriptionCommandKind.Acknowledge:
-                result = Acknowledge(context, command, existing);
+                result = Acknowledge(context, command, existing, stored.Etag);
                 return null;
             default:
                 AddChange(context, SubscriptionChangeKind.Dropped, existing, command.Query);
@@ -259,13 +259,15 @@ internal sealed class SubscriptionOperations
     }
 
     /// <summary>
-    /// Raises the progress if it still is what the member read that sent the documents. Otherwise another member served
-    /// the subscription meanwhile, or the progress was set, and the worker connects again.
+    /// Raises the progress if it and the definition still are what the member read that sent the documents. Otherwise
+    /// another member served the subscription meanwhile, or the query or the progress was set, and the worker connects
+    /// again.
     /// </summary>
     private static OperationResult Acknowledge(
         ApplyContext context,
         in SubscriptionCommand command,
-        in SubscriptionValue existing
+        in SubscriptionValue existing,
+        long version
     )
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
@@ -276,7 +278,12 @@ internal sealed class SubscriptionOperations
         Invariant.Holds(hasProgress, "every subscription has a progress");
         using var progressRow = row;
         var progress = SubscriptionProgress.Read(row.Value);
-        if (progress.Etag != command.Expected || command.Start < progress.Etag || command.Start > context.Etag)
+        if (
+            version != command.Version
+            || progress.Etag != command.Expected
+            || command.Start < progress.Etag
+            || command.Start > context.Etag
+        )
         {
             return Result(context, OperationStatus.Mismatched, existing) with { Etag = progress.Etag };
         }

@@ -19,7 +19,7 @@ public static class SubscriptionWriter
     internal const byte Disabled = 16;
     internal const byte Creates = 32;
     internal const byte MustBeNew = 64;
-    internal const int HeadBytes = 3 + (4 * sizeof(long));
+    internal const int HeadBytes = 3 + (5 * sizeof(long));
 
     /// <summary>Encodes a definition, or the change of one.</summary>
     /// <param name="database">The database's number.</param>
@@ -55,12 +55,14 @@ public static class SubscriptionWriter
     /// <summary>Encodes an acknowledgement.</summary>
     /// <param name="database">The database's number.</param>
     /// <param name="number">The subscription's number.</param>
+    /// <param name="version">Version of the subscription whose documents were sent.</param>
     /// <param name="expected">The progress before.</param>
     /// <param name="progress">The progress after.</param>
     /// <param name="connectedTicks">When the worker connected, in UTC ticks.</param>
     public static CommandBuffer Acknowledge(
         uint database,
         long number,
+        long version,
         long expected,
         long progress,
         long connectedTicks
@@ -75,6 +77,7 @@ public static class SubscriptionWriter
                 Number = number,
                 Start = progress,
                 Expected = expected,
+                Version = version,
                 ConnectedTicks = connectedTicks,
             }
         );
@@ -95,6 +98,7 @@ public static class SubscriptionWriter
         BinaryPrimitives.WriteInt64LittleEndian(head[11..], command.Start);
         BinaryPrimitives.WriteInt64LittleEndian(head[19..], command.Expected);
         BinaryPrimitives.WriteInt64LittleEndian(head[27..], command.ConnectedTicks);
+        BinaryPrimitives.WriteInt64LittleEndian(head[35..], command.Version);
         buffer.Advance(HeadBytes);
         WriteBytes(buffer, name is null ? [] : SubscriptionRecord.LowerBytes(name));
         WriteBytes(buffer, name is null ? [] : Encoding.UTF8.GetBytes(name));

@@ -36,6 +36,9 @@ internal sealed class DocumentFeed(Database database, string? collection, bool i
     /// <summary>Wakes workers that wait for documents of others.</summary>
     public FeedSignal Signal { get; } = new();
 
+    /// <summary>Version of the subscription by whose query the documents are chosen.</summary>
+    public required long Version { get; init; }
+
     /// <summary>The progress that the log contains.</summary>
     public long Stored { get; set; } = progress;
 

@@ -112,12 +112,20 @@ internal sealed class ServedSubscriptions(long memoryBytes)
 
     /// <summary>Returns the feed that the concurrent workers of a subscription share.</summary>
     /// <param name="key">Database and number of the subscription.</param>
+    /// <param name="version">The worker's version of the subscription. Workers of an earlier one are about to end:
+    /// documents that their query left out are not left out for this worker.</param>
     /// <param name="create">Creates it for the first of them.</param>
-    public DocumentFeed ShareFeed((uint Database, long Number) key, Func<DocumentFeed> create)
+    public DocumentFeed ShareFeed((uint Database, long Number) key, long version, Func<DocumentFeed> create)
     {
         lock (_gate)
         {
-            return _served[key].Feed ??= create();
+            var served = _served[key];
+            if (served.Feed is null || served.Feed.Version < version)
+            {
+                served.Feed = create();
+            }
+
+            return served.Feed.Version == version ? served.Feed : create();
         }
     }
 

@@ -215,7 +215,15 @@ internal sealed class SubscriptionConnection(
                 // Read again: a worker that was here before may have raised the progress.
                 if (Find(database, record.Name) is { } current && current.Number == record.Number)
                 {
-                    await feed.RunAsync(current, key);
+                    if (current.Version == record.Version)
+                    {
+                        await feed.RunAsync(current, key);
+                    }
+                    else
+                    {
+                        // The criteria are those of the earlier version.
+                        End(Closed($"The subscription '{record.Name}' was modified.", canReconnect: true));
+                    }
                 }
             }
             finally

@@ -85,7 +85,7 @@ internal sealed class WorkerFeed : IDisposable
     public async Task RunAsync(SubscriptionRecord record, (uint Database, long Number) key)
     {
         bool isShared = _options.Strategy == OpeningStrategy.Concurrent;
-        var feed = isShared ? _context.Subscriptions.ShareFeed(key, Create) : Create();
+        var feed = isShared ? _context.Subscriptions.ShareFeed(key, record.Version, Create) : Create();
         try
         {
             await SendAsync(ServerMessages.Accepted.ToArray());
@@ -96,14 +96,14 @@ internal sealed class WorkerFeed : IDisposable
                 if (await SendBatchAsync(feed))
                 {
                     await WaitForAcknowledgementAsync();
-                    await StoreAsync(feed, record.Number, isAcknowledged: true);
+                    await StoreAsync(feed, record, isAcknowledged: true);
                     await SendAsync(ServerMessages.Confirm.ToArray());
                     continue;
                 }
 
                 if (feed.Skipped >= SkippedBeforeStore)
                 {
-                    await StoreAsync(feed, record.Number, isAcknowledged: false);
+                    await StoreAsync(feed, record, isAcknowledged: false);
                 }
 
                 if (_mayHaveMore)
@@ -139,7 +139,8 @@ internal sealed class WorkerFeed : IDisposable
             }
         }
 
-        DocumentFeed Create() => new(_database, _criteria.Collection, isShared, record.Progress);
+        DocumentFeed Create() =>
+            new(_database, _criteria.Collection, isShared, record.Progress) { Version = record.Version };
     }
 
     /// <summary>Takes a message of the client.</summary>
@@ -352,7 +353,7 @@ internal sealed class WorkerFeed : IDisposable
     /// Stores the progress in the log, if it rose. Several workers that share the subscription store it one after the
     /// other.
     /// </summary>
-    private async Task StoreAsync(DocumentFeed feed, long number, bool isAcknowledged)
+    private async Task StoreAsync(DocumentFeed feed, SubscriptionRecord record, bool isAcknowledged)
     {
         await feed.AcknowledgementTurn.WaitAsync(_ending);
         try
@@ -363,7 +364,8 @@ internal sealed class WorkerFeed : IDisposable
                 var outcome = await _context.Node.Consensus.ProposeAsync(
                     SubscriptionWriter.Acknowledge(
                         _database.Number,
-                        number,
+                        record.Number,
+                        record.Version,
                         feed.Stored,
                         progress,
                         _worker.ConnectedTicks

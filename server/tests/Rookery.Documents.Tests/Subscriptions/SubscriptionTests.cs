@@ -224,6 +224,17 @@ public sealed class SubscriptionTests : IDisposable
     }
 
     [Fact]
+    public void An_acknowledgement_of_documents_of_an_earlier_query_is_refused()
+    {
+        long number = Put("a", "from A").Low;
+        long version = Find("a")!.Version;
+        Update(number, "a", new SubscriptionCommand { Query = "from B"u8 });
+        Assert.Equal(OperationStatus.Mismatched, Acknowledge(number, expected: 0, progress: 1, version).Status);
+        Assert.Equal(0, Find("a")!.Progress);
+        Assert.Equal(OperationStatus.Configured, Acknowledge(number, expected: 0, progress: 1).Status);
+    }
+
+    [Fact]
     public async Task A_wait_for_the_next_operation_ends_with_it_and_with_the_database()
     {
         var database = Database;
@@ -312,8 +323,14 @@ public sealed class SubscriptionTests : IDisposable
     private OperationResult Delete(string name) =>
         Propose(SubscriptionWriter.Delete(Database.Number, key: default, name))[0];
 
-    private OperationResult Acknowledge(long number, long expected, long progress) =>
-        Propose(SubscriptionWriter.Acknowledge(Database.Number, number, expected, progress, connectedTicks: 7))[0];
+    private OperationResult Acknowledge(long number, long expected, long progress, long? version = null)
+    {
+        using var reader = Database.OpenReader();
+        long current = version ?? SubscriptionRows.Find(reader, number)?.Version ?? 0;
+        return Propose(
+            SubscriptionWriter.Acknowledge(Database.Number, number, current, expected, progress, connectedTicks: 7)
+        )[0];
+    }
 
     private CommandOutcome Propose(CommandBuffer command)
     {

@@ -447,6 +447,13 @@ public sealed class StateChangesTests
             node.Propose(writer.Complete());
         }
 
+        private CommandBuffer Acknowledge(uint database, long number)
+        {
+            using var reader = node.Core.Databases.All.First(one => one.Number == database).OpenReader();
+            long version = SubscriptionRows.Find(reader, number)?.Version ?? 0;
+            return SubscriptionWriter.Acknowledge(database, number, version, expected: 0, 1, connectedTicks: 0);
+        }
+
         // Defines, deletes or acknowledges one of three subscriptions.
         private void ChangeSubscription(uint number)
         {
@@ -455,7 +462,7 @@ public sealed class StateChangesTests
                 random.Next(4) switch
                 {
                     0 => SubscriptionWriter.Delete(number, key: default, name),
-                    1 => SubscriptionWriter.Acknowledge(number, random.Next(1, 5), expected: 0, 1, connectedTicks: 0),
+                    1 => Acknowledge(number, random.Next(1, 5)),
                     _ => SubscriptionWriter.Put(
                         number,
                         key: default,
