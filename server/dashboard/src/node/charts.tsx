@@ -64,6 +64,7 @@ export function NodeCharts({ tag }: { tag: string }) {
         ],
         format: syncsTook,
         axis: millisecondsAxis,
+        clips: true,
         atLeast: 10,
       },
       {
@@ -83,6 +84,7 @@ export function NodeCharts({ tag }: { tag: string }) {
         lines: [line("Writes", "--node-2", "WriteP99Milliseconds"), line("Reads", "--node-1", "ReadP99Milliseconds")],
         format: milliseconds,
         axis: millisecondsAxis,
+        clips: true,
         atLeast: 5,
       },
       {

@@ -90,6 +90,7 @@ export function Charts() {
             format={milliseconds}
             axis={millisecondsAxis}
             atLeast={5}
+            clips
           />
         </Panel>
         <Panel title="Journal syncs of 10 s: 99 % took at most" stale={stale}>
@@ -100,6 +101,7 @@ export function Charts() {
             format={syncsTook}
             axis={millisecondsAxis}
             atLeast={10}
+            clips
           />
         </Panel>
         <Panel title="Temperature" stale={stale}>
@@ -118,9 +120,10 @@ interface DrawProps {
   axis?: Axis
   atLeast?: number
   floats?: boolean
+  clips?: boolean
 }
 
-function Draw({ label, shown, lines, format, axis, atLeast = 0, floats = false }: DrawProps) {
+function Draw({ label, shown, lines, format, axis, atLeast = 0, floats = false, clips = false }: DrawProps) {
   if (!shown || !lines) return <div class="chart-room" />
   return (
     <Chart
@@ -131,6 +134,7 @@ function Draw({ label, shown, lines, format, axis, atLeast = 0, floats = false }
       together="overview"
       atLeast={atLeast}
       floats={floats}
+      clips={clips}
       {...(axis ? { axis } : {})}
     />
   )

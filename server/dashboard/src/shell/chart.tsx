@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks"
 import uPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
 import "./chart.css"
+import { clipOf } from "./clip"
 import { hasFont } from "./font"
 import { type Axis, tick } from "./format"
 import { colour, isDark } from "./scheme"
@@ -33,6 +34,8 @@ interface ChartProps {
   isOver?: boolean
   /** Whether the ticks are powers of two, as for bytes. */
   binary?: boolean
+  /** Whether the axis may end below a few values that are far beyond the others, as for latencies. */
+  clips?: boolean
 }
 
 const powersOfTwo = Array.from({ length: 50 }, (_, power) => 2 ** power)
@@ -53,12 +56,28 @@ export function Chart({
   floats = false,
   binary = false,
   isOver = false,
+  clips = false,
 }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
   const under = useSignal<number | null>(null)
   const look = `${lines.map((line) => line.label + line.colour).join()} ${isDark.value} ${hasFont.value}`
   const data = useMemo(() => [times, ...lines.map((line) => line.values)] as uPlot.AlignedData, [times, lines])
+
+  const showsAll = useSignal(false)
+  const clip = useMemo(
+    () =>
+      clips
+        ? clipOf(
+            lines.map((line) => line.values),
+            atLeast,
+          )
+        : null,
+    [lines, clips, atLeast],
+  )
+  // The range of the axis is decided whenever the data are set, which happens outside of the rendering.
+  const end = useRef<number | null>(null)
+  end.current = showsAll.value ? null : clip
 
   const isKnown = lines.some((line) => line.values.some((value) => value !== null))
   useEffect(() => {
@@ -78,6 +97,7 @@ export function Chart({
           y: {
             range: (_, low, high) => {
               if (low == null || high == null) return [0, Math.max(1, atLeast)]
+              if (end.current !== null) return [0, end.current]
               const bottom = floats ? Math.max(0, Math.floor(low / 5) * 5 - 5) : 0
               return [bottom, Math.max(bottom + 1e-6, atLeast, high + (high - bottom) * 0.12)]
             },
@@ -138,7 +158,7 @@ export function Chart({
 
   useEffect(() => {
     plot.current?.setData(data)
-  }, [data])
+  }, [data, showsAll.value])
 
   const at = under.value !== null && under.value < times.length ? under.value : null
   const valueOf = (line: Line) => (at !== null ? line.values[at] : isOver ? last(line.values) : newest(line.values))
@@ -152,6 +172,21 @@ export function Chart({
             <strong class="number">{format(valueOf(line))}</strong>
           </li>
         ))}
+        {clip !== null && (
+          <li class="beyond">
+            <button
+              type="button"
+              class="as-link"
+              aria-pressed={showsAll.value}
+              title={showsAll.value ? "Ends the axis above most values" : "Some values are above the end of the axis"}
+              onClick={() => {
+                showsAll.value = !showsAll.value
+              }}
+            >
+              {showsAll.value ? "show less" : `up to ${format(highest(lines))}`}
+            </button>
+          </li>
+        )}
         <li class="quiet number when">{at === null ? "" : clockToTheSecond(times[at] ?? 0)}</li>
       </ul>
       {!isKnown && <p class="unknown quiet">Unknown: no node reported it in this time.</p>}
@@ -192,6 +227,10 @@ function last(values: (number | null)[]): number | null {
 
 function most(values: (number | null)[]): number | null {
   return values.reduce<number | null>((top, value) => (value !== null && (top === null || value > top) ? value : top), null)
+}
+
+function highest(lines: readonly Line[]): number | null {
+  return most(lines.map((line) => most(line.values)))
 }
 
 function clock(second: number): string {
