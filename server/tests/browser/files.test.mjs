@@ -114,6 +114,23 @@ test("Newest first is chosen for one collection only, because each ordered query
   page.off("request", keep)
 })
 
+test("Chosen columns show fields, and a press on a title orders the whole collection", async () => {
+  for (let n = 1; n <= 60; n++) await put(`parcels/${n}`, { weight: n, to: { city: n % 2 ? "Ulm" : "Elm" }, "@metadata": { "@collection": "Parcels" } })
+  await go(`#/documents/${database}/Parcels`)
+  await page.getByText("Columns", { exact: true }).click()
+  await page.getByLabel("weight").check()
+  await page.getByLabel("to.city").check()
+  const first = words => page.waitForFunction(text => document.querySelector("tbody tr")?.textContent.includes(text), words)
+  await page.getByRole("button", { name: "weight" }).click()
+  await first("parcels/1")
+  await page.getByRole("button", { name: "weight" }).click()
+  await first("parcels/60")
+  assert.equal(await page.getByRole("columnheader", { name: "weight" }).getAttribute("aria-sort"), "descending")
+  await page.reload()
+  await first("parcels/60")
+  assert.match(await page.getByRole("row").nth(1).innerText(), /60\s+Elm/)
+})
+
 test("A preview counts arrays and ends in …, and on a phone the content is below the id", async () => {
   await put("orders/1", { company: "companies/1", lines: [1, 2, 3, 4], text: "x".repeat(500), more: "y".repeat(50), "@metadata": { "@collection": "Orders" } })
   await go(`#/documents/${database}/Orders`)

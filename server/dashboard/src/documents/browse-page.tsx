@@ -10,7 +10,18 @@ import { DocumentsTable } from "./documents-table"
 import { ExportPanel } from "./export-panel"
 import { FilterForm } from "./filter-form"
 import { ImportPanel } from "./import-panel"
-import { type Cursor, type Filter, FirstPage, hasOrders, type Order, type Page, pageSizeFor, queryOf, readPage } from "./listing"
+import {
+  type Cursor,
+  type Filter,
+  FirstPage,
+  hasOrders,
+  type Order,
+  orderWords,
+  type Page,
+  pageSizeFor,
+  queryOf,
+  readPage,
+} from "./listing"
 import { orderOf, rememberOrder } from "./order-memory"
 import { type CollectionStatistics, readOf, readsAreLocal } from "./store"
 
@@ -19,12 +30,13 @@ function OrderChoice({ isCollection, chosen, onChoose }: { isCollection: boolean
     <select
       class="input order-choice"
       aria-label="Order"
-      title={isCollection ? "Newest first needs a query, which creates an index if there is none" : ""}
+      title={isCollection ? "Any other order than as stored needs a query, which creates an index if there is none" : ""}
       value={chosen}
       onChange={(event) => onChoose(event.currentTarget.value as Order)}
     >
       <option value="newest">Newest first</option>
       <option value="plain">{isCollection ? "As stored" : "By id"}</option>
+      {chosen.startsWith("by ") && <option value={chosen}>{orderWords(chosen)}</option>}
     </select>
   )
 }
@@ -88,6 +100,10 @@ export function BrowsePage({ database, collection }: { database: string; collect
     reads.value++
     void statistics.refresh()
   }
+  const chooseOrder = (value: Order) => {
+    chosenOrder.value = value
+    rememberOrder(storage, database, collection, value)
+  }
   const isFiltered = prefix !== "" || where !== ""
   const toggle = (panel: "import" | "export") => {
     open.value = open.value === panel ? null : panel
@@ -144,14 +160,7 @@ export function BrowsePage({ database, collection }: { database: string; collect
           actions={
             <>
               {hasOrders(collection, asked) && (
-                <OrderChoice
-                  isCollection={collection !== null || where.trim() !== ""}
-                  chosen={order}
-                  onChoose={(value) => {
-                    chosenOrder.value = value
-                    rememberOrder(storage, database, collection, value)
-                  }}
-                />
+                <OrderChoice isCollection={collection !== null || where.trim() !== ""} chosen={order} onChoose={chooseOrder} />
               )}
               <FilterForm filter={filter} collection={collection} database={database} />
             </>
@@ -162,7 +171,9 @@ export function BrowsePage({ database, collection }: { database: string; collect
             database={database}
             page={page}
             isFiltered={isFiltered}
-            showsCollection={collection === null}
+            collection={collection}
+            order={order}
+            onOrder={chooseOrder}
             createHref={create}
             begin={shown.value?.of.start ?? 0}
             total={page?.total ?? (isFiltered ? null : documents)}

@@ -1,18 +1,24 @@
 import { useSignal } from "@preact/signals"
+import { useMemo } from "preact/hooks"
 import { bytes, count, moment } from "../shell/format"
 import { Button, type Column, Confirm, Empty, LinkButton, sentenceOf, Table, Tag, toast } from "../shell/parts"
 import { hrefOf } from "../shell/route"
 import { may } from "../shell/session"
+import { storage } from "../shell/storage"
+import { cellAt, columnsOf, fieldsOf, type Path, pathText, rememberColumns } from "./columns"
 import type { StoredDocument } from "./document-text"
 import { Expiry } from "./expiry"
-import type { Page } from "./listing"
+import { type Order, orderBy, type Page } from "./listing"
 import { deleteDocuments, isOutcomeUnknown, putBack } from "./store"
 
 interface DocumentsTableProps {
   database: string
   page: Page | null
   isFiltered: boolean
-  showsCollection: boolean
+  /** The collection; null for all documents. */
+  collection: string | null
+  order: Order
+  onOrder: (order: Order) => void
   createHref: string
   /** Number of documents before this page. */
   begin: number
@@ -27,7 +33,9 @@ export function DocumentsTable({
   database,
   page,
   isFiltered,
-  showsCollection,
+  collection,
+  order,
+  onOrder,
   createHref,
   begin,
   total,
@@ -37,6 +45,8 @@ export function DocumentsTable({
 }: DocumentsTableProps) {
   const chosen = useSignal<ReadonlyMap<string, StoredDocument>>(new Map())
   const isAsking = useSignal(false)
+  const picked = useSignal<readonly Path[]>(collection === null ? [] : columnsOf(storage, database, collection))
+  const fields = useMemo(() => (page === null || collection === null ? [] : fieldsOf(page.nodes)), [page, collection])
   if (page === null) {
     return (
       <p class="quiet" role="status">
@@ -113,11 +123,11 @@ export function DocumentsTable({
         <span class="document-id">
           <a href={hrefOf("document", database, document.id)}>{document.id}</a>
           <Expiry at={document.expires} />
-          <span class="preview">{document.preview}</span>
+          {picked.value.length === 0 && <span class="preview">{document.preview}</span>}
         </span>
       ),
     },
-    ...(showsCollection
+    ...(collection === null
       ? [
           {
             title: "Collection",
@@ -133,7 +143,10 @@ export function DocumentsTable({
           },
         ]
       : []),
-    { title: "Content", wideOnly: true, cell: (document) => <span class="preview">{document.preview}</span> },
+    ...picked.value.map((path) => fieldColumn({ database, page, path, order, onOrder })),
+    ...(picked.value.length === 0
+      ? [{ title: "Content", wideOnly: true, cell: (document: StoredDocument) => <span class="preview">{document.preview}</span> }]
+      : []),
     { title: "Size", cell: (document) => <span class="nowrap">{bytes(document.bytes)}</span>, end: true },
     {
       title: "Changed",
@@ -142,14 +155,40 @@ export function DocumentsTable({
       wideOnly: true,
     },
   ]
+  const pick = (path: Path, isShown: boolean) => {
+    const others = picked.value.filter((one) => pathText(one) !== pathText(path))
+    picked.value = isShown ? [...others, path] : others
+    if (collection !== null) rememberColumns(storage, database, collection, picked.value)
+  }
+  // A chosen field stays in the list, so that it can be removed, also on a page without it.
+  const offered = [...picked.value, ...fields.filter((path) => !picked.value.some((one) => pathText(one) === pathText(path)))]
   return (
     <>
-      {mayWrite && documents.length > 0 && (
+      {documents.length > 0 && (mayWrite || offered.length > 0) && (
         <div class="choosing">
-          <label class="tick">
-            <input type="checkbox" checked={isPageChosen} onChange={(event) => choose(documents, event.currentTarget.checked)} />
-            Choose this page
-          </label>
+          {mayWrite && (
+            <label class="tick">
+              <input type="checkbox" checked={isPageChosen} onChange={(event) => choose(documents, event.currentTarget.checked)} />
+              Choose this page
+            </label>
+          )}
+          {offered.length > 0 && (
+            <details class="fold columns-fold">
+              <summary>Columns{picked.value.length > 0 ? ` (${count(picked.value.length)})` : ""}</summary>
+              <div class="column-choice">
+                {offered.map((path) => (
+                  <label key={pathText(path)} class="tick">
+                    <input
+                      type="checkbox"
+                      checked={picked.value.includes(path)}
+                      onChange={(event) => pick(path, event.currentTarget.checked)}
+                    />
+                    {pathText(path)}
+                  </label>
+                ))}
+              </div>
+            </details>
+          )}
           {chosen.value.size > 0 && (
             <>
               <Tag tone="accent">{count(chosen.value.size)} chosen</Tag>
@@ -191,22 +230,24 @@ export function DocumentsTable({
           </p>
         </Confirm>
       )}
-      <Table
-        label="Documents"
-        columns={columns}
-        rows={documents}
-        keyOf={(document) => document.id}
-        rowClass={(document) => (chosen.value.has(document.id) ? "chosen" : "")}
-        empty={
-          <Empty title={isFiltered ? "No document matches the filter." : "There is no document here yet."}>
-            {!isFiltered && mayWrite && (
-              <LinkButton kind="primary" href={createHref}>
-                Write the first one
-              </LinkButton>
-            )}
-          </Empty>
-        }
-      />
+      <div class={picked.value.length > 0 ? "with-columns" : ""}>
+        <Table
+          label="Documents"
+          columns={columns}
+          rows={documents}
+          keyOf={(document) => document.id}
+          rowClass={(document) => (chosen.value.has(document.id) ? "chosen" : "")}
+          empty={
+            <Empty title={isFiltered ? "No document matches the filter." : "There is no document here yet."}>
+              {!isFiltered && mayWrite && (
+                <LinkButton kind="primary" href={createHref}>
+                  Write the first one
+                </LinkButton>
+              )}
+            </Empty>
+          }
+        />
+      </div>
       {(onPrevious || onNext || documents.length > 0) && (
         <div class="pages">
           <span class="quiet number" role="status">
@@ -227,4 +268,35 @@ export function DocumentsTable({
       )}
     </>
   )
+}
+
+interface FieldColumnProps {
+  database: string
+  page: Page
+  path: Path
+  order: Order
+  onOrder: (order: Order) => void
+}
+
+/** A column with the values of a field. A click on its title orders the whole collection by it. */
+function fieldColumn({ database, page, path, order, onOrder }: FieldColumnProps): Column<StoredDocument> {
+  const [ascending, descending] = [orderBy(path, false), orderBy(path, true)]
+  const cells = new Map(page.documents.map(({ id }, at) => [id, page.nodes[at] ? cellAt(page.answer, page.nodes[at], path) : null]))
+  return {
+    title: pathText(path),
+    end: [...cells.values()].some((cell) => cell?.isNumber),
+    cell: ({ id }) => {
+      const cell = cells.get(id)
+      if (!cell) return <span class="quiet">–</span>
+      return cell.link ? <a href={hrefOf("document", database, cell.link)}>{cell.text}</a> : <span title={cell.text}>{cell.text}</span>
+    },
+    ...(ascending && descending
+      ? {
+          order: {
+            chosen: order === ascending ? "ascending" : order === descending ? "descending" : null,
+            onChoose: () => onOrder(order === ascending ? descending : ascending),
+          },
+        }
+      : {}),
+  }
 }

@@ -1,7 +1,7 @@
 import { nameInRql, textInRql } from "../query/rql-text"
 import { Refusal, send } from "../shell/request"
-import { documentsOf, type StoredDocument } from "./document-text"
-import { memberOf, parseJson } from "./json-text"
+import { documentOf, type StoredDocument } from "./document-text"
+import { memberOf, type Node, parseJson } from "./json-text"
 import { readOf } from "./store"
 
 /** The filter of a list of documents. */
@@ -14,8 +14,25 @@ export interface Filter {
   order: Order
 }
 
-/** `newest`: by the time of the last change, newest first. `plain`: as the node stores them, by id or by creation. */
-export type Order = "newest" | "plain"
+/**
+ * `newest`: by the time of the last change, newest first. `plain`: as the node stores them, by id or by creation.
+ * Otherwise by a field of the documents of a collection, in RQL.
+ */
+export type Order = "newest" | "plain" | `by ${string}`
+
+/** Returns the order by a field; null if RQL cannot name it. */
+export function orderBy(path: readonly string[], isDescending: boolean): Order | null {
+  const [only = ""] = path
+  const isPlain = path.every((name) => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) && nameInRql(name) === name)
+  if (path.length > 1 && !isPlain) return null
+  return `by ${path.length > 1 ? path.join(".") : nameInRql(only)}${isDescending ? " desc" : ""} nulls last`
+}
+
+/** Says an order by a field in words. */
+export function orderWords(order: Order): string {
+  const [, field = "", descending] = /^by (.*?)( desc)? nulls last$/.exec(order) ?? []
+  return `By ${field}, ${descending ? "largest" : "smallest"} first`
+}
 
 /**
  * Whether the user can choose the order. A list by id prefix only is by id. Other lists are read with a query, or
@@ -33,6 +50,9 @@ export interface Cursor {
 
 export interface Page {
   documents: StoredDocument[]
+  /** The answer, and the places of the documents in it. */
+  answer: string
+  nodes: Node[]
   /** Number of documents; null if the node does not count them. */
   total: number | null
   next: Cursor | null
@@ -47,7 +67,12 @@ export function queryOf(collection: string | null, { prefix, where, order }: Fil
     ...(prefix === "" ? [] : [`startsWith(id(), ${textInRql(prefix)})`]),
     ...(where.trim() === "" ? [] : [prefix === "" ? where.trim() : `(${where.trim()})`]),
   ]
-  return `from ${collection === null ? "@all_docs" : nameInRql(collection)}${conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`}${order === "newest" ? " order by @metadata.@last-modified desc" : ""}`
+  return `from ${collection === null ? "@all_docs" : nameInRql(collection)}${conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`}${orderClause(collection, order)}`
+}
+
+function orderClause(collection: string | null, order: Order): string {
+  if (order === "newest") return " order by @metadata.@last-modified desc"
+  return order === "plain" || collection === null ? "" : ` order ${order}`
 }
 
 /** Returns the page size: smaller for large documents, so that a page has a few megabytes. */
@@ -100,15 +125,22 @@ export async function readPage(
         )
       : askPage(database, { Query: query, Start: cursor.start, PageSize: size }, signal, isAfterChange))
   ).text()
-  const found = documentsOf(answer).filter((document) => document !== null)
+  const { node } = parseJson(answer)
+  const nodes = (memberOf(node ?? undefined, "Results")?.items ?? []).filter((result) => result.kind === "object")
+  const found = nodes.map((result) => documentOf(answer, result))
   if (query === null) {
     const documents = found.slice(0, size)
-    return { documents, total: null, next: found.length > size ? { after: documents.at(-1)?.id ?? "", start: cursor.start + size } : null }
+    return {
+      documents,
+      answer,
+      nodes,
+      total: null,
+      next: found.length > size ? { after: documents.at(-1)?.id ?? "", start: cursor.start + size } : null,
+    }
   }
 
-  const { node } = parseJson(answer)
   const counted = memberOf(node ?? undefined, "TotalResults")
   const total = counted ? Number(answer.slice(counted.start, counted.end)) : null
   const start = cursor.start + size
-  return { documents: found, total, next: total !== null && start < total ? { after: "", start } : null }
+  return { documents: found, answer, nodes, total, next: total !== null && start < total ? { after: "", start } : null }
 }

@@ -12,7 +12,8 @@ type Memory = Pick<Storage, "getItem" | "setItem">
 export function orderOf(storage: Memory, database: string, collection: string | null): Order {
   const first = collection === null ? "newest" : "plain"
   const stored = storage.getItem(keyOf(database, collection))
-  return stored === "newest" || stored === "plain" ? stored : first
+  if (stored === "newest" || stored === "plain") return stored
+  return collection !== null && stored?.startsWith("by ") ? (stored as Order) : first
 }
 
 export function rememberOrder(storage: Memory, database: string, collection: string | null, order: Order): void {

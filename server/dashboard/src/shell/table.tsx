@@ -6,6 +6,8 @@ export interface Column<Row> {
   cell: (row: Row) => ComponentChildren
   /** The sort key of a row. If set, a click on the title sorts by it. */
   sort?: (row: Row) => string | number | null
+  /** If set, a click on the title chooses another order of all rows, of which these are a page. */
+  order?: { chosen: "ascending" | "descending" | null; onChoose: () => void }
   /** Whether the cells are numbers, which are right-aligned. */
   end?: boolean
   /** Whether the column is hidden on a phone. */
@@ -42,24 +44,24 @@ export function Table<Row>({ label, columns, rows, keyOf, empty, rowClass, stack
         <thead role="rowgroup">
           <tr role="row">
             {columns.map((column, at) => {
-              const chosen = order.value?.column === at ? order.value : null
+              const mine = order.value?.column === at ? order.value : null
+              const direction = column.order ? column.order.chosen : mine && (mine.descending ? "descending" : "ascending")
+              const choose = () => {
+                if (column.order) column.order.onChoose()
+                else order.value = { column: at, descending: mine ? !mine.descending : false }
+              }
               return (
                 <th
                   key={column.title}
                   scope="col"
                   role="columnheader"
                   class={classOf(column)}
-                  {...(chosen ? { "aria-sort": chosen.descending ? "descending" : "ascending" } : {})}
+                  {...(direction ? { "aria-sort": direction } : {})}
                 >
-                  {column.sort ? (
-                    <button
-                      type="button"
-                      onClick={() => {
-                        order.value = { column: at, descending: chosen ? !chosen.descending : false }
-                      }}
-                    >
+                  {column.sort || column.order ? (
+                    <button type="button" onClick={choose}>
                       {column.title}
-                      {chosen ? (chosen.descending ? " ↓" : " ↑") : ""}
+                      {direction ? (direction === "descending" ? " ↓" : " ↑") : ""}
                     </button>
                   ) : (
                     <span class={column.unseenTitle ? "unseen" : ""}>{column.title}</span>

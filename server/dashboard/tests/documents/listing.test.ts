@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { hasOrders, pageSizeFor, queryOf } from "../../src/documents/listing"
+import { hasOrders, orderBy, orderWords, pageSizeFor, queryOf } from "../../src/documents/listing"
 import { databaseNameProblem, pathOf } from "../../src/documents/store"
 
 test("A filter becomes a query only if the listing needs one", () => {
@@ -35,4 +35,14 @@ test("Special characters of names and ids are escaped in addresses, and a space 
 test("The rules for names of databases are those of a node", () => {
   for (const name of ["shop", "Vögel-2", "a.b_c", "x".repeat(128)]) expect(databaseNameProblem(name), name).toBeNull()
   for (const name of ["a b", "a/b", ".a", "a.", "x".repeat(129), "a:b"]) expect(databaseNameProblem(name), name).not.toBeNull()
+})
+
+test("A collection is ordered by a field that RQL can name, with missing values last", () => {
+  const query = (path: string[], isDescending: boolean) =>
+    queryOf("Orders", { prefix: "", where: "", order: orderBy(path, isDescending) ?? "plain" })
+  expect(query(["total"], true)).toBe("from Orders order by total desc nulls last")
+  expect(query(["ship", "city"], false)).toBe("from Orders order by ship.city nulls last")
+  expect(query(["order"], false)).toBe("from Orders order by 'order' nulls last")
+  expect(orderBy(["ship", "zip code"], false)).toBeNull()
+  expect(orderWords(orderBy(["total"], true) ?? "plain")).toBe("By total, largest first")
 })
