@@ -48,6 +48,12 @@ public interface IQueryResults : IDisposable
     /// <summary>Collects the ids that the current result refers to.</summary>
     void Collect(IReferenceCollector includes);
 
+    /// <summary>
+    /// Adds what the script of the selection included while the current result was written: the ids of documents, and
+    /// the keys of compare-exchange values.
+    /// </summary>
+    void CollectScripted(IReferenceCollector documents, IReferenceCollector compareExchange) { }
+
     /// <summary>Adds the highlights and score explanation of the current result to <paramref name="notes"/>.</summary>
     void AddNotesTo(QueryNotes notes);
 

@@ -19,7 +19,7 @@ public sealed record IncludedCounters(string? Path, IReadOnlyList<byte[]>? Names
             byte[][]? names =
                 part.Arguments.Count == 0
                     ? null
-                    : [.. part.Arguments.Select(name => operands.ReadText(name, "counters()"))];
+                    : [.. part.Arguments.SelectMany(name => operands.ReadTexts(name, "counters()"))];
             int known = included.FindIndex(other => string.Equals(other.Path, part.Path, StringComparison.Ordinal));
             if (known < 0)
             {

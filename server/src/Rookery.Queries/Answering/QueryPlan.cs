@@ -49,12 +49,20 @@ public sealed class QueryPlan : IDisposable
 
     /// <summary>Whether the answer includes something that the results name.</summary>
     public bool HasReferences =>
-        Includes.Count + IncludedValues.Count + IncludedCounters.Count + IncludedRevisions.Count > 0;
+        Includes.Count + IncludedValues.Count + IncludedCounters.Count + IncludedRevisions.Count > 0
+        || HasScriptedIncludes;
+
+    /// <summary>Whether the script of the selection adds documents or compare-exchange values to the answer.</summary>
+    public bool HasScriptedIncludes =>
+        Compiled?.Script?.Program is { } program && (program.IncludesDocuments || program.IncludesCompareExchange);
 
     /// <summary>
     /// Whether the answer reads rows whose writes change no document: compare-exchange values, counters or revisions.
     /// </summary>
-    internal bool ReadsBesideDocuments => IncludedValues.Count + IncludedCounters.Count + IncludedRevisions.Count > 0;
+    internal bool ReadsBesideDocuments =>
+        IncludedValues.Count + IncludedCounters.Count + IncludedRevisions.Count > 0
+        || Compiled is { SelectsCounters: true }
+        || Compiled?.Script?.Program is { ReadsCounters: true } or { IncludesCompareExchange: true };
 
     /// <summary>Whether the answer reports how long its parts took.</summary>
     public bool HasTimings { get; private init; }

@@ -75,7 +75,8 @@ internal sealed class ResultWriter(
         compiled.WriteMembers(
             RowOf is null ? ReadCurrent(walk) : ReadCurrent(walk).WithRow(row.Span),
             new BoundedBuffer(output, SpareBytes + (2 * (walk.Length + row.Length))),
-            limits
+            limits,
+            compiled.SelectsCounters ? walk.Reader : null
         );
         output.Write(
             output.Length == start
@@ -85,6 +86,20 @@ internal sealed class ResultWriter(
         JsonText.WriteString(output, walk.Head.Id);
         output.Write("}}"u8);
         WriteScore(output, walk);
+    }
+
+    /// <summary>Adds what the script included while the last result was written.</summary>
+    public void CollectScripted(IReferenceCollector documents, IReferenceCollector compareExchange)
+    {
+        foreach (byte[] id in scripted?.IncludedIds ?? [])
+        {
+            documents.Include(id);
+        }
+
+        foreach (byte[] key in scripted?.IncludedKeys ?? [])
+        {
+            compareExchange.Include(key);
+        }
     }
 
     /// <summary>Inserts the score into the metadata, which is the last member of each result.</summary>

@@ -110,6 +110,9 @@ internal sealed class RowResults(
 
     public void Collect(IReferenceCollector includes) => includes.Collect(rows.Read(_index));
 
+    public void CollectScripted(IReferenceCollector documents, IReferenceCollector compareExchange) =>
+        writer.CollectScripted(documents, compareExchange);
+
     public void AddNotesTo(QueryNotes notes) => notes.Add(new QueriedDocument(rows.Read(_index)));
 
     public void Pause() => reader.Pause();

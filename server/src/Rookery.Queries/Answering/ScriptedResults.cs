@@ -16,7 +16,7 @@ namespace Rookery.Queries.Answering;
 /// Computes results by the script of a selection. Loads documents from the snapshot of the current result. The script
 /// counts against the query's time limit. Not thread-safe.
 /// </summary>
-internal sealed class ScriptedResults : IScriptDocuments, IDisposable
+internal sealed class ScriptedResults : IScriptDocuments, IQueryAnswer, IDisposable
 {
     // A script can load documents, so a small document could produce a result of any size.
     private const int MaxResultBytes = 4 << 20;
@@ -50,8 +50,15 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
         _slices = slices;
         _historyId = historyId;
         _interpreter.Documents = this;
+        _interpreter.Answer = this;
         _interpreter.MemorySource = TryReserve;
     }
+
+    /// <summary>The ids of documents that the script added to the answer for the last result.</summary>
+    public List<byte[]> IncludedIds { get; } = [];
+
+    /// <summary>The keys of compare-exchange values that the script added to the answer for the last result.</summary>
+    public List<byte[]> IncludedKeys { get; } = [];
 
     /// <summary>Runs the script on the current document and writes its result.</summary>
     /// <exception cref="QueryException">The script fails, or the query exceeds its time.</exception>
@@ -115,11 +122,34 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
         }
     }
 
+    /// <inheritdoc/>
+    public long? ReadCounter(ReadOnlySpan<byte> id, ReadOnlySpan<byte> name) =>
+        DocumentId.TryValidate(id, out _) && CounterName.TryValidate(name, out _)
+            ? (_walk?.Reader ?? _reader!.Current).ReadCounter(id, name, out _)
+            : null;
+
+    /// <inheritdoc/>
+    public void IncludeDocument(ReadOnlySpan<byte> id) => Include(IncludedIds, id);
+
+    /// <inheritdoc/>
+    public void IncludeCompareExchange(ReadOnlySpan<byte> key) => Include(IncludedKeys, key);
+
     public void Dispose() => _interpreter.Dispose();
+
+    // The interpreter bounds their number.
+    private static void Include(List<byte[]> included, ReadOnlySpan<byte> name)
+    {
+        if (name.Length is > 0 and <= JsonLimits.MaxIdBytes)
+        {
+            included.Add(name.ToArray());
+        }
+    }
 
     private void PrepareRun()
     {
         (_lacksMemory, _othersHoldMemory) = (false, false);
+        IncludedIds.Clear();
+        IncludedKeys.Clear();
         _interpreter.Load(_script.Program);
         _interpreter.Begin();
     }

@@ -39,6 +39,9 @@ internal sealed class StreamedResults(ScannedDocuments scan, ResultWriter writer
 
     public void Collect(IReferenceCollector includes) => includes.Collect(scan.Walk.View.Body);
 
+    public void CollectScripted(IReferenceCollector documents, IReferenceCollector compareExchange) =>
+        writer.CollectScripted(documents, compareExchange);
+
     public void AddNotesTo(QueryNotes notes) => notes.Add(writer.ReadCurrent(scan.Walk));
 
     public void Pause() => scan.Walk.Pause();

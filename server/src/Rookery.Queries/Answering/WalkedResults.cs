@@ -134,6 +134,9 @@ internal sealed class WalkedResults(
 
     public void Collect(IReferenceCollector includes) => includes.Collect(walk.View.Body);
 
+    public void CollectScripted(IReferenceCollector documents, IReferenceCollector compareExchange) =>
+        writer.CollectScripted(documents, compareExchange);
+
     public void AddNotesTo(QueryNotes notes) => notes.Add(writer.ReadCurrent(walk));
 
     public void Pause() => walk.Pause();

@@ -70,9 +70,10 @@ public sealed class OperandValues(QueryParameters parameters)
     /// <summary>Returns a text value, unescaped, in UTF-8. Refuses other values.</summary>
     /// <param name="operand">The operand.</param>
     /// <param name="clause">The name of the clause, for the message.</param>
-    public byte[] ReadText(Operand operand, string clause)
+    public byte[] ReadText(Operand operand, string clause) => ReadText(ReadJson(operand), operand, clause);
+
+    private static byte[] ReadText(byte[] json, Operand operand, string clause)
     {
-        byte[] json = ReadJson(operand);
         if (json[0] != (byte)'"')
         {
             throw new QueryException(QueryFault.Invalid, $"'{clause}' needs a text.", operand.Position);
@@ -80,6 +81,20 @@ public sealed class OperandValues(QueryParameters parameters)
 
         byte[] text = new byte[json.Length];
         return text[..JsonText.Unescape(json.AsSpan(1, json.Length - 2), text)];
+    }
+
+    /// <summary>
+    /// Returns text values, unescaped, in UTF-8: one, or the elements of a parameter that holds a list. Refuses other
+    /// values.
+    /// </summary>
+    /// <param name="operand">The operand.</param>
+    /// <param name="clause">The name of the clause, for the message.</param>
+    public IEnumerable<byte[]> ReadTexts(Operand operand, string clause)
+    {
+        foreach (byte[] json in ReadElements([operand]))
+        {
+            yield return ReadText(json, operand, clause);
+        }
     }
 
     /// <summary>Returns a whole number from 0; null if the operand is missing or null.</summary>

@@ -74,6 +74,12 @@ public sealed record FacetAggregate(AggregateReference Aggregate, string? Alias)
 /// <param name="Options">The options, as a parameter or JSON text; null for none.</param>
 public sealed record SelectedSuggestion(FieldPath Field, Operand Term, Operand? Options) : SelectedSource;
 
+/// <summary><c>counter(name)</c>, <c>counter(alias, name)</c>: the value of a counter; null if it does not
+/// exist.</summary>
+/// <param name="Of">The alias of the document that has the counter, as written; null for the queried document.</param>
+/// <param name="Name">The name of the counter.</param>
+public sealed record SelectedCounter(string? Of, Operand Name) : SelectedSource;
+
 /// <summary><c>select { … }</c>: a script that computes an object.</summary>
 /// <param name="Script">The script between the braces.</param>
 public sealed record ScriptSelection(ScriptText Script) : Selection;

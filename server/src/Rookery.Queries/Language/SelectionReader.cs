@@ -75,6 +75,7 @@ internal sealed class SelectionReader(
             {
                 "facet" => facets.Read(),
                 "suggest" => ReadSuggestion(),
+                "counter" => ReadCounter(),
                 _ => new SelectedReference(fields.TryReadFunction(name) ?? throw fields.UnknownFunction(name)),
             };
             RefuseWholeDocument(name, position);
@@ -101,6 +102,21 @@ internal sealed class SelectionReader(
 
         reader.ExpectSymbol(")");
         return arguments;
+    }
+
+    private SelectedCounter ReadCounter()
+    {
+        reader.ExpectSymbol("(");
+        string? of = null;
+        if (OperandReader.TryRead(reader) is not { } name)
+        {
+            of = fields.ReadPath("an alias or the name of a counter").ToString();
+            reader.ExpectSymbol(",");
+            name = OperandReader.Read(reader);
+        }
+
+        reader.ExpectSymbol(")");
+        return new SelectedCounter(string.Equals(of, fields.Alias, StringComparison.Ordinal) ? null : of, name);
     }
 
     private SelectedSuggestion ReadSuggestion()

@@ -1,4 +1,5 @@
 using System.Buffers;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Grouping;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
@@ -104,6 +105,7 @@ public sealed class CompiledQuery
             Summary is null && Script is null
                 ? ProjectionOf(query, rows is null ? fields : new SelectedFields(rows, query.Projecting), operands)
                 : null;
+        SelectsCounters = Script is null && PartsOfDocuments.SelectsCounter(query);
         ReturnsEachRow =
             rows is { IsReduced: true }
             || (rows is not null && SelectsStoredValues(query, new SelectedFields(rows, query.Projecting)));
@@ -176,6 +178,9 @@ public sealed class CompiledQuery
 
     /// <summary>Whether results have a score.</summary>
     public bool IsScored { get; }
+
+    /// <summary>Whether members of the results are counters, without a script.</summary>
+    public bool SelectsCounters { get; }
 
     /// <summary>The facets or suggestions to compute instead of returning results; null if there are none.</summary>
     public QuerySummary? Summary { get; }
@@ -290,11 +295,17 @@ public sealed class CompiledQuery
     /// <param name="document">The document.</param>
     /// <param name="output">Receives the JSON.</param>
     /// <param name="limits">Checked during the work; null for no limit.</param>
+    /// <param name="counters">The snapshot; null unless <see cref="SelectsCounters"/>.</param>
     /// <exception cref="QueryException">A required field is missing.</exception>
-    public void WriteMembers(in QueriedDocument document, IBufferWriter<byte> output, IWorkLimits? limits = null)
+    public void WriteMembers(
+        in QueriedDocument document,
+        IBufferWriter<byte> output,
+        IWorkLimits? limits = null,
+        DatabaseReader? counters = null
+    )
     {
         Invariant.Holds(_projection is not null, "a query whose members are written has a projection");
-        _projection.Write(document, output, limits);
+        _projection.Write(document, output, limits, counters);
     }
 
     /// <summary>Writes a score as JSON.</summary>
@@ -448,58 +459,6 @@ public sealed class CompiledQuery
         }
     }
 
-    /// <summary>Refuses an <c>include</c> by a member that the groups of a grouped query do not have.</summary>
-    private static void RefuseIncludesOutsideResults(Query query)
-    {
-        if (query.Includes.Count == 0 || query.GroupBy.Count == 0)
-        {
-            return;
-        }
-
-        if (query.Includes.FirstOrDefault(static include => include.Kind == IncludeKind.Revisions) is { } revisions)
-        {
-            throw new QueryException(
-                QueryFault.Invalid,
-                "A group has no revisions. Include those of documents by a query of its own.",
-                revisions.Position
-            );
-        }
-
-        string[] names = MembersOfComputedResults(query);
-        foreach (
-            var include in query.Includes.Where(static include =>
-                include.Kind is IncludeKind.Documents or IncludeKind.CompareExchange or IncludeKind.Counters
-            )
-        )
-        {
-            if (include.Path is null)
-            {
-                throw new QueryException(
-                    QueryFault.Invalid,
-                    "A group has no counters. Include those of a document whose id is a key of the group: "
-                        + "'include counters(key)'.",
-                    include.Position
-                );
-            }
-
-            if (!names.Contains(include.Path.Split('.', '[')[0], StringComparer.Ordinal))
-            {
-                throw new QueryException(
-                    QueryFault.Invalid,
-                    $"'include {include.Path}' names no member of the groups, "
-                        + $"which have '{string.Join("', '", names)}'. "
-                        + "Select the id by a name without dots, and include that name.",
-                    include.Position
-                );
-            }
-        }
-    }
-
-    private static string[] MembersOfComputedResults(Query query) =>
-        query.Select is FieldSelection { Items: { Count: > 0 } items }
-            ? [.. items.Select(Projection.NameOf)]
-            : [.. query.GroupBy.Select(static key => key.Alias ?? key.Path.ToString())];
-
     private static void RefuseUnsupported(Query query, RowSource? rows)
     {
         if (rows is not null && query.GroupBy.Count > 0)
@@ -520,7 +479,7 @@ public sealed class CompiledQuery
             );
         }
 
-        RefuseIncludesOutsideResults(query);
+        PartsOfDocuments.RefuseForGroups(query, rows);
         bool isScript = query.Select is ScriptSelection or CallSelection;
         bool selectsFromLoaded = query.Loads.Count > 0 && query.Select is not null;
         bool readsRows = query.Projecting is not (ProjectionBehavior.Default or ProjectionBehavior.FromDocument);

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Buffers.Text;
 using System.Text;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Values;
 using Rookery.Json;
 using Rookery.Platform;
@@ -42,6 +43,7 @@ internal sealed class Projection
                     Quote(NameOf(item, names)),
                     FieldOf(item, fields),
                     ValueOf(item, operands),
+                    CounterOf(item, operands),
                     source.ReadsFromRow(item),
                     source.OmitsIfMissing(item),
                     source.IsNeeded(item) ? NameOf(item) : null
@@ -53,8 +55,14 @@ internal sealed class Projection
     /// <param name="document">The document, or the row of a group.</param>
     /// <param name="output">Receives the JSON.</param>
     /// <param name="limits">Checked during the work; null for no limit.</param>
+    /// <param name="counters">Reads the selected counters; null if the selection has none.</param>
     /// <exception cref="QueryException">A required field is missing.</exception>
-    public void Write(in QueriedDocument document, IBufferWriter<byte> output, IWorkLimits? limits)
+    public void Write(
+        in QueriedDocument document,
+        IBufferWriter<byte> output,
+        IWorkLimits? limits,
+        DatabaseReader? counters
+    )
     {
         bool needsComma = false;
         long walked = 0;
@@ -88,6 +96,10 @@ internal sealed class Projection
             {
                 output.Write(value);
             }
+            else if (member.Counter is { } counter)
+            {
+                WriteCounter(counters!.Value.ReadCounter(document.View.Id, counter, out _), output);
+            }
             else
             {
                 WriteScore(document.Score, output);
@@ -113,6 +125,7 @@ internal sealed class Projection
             SelectedReference { Field: GroupKeyReference } => "Key",
             SelectedReference { Field: IdReference } => "id()",
             SelectedReference { Field: ScoreReference } => "score()",
+            SelectedCounter { Name: TextOperand counter } => counter.Value,
             SelectedOperand { Value: NumberOperand number } => number.Text,
             SelectedOperand { Value: TextOperand text } => text.Value,
             SelectedOperand { Value: ParameterOperand parameter } => parameter.Name,
@@ -128,9 +141,32 @@ internal sealed class Projection
         output.Advance(written);
     }
 
+    private static void WriteCounter(long? value, IBufferWriter<byte> output)
+    {
+        if (value is not { } number)
+        {
+            output.Write("null"u8);
+            return;
+        }
+
+        const int MaxNumberBytes = 20;
+        bool isWritten = Utf8Formatter.TryFormat(number, output.GetSpan(MaxNumberBytes), out int written);
+        Invariant.Holds(isWritten, "an integer takes no more bytes");
+        output.Advance(written);
+    }
+
     private static string NameOf(SelectedField item, HashSet<string> names)
     {
         string name = NameOf(item);
+        if (item is { Alias: null, Source: SelectedCounter { Name: not TextOperand } })
+        {
+            throw new QueryException(
+                QueryFault.Invalid,
+                "The selected counter has no name in the results: name it with 'as'.",
+                item.Position
+            );
+        }
+
         if (name is "@metadata")
         {
             throw new QueryException(
@@ -155,7 +191,7 @@ internal sealed class Projection
         {
             SelectedReference { Field: ScoreReference } when fields is not GroupFields => null,
             SelectedReference reference => new FieldWriter(fields.Resolve(reference.Field), keepsPlaces: true),
-            SelectedOperand => null,
+            SelectedOperand or SelectedCounter => null,
             _ => throw new QueryException(
                 QueryFault.NotSupported,
                 "What is selected here is not supported.",
@@ -165,6 +201,9 @@ internal sealed class Projection
 
     private static byte[]? ValueOf(SelectedField item, OperandValues operands) =>
         item.Source is SelectedOperand value ? operands.ReadJson(value.Value) : null;
+
+    private static byte[]? CounterOf(SelectedField item, OperandValues operands) =>
+        item.Source is SelectedCounter counter ? operands.ReadText(counter.Name, "counter()") : null;
 
     private static byte[] Quote(string name)
     {
@@ -177,7 +216,8 @@ internal sealed class Projection
     /// <summary>A member of a result.</summary>
     /// <param name="Name">Its name as JSON, and a colon.</param>
     /// <param name="Field">Writes its value; null if the value is not a field's.</param>
-    /// <param name="Value">Its value as JSON, if constant; null for a field and for the score.</param>
+    /// <param name="Value">Its value as JSON, if constant; otherwise null.</param>
+    /// <param name="Counter">The name of the counter whose value it has; null if the value is no counter's.</param>
     /// <param name="ReadsFromRow">Whether it is read from the row stored in the index.</param>
     /// <param name="OmitsIfMissing">Whether the member is omitted if the field is missing.</param>
     /// <param name="Needed">The name of a required field, for the error; null if the field may be missing.</param>
@@ -185,6 +225,7 @@ internal sealed class Projection
         byte[] Name,
         FieldWriter? Field,
         byte[]? Value,
+        byte[]? Counter,
         bool ReadsFromRow,
         bool OmitsIfMissing,
         string? Needed

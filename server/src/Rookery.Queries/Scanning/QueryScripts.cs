@@ -63,8 +63,33 @@ public static class QueryScripts
     /// <param name="condition">The condition as JavaScript.</param>
     /// <param name="position">Its position in the query's text.</param>
     /// <exception cref="QueryException">The script is refused.</exception>
-    internal static ScriptProgram ConditionOf(Query query, string condition, int position) =>
-        Compile(() => SourceOf(query).CompileSelection(new ScriptPart($"({condition}) ? {{}} : null", position)));
+    internal static ScriptProgram ConditionOf(Query query, string condition, int position)
+    {
+        var program = Compile(() =>
+            SourceOf(query).CompileSelection(new ScriptPart($"({condition}) ? {{}} : null", position))
+        );
+        RefuseOutsideQueries(program, position);
+        return program;
+    }
+
+    /// <summary>Refuses a script that needs the answer of a query, for a subscription.</summary>
+    /// <exception cref="QueryException">The script reads counters or includes something.</exception>
+    internal static void RefuseOutsideQueries(ScriptProgram program, int position)
+    {
+        string? part =
+            program.ReadsCounters ? "counter()"
+            : program.IncludesDocuments ? "includes.document()"
+            : program.IncludesCompareExchange ? "includes.cmpxchg()"
+            : null;
+        if (part is not null)
+        {
+            throw new QueryException(
+                QueryFault.NotSupported,
+                $"'{part}' in the script of a subscription is not supported by this version.",
+                position
+            );
+        }
+    }
 
     /// <summary>Compiles the script of a query's <c>update</c>.</summary>
     /// <param name="query">The query.</param>
@@ -165,9 +190,10 @@ public static class QueryScripts
                 return "id(this)";
             case SelectedOperand { Value: var value }:
                 operands.ReadJson(value);
-                return value is ParameterOperand parameter
-                    ? $"args[{Quote(parameter.Name)}]"
-                    : LiteralOf(value) ?? "null";
+                return ValueOf(value);
+            case SelectedCounter counter:
+                operands.ReadText(counter.Name, "counter()");
+                return $"counter({AliasOf(query, counter, item.Position) ?? "this"},{ValueOf(counter.Name)})";
             default:
                 throw new QueryException(
                     QueryFault.NotSupported,
@@ -176,6 +202,24 @@ public static class QueryScripts
                 );
         }
     }
+
+    private static string ValueOf(Operand value) =>
+        value is ParameterOperand parameter ? $"args[{Quote(parameter.Name)}]" : LiteralOf(value) ?? "null";
+
+    /// <summary>
+    /// Returns the alias of the loaded document that has a selected counter; null for the queried document.
+    /// </summary>
+    /// <exception cref="QueryException">The document is neither.</exception>
+    internal static string? AliasOf(Query query, SelectedCounter counter, int position) =>
+        counter.Of is { } alias
+        && !query.Loads.Any(load => !load.IsMany && string.Equals(load.Alias, alias, StringComparison.Ordinal))
+            ? throw new QueryException(
+                QueryFault.NotSupported,
+                $"'counter({alias}, …)' is not supported by this version: a counter is that of the queried document, "
+                    + "or of a document that 'load' names.",
+                position
+            )
+            : counter.Of;
 
     /// <summary>Returns a value as JavaScript; null for a parameter, or if there is no value.</summary>
     private static string? LiteralOf(Operand? value) =>

@@ -50,19 +50,21 @@ public sealed class SubscriptionCriteria
         var query = RqlParser.ParseCriteria(text);
         RefuseUnsupported(query);
         var where = query.Where is null ? null : CriterionNode.Of(query, query.Where);
-        return new SubscriptionCriteria(
-            query,
-            where,
-            CompiledQuery.Compile(
-                query with
-                {
-                    Where = null,
-                    Includes = [],
-                    CoveringIndexes = null,
-                },
-                QueryParameters.None
-            )
+        var compiled = CompiledQuery.Compile(
+            query with
+            {
+                Where = null,
+                Includes = [],
+                CoveringIndexes = null,
+            },
+            QueryParameters.None
         );
+        if (compiled.Script is { } script)
+        {
+            QueryScripts.RefuseOutsideQueries(script.Program, script.Position);
+        }
+
+        return new SubscriptionCriteria(query, where, compiled);
     }
 
     private static void RefuseUnsupported(Query query)
@@ -81,6 +83,11 @@ public sealed class SubscriptionCriteria
             { Offset: { } offset } => ("offset", offset.Position),
             { Update: { } update } => ("update", update.Position),
             { Select: FieldSelection { IsDistinct: true } } => ("select distinct", 0),
+            { Select: FieldSelection { Items: var items } }
+                when items.FirstOrDefault(static item => item.Source is SelectedCounter) is { } counter => (
+                "counter()",
+                counter.Position
+            ),
             { Select: FieldSelection { Items: [{ Source: SelectedFacet or SelectedSuggestion } item, ..] } } => (
                 "select of facets or suggestions",
                 item.Position

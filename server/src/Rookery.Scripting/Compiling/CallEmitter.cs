@@ -70,7 +70,7 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
             EmitInvoke(entry.Function, arguments, position);
         }
         else if (
-            context.Use == ScriptUse.Indexing
+            (context.Use == ScriptUse.Indexing || (context.Use == ScriptUse.Reading && name is "counterNamesFor"))
             && MetadataLists.TryTranslate(name, arguments, position) is { } translated
         )
         {
@@ -126,6 +126,19 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
             script.Emit(arguments[0]);
             context.Builder.Emit(Opcode.Invoke, (int)function, second: 1);
             return;
+        }
+
+        if (function is >= ScriptFunction.Counter and <= ScriptFunction.IncludeCompareExchange)
+        {
+            if (context.Use != ScriptUse.Reading)
+            {
+                throw TokenCursor.NotSupported(
+                    $"'{FunctionNames.Of(function)}' outside of the selection of a query",
+                    position
+                );
+            }
+
+            context.AnswerFunctions.Add(function);
         }
 
         EmitArguments(arguments);

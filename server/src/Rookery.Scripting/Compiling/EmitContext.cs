@@ -42,6 +42,9 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changes
     /// <summary>The collections of documents that the script loads.</summary>
     public HashSet<string> LoadedCollections { get; } = new(StringComparer.Ordinal);
 
+    /// <summary>The functions of a query's answer that the script calls.</summary>
+    public HashSet<ScriptFunction> AnswerFunctions { get; } = [];
+
     /// <summary>The innermost scope.</summary>
     public Scope Scope { get; set; } = new(null, isFunction: true);
 

@@ -151,6 +151,10 @@ internal static class FunctionCatalogue
         ["Number.isSafeInteger"] = new(ScriptFunction.IsSafeInteger, 1, 1),
         ["Number.isNaN"] = new(ScriptFunction.IsNotNumber, 1, 1),
         ["Number.isFinite"] = new(ScriptFunction.IsFiniteNumber, 1, 1),
+        ["counter"] = new(ScriptFunction.Counter, 2, 2),
+        ["counterRaw"] = new(ScriptFunction.CounterValues, 2, 2),
+        ["includes.document"] = new(ScriptFunction.IncludeDocuments, 1, 1),
+        ["includes.cmpxchg"] = new(ScriptFunction.IncludeCompareExchange, 1, 1),
     };
 
     static FunctionCatalogue()
@@ -173,7 +177,7 @@ internal static class FunctionCatalogue
 
     /// <summary>Returns whether a name is an object of functions and constants, such as <c>Math</c>.</summary>
     public static bool HasOnlyFunctions(string name) =>
-        name is "Math" or "Number" or "String" or "Array" or "Object" or "Date" or "JSON" or "RegExp";
+        name is "Math" or "Number" or "String" or "Array" or "Object" or "Date" or "JSON" or "RegExp" or "includes";
 
     /// <summary>Finds a number by its full name, such as <c>Math.PI</c>.</summary>
     public static bool TryFindConstant(string name, out double value) => Constants.TryGetValue(name, out value);

@@ -95,7 +95,15 @@ internal sealed class ScriptEmitter
         }
 
         byte[] bytes = context.Builder.Build(context.Targets);
-        return new ScriptProgram(bytes, fields, [.. context.LoadedCollections.Order(StringComparer.Ordinal)]);
+        var answerFunctions = context.AnswerFunctions;
+        return new ScriptProgram(bytes, fields, [.. context.LoadedCollections.Order(StringComparer.Ordinal)])
+        {
+            ReadsCounters =
+                answerFunctions.Contains(ScriptFunction.Counter)
+                || answerFunctions.Contains(ScriptFunction.CounterValues),
+            IncludesDocuments = answerFunctions.Contains(ScriptFunction.IncludeDocuments),
+            IncludesCompareExchange = answerFunctions.Contains(ScriptFunction.IncludeCompareExchange),
+        };
     }
 
     /// <summary>Compiles an expression.</summary>

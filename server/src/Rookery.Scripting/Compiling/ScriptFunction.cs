@@ -294,4 +294,16 @@ internal enum ScriptFunction : byte
     IsSafeInteger = 234,
     IsNotNumber = 235,
     IsFiniteNumber = 236,
+
+    /// <summary>document or id, name: the value of a counter; null if it does not exist.</summary>
+    Counter = 240,
+
+    /// <summary>document or id, name: an object with the values of a counter; null if it does not exist.</summary>
+    CounterValues = 241,
+
+    /// <summary>id or array of ids: adds documents to the answer of the query.</summary>
+    IncludeDocuments = 242,
+
+    /// <summary>key or array of keys: adds compare-exchange values to the answer of the query.</summary>
+    IncludeCompareExchange = 243,
 }

@@ -44,6 +44,15 @@ public sealed class ScriptProgram
     /// <summary>The collections of documents that the script loads.</summary>
     public IReadOnlyList<string> LoadedCollections { get; }
 
+    /// <summary>Whether the script reads counters.</summary>
+    public bool ReadsCounters { get; internal init; }
+
+    /// <summary>Whether the script adds documents to the answer of a query.</summary>
+    public bool IncludesDocuments { get; internal init; }
+
+    /// <summary>Whether the script adds compare-exchange values to the answer of a query.</summary>
+    public bool IncludesCompareExchange { get; internal init; }
+
     /// <summary>Reads a varint of a program.</summary>
     internal static int ReadNumber(ReadOnlySpan<byte> program, ref int at) =>
         Varint.TryRead(program, ref at, out int value) ? value : throw Broken();

@@ -95,6 +95,10 @@ internal static class BuiltIns
             ScriptFunction.Id => context.Documents.IdOf(first),
             ScriptFunction.Load => context.Documents.Load(first),
             ScriptFunction.Metadata => context.Documents.MetadataOf(first),
+            ScriptFunction.Counter => context.Answer.ReadCounter(first, furtherArguments[0]),
+            ScriptFunction.CounterValues => context.Answer.ReadCounterValues(first, furtherArguments[0]),
+            ScriptFunction.IncludeDocuments => context.Answer.IncludeDocuments(first),
+            ScriptFunction.IncludeCompareExchange => context.Answer.IncludeCompareExchange(first),
             _ => throw ScriptProgram.Broken(),
         };
     }

@@ -76,7 +76,8 @@ internal static class FunctionFamilies
             or ScriptFunction.ToFixed
             or ScriptFunction.Id
             or ScriptFunction.Load
-            or ScriptFunction.Metadata => FunctionFamily.Single,
+            or ScriptFunction.Metadata
+            or (>= ScriptFunction.Counter and <= ScriptFunction.IncludeCompareExchange) => FunctionFamily.Single,
             >= ScriptFunction.Join and <= ScriptFunction.Sort => FunctionFamily.Array,
             >= ScriptFunction.Round and <= ScriptFunction.Maximum => FunctionFamily.Number,
             >= ScriptFunction.ToNumber and <= ScriptFunction.IsArray => FunctionFamily.Number,

@@ -12,6 +12,7 @@ internal sealed class ScriptContext
         Documents = new RunDocuments(Heap, limits);
         Patterns = new RunPatterns(Heap);
         Json = new ResultWriter(Heap, limits) { WritesShortDates = true };
+        Answer = new RunAnswer(Heap, Documents, limits);
     }
 
     /// <summary>The values of the run, with its remaining steps and memory.</summary>
@@ -31,6 +32,9 @@ internal sealed class ScriptContext
 
     /// <summary>The time of the run's command, in milliseconds since 1970; NaN if it has none.</summary>
     public double Now { get; set; } = double.NaN;
+
+    /// <summary>What the run reads for, and adds to, the answer of a query.</summary>
+    public RunAnswer Answer { get; }
 
     /// <summary>Whether doubles are added by their digits: see <see cref="ScriptInterpreter.AddsDecimals"/>.</summary>
     public bool AddsDecimals { get; set; }

@@ -43,6 +43,13 @@ public sealed class ScriptInterpreter : IDisposable
         set => _context.Documents.Source = value;
     }
 
+    /// <summary>The answer of a query that results are computed for; null for none.</summary>
+    public IQueryAnswer? Answer
+    {
+        get => _context.Answer.Target;
+        set => _context.Answer.Target = value;
+    }
+
     /// <summary>
     /// Called to reserve bytes before a run holds more than 64 KiB. If it returns false, the run fails. The caller
     /// releases the reserved bytes after the run and <see cref="Trim"/>. Null to apply only the limits.
@@ -133,6 +140,7 @@ public sealed class ScriptInterpreter : IDisposable
         _parameters.Clear();
         _context.Documents.Clear();
         _context.Patterns.Clear();
+        _context.Answer.Clear();
         Failure = null;
         _result = ScriptValue.Undefined;
     }

@@ -21,6 +21,11 @@ public sealed class CounterIncludeTests(RunningServer server) : IClassFixture<Ru
                 $$"""{"users/1":[{{Ann.Replace("Likes", "LIKES", StringComparison.Ordinal)}},{{Views}}],"users/2":[null,null]}""",
                 """{"users/1":["LIKES","views"],"users/2":["LIKES","views"]}"""
             },
+            {
+                "counters($both)",
+                $$"""{"users/1":[{{Ann}},{{Views}}],"users/2":[null,null]}""",
+                """{"users/1":["Likes","views"],"users/2":["Likes","views"]}"""
+            },
             { "counters()", $$"""{"users/1":[{{Ann}},{{Views}}],"users/2":[]}""", """{"users/1":[],"users/2":[]}""" },
             { "counters(u)", $$"""{"users/1":[{{Ann}},{{Views}}],"users/2":[]}""", """{"users/1":[],"users/2":[]}""" },
             {
@@ -129,5 +134,9 @@ public sealed class CounterIncludeTests(RunningServer server) : IClassFixture<Ru
         );
 
     private Task<Answer> QueryAsync(string db, string query) =>
-        server.SendAsync("POST", db + "/queries", $$"""{"Query":"{{query}}","QueryParameters":{"views":"views"} }""");
+        server.SendAsync(
+            "POST",
+            db + "/queries",
+            $$"""{"Query":"{{query}}","QueryParameters":{"views":"views","both":["Likes","views"]} }"""
+        );
 }

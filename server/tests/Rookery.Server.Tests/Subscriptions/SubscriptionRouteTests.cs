@@ -123,6 +123,14 @@ public sealed class SubscriptionRouteTests(RunningServer server) : IClassFixture
     [InlineData("""{"Query":"from A (Revisions = true) as a"}""", 501, "(Revisions = true)")]
     [InlineData("""{"Query":"from index 'A'"}""", 501, "from index")]
     [InlineData("""{"Query":"from A order by x"}""", 501, "order by")]
+    [InlineData("""{"Query":"from A select counter('n')"}""", 501, "counter()")]
+    [InlineData("""{"Query":"from A as a select { n: counter(a, 'n') }"}""", 501, "counter()")]
+    [InlineData(
+        """{"Query":"declare function f(a) { return counter(a, 'n') > 1 } from A as a where f(a)"}""",
+        501,
+        "counter()"
+    )]
+    [InlineData("""{"Query":"from A as a select { n: includes.cmpxchg(a.x) }"}""", 501, "includes.cmpxchg()")]
     [InlineData("""{"Query":"from A group by x select x"}""", 501, "group by")]
     [InlineData("""{"Query":"from A limit 5"}""", 501, "limit")]
     [InlineData("""{"Query":"from A select distinct x"}""", 501, "select distinct")]

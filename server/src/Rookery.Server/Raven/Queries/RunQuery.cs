@@ -176,6 +176,11 @@ internal sealed class RunQuery(ServerContext context)
                 results.Collect(includedValues);
             }
 
+            if (answer.Plan.HasScriptedIncludes)
+            {
+                results.CollectScripted(includes, includedValues);
+            }
+
             includedCounters.Collect(results);
             includedRevisions.Collect(results);
 
@@ -209,7 +214,7 @@ internal sealed class RunQuery(ServerContext context)
         }
 
         QueryEnvelope.EndIncludes(output.Buffer);
-        if (!includedValues.IsEmpty)
+        if (!includedValues.IsEmpty || includedValues.Ids.Count > 0)
         {
             await CompareExchangeIncludes.WriteAsync(output, results, database, includedValues.Ids, slices);
         }

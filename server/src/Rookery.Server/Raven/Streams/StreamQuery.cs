@@ -21,10 +21,12 @@ internal sealed class StreamQuery(ServerContext context)
     {
         bool isLines = StreamFormats.Read(http) == StreamFormat.JsonLines;
         using var planned = await PlannedQuery.ReadAsync(http, database, context);
-        if (planned.Plan.Query.Includes.Count > 0 || planned.Plan.HasTimings)
+        if (planned.Plan.Query.Includes.Count > 0 || planned.Plan.HasScriptedIncludes || planned.Plan.HasTimings)
         {
-            string part = planned.Plan.Query.Includes.Any(static include => include.Kind != IncludeKind.Timings)
-                ? "'include' in"
+            string part =
+                planned.Plan.HasScriptedIncludes ? "A script that includes something in"
+                : planned.Plan.Query.Includes.Any(static include => include.Kind != IncludeKind.Timings)
+                    ? "'include' in"
                 : "'include timings()' or 'IncludeTimings' of";
             throw RefusedException.NotSupported(
                 $"{part} a streamed query is not supported by this version: run the query in pages instead."
