@@ -341,21 +341,22 @@ public readonly struct DatabaseReader : IDisposable
     /// Whether some compare-exchange value of the database expired between the snapshot's time and
     /// <paramref name="nowTicks"/>: it is present here, and becomes absent with the next entry of the log.
     /// </summary>
-    public bool HasDueCompareExchange(long nowTicks)
-    {
-        long expiryTicks = ReadExpiryTicks();
-        if (nowTicks <= expiryTicks)
-        {
-            return false;
-        }
+    public bool HasDueCompareExchange(long nowTicks) =>
+        ReadNextCompareExchangeExpiry() is var next and not 0 && next <= nowTicks;
 
+    /// <summary>
+    /// Returns when the next of the compare-exchange values that are present in the snapshot expires, in UTC ticks; 0
+    /// if none expires. While this and the database's last etag stay the same, so do all values.
+    /// </summary>
+    public long ReadNextCompareExchangeExpiry()
+    {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         using var rows = _snapshot.Seek(
-            Key.WriteNumber(from, Database.Number, Table.CompareExchangeExpiry, expiryTicks + 1),
-            Key.WriteNumber(to, Database.Number, Table.CompareExchangeExpiry, nowTicks + 1)
+            Key.WriteNumber(from, Database.Number, Table.CompareExchangeExpiry, ReadExpiryTicks() + 1),
+            Key.WritePrefix(to, Database.Number, (byte)(Table.CompareExchangeExpiry + 1))
         );
-        return rows.MoveNext();
+        return rows.MoveNext() ? Key.NumberOf(rows.Key) : 0;
     }
 
     /// <summary>Reads the configuration of revisions; null if none was ever stored.</summary>

@@ -286,9 +286,11 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
         long index = (await PutAsync(db, "k", 0, """{"Object":"a@b"}""")).GetProperty("Index").GetInt64();
         const string Query = "from Users where mail = cmpxchg('k') include cmpxchg(mail)";
         Assert.Equal(["users/1"], await QueryIdsAsync(db, Query));
+        string? tag = (await QueryAsync(db, Query)).Tag;
+        Assert.NotNull(tag);
         await PutAsync(db, "k", index, """{"Object":"c@d"}""");
         Assert.Equal(["users/2"], await QueryIdsAsync(db, Query));
-        Assert.Null((await QueryAsync(db, Query)).Tag);
+        Assert.NotEqual(tag, (await QueryAsync(db, Query)).Tag);
     }
 
     [Theory]

@@ -58,9 +58,17 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
                 }
             }
 
-            if (ReadsCompareExchange(request.Text) && !GetCompareExchange.IsLocal(http))
+            if (ReadsCompareExchange(request.Text))
             {
-                await CompareExchangeExpiry.EndDueValuesAsync(database, context.Node.Consensus);
+                if (!GetCompareExchange.IsLocal(http))
+                {
+                    await CompareExchangeExpiry.EndDueValuesAsync(database, context.Node.Consensus);
+                }
+
+                // Values expire by the log's time. An entry of any database advances that time, but does not change
+                // this database's last etag.
+                using var reader = database.OpenReader();
+                tag.Add(reader.ReadNextCompareExchangeExpiry());
             }
 
             var plan = PlanOf(request, database, context);
@@ -94,14 +102,12 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
     }
 
     /// <summary>
-    /// Returns the tag of a planned query; null if the answer depends on more than the documents: it has a random
-    /// order, or reads compare-exchange values. They expire by the log's time. An entry of any database advances that
-    /// time, but does not change this database's last etag.
+    /// Returns the tag of a planned query; null if its order is random.
     /// </summary>
     public static string? TagOf(EntityTag query, QueryPlan plan)
     {
         query.Add(plan.DefinitionNumber);
-        return HasRandomOrder(plan.Query) || ReadsCompareExchange(plan.Query.Text) ? null : query.ToString();
+        return HasRandomOrder(plan.Query) ? null : query.ToString();
     }
 
     /// <summary>Returns whether the text of a query may read compare-exchange values.</summary>
