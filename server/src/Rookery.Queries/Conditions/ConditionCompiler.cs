@@ -328,7 +328,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             CultureInfo.InvariantCulture,
             out double value
         )
-        && value > 0
+        && value >= 0
         && double.IsFinite(value)
             ? value
             : throw new QueryException(QueryFault.Invalid, "'boost' needs a factor above 0.", operand.Position);

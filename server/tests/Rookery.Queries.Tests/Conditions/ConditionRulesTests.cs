@@ -153,7 +153,7 @@ public sealed class ConditionRulesTests
 
     [Theory]
     [InlineData("search(name, 'ann')", QueryFault.NotSupported, "search")]
-    [InlineData("boost(name = 'ann', 0)", QueryFault.Invalid, "factor")]
+    [InlineData("boost(name = 'ann', -1)", QueryFault.Invalid, "factor")]
     [InlineData("fuzzy(name = 'ann', 0.5)", QueryFault.NotSupported, "fuzzy")]
     [InlineData("proximity(search(name, 'a b'), 2)", QueryFault.NotSupported, "proximity")]
     [InlineData("moreLikeThis(id() = 'users/1')", QueryFault.NotSupported, "moreLikeThis")]

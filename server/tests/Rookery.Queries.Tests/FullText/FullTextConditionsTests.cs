@@ -74,6 +74,8 @@ public sealed class FullTextConditionsTests
 
     /// <summary>JSON has no number for an infinite score.</summary>
     [Theory]
+    [InlineData("boost(n = 2, 0)", 0)]
+    [InlineData("boost(n in (1, 2), 0) or boost(n = 2, 3)", 3)]
     [InlineData("boost(boost(n = 2, 1e200), 1e200)", 1e300)]
     [InlineData("boost(n = 2, 1.7e308) and boost(n = 2, 1.7e308)", 2e300)]
     [InlineData("boost(boost(n = 2, 1.7e308) or boost(n = 2, 1.7e308), 5)", 1e300)]
@@ -85,7 +87,7 @@ public sealed class FullTextConditionsTests
     }
 
     [Theory]
-    [InlineData("boost(n = 1, 0)")]
+    [InlineData("boost(n = 1, -1)")]
     [InlineData("boost(n = 1, 'x')")]
     [InlineData("fuzzy(title = 'x', 2)")]
     [InlineData("proximity(search(title, 'a b'), 2000)")]
