@@ -50,11 +50,12 @@ public sealed class AutoIndexMap : IIndexMap
     public int UnheldNumber => MappedField.PresenceOf(Fields.Count);
 
     /// <summary>
-    /// 3. Since version 3, documents that the index cannot hold are marked (in version 2 they were silently missing),
-    /// and paths that end in a part of a time span have values. Since version 2, paths that end in a member of .NET
-    /// values, such as <c>Length</c> of a string, have values.
+    /// 3, or 4 with full-text fields. Since version 4, stop words take no position. Since version 3, documents that the
+    /// index cannot hold are marked (in version 2 they were silently missing), and paths that end in a part of a time
+    /// span have values. Since version 2, paths that end in a member of .NET values, such as <c>Length</c> of a string,
+    /// have values.
     /// </summary>
-    public int ContentVersion => 3;
+    public int ContentVersion => MappedField.DropStopWords(Fields) ? 4 : 3;
 
     /// <inheritdoc/>
     public void Map(in QueriedDocument document, IndexEntry entry)

@@ -11,6 +11,10 @@ namespace Rookery.Indexing.Mapping;
 /// <param name="Analyzer">Splits texts into words; null if words are not indexed.</param>
 public sealed record MappedField(IReadOnlyList<string> Path, bool HasExactValues, Analyzer? Analyzer)
 {
+    /// <summary>Whether the analyzer of some field removes stop words.</summary>
+    public static bool DropStopWords(IEnumerable<MappedField> fields) =>
+        fields.Any(static field => field.Analyzer is { DropsStopWords: true });
+
     /// <summary>Number of field numbers for each field.</summary>
     public const int Numbers = 5;
 

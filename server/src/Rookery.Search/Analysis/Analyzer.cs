@@ -33,6 +33,9 @@ public sealed class Analyzer : IDisposable
     /// <summary>The name, without namespace.</summary>
     public string Name { get; }
 
+    /// <summary>Whether the analyzer removes words that are too frequent to search for, such as "the".</summary>
+    public bool DropsStopWords => _rules.DropsStopWords;
+
     /// <summary>Passes the tokens of a text to a sink, in order.</summary>
     /// <param name="text">The text in UTF-8.</param>
     /// <param name="purpose">Whether the text is indexed or searched for.</param>

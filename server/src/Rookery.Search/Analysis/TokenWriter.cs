@@ -137,9 +137,9 @@ internal ref struct TokenWriter<TSink>
             stripped = stripped[..^2];
         }
 
+        // As in RavenDB, a stop word takes no position: the phrase "fluent french" is in "fluent in French".
         if (_rules.DropsStopWords && StopWords.Contains(stripped))
         {
-            _position++;
             return true;
         }
 

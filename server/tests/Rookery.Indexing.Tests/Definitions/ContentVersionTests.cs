@@ -22,4 +22,20 @@ public sealed class ContentVersionTests
         node.SettleAll();
         Assert.Equal(version, node.Serving("both").Map.ContentVersion);
     }
+
+    /// <summary>In earlier versions, words that the analyzer removes took positions.</summary>
+    [Theory]
+    [InlineData("""{"Indexing":"Search"}""", 6)]
+    [InlineData("""{"Indexing":"Search","Analyzer":"WhitespaceAnalyzer"}""", 4)]
+    [InlineData("""{"Indexing":"Exact"}""", 4)]
+    public void An_index_whose_analyzer_removes_words_is_rebuilt(string field, int version)
+    {
+        using var node = IndexedNode.New();
+        node.Define(
+            $$$"""{"Maps":["from d in docs.Notes select new { d.text }"],"Fields":{"text":{{{field}}}}}""",
+            "words"
+        );
+        node.SettleAll();
+        Assert.Equal(version, node.Serving("words").Map.ContentVersion);
+    }
 }
