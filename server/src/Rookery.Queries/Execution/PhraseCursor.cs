@@ -33,8 +33,10 @@ internal sealed class PhraseCursor : EntryCursor
     /// <inheritdoc/>
     public override long Cost => _entriesWithAllTerms.Cost;
 
-    /// <summary>Number of times that <see cref="EntryCursor.Current"/> contains the phrase.</summary>
-    public int Frequency { get; private set; }
+    /// <summary>
+    /// How often <see cref="EntryCursor.Current"/> contains the phrase: see <see cref="PhraseMatcher.Count"/>.
+    /// </summary>
+    public double Frequency { get; private set; }
 
     /// <inheritdoc/>
     public override int MoveNext() => Find(_entriesWithAllTerms.MoveNext());

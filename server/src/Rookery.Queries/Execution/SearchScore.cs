@@ -47,7 +47,7 @@ internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, En
             }
 
             matchingClauses++;
-            int frequency = clauses[i] switch
+            double frequency = clauses[i] switch
             {
                 PostingsCursor postings => postings.Frequency,
                 PhraseCursor phrase => phrase.Frequency,

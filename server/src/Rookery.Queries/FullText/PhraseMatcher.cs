@@ -27,13 +27,14 @@ public struct PhraseWord(ReadOnlyMemory<int> positions, int offset, int term)
 public static class PhraseMatcher
 {
     /// <summary>
-    /// Returns the number of occurrences. With a slop, this is the number of start positions <c>s</c> from which every
-    /// word can be placed at <c>s + offset</c> or up to <paramref name="slop"/> positions later, no position is used
-    /// twice for the same token, and at least one word is exactly at its <c>s + offset</c>.
+    /// Returns the number of occurrences; 0 if there is none. With a slop, these are the start positions <c>s</c> from
+    /// which every word can be placed at <c>s + offset</c> or up to <paramref name="slop"/> positions later, no
+    /// position is used twice for the same token, and at least one word is exactly at its <c>s + offset</c>. As in
+    /// Lucene, an occurrence whose words are up to <c>d</c> positions away counts as <c>1 / (1 + d)</c>.
     /// </summary>
     /// <param name="words">The words of the phrase, sorted by offset. Their cursors are changed.</param>
     /// <param name="slop">Maximum distance of a word from its <c>s + offset</c>, in words.</param>
-    public static int Count(Span<PhraseWord> words, int slop) =>
+    public static double Count(Span<PhraseWord> words, int slop) =>
         slop is 0 ? CountExact(words) : CountSloppy(words, slop);
 
     private static int CountExact(Span<PhraseWord> words)
@@ -86,15 +87,15 @@ public static class PhraseMatcher
         return true;
     }
 
-    private static int CountSloppy(Span<PhraseWord> words, int slop)
+    private static double CountSloppy(Span<PhraseWord> words, int slop)
     {
         LinkEqualWords(words);
-        int count = 0;
+        double count = 0;
         long start = long.MinValue;
         while (TryFindNextStart(words, start, out long next))
         {
             start = next;
-            if (!TryPlace(words, start, slop, out bool isExhausted))
+            if (!TryPlace(words, start, slop, out long distance, out bool isExhausted))
             {
                 if (isExhausted)
                 {
@@ -104,7 +105,7 @@ public static class PhraseMatcher
                 continue;
             }
 
-            count++;
+            count += 1.0 / (1 + distance);
         }
 
         return count;
@@ -152,8 +153,9 @@ public static class PhraseMatcher
     /// uses. If this greedy assignment fails, no other succeeds. Expects each cursor at the first position at or after
     /// <c>start + Offset</c>, where <see cref="TryFindNextStart"/> leaves it.
     /// </summary>
-    private static bool TryPlace(Span<PhraseWord> words, long start, int slop, out bool isExhausted)
+    private static bool TryPlace(Span<PhraseWord> words, long start, int slop, out long distance, out bool isExhausted)
     {
+        distance = 0;
         isExhausted = false;
         Span<int> chosen = stackalloc int[words.Length];
         for (int index = 0; index < words.Length; index++)
@@ -172,7 +174,8 @@ public static class PhraseMatcher
                 return false;
             }
 
-            if (positions[at] > start + word.Offset + slop)
+            distance = Math.Max(distance, positions[at] - (start + word.Offset));
+            if (distance > slop)
             {
                 return false;
             }

@@ -14,7 +14,7 @@ public sealed class SearchMatcher : IDisposable
     private readonly SearchQuery _query;
     private readonly Dictionary<byte[], int>.AlternateLookup<ReadOnlySpan<byte>> _termNumbers;
     private readonly int[] _termFrequencies;
-    private readonly int[] _clauseFrequencies;
+    private readonly double[] _clauseFrequencies;
     private readonly PositionList?[] _positions;
     private readonly (int Clause, TokenPattern Pattern)[] _patterns;
     private readonly PhraseWord[] _phrase;
@@ -33,7 +33,7 @@ public sealed class SearchMatcher : IDisposable
 
         _termNumbers = terms.GetAlternateLookup<ReadOnlySpan<byte>>();
         _termFrequencies = new int[query.Terms.Count];
-        _clauseFrequencies = new int[query.Clauses.Count];
+        _clauseFrequencies = new double[query.Clauses.Count];
         _positions = new PositionList?[query.Terms.Count];
         var phrases = query.Clauses.OfType<PhraseClause>();
         foreach (var word in phrases.SelectMany(static clause => clause.Words))
@@ -61,9 +61,10 @@ public sealed class SearchMatcher : IDisposable
     public ReadOnlySpan<int> TermFrequencies => _termFrequencies;
 
     /// <summary>
-    /// Occurrences of each of <see cref="SearchQuery.Clauses"/> in the document; 0 or 1 for a pattern.
+    /// Occurrences of each of <see cref="SearchQuery.Clauses"/> in the document; 0 or 1 for a pattern, and for a phrase
+    /// as <see cref="PhraseMatcher.Count"/> counts them.
     /// </summary>
-    public ReadOnlySpan<int> ClauseFrequencies => _clauseFrequencies;
+    public ReadOnlySpan<double> ClauseFrequencies => _clauseFrequencies;
 
     /// <summary>Starts the next document.</summary>
     /// <param name="counter">Counts the work on the document against the time limit; null for no limit.</param>
@@ -124,7 +125,7 @@ public sealed class SearchMatcher : IDisposable
         }
     }
 
-    private int CountPhrase(PhraseClause clause)
+    private double CountPhrase(PhraseClause clause)
     {
         for (int i = 0; i < clause.Words.Count; i++)
         {
@@ -152,7 +153,7 @@ public sealed class SearchMatcher : IDisposable
 
         foreach (var (clause, pattern) in _patterns)
         {
-            if (_clauseFrequencies[clause] is 0 && pattern.Matches(token.Bytes, _work))
+            if (_clauseFrequencies[clause] == 0 && pattern.Matches(token.Bytes, _work))
             {
                 _clauseFrequencies[clause] = 1;
             }

@@ -37,11 +37,12 @@ public sealed class SearchScorer
 
     /// <summary>Returns the part of a document's score that one clause contributes.</summary>
     /// <param name="clause">Its position in <see cref="SearchQuery.Clauses"/>.</param>
-    /// <param name="frequency">Occurrences of the clause in the document.</param>
+    /// <param name="frequency">Occurrences of the clause in the document; inexact ones of a phrase count less than
+    /// 1.</param>
     /// <param name="length">Number of tokens of the field in the document.</param>
-    public double Score(int clause, int frequency, int length)
+    public double Score(int clause, double frequency, int length)
     {
-        if (frequency is 0)
+        if (frequency == 0)
         {
             return 0;
         }

@@ -67,7 +67,7 @@ internal sealed class SearchedField(SearchQuery query, FieldReader reader, Searc
     {
         Matches(document, work);
         int length = _matcher.Length;
-        int[] frequencies = _matcher.ClauseFrequencies.ToArray();
+        double[] frequencies = _matcher.ClauseFrequencies.ToArray();
         return query
             .Clauses.Index()
             .Where(clause => frequencies[clause.Index] > 0)
@@ -79,7 +79,7 @@ internal sealed class SearchedField(SearchQuery query, FieldReader reader, Searc
             );
     }
 
-    private string Describe(SearchClause clause, int frequency, int length) =>
+    private string Describe(SearchClause clause, double frequency, int length) =>
         clause switch
         {
             TermClause term => string.Create(
@@ -89,7 +89,7 @@ internal sealed class SearchedField(SearchQuery query, FieldReader reader, Searc
             ),
             PhraseClause phrase => string.Create(
                 CultureInfo.InvariantCulture,
-                $"the phrase '{string.Join(' ', phrase.Words.Select(word => Word(word.Term)))}' {frequency} "
+                $"the phrase '{string.Join(' ', phrase.Words.Select(word => Word(word.Term)))}' {frequency:0.##} "
                     + $"times in {length} words ({_statistics.AverageLength:0.##} on average)"
             ),
             _ => "a pattern",

@@ -25,9 +25,9 @@ public static class Bm25
     /// Returns the weight of a token's occurrences in one text: <c>f (k₁ + 1) / (f + k₁ (1 − b + b · length /
     /// average))</c>. Grows with the frequency, and falls with the length.
     /// </summary>
-    /// <param name="frequency">Occurrences of the token in the text.</param>
+    /// <param name="frequency">Occurrences of the token in the text; an inexact occurrence counts less than 1.</param>
     /// <param name="length">Number of tokens of the text.</param>
     /// <param name="averageLength">Average number of tokens of such texts, above 0.</param>
-    public static double Weight(int frequency, int length, double averageLength) =>
+    public static double Weight(double frequency, int length, double averageLength) =>
         frequency * (K1 + 1) / (frequency + (K1 * (1 - B + (B * length / averageLength))));
 }

@@ -105,10 +105,18 @@ public sealed class SearchMatcherTests
                     int[] PositionsOf(int term) =>
                         [.. Enumerable.Range(0, document.Length).Where(at => document[at] == term)];
                     int[][] positions = [PositionsOf(0), PositionsOf(1), PositionsOf(2)];
-                    int expected = words
+                    double expected = words
                         .SelectMany(word => positions[word.Term].Select(position => position - word.Offset))
                         .Distinct()
-                        .Count(start => CanPlace(words, positions, start, slop, word: 0, usedPositions: []));
+                        .Order()
+                        .Select(start =>
+                            Enumerable
+                                .Range(0, slop + 1)
+                                .Where(away => CanPlace(words, positions, start, away, word: 0, usedPositions: []))
+                                .Select(static away => 1.0 / (1 + away))
+                                .FirstOrDefault()
+                        )
+                        .Sum();
                     PhraseWord[] phrase =
                     [
                         .. words.Select(word => new PhraseWord(positions[word.Term], word.Offset, word.Term)),
