@@ -65,8 +65,8 @@ public static class SearchTerms
     /// <param name="terms">The words.</param>
     /// <param name="distance">Maximum distance of a word from its place in the phrase, in words.</param>
     /// <param name="position">The terms' position in the query's text, for errors.</param>
-    /// <exception cref="QueryException">There are too many words, they contain a star, or the distance is out of
-    /// range.</exception>
+    /// <exception cref="QueryException">There are too many words or only one, they contain a star, or the distance is
+    /// out of range.</exception>
     public static SearchQuery ParseProximity(Analyzer analyzer, string terms, long distance, int position)
     {
         if (distance is < 0 or > LuceneParser.MaxSlop)
@@ -89,7 +89,15 @@ public static class SearchTerms
 
         var builder = new SearchQueryBuilder(analyzer, position);
         builder.AddText(terms.Replace('"', ' '), (int)distance);
-        return builder.Build(needsAll: true);
+        var query = builder.Build(needsAll: true);
+        bool isOneWord = terms.Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries).Length < 2;
+        return isOneWord && query.Clauses.All(static clause => clause is TermClause)
+            ? throw new QueryException(
+                QueryFault.Invalid,
+                "A proximity is the distance between words, and there is only one. Leave 'proximity' out.",
+                position
+            )
+            : query;
     }
 
     /// <summary>

@@ -92,6 +92,7 @@ public sealed class FullTextConditionsTests
     [InlineData("fuzzy(title = 'x', 2)")]
     [InlineData("proximity(search(title, 'a b'), 2000)")]
     [InlineData("proximity(search(title, 'a b'), null)")]
+    [InlineData("proximity(search(title, 'fluent'), 1)")]
     public void Invalid_options_are_refused(string condition) =>
         Assert.Equal(QueryFault.Invalid, Assert.Throws<QueryException>(() => new Scan(condition).Dispose()).Fault);
 
