@@ -136,18 +136,32 @@ internal sealed class FacetTable
 
     private (string Text, Bucket Bucket)[] InOrder()
     {
-        KeyValuePair<byte[], Bucket>[] all = [.. _buckets];
+        (string Text, byte[] Key, Bucket Bucket)[] all =
+        [
+            .. _buckets.Select(static one => (TextOf(one.Key), one.Key, one.Value)),
+        ];
         int sign = _plan.Order is FacetOrder.ValueDesc or FacetOrder.CountDesc ? -1 : 1;
         bool isByCount = _plan.Order is FacetOrder.CountAsc or FacetOrder.CountDesc;
         Array.Sort(
             all,
             (one, other) =>
             {
-                int order = isByCount ? sign * one.Value.Count.CompareTo(other.Value.Count) : 0;
-                return order != 0 ? order : one.Key.AsSpan().SequenceCompareTo(other.Key) * (isByCount ? 1 : sign);
+                int order = isByCount ? sign * one.Bucket.Count.CompareTo(other.Bucket.Count) : 0;
+                return order != 0 ? order : CompareValues(one, other) * (isByCount ? 1 : sign);
             }
         );
-        return [.. all.Select(static one => (TextOf(one.Key), one.Value))];
+        return [.. all.Select(static one => (one.Text, one.Bucket))];
+    }
+
+    // As in RavenDB, values are ordered by their names: 18 comes before 8. Long texts with the same beginning have
+    // equal names.
+    private static int CompareValues(
+        (string Text, byte[] Key, Bucket Bucket) one,
+        (string Text, byte[] Key, Bucket Bucket) other
+    )
+    {
+        int order = string.CompareOrdinal(one.Text, other.Text);
+        return order != 0 ? order : one.Key.AsSpan().SequenceCompareTo(other.Key);
     }
 
     /// <summary>
