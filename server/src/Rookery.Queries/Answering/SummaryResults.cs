@@ -1,3 +1,4 @@
+using System.Buffers;
 using Rookery.Documents.Databases;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
@@ -10,6 +11,8 @@ namespace Rookery.Queries.Answering;
 /// <param name="reader">Reads included documents; outlives this.</param>
 internal sealed class SummaryResults(SummaryRun summary, AnswerReader reader) : IQueryResults
 {
+    // The values of a facet, which may be ids to include.
+    private readonly ArrayBufferWriter<byte> _values = new();
     private int _index = -1;
 
     public DatabaseReader Reader => reader.Current;
@@ -38,7 +41,9 @@ internal sealed class SummaryResults(SummaryRun summary, AnswerReader reader) : 
 
     public void Collect(IReferenceCollector includes)
     {
-        // Facets and suggestions refer to no document, so includes add nothing.
+        _values.Clear();
+        summary.WriteValues(_index, _values);
+        includes.Collect(_values.WrittenSpan);
     }
 
     public void AddNotesTo(QueryNotes notes)

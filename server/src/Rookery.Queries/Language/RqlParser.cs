@@ -28,13 +28,13 @@ public static class RqlParser
     }
 
     /// <summary>
-    /// Drops the order and the included documents of a query for facets or suggestions, because a summary has no order
-    /// and refers to no document. Clients send these clauses when they make such a query from one for documents. Any
-    /// other <c>include</c> is refused, because the answer would not contain it.
+    /// Drops the order of a query for facets or suggestions, because a summary has no order, and the included documents
+    /// of one for suggestions, which refer to no document. Clients send these clauses when they make such a query from
+    /// one for documents. Any other <c>include</c> is refused, because the answer would not contain it.
     /// </summary>
     private static Query SimplifySummary(Query query)
     {
-        if (query.Select is not FieldSelection { Items: [{ Source: SelectedFacet or SelectedSuggestion }, ..] })
+        if (query.Select is not FieldSelection { Items: [{ Source: SelectedFacet or SelectedSuggestion } first, ..] })
         {
             return query;
         }
@@ -46,7 +46,10 @@ public static class RqlParser
             ? query with
             {
                 OrderBy = [],
-                Includes = [.. query.Includes.Where(static include => include.Kind != IncludeKind.Documents)],
+                Includes =
+                    first.Source is SelectedFacet
+                        ? query.Includes
+                        : [.. query.Includes.Where(static include => include.Kind != IncludeKind.Documents)],
             }
             : throw new QueryException(
                 QueryFault.NotSupported,

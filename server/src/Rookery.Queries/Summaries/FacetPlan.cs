@@ -62,6 +62,9 @@ internal sealed class FacetPlan
     /// <summary>The field to count by; null if there are ranges.</summary>
     public FieldReader? Field { get; }
 
+    /// <summary>The path of <see cref="Field"/>, as written.</summary>
+    public FieldPath? FieldPath { get; private init; }
+
     /// <summary>The ranges, one bucket each.</summary>
     public (string Text, Predicate Condition)[] Ranges { get; }
 
@@ -128,7 +131,10 @@ internal sealed class FacetPlan
             ],
             new ClauseOptions(facet.Options, "facet", operands),
             facet.Options?.Position ?? -1
-        );
+        )
+        {
+            FieldPath = facet.Field,
+        };
     }
 
     /// <summary>

@@ -35,6 +35,8 @@ internal sealed class FacetSummary(FacetPlan[] facets) : QuerySummary
 
         public override void Write(int index, IBufferWriter<byte> output) => _tables[index].Write(output);
 
+        public override void WriteValues(int index, IBufferWriter<byte> output) => _tables[index].WriteValues(output);
+
         public override void Dispose()
         {
             _memory.Dispose();
@@ -101,11 +103,10 @@ internal sealed class FacetTable
     /// </summary>
     public void Write(IBufferWriter<byte> output)
     {
-        (string Text, Bucket Bucket)[] all = _plan.Field is null
+        var all = _plan.Field is null
             ? [.. _plan.Ranges.Select((range, index) => (range.Text, _ranges[index]))]
             : InOrder();
-        int from = (int)Math.Min(_plan.Start, all.Length);
-        int to = from + (int)Math.Min(_plan.PageSize, all.Length - from);
+        var (from, to) = PageOf(all.Length);
         output.Write("{\"Name\":"u8);
         WriteText(_plan.Name, output);
         output.Write(",\"Values\":["u8);
@@ -132,6 +133,46 @@ internal sealed class FacetTable
         }
 
         output.Write("]}"u8);
+    }
+
+    /// <summary>
+    /// Writes the values of the page as a member of an object, without braces: the member of a document that has such
+    /// values. Writes nothing for ranges.
+    /// </summary>
+    public void WriteValues(IBufferWriter<byte> output)
+    {
+        if (_plan.FieldPath is not { } path)
+        {
+            return;
+        }
+
+        var all = InOrder();
+        var (from, to) = PageOf(all.Length);
+        for (int step = 0; step < path.Steps.Count; step++)
+        {
+            output.Write(step == 0 ? ""u8 : "{"u8);
+            WriteText(path.Steps[step].Name, output);
+            output.Write(":"u8);
+        }
+
+        output.Write("["u8);
+        for (int value = from; value < to; value++)
+        {
+            output.Write(value == from ? ""u8 : ","u8);
+            WriteText(all[value].Text, output);
+        }
+
+        output.Write("]"u8);
+        for (int step = 1; step < path.Steps.Count; step++)
+        {
+            output.Write("}"u8);
+        }
+    }
+
+    private (int From, int To) PageOf(int count)
+    {
+        int from = (int)Math.Min(_plan.Start, count);
+        return (from, from + (int)Math.Min(_plan.PageSize, count - from));
     }
 
     private (string Text, Bucket Bucket)[] InOrder()

@@ -77,6 +77,13 @@ public abstract class SummaryRun : IDisposable
     /// <param name="output">Receives the JSON.</param>
     public abstract void Write(int index, IBufferWriter<byte> output);
 
+    /// <summary>
+    /// Writes the values that an object of the summary lists as members of an object, without braces: ids among them
+    /// can be included. Writes nothing by default.
+    /// </summary>
+    /// <inheritdoc cref="Write"/>
+    public virtual void WriteValues(int index, IBufferWriter<byte> output) { }
+
     /// <inheritdoc/>
     public abstract void Dispose();
 }
