@@ -47,6 +47,15 @@ public abstract class QuerySummary
             );
         }
 
+        if (first.Source is SelectedFacet && query.Filter is { } filter)
+        {
+            throw new QueryException(
+                QueryFault.Invalid,
+                "'facet' cannot stand beside 'filter'. Put the condition in 'where'.",
+                filter.Position
+            );
+        }
+
         return first.Source is SelectedFacet
             ? new FacetSummary([
                 .. items.Select(item =>
