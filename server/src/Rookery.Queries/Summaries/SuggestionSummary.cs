@@ -265,9 +265,11 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
             work.CountBytes(length, plan.Terms[term].Length);
 
             // A word is not suggested for itself.
-            double similarity = characters[..length].SequenceEqual(plan.Terms[term])
-                ? 0
-                : TextSimilarity.Of(plan.Measure, plan.Terms[term], characters[..length], plan.Accuracy);
+            var candidate = characters[..length];
+            double similarity =
+                candidate.SequenceEqual(plan.Terms[term]) || !LetterGrams.AreShared(candidate, plan.Terms[term])
+                    ? 0
+                    : TextSimilarity.Of(plan.Measure, plan.Terms[term], candidate, plan.Accuracy);
             if (similarity > 0)
             {
                 similarities ??= new double[plan.Terms.Length];

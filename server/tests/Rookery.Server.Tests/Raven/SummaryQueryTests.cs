@@ -264,6 +264,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("suggest(text, 'nigth', '{\"Distance\":\"NGram\",\"Accuracy\":0.6}')", "text: night")]
     [InlineData("suggest(text, 'night')", "text: light")]
     [InlineData("suggest(text, $words), suggest(brand, 'zoo')", "text: night,camera; brand: zoom")]
+    [InlineData("suggest(text, 'nhgti', '{\"Accuracy\":0}')", "text: ")] // shares no two letters in a row
     [InlineData("suggest(text, '')", "text: ")]
     [InlineData("suggest(text, '\u0301')", "text: ")] // a combining mark, which comparisons of words ignore
     [InlineData("suggest(text, '\u0301', '{\"Distance\":\"NGram\",\"Accuracy\":0}')", "text: ")]
