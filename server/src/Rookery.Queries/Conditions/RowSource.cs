@@ -65,8 +65,14 @@ public sealed class RowSource
     internal bool HasField(FieldPath path) =>
         Definition.Fields.Any(field => string.Equals(field.Name, NameOf(path), StringComparison.Ordinal));
 
-    /// <summary>Returns whether a field is indexed by its words, and not by its whole values.</summary>
-    internal bool IsOfWords(FieldPath path) => WordFields.Contains(NameOf(path), StringComparer.Ordinal);
+    /// <summary>
+    /// Returns whether a field is a full-text field. The words of others may be indexed, too, for suggestions; but as
+    /// in RavenDB, their suggestions are whole values.
+    /// </summary>
+    internal bool IsFullText(FieldPath path) =>
+        Definition.Fields.Any(field =>
+            field.Indexing == FieldIndexing.Search && string.Equals(field.Name, NameOf(path), StringComparison.Ordinal)
+        );
 
     /// <summary>Returns whether the index stores the values of a field.</summary>
     internal bool Stores(string name) =>

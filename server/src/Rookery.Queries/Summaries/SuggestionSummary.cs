@@ -60,7 +60,7 @@ internal sealed record SuggestionPlan(
         var reader = fields.CreateReader(field);
         var analyzer =
             fields is not RowFields { Rows: var rows } ? AnalyzerCatalog.Default
-            : rows.IsOfWords(suggestion.Field) ? rows.AnalyzerOf(field)
+            : rows.IsFullText(suggestion.Field) ? rows.AnalyzerOf(field)
             : null;
 
         int position = suggestion.Term.Position;

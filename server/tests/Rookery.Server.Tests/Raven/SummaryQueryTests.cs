@@ -119,6 +119,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("suggest(text, 'LIGHT CAMRA')", "text: light camera")]
     [InlineData("suggest(text, 'camra')", "text: a camera")]
     [InlineData("suggest(words, 'camra')", "words: camera")]
+    [InlineData("suggest(hinted, 'light camra')", "hinted: light camera")]
     [InlineData("suggest(text, '')", "text: ")]
     [InlineData("suggest(words, '\u0301')", "words: ")]
     public async Task Suggestions_of_a_field_without_words_are_whole_values(string selection, string expected)
@@ -413,7 +414,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     private Task DefineIndexAsync(string db) =>
         DefineAsync(
             db,
-            """{"Name":"ByBrand","Maps":["map('Cameras', c => ({ brand: c.brand, price: c.price, text: c.text, words: c.text }))"],"Fields":{"words":{"Indexing":"Search"}}}"""
+            """{"Name":"ByBrand","Maps":["map('Cameras', c => ({ brand: c.brand, price: c.price, text: c.text, words: c.text, hinted: c.text }))"],"Fields":{"words":{"Indexing":"Search"},"hinted":{"Suggestions":true}}}"""
         );
 
     private async Task DefineAsync(string db, string definition)
