@@ -77,4 +77,7 @@ public enum InputErrorCode : byte
 
     /// <summary>Another value where a string is required.</summary>
     StringRequired,
+
+    /// <summary>A key of a compare-exchange value that is too long.</summary>
+    KeyTooLong,
 }

@@ -29,6 +29,7 @@ public static class CompareExchangeKey
         // The rules are those of ids, but the error names a key.
         error = error with
         {
+            Code = key.Length > MaxBytes ? InputErrorCode.KeyTooLong : error.Code,
             What = error.What.Replace("document id", "compare-exchange key", StringComparison.Ordinal),
             Advice = key.IsEmpty ? "Name the key" : error.Advice.Replace("id", "key", StringComparison.Ordinal),
             Where = error.Where with { Path = "key" },

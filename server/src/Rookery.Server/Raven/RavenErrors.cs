@@ -126,6 +126,11 @@ internal static class RavenErrors
                 error.ToString()
             ),
             InputErrorKind.NotSupported => RefusedException.NotSupported(error.ToString()),
+            _ when error.Code == InputErrorCode.KeyTooLong => new RefusedException(
+                StatusCodes.Status400BadRequest,
+                RavenType.CompareExchangeKeyTooBig,
+                error.ToString()
+            ),
             _ => RefusedException.BadRequest(error.ToString()),
         };
 

@@ -16,6 +16,7 @@ internal static class RavenType
     public const string DocumentDoesNotExist = "Raven.Client.Exceptions.Documents.DocumentDoesNotExistException";
     public const string AttachmentDoesNotExist =
         "Raven.Client.Exceptions.Documents.Attachments.AttachmentDoesNotExistException";
+    public const string CompareExchangeKeyTooBig = "Raven.Client.Exceptions.CompareExchangeKeyTooBigException";
     public const string CounterOverflow = "Raven.Client.Exceptions.Documents.Counters.CounterOverflowException";
     public const string SubscriptionDoesNotExist =
         "Raven.Client.Exceptions.Documents.Subscriptions.SubscriptionDoesNotExistException";

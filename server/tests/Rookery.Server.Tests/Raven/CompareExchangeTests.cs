@@ -120,6 +120,14 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
             400,
             "512"
         );
+        string transaction = $$"""
+            {"TransactionMode":"ClusterWide","Commands":[
+              {"Type":"CompareExchangePUT","Id":"k{{longest}}","Index":0,"Document":{"Object":1} }]}
+            """;
+        Assert.Equal(
+            "Raven.Client.Exceptions.CompareExchangeKeyTooBigException",
+            (await server.SendAsync("POST", $"{db}/bulk_docs", transaction)).Json.GetProperty("Type").GetString()
+        );
         (
             await server.SendAsync(
                 "PUT",
