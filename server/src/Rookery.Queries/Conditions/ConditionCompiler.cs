@@ -132,9 +132,9 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         switch (comparison.Operator)
         {
             case ComparisonOperator.Equal:
-                return CompileTerms(comparison.Field, [ReadScalar(comparison.Value)], isExact);
+                return CompileTerms(comparison.Field, [ReadComparable(comparison.Value)], isExact);
             case ComparisonOperator.NotEqual:
-                return new NotPredicate(CompileTerms(comparison.Field, [ReadScalar(comparison.Value)], isExact));
+                return new NotPredicate(CompileTerms(comparison.Field, [ReadComparable(comparison.Value)], isExact));
             case ComparisonOperator.Less or ComparisonOperator.LessOrEqual:
                 bool isHighIncluded = comparison.Operator == ComparisonOperator.LessOrEqual;
                 return CompileRange(
@@ -331,7 +331,9 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         && value >= 0
         && double.IsFinite(value)
             ? value
-            : throw new QueryException(QueryFault.Invalid, "'boost' needs a factor above 0.", operand.Position);
+            : throw new QueryException(QueryFault.Invalid, "'boost' needs a factor of 0 or more.", operand.Position);
+
+    private byte[] ReadComparable(Operand operand) => CountBytes(operands.ReadComparable(operand), operand.Position);
 
     private byte[] ReadScalar(Operand operand) => CountBytes(operands.ReadScalar(operand), operand.Position);
 

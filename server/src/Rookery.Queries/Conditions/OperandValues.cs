@@ -22,6 +22,12 @@ public sealed class OperandValues(QueryParameters parameters)
             : json;
     }
 
+    /// <summary>
+    /// Returns the value that a field is compared with as JSON: a scalar, or an object if it is a parameter.
+    /// </summary>
+    public byte[] ReadComparable(Operand operand) =>
+        operand is ParameterOperand && ReadJson(operand) is [(byte)'{', ..] json ? json : ReadScalar(operand);
+
     /// <summary>Returns a value as JSON.</summary>
     public byte[] ReadJson(Operand operand) =>
         operand switch

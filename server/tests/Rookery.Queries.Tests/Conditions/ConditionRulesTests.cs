@@ -86,6 +86,14 @@ public sealed class ConditionRulesTests
         Assert.Equal(numbers, Users.Where(condition));
 
     [Theory]
+    [InlineData("address = $p", """{ "city": "Rome" }""", "3")]
+    [InlineData("address != $p", """{ "city": "Rome" }""", "1 2 4")]
+    [InlineData("address = $p", """{ "city": "rome" }""", "")]
+    [InlineData("address = $p", """{ "city": "Rome", "x": 1 }""", "")]
+    public void Rule_8_an_object_equals_a_parameter_with_the_same_JSON(string condition, string p, string numbers) =>
+        Assert.Equal(numbers, Users.Where(condition, $$"""{"p":{{p}}}"""));
+
+    [Theory]
     [InlineData("name = 'ANN'", "1 4")]
     [InlineData("name = null", "3")]
     [InlineData("ok = null", "")]
