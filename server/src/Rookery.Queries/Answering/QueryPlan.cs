@@ -244,7 +244,10 @@ public sealed class QueryPlan : IDisposable
         var fullText = new FullTextConditions(
             named?.Rows is { } rows ? rows.AnalyzerOf : static _ => IndexedQueries.Analyzer,
             named?.Rows?.WordFields
-        );
+        )
+        {
+            StopWords = id => StopWordsDocument.Read(database, id),
+        };
         try
         {
             return new QueryPlan

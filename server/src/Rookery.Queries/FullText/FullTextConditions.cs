@@ -24,6 +24,12 @@ public sealed class FullTextConditions(
     private readonly List<SimilarityCondition> _moreLikeThis = [];
     private ScanWork? _counting;
 
+    /// <summary>
+    /// Reads the words of a document that <c>moreLikeThis</c> ignores; throws if there is no such document. Null if
+    /// there are no documents to read.
+    /// </summary>
+    public Func<string, IReadOnlyList<string>>? StopWords { get; init; }
+
     /// <inheritdoc/>
     public bool NeedsWordCount => _moreLikeThis.Count > 0 || _searched.Exists(static one => one.NeedsWordCount);
 
@@ -87,7 +93,15 @@ public sealed class FullTextConditions(
             );
         }
 
-        var compiled = new SimilarityCondition(options, analyzers, _text, wordFields, condition.Position);
+        var stopWords = options.StopWordsId is { } id
+            ? StopWords?.Invoke(id)
+                ?? throw new QueryException(
+                    QueryFault.NotSupported,
+                    "'StopWordsDocumentId' is not supported here: no document can be read.",
+                    condition.Position
+                )
+            : [];
+        var compiled = new SimilarityCondition(options, stopWords, analyzers, _text, wordFields, condition.Position);
         _moreLikeThis.Add(compiled);
         return compiled;
     }

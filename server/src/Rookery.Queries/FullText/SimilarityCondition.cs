@@ -16,12 +16,14 @@ namespace Rookery.Queries.FullText;
 /// in which most documents contain it. Documents are scored by BM25.
 /// </summary>
 /// <param name="options">The options that select words.</param>
+/// <param name="stopWords">Words to ignore, as written.</param>
 /// <param name="analyzers">Returns the analyzer of a field.</param>
 /// <param name="text">Buffer for a text.</param>
 /// <param name="wordFields">The full-text fields of a static index; null if documents are evaluated.</param>
 /// <param name="position">The condition's position in the query's text, for errors.</param>
 internal sealed class SimilarityCondition(
     SimilarityOptions options,
+    IReadOnlyList<string> stopWords,
     Func<FieldReference, Analyzer> analyzers,
     SearchableText text,
     IReadOnlyList<string>? wordFields,
@@ -87,9 +89,12 @@ internal sealed class SimilarityCondition(
             compared.Add((reader, analyzer));
         }
 
+        var ignored = FoldStopWords(compared.Select(static field => field.Analyzer));
         KeyValuePair<byte[], int>[] significant =
         [
-            .. _words.Occurrences.Where(word => options.IsSignificant(word.Key, word.Value)),
+            .. _words.Occurrences.Where(word =>
+                options.IsSignificant(word.Key, word.Value) && !ignored.Contains(word.Key)
+            ),
         ];
         if (significant.Length * (long)compared.Count > MaxLookups)
         {
@@ -222,6 +227,16 @@ internal sealed class SimilarityCondition(
                 yield return (field, term, _frequencies[term] * Bm25.InverseDocumentFrequency(_documents, documents));
             }
         }
+    }
+
+    // The words of the model are folded as the analyzers of their fields do.
+    private HashSet<byte[]> FoldStopWords(IEnumerable<Analyzer> fieldAnalyzers)
+    {
+        byte[][] words = [.. stopWords.Select(Encoding.UTF8.GetBytes)];
+        return fieldAnalyzers
+            .Distinct()
+            .SelectMany(analyzer => words.Select(word => analyzer.Fold(word)))
+            .ToHashSet(BytesComparer.Instance);
     }
 
     private QueryException TooCostly(string bound) =>

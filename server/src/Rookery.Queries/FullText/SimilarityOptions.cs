@@ -23,15 +23,7 @@ internal sealed class SimilarityOptions
     {
         var options = new ClauseOptions(condition.Options, "moreLikeThis", operands);
         int position = condition.Options?.Position ?? condition.Position;
-        if (options.ReadText("StopWordsDocumentId") is not null)
-        {
-            throw new QueryException(
-                QueryFault.NotSupported,
-                "'StopWordsDocumentId' of moreLikeThis is not supported by this version.",
-                position
-            );
-        }
-
+        StopWordsId = options.ReadText("StopWordsDocumentId");
         Terms = Bounded(
             options.ReadCount("MaximumQueryTerms", defaultValue: 25),
             MaxTerms,
@@ -90,6 +82,9 @@ internal sealed class SimilarityOptions
     /// and arrays at the top level of the model.
     /// </summary>
     public string[]? Fields { get; }
+
+    /// <summary>The id of a document that lists words to ignore; null for none.</summary>
+    public string? StopWordsId { get; }
 
     /// <summary>Returns whether a word of the model occurs often enough, and has a permitted length.</summary>
     /// <param name="word">The word in UTF-8. Its length is counted in UTF-16 characters, as RavenDB does.</param>

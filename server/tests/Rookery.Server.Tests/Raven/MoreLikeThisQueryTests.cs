@@ -54,7 +54,8 @@ public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture
     [Theory]
     [InlineData("moreLikeThis(id() = 'articles/9')", 400, "there is no such document")]
     [InlineData("moreLikeThis('{')", 400, "not a JSON object")]
-    [InlineData("moreLikeThis(id() = 'articles/1', '{\"StopWordsDocumentId\":\"stop\"}')", 501, "StopWordsDocumentId")]
+    [InlineData("moreLikeThis(id() = 'articles/1', '{\"StopWordsDocumentId\":\"stop\"}')", 400, "no document 'stop'")]
+    [InlineData("moreLikeThis(id() = 'articles/1', '{\"StopWordsDocumentId\":\"articles/1\"}')", 400, "'StopWords'")]
     [InlineData("moreLikeThis(id() = 'articles/1', '{\"MaximumQueryTerms\":100000}')", 400, "1024")]
     [InlineData("moreLikeThis(id() = 'articles/1', '{\"MaximumTerms\":1}')", 400, "'MaximumTerms' is not an option")]
     [InlineData("moreLikeThis(id() = 'articles/1', '{\"MaximumNumberOfTokensParsed\":1000000000}')", 400, "100000")]
@@ -251,6 +252,30 @@ public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture
         {
             string query = JsonSerializer.Serialize(new { Query = $"from {source} where {condition} order by id()" });
             var answer = await server.SendAsync("POST", db + "/queries", query);
+            Assert.True(answer.Status == 200, answer.Body);
+            Assert.Equal(ids, IdsOf(answer.Json));
+        }
+    }
+
+    /// <summary>Clients of different languages write the member in different case.</summary>
+    [Theory]
+    [InlineData("""{"StopWords":["Whiskers","LARGE",7]}""", "articles/2,articles/3")]
+    [InlineData("""{"stopWords":["animal"]}""", "articles/2")]
+    [InlineData("""{"StopWords":[]}""", "articles/2,articles/3")]
+    public async Task Stop_words_are_not_compared(string stopWords, string ids)
+    {
+        string db = await FillAsync();
+        await DefineAsync(
+            db,
+            """{"Name":"Words","Maps":["from a in docs.Articles select new { title = a.name, words = a.text }"],"Fields":{"words":{"Indexing":"Search"}}}"""
+        );
+        await server.SendAsync("PUT", $"{db}/docs?id=Config/StopWords", stopWords);
+        const string Options =
+            """{"MinimumTermFrequency":1,"MinimumDocumentFrequency":1,"StopWordsDocumentId":"config/stopwords"}""";
+        foreach (string source in (string[])["Articles", "index 'Words'"])
+        {
+            string query = $"from {source} where moreLikeThis('articles/1', '{Options}') order by id()";
+            var answer = await server.SendAsync("POST", db + "/queries", BodyOf(query));
             Assert.True(answer.Status == 200, answer.Body);
             Assert.Equal(ids, IdsOf(answer.Json));
         }
