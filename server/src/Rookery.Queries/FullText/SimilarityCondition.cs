@@ -69,6 +69,11 @@ internal sealed class SimilarityCondition(
             _modelIdentity = row;
         }
 
+        // The model is a JSON text: neither a document nor rows of an index.
+        var model =
+            !_isModelStored && rows is null && wordFields is not null
+                ? new QueriedDocument(ModelText.FieldsOf(document.Members, wordFields))
+                : document;
         var compared = new List<(FieldReader Reader, Analyzer Analyzer)>();
         foreach (
             string name in options.Fields?.Distinct(StringComparer.Ordinal)
@@ -85,7 +90,7 @@ internal sealed class SimilarityCondition(
             string[] steps = wordFields is null ? name.Split('.') : [name];
             var path = new FieldPath([.. steps.Select(static step => new PathStep(step, IsEach: false))], Position: 0);
             var (reader, analyzer) = (new FieldReader(path), analyzers(new PathReference(path)));
-            SimilarityField.CountWords(reader, analyzer, document, rows, options.Tokens, text, _words);
+            SimilarityField.CountWords(reader, analyzer, model, rows, options.Tokens, text, _words);
             compared.Add((reader, analyzer));
         }
 

@@ -74,6 +74,8 @@ public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture
     [InlineData("moreLikeThis('articles/1', $options)", "articles/2,articles/3")]
     [InlineData("moreLikeThis(title = 'cat', $options)", "articles/2,articles/3")]
     [InlineData("moreLikeThis('{\"words\":\"an orange moon\"}', $options)", "articles/4")]
+    [InlineData("moreLikeThis('{\"Body\":[{\"Words\":[\"an orange\",\"moon\"]}]}', $options)", "articles/4")]
+    [InlineData("moreLikeThis('{\"words\":[{\"other\":\"moon\"}],\"words.x\":\"moon\"}', $options)", "")]
     [InlineData("moreLikeThis(id() = 'articles/1', $options) and title = 'lion'", "articles/2")]
     [InlineData("not moreLikeThis(id() = 'articles/1', $options)", "articles/1,articles/4")]
     [InlineData("moreLikeThis(id() = 'articles/1')", "")]
