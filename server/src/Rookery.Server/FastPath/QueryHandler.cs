@@ -186,7 +186,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         long total = await results.CountAsync();
         QueryEnvelope.BeginIncludes(buffer);
         QueryEnvelope.EndIncludes(buffer);
-        long milliseconds = (long)context.Time.GetElapsedTime(started).TotalMilliseconds;
+        long milliseconds = QueryTimings.RoundUp(context.Time.GetElapsedTime(started));
         QueryEnvelope.End(buffer, answer, total, milliseconds, context);
         return buffer.Length <= LargeRequests.BytesWithoutLease; // notes may be long
     }

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Tests.Raven;
 
@@ -348,6 +349,15 @@ public sealed class IndexedQueryTests : IndexedDatabase
         Assert.Equal(System.Text.Json.JsonValueKind.Null, scanned.GetProperty("Index").ValueKind);
         Assert.True(scanned.GetProperty("IsChosen").GetBoolean());
     }
+
+    /// <summary>Clients take 0 for a time that was not measured.</summary>
+    [Theory]
+    [InlineData(0, 0)]
+    [InlineData(1, 1)]
+    [InlineData(TimeSpan.TicksPerMillisecond, 1)]
+    [InlineData(TimeSpan.TicksPerMillisecond + 1, 2)]
+    public void Times_are_rounded_up(long ticks, long milliseconds) =>
+        Assert.Equal(milliseconds, QueryTimings.RoundUp(TimeSpan.FromTicks(ticks)));
 
     [Fact]
     public async Task Timings_are_sent_on_request()

@@ -25,8 +25,14 @@ internal sealed class QueryTimings
         _parts = recordsParts ? [] : null;
     }
 
-    /// <summary>The time since the beginning, in milliseconds.</summary>
-    public long TotalMilliseconds => (long)_time.GetElapsedTime(_start).TotalMilliseconds;
+    /// <summary>
+    /// The time since the beginning, in milliseconds. Rounded up as all times here, because clients take 0 for a time
+    /// that was not measured.
+    /// </summary>
+    public long TotalMilliseconds => RoundUp(_time.GetElapsedTime(_start));
+
+    /// <summary>Returns a time in whole milliseconds, rounded up.</summary>
+    public static long RoundUp(TimeSpan time) => (long)Math.Ceiling(time.TotalMilliseconds);
 
     /// <summary>Stops the clock until <see cref="Resume"/>.</summary>
     public void Pause() => _pauseStart = _time.GetTimestamp();
@@ -48,7 +54,7 @@ internal sealed class QueryTimings
         }
 
         long now = _time.GetTimestamp();
-        long milliseconds = (long)_time.GetElapsedTime(_partStart, now).TotalMilliseconds;
+        long milliseconds = RoundUp(_time.GetElapsedTime(_partStart, now));
 
         // A part can repeat: a query whose index was reset chooses an index again.
         int index = _parts.FindIndex(measured => string.Equals(measured.Part, part, StringComparison.Ordinal));
