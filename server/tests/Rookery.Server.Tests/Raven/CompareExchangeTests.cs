@@ -58,7 +58,11 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
             await PutAsync(db, key, 0, """{"Object":1}""");
         }
 
-        Assert.Equal(["emails/a", "Emails/c"], await ListKeysAsync(db, "?&key=EMAILS/A&key=none&key=emails/c"));
+        Assert.Equal(["emails/a", "none", "Emails/c"], await ListKeysAsync(db, "?&key=EMAILS/A&key=none&key=emails/c"));
+        var missing = (await server.SendAsync("GET", $"{db}/cmpxchg?key=emails/a&key=none")).Json.GetProperty(
+            "Results"
+        );
+        Assert.Equal("""{"Key":"none","Value":null,"Index":-1,"ChangeVector":null}""", missing[1].GetRawText());
         Assert.Equal(["emails/a", "Emails/B", "Emails/c"], await ListKeysAsync(db, "?&startsWith=eMails%2F"));
         Assert.Equal(["Emails/B"], await ListKeysAsync(db, "?&startsWith=emails/&start=1&pageSize=1"));
         Assert.Equal(4, (await ListKeysAsync(db, "?&start=0&pageSize=0")).Length);

@@ -8,8 +8,9 @@ using Rookery.Queries.Answering;
 namespace Rookery.Server.Raven.CompareExchange;
 
 /// <summary>
-/// GET cmpxchg: compare-exchange values by key, or all whose key has a prefix. Missing values are left out, even a
-/// single one: clients return null for an empty list, but undefined for a 404.
+/// GET cmpxchg: compare-exchange values by key, or all whose key has a prefix. A single missing value is left out:
+/// clients return null for an empty list, but undefined for a 404. Of several keys, each missing value has an item,
+/// from which sessions without tracking take their result.
 /// </summary>
 internal sealed class GetCompareExchange(ServerContext context)
 {
@@ -63,7 +64,7 @@ internal sealed class GetCompareExchange(ServerContext context)
         foreach (byte[] key in keys)
         {
             await slices.YieldWhenDueAsync();
-            while (!TryWrite(answer, reader, key, ref writtenCount, out long neededBytes))
+            while (!TryWrite(answer, reader, key, keys.Count > 1, ref writtenCount, out long neededBytes))
             {
                 reader.Pause();
                 await answer.WaitForMemoryAsync(neededBytes);
@@ -73,12 +74,15 @@ internal sealed class GetCompareExchange(ServerContext context)
         }
     }
 
-    /// <summary>Writes a value, or nothing if it is missing.</summary>
+    /// <summary>
+    /// Writes a value. Writes an item without a value, or nothing, if the value is missing.
+    /// </summary>
     /// <returns>False if the value needs more room than the answer has.</returns>
     private static bool TryWrite(
         DocumentResponse answer,
         AnswerReader reader,
         byte[] key,
+        bool writesMissing,
         ref int writtenCount,
         out long neededBytes
     )
@@ -86,6 +90,13 @@ internal sealed class GetCompareExchange(ServerContext context)
         neededBytes = 0;
         if (!reader.Current.TryGetCompareExchange(key, out var value))
         {
+            if (writesMissing)
+            {
+                answer.Write(writtenCount == 0 ? ""u8 : ","u8);
+                CompareExchangeJson.WriteMissing(answer.Buffer, key);
+                writtenCount++;
+            }
+
             return true;
         }
 
