@@ -1,6 +1,5 @@
 using System.Net;
 using System.Net.Http.Headers;
-using System.Net.Sockets;
 using System.Threading.Channels;
 using Microsoft.Extensions.Logging;
 using Rookery.Platform;
@@ -143,8 +142,7 @@ public sealed class AlertSender : IAsyncDisposable
     }
 
     // Redirects are not followed, because they could send the token elsewhere. Plain HTTP carries the token only to
-    // this machine. So for a webhook here, a proxy of the environment and what else a resolver makes of `localhost` are
-    // no way to it.
+    // this machine, so a webhook here is not reached through a proxy of the environment.
     private static SocketsHttpHandler HandlerFor(Uri webhook)
     {
         var handler = new SocketsHttpHandler
@@ -156,35 +154,11 @@ public sealed class AlertSender : IAsyncDisposable
         if (webhook.IsLoopback)
         {
             handler.UseProxy = false;
-            handler.ConnectCallback = ConnectHereAsync;
+            handler.ConnectCallback = static (context, cancellation) =>
+                ThisMachine.ConnectAsync(context.DnsEndPoint, cancellation);
         }
 
         return handler;
-    }
-
-    private static async ValueTask<Stream> ConnectHereAsync(
-        SocketsHttpConnectionContext context,
-        CancellationToken cancellationToken
-    )
-    {
-        var addresses = await Dns.GetHostAddressesAsync(context.DnsEndPoint.Host, cancellationToken);
-        IPAddress[] own = [.. addresses.Where(IPAddress.IsLoopback)];
-        if (own.Length == 0)
-        {
-            throw new SocketException((int)SocketError.HostNotFound);
-        }
-
-        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-        try
-        {
-            await socket.ConnectAsync(own, context.DnsEndPoint.Port, cancellationToken);
-            return new NetworkStream(socket, ownsSocket: true);
-        }
-        catch
-        {
-            socket.Dispose();
-            throw;
-        }
     }
 
     private void QueueChangesSafely()
@@ -239,8 +213,9 @@ public sealed class AlertSender : IAsyncDisposable
     private bool HasEnded(MemberAlert alert) => IsJudgedAgain(alert.Alert.Name, ReadJudgingTime(alert));
 
     /// <summary>
-    /// Returns for how long one node has judged an alert. The leader judges alerts about the cluster: the time since it
-    /// became leader. Each node judges its own alerts: the node's uptime, null if the node is not observed.
+    /// Returns how long the node that judges an alert has done so. For an alert about the cluster, this is the time
+    /// since its leader became leader; otherwise it is the uptime of the alert's node, null if that node is not
+    /// observed.
     /// </summary>
     private TimeSpan? ReadJudgingTime(MemberAlert alert)
     {

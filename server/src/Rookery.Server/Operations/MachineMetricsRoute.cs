@@ -4,6 +4,7 @@ using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
+using Rookery.Platform;
 using Rookery.Server.Access;
 
 namespace Rookery.Server.Operations;
@@ -32,6 +33,8 @@ internal sealed class MachineMetricsRoute : IDisposable
             UseCookies = false,
             AllowAutoRedirect = false,
             MaxConnectionsPerServer = 1,
+            ConnectCallback = static (context, cancellation) =>
+                ThisMachine.ConnectAsync(context.DnsEndPoint, cancellation),
         };
         _client = new HttpClient(handler)
         {

@@ -114,7 +114,10 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     /// </summary>
     private async ValueTask<Stream> ConnectAsync(SocketsHttpConnectionContext context, CancellationToken cancellation)
     {
-        var addresses = await Dns.GetHostAddressesAsync(context.DnsEndPoint.Host, cancellation);
+        string host = context.DnsEndPoint.Host;
+        var addresses = Address.IsLoopback
+            ? await ThisMachine.ResolveAsync(host, cancellation)
+            : await Dns.GetHostAddressesAsync(host, cancellation);
         for (int index = 0; ; index++)
         {
             try
