@@ -12,6 +12,8 @@ namespace Rookery.Server;
 /// </summary>
 internal sealed class BrowserGuard(ServerOptions options)
 {
+    private static readonly PathString PageOfMetrics = "/metrics";
+
     private readonly bool _isLocal = !options.IsSecure && IPAddress.IsLoopback(options.Listen.Address);
 
     // Nearly all requests name the same host as the previous one; then one comparison is enough.
@@ -45,7 +47,7 @@ internal sealed class BrowserGuard(ServerOptions options)
 
     // Browsers send Sec-Fetch-Site, and scripts cannot change it; "same-site" includes another port of this machine.
     // Some requests carry no Origin, and older browsers send only the Referer.
-    private static bool IsForeign(IHeaderDictionary headers, HttpRequest request) =>
+    private bool IsForeign(IHeaderDictionary headers, HttpRequest request) =>
         headers["Sec-Fetch-Site"].ToString() switch
         {
             "" => headers.Referer.Count > 0 && !IsOwn(headers.Referer.ToString(), request),
@@ -54,16 +56,21 @@ internal sealed class BrowserGuard(ServerOptions options)
         };
 
     // Following a link to a page for people is harmless. Other GET requests have effects: they assign numbers, occupy
-    // slots, or build packages.
+    // slots, or build packages. A page with a few frames could take all slots of the live view.
     private static bool MayBeLinked(IHeaderDictionary headers, HttpRequest request, RouteScope? scope)
     {
         bool isNavigation = headers["Sec-Fetch-Site"].Count == 0 || headers["Sec-Fetch-Mode"].ToString() is "navigate";
         bool isRead = HttpMethods.IsGet(request.Method) || HttpMethods.IsHead(request.Method);
-        return isNavigation && isRead && (scope == RouteScope.Open || scope == RouteScope.Metrics);
+        return isNavigation
+            && isRead
+            && (scope == RouteScope.Open || (scope == RouteScope.Metrics && request.Path == PageOfMetrics));
     }
 
-    private static bool IsOwn(string origin, HttpRequest request) =>
+    // A node with TLS serves its page with TLS, so a page of its host in plain HTTP is another program's, or was changed
+    // on the way. Before a node without TLS there may be a proxy with TLS.
+    private bool IsOwn(string origin, HttpRequest request) =>
         Uri.TryCreate(origin, UriKind.Absolute, out var page)
+        && (!options.IsSecure || string.Equals(page.Scheme, Uri.UriSchemeHttps, StringComparison.Ordinal))
         && Uri.TryCreate($"{page.Scheme}://{request.Host.Value}", UriKind.Absolute, out var own)
         && page.Authority.Equals(own.Authority, StringComparison.OrdinalIgnoreCase);
 

@@ -338,4 +338,24 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
         http.DefaultRequestHeaders.Add("Origin", "https://elsewhere.example");
         (await server.SendAsync(http, "GET", "/databases")).IsRefusal(403, "elsewhere.example");
     }
+
+    [Theory]
+    [InlineData("Origin", "https://127.0.0.1", 200)]
+    [InlineData("Origin", "http://127.0.0.1", 403)]
+    [InlineData("Referer", "https://127.0.0.1/#query", 200)]
+    [InlineData("Referer", "http://127.0.0.1/", 403)]
+    public async Task A_page_in_plain_HTTP_may_not_use_a_node_with_TLS_of_the_same_host(
+        string header,
+        string value,
+        int status
+    )
+    {
+        // A port is in neither, if both are the usual one of their scheme.
+        using var certificate = server.Identity.NewClient("browser");
+        await server.RegisterAsync(certificate, isAdmin: true);
+        using var http = server.NewClient(certificate);
+        http.DefaultRequestHeaders.Host = "127.0.0.1";
+        http.DefaultRequestHeaders.Add(header, value);
+        Assert.Equal(status, (await server.SendAsync(http, "GET", "/databases")).Status);
+    }
 }

@@ -14,6 +14,10 @@ public sealed class ForeignPageTests(RunningServer server) : IClassFixture<Runni
     [InlineData("{db}/changes/stream")]
     [InlineData("/admin/node/debug-package")]
     [InlineData("/admin/node/backup")]
+    [InlineData("/dashboard/live")]
+    [InlineData("/dashboard/history?node=A")]
+    [InlineData("/debug/io")]
+    [InlineData("/metrics/machine")]
     public async Task A_link_on_another_site_has_no_effect(string route)
     {
         string path = route.Replace("{db}", await server.CreateDatabaseAsync(), StringComparison.Ordinal);
