@@ -39,7 +39,7 @@ public sealed class CertificateRuleTests
             RuleOf(authority).Judge(null, PeerRole.Client).Refusal
         );
         Assert.Equal(
-            "The certificate of CN=pi-1 was not signed by this cluster's authority: the other side is no "
+            "The certificate of CN=pi-1 was not signed by this cluster's authority: the other side is not a "
                 + "member of this cluster.",
             RuleOf(authority).Judge(leaf, PeerRole.Client).Refusal
         );

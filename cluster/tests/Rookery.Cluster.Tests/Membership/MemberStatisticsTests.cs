@@ -121,7 +121,7 @@ public sealed class MemberStatisticsTests
         [
             new FailedAttempt(
                 "10.0.0.1:9443",
-                "The certificate of CN=a was not signed by this cluster's authority: the other side is no "
+                "The certificate of CN=a was not signed by this cluster's authority: the other side is not a "
                     + "member of this cluster.",
                 IsStranger: true
             ),

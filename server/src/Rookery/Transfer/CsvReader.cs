@@ -115,8 +115,8 @@ internal sealed class CsvReader(TextReader text, char separator)
         if (_recordLength > MaxRecordCharacters)
         {
             throw new BadInputException(
-                $"The record of line {Line} is longer than {MaxRecordCharacters >> 20} Mi characters, so it is no "
-                    + "document. Check whether a quote is not closed there."
+                $"The record of line {Line} is longer than {MaxRecordCharacters >> 20} Mi characters, so it is not "
+                    + "a document. Check whether a quote is not closed there."
             );
         }
     }
