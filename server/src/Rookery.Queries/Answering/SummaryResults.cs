@@ -1,4 +1,3 @@
-using System.Buffers;
 using Rookery.Documents.Databases;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
@@ -11,8 +10,6 @@ namespace Rookery.Queries.Answering;
 /// <param name="reader">Reads included documents; outlives this.</param>
 internal sealed class SummaryResults(SummaryRun summary, AnswerReader reader) : IQueryResults
 {
-    // The values of a facet, which may be ids to include.
-    private readonly ArrayBufferWriter<byte> _values = new();
     private int _index = -1;
 
     public DatabaseReader Reader => reader.Current;
@@ -39,12 +36,9 @@ internal sealed class SummaryResults(SummaryRun summary, AnswerReader reader) : 
 
     public void Write(IResultBuffer output) => summary.Write(_index, output);
 
-    public void Collect(IReferenceCollector includes)
-    {
-        _values.Clear();
-        summary.WriteValues(_index, _values);
-        includes.Collect(_values.WrittenSpan);
-    }
+    // The values of a facet may be ids to include.
+    public void Collect(IReferenceCollector includes) =>
+        summary.ReadValues(_index, values => includes.Collect(values.Span));
 
     public void AddNotesTo(QueryNotes notes)
     {

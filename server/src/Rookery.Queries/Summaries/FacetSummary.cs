@@ -35,7 +35,8 @@ internal sealed class FacetSummary(FacetPlan[] facets) : QuerySummary
 
         public override void Write(int index, IBufferWriter<byte> output) => _tables[index].Write(output);
 
-        public override void WriteValues(int index, IBufferWriter<byte> output) => _tables[index].WriteValues(output);
+        public override void ReadValues(int index, Action<ReadOnlyMemory<byte>> receive) =>
+            _tables[index].ReadValues(receive);
 
         public override void Dispose()
         {
@@ -52,6 +53,9 @@ internal sealed class FacetTable
 {
     // Estimate for one bucket: objects, references and a table entry.
     private const int BytesPerBucket = 256;
+
+    // Values whose JSON is held at once while ids among them are collected: less than 1 MiB.
+    private const int ValuesAtOnce = 256;
 
     private readonly FacetPlan _plan;
     private readonly Dictionary<byte[], Bucket> _buckets = new(BytesComparer.Instance);
@@ -136,10 +140,10 @@ internal sealed class FacetTable
     }
 
     /// <summary>
-    /// Writes the values of the page as a member of an object, without braces: the member of a document that has such
-    /// values. Writes nothing for ranges.
+    /// Passes the values of the page as members of an object, without braces, as a document with these values has them.
+    /// Passes nothing for ranges.
     /// </summary>
-    public void WriteValues(IBufferWriter<byte> output)
+    public void ReadValues(Action<ReadOnlyMemory<byte>> receive)
     {
         if (_plan.FieldPath is not { } path)
         {
@@ -148,6 +152,21 @@ internal sealed class FacetTable
 
         var all = InOrder();
         var (from, to) = PageOf(all.Length);
+        var output = new ArrayBufferWriter<byte>();
+        foreach (var values in all[from..to].Chunk(ValuesAtOnce))
+        {
+            output.ResetWrittenCount();
+            WriteValues(path, values, output);
+            receive(output.WrittenMemory);
+        }
+    }
+
+    private static void WriteValues(
+        FieldPath path,
+        (string Text, Bucket Bucket)[] values,
+        ArrayBufferWriter<byte> output
+    )
+    {
         for (int step = 0; step < path.Steps.Count; step++)
         {
             output.Write(step == 0 ? ""u8 : "{"u8);
@@ -156,10 +175,10 @@ internal sealed class FacetTable
         }
 
         output.Write("["u8);
-        for (int value = from; value < to; value++)
+        for (int value = 0; value < values.Length; value++)
         {
-            output.Write(value == from ? ""u8 : ","u8);
-            WriteText(all[value].Text, output);
+            output.Write(value == 0 ? ""u8 : ","u8);
+            WriteText(values[value].Text, output);
         }
 
         output.Write("]"u8);

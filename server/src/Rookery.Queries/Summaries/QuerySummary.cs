@@ -87,11 +87,12 @@ public abstract class SummaryRun : IDisposable
     public abstract void Write(int index, IBufferWriter<byte> output);
 
     /// <summary>
-    /// Writes the values that an object of the summary lists as members of an object, without braces: ids among them
-    /// can be included. Writes nothing by default.
+    /// Passes the values that an object of the summary lists, a bounded number at a time, because ids among them can be
+    /// included. Passes nothing by default.
     /// </summary>
-    /// <inheritdoc cref="Write"/>
-    public virtual void WriteValues(int index, IBufferWriter<byte> output) { }
+    /// <param name="index">The position of the object, from 0.</param>
+    /// <param name="receive">Receives values as the members of an object, without braces.</param>
+    public virtual void ReadValues(int index, Action<ReadOnlyMemory<byte>> receive) { }
 
     /// <inheritdoc/>
     public abstract void Dispose();
