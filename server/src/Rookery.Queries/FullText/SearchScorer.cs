@@ -15,9 +15,10 @@ public sealed class SearchScorer
     /// <summary>Creates a scorer.</summary>
     /// <param name="query">The search.</param>
     /// <param name="statistics">The statistics of all documents.</param>
-    public SearchScorer(SearchQuery query, SearchStatistics statistics)
+    /// <param name="averageLength">The average length of a text; null for that of <paramref name="statistics"/>.</param>
+    public SearchScorer(SearchQuery query, SearchStatistics statistics, double? averageLength = null)
     {
-        _averageLength = statistics.AverageLength;
+        _averageLength = averageLength ?? statistics.AverageLength;
         _rarities =
         [
             .. query.Clauses.Select(clause =>

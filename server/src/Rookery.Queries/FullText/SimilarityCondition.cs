@@ -13,7 +13,8 @@ namespace Rookery.Queries.FullText;
 /// Evaluates <c>moreLikeThis</c> for documents or index rows. Matches those that contain some of the model document's
 /// most significant words. Excludes the model itself. Words are chosen as in Lucene's MoreLikeThis, by their frequency
 /// in all compared fields of the model and their rarity in the source. Each word is searched in one field: the one
-/// in which most documents contain it. Documents are scored by BM25.
+/// in which most documents contain it. Documents are scored by BM25. Its average length is that of all compared fields,
+/// so that equally rare words in equally long texts of different fields score the same, as in Lucene.
 /// </summary>
 /// <param name="options">The options that select words.</param>
 /// <param name="stopWords">Words to ignore, as written.</param>
@@ -192,15 +193,24 @@ internal sealed class SimilarityCondition(
         [
             .. WordWeights().OrderByDescending(static word => word.Weight).Take(options.Terms),
         ];
+        double averageLength =
+            (double)_fields.Sum(static field => field.Size.Tokens)
+            / Math.Max(_fields.Sum(static field => field.Size.Documents), 1);
         foreach (SimilarityField field in _fields)
         {
-            field.RestrictTo([
-                .. bestWords
-                    .Where(word => word.Field == field)
-                    .Select(word =>
-                        (word.Term, options.BoostFactor is { } factor ? factor * word.Weight / bestWords[0].Weight : 1)
-                    ),
-            ]);
+            field.RestrictTo(
+                [
+                    .. bestWords
+                        .Where(word => word.Field == field)
+                        .Select(word =>
+                            (
+                                word.Term,
+                                options.BoostFactor is { } factor ? factor * word.Weight / bestWords[0].Weight : 1
+                            )
+                        ),
+                ],
+                averageLength
+            );
         }
     }
 

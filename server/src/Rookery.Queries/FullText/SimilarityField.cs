@@ -49,6 +49,9 @@ internal sealed class SimilarityField : IDisposable
     /// <param name="statistics">The statistics of the words of <see cref="Query"/>.</param>
     public void UseStatistics(SearchStatistics statistics) => _statistics = statistics;
 
+    /// <summary>The number of documents that have a token in the field, and of these tokens.</summary>
+    public (long Documents, long Tokens) Size => (_statistics.Documents, _statistics.Tokens);
+
     /// <summary>Returns the number of documents that contain a word in the field.</summary>
     /// <param name="term">The word's position in <see cref="Query"/>.</param>
     public long DocumentFrequency(int term) => _statistics.DocumentFrequency(term);
@@ -81,12 +84,17 @@ internal sealed class SimilarityField : IDisposable
 
     /// <summary>Restricts the search to chosen words.</summary>
     /// <param name="terms">The positions of the words in <see cref="Query"/>, and the factors of their scores.</param>
-    public void RestrictTo(IReadOnlyList<(int Term, double Boost)> terms)
+    /// <param name="averageLength">The average length of a text of all compared fields.</param>
+    public void RestrictTo(IReadOnlyList<(int Term, double Boost)> terms, double averageLength)
     {
         long[] documents = [.. terms.Select(word => _statistics.DocumentFrequency(word.Term))];
         _boosts = [.. terms.Select(static word => word.Boost)];
         Query = QueryOf(Query.Analyzer, [.. terms.Select(word => Query.Terms[word.Term])]);
-        _scorer = new SearchScorer(Query, new SearchStatistics(_statistics.Documents, _statistics.Tokens, documents));
+        _scorer = new SearchScorer(
+            Query,
+            new SearchStatistics(_statistics.Documents, _statistics.Tokens, documents),
+            averageLength
+        );
         _matcher.Dispose();
         _matcher = new SearchMatcher(Query);
     }

@@ -259,6 +259,41 @@ public sealed class MoreLikeThisQueryTests(RunningServer server) : IClassFixture
         }
     }
 
+    /// <summary>Equal scores are in the order of writing, whatever the average length of each field is.</summary>
+    [Fact]
+    public async Task Equally_rare_words_in_equally_long_texts_of_different_fields_score_the_same()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string[] posts =
+        [
+            "\"title\":\"owl\",\"text\":\"heron\"",
+            "\"title\":\"owl\",\"text\":\"heron and crane\"",
+            "\"title\":\"owl\",\"text\":\"grey crane\"",
+            "\"title\":\"the grey\",\"text\":\"heron\"",
+            "\"title\":\"two birds\",\"text\":\"robin\"",
+        ];
+        foreach (var (i, post) in posts.Index())
+        {
+            string json = $$"""{{{post}},"@metadata":{"@collection":"Posts"} }""";
+            Assert.Equal(201, (await server.SendAsync("PUT", $"{db}/docs?id=posts/{i + 1}", json)).Status);
+        }
+
+        await DefineAsync(
+            db,
+            """{"Name":"Words","Maps":["from p in docs.Posts select new { p.title, p.text }"],"Fields":{"title":{"Indexing":"Search"},"text":{"Indexing":"Search"}}}"""
+        );
+        foreach (string source in (string[])["Posts", "index 'Words'"])
+        {
+            var answer = await server.SendAsync(
+                "POST",
+                db + "/queries",
+                BodyOf($"from {source} where moreLikeThis(id() = 'posts/1', $options)")
+            );
+            Assert.True(answer.Status == 200, answer.Body);
+            Assert.Equal("posts/2,posts/3,posts/4", IdsOf(answer.Json));
+        }
+    }
+
     /// <summary>Clients of different languages write the member in different case.</summary>
     [Theory]
     [InlineData("""{"StopWords":["Whiskers","LARGE",7]}""", "articles/2,articles/3")]
