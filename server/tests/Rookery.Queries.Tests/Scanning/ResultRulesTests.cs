@@ -289,7 +289,7 @@ public sealed class ResultRulesTests
         QueryFault.NotSupported,
         "beside 'load'"
     )]
-    [InlineData("from Orders as o select { x: new Date() }", QueryFault.NotSupported, "'new'")]
+    [InlineData("from Orders as o select { x: new Date() }", QueryFault.NotSupported, "'new Date()'")]
     [InlineData("from Orders as o select { x: p }", QueryFault.NotSupported, "the name 'p'")]
     [InlineData("from Orders as o select { x: }", QueryFault.Invalid, "A value")]
     [InlineData("from Orders group by company select facet(company)", QueryFault.Invalid, "facet")]
