@@ -38,7 +38,8 @@ export function compareExchange(client, url) {
       await put(store, "other", 7, 0)
       assert.equal((await get(store, "settings/a", User)).value.name, "ann")
       const some = await store.operations.send(new client.GetCompareExchangeValuesOperation({ keys: ["settings/b", "none", "other"] }))
-      assert.deepEqual(Object.keys(some).sort(), ["other", "settings/b"])
+      assert.deepEqual(Object.keys(some).sort(), ["none", "other", "settings/b"])
+      assert.equal(some.none.value, null)
       assert.deepEqual(Object.values(some["settings/b"].value), [1, 2, 3]) // Client 5.4.3 turns a list into an object.
       const page = await store.operations.send(new client.GetCompareExchangeValuesOperation({ startWith: "settings/", start: 1, pageSize: 5 }))
       assert.deepEqual(Object.keys(page), ["settings/b"])
