@@ -154,7 +154,16 @@ internal sealed class NodeState
         }
 
         using var value = CommandBuffer.Rent();
-        rows.CopyTo(value, 0, rows.Length);
+        try
+        {
+            rows.CopyTo(value, 0, rows.Length);
+        }
+        catch (DamagedException damaged) when (_damageSkipped is not null)
+        {
+            _damageSkipped(damaged.Damage); // an export creates no revisions then
+            return null;
+        }
+
         var configuration = RevisionsConfiguration.Decode(value.Written.Span);
         return configuration.IsEmpty ? null : configuration;
     }
