@@ -37,7 +37,7 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
     {
         if (Capacity?.Refusal is { } reason)
         {
-            return Growth.Check(command, reason);
+            return Growth.Check(command, reason, store.Databases);
         }
 
         if (configuration.Voters.Length > 1)
@@ -45,7 +45,7 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
             return null;
         }
 
-        return store.Space.CheckGrowth(command);
+        return store.Space.CheckGrowth(command, store.Databases);
     }
 
     /// <summary>Determines which voter limits the capacity. Called once a second, under the lock.</summary>

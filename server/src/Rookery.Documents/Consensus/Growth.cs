@@ -1,4 +1,5 @@
 using Rookery.Documents.Commands;
+using Rookery.Documents.Databases;
 using Rookery.Documents.Subscriptions;
 
 namespace Rookery.Documents.Consensus;
@@ -7,8 +8,48 @@ namespace Rookery.Documents.Consensus;
 public static class Growth
 {
     /// <summary>Returns the rejection (507) of a command that grows the data; null if it does not.</summary>
-    public static Rejection? Check(ReadOnlySpan<byte> command, string reason) =>
-        Grows(command) ? new Rejection(RejectionKind.InsufficientSpace, reason) : null;
+    /// <param name="command">The command.</param>
+    /// <param name="reason">Why it may not grow the data.</param>
+    /// <param name="databases">The databases, as of the last applied entry.</param>
+    public static Rejection? Check(ReadOnlySpan<byte> command, string reason, DatabaseCatalog databases) =>
+        Grows(command) ? new Rejection(RejectionKind.InsufficientSpace, reason)
+        : KeepsDeleted(command, databases)
+            ? new Rejection(
+                RejectionKind.InsufficientSpace,
+                reason
+                    + " Revisions of deleted documents are kept, so a deletion takes more space than it frees. To free "
+                    + "some, remove revisions (DELETE admin/revisions), or set PurgeOnDelete in the configuration of "
+                    + "revisions before you delete documents."
+            )
+        : null;
+
+    // Each deleted document becomes a revision of its whole content.
+    private static bool KeepsDeleted(ReadOnlySpan<byte> command, DatabaseCatalog databases)
+    {
+        var reader = new CommandReader(command);
+        if (!databases.TryGet(reader.Database, out var database) || database.Revisions is not { KeepsDeleted: true })
+        {
+            return false;
+        }
+
+        if (reader.Kind == CommandKind.ExpireDocuments)
+        {
+            return true;
+        }
+
+        while (
+            reader.Kind is CommandKind.Batch or CommandKind.ClusterTransaction
+            && reader.TryReadOperation(out var operation)
+        )
+        {
+            if (operation.Kind is OperationKind.Delete or OperationKind.AttachmentDelete)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
 
     /// <summary>Returns whether the command may grow the data. A batch of deletes does not.</summary>
     private static bool Grows(ReadOnlySpan<byte> command)

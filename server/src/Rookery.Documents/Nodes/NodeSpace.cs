@@ -1,4 +1,5 @@
 using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
 using Rookery.Journal;
 using Rookery.Platform;
 
@@ -74,8 +75,10 @@ public sealed class NodeSpace
     public bool IsJournalLow => _journal is { State.GrowthAllowed: false };
 
     /// <summary>Returns the rejection (507) of a command that grows the data; null if it is accepted.</summary>
-    public Rejection? CheckGrowth(ReadOnlySpan<byte> command) =>
-        WhyNoGrowth() is { } reason ? Growth.Check(command, reason) : null;
+    /// <param name="command">The command.</param>
+    /// <param name="databases">The databases, as of the last applied entry.</param>
+    public Rejection? CheckGrowth(ReadOnlySpan<byte> command, DatabaseCatalog databases) =>
+        WhyNoGrowth() is { } reason ? Growth.Check(command, reason, databases) : null;
 
     private string? WhyNoGrowth()
     {

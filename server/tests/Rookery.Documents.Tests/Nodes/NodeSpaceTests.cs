@@ -1,5 +1,6 @@
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
+using Rookery.Documents.Revisions;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
@@ -67,6 +68,34 @@ public class NodeSpaceTests
         _disk.CapacityBytes = _disk.UsedBytes + (3 * SegmentBytes);
         _time.Advance(TimeSpan.FromSeconds(1));
         node.Put("Shop", "more", "{}");
+    }
+
+    [Fact]
+    public void A_deletion_that_keeps_a_revision_is_refused_like_growth()
+    {
+        using var node = Open();
+        node.CreateDatabase("Shop");
+        uint database = node.Database("Shop").Number;
+        node.Put("Shop", "d", "{}");
+        Configure(new RevisionRule());
+        _disk.CapacityBytes = _disk.UsedBytes + (3 * SegmentBytes);
+        _time.Advance(TimeSpan.FromSeconds(1));
+        var refused = node.Propose(Delete()).Rejection;
+        Assert.Equal(RejectionKind.InsufficientSpace, refused?.Kind);
+        Assert.Contains("PurgeOnDelete", refused!.Message, StringComparison.Ordinal);
+        using (var expiry = new ExpiryWriter(database))
+        {
+            expiry.Add("d"u8, 1);
+            Assert.Equal(RejectionKind.InsufficientSpace, node.Propose(expiry.Complete()).Rejection?.Kind);
+        }
+
+        Configure(new RevisionRule { PurgesOnDelete = true });
+        Assert.Null(node.Propose(Delete()).Rejection);
+
+        CommandBuffer Delete() => CommandEncoder.Delete(database, "d"u8, ExpectedChangeVector.None, key: default);
+
+        void Configure(RevisionRule rule) =>
+            node.Run(CommandEncoder.ConfigureRevisions(database, new RevisionsConfiguration(rule, [])));
     }
 
     private SteppedNode Open() =>
