@@ -162,13 +162,12 @@ internal sealed class OpenNode : Node
 
     private void BeginCleanup()
     {
+        // Asked first: a round that ends now either sees it, or has ended before the exchange.
+        Volatile.Write(ref _isCleanupAsked, 1);
         if (Interlocked.Exchange(ref _isCleaningUp, 1) == 0)
         {
+            Volatile.Write(ref _isCleanupAsked, 0);
             _ = CleanUpAsync();
-        }
-        else
-        {
-            Volatile.Write(ref _isCleanupAsked, 1);
         }
     }
 
