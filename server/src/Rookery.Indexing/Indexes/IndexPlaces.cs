@@ -16,17 +16,19 @@ internal sealed class IndexPlaces(int maxIndexes, int maxAutomatic)
     private readonly Lock _gate = new();
     private readonly Dictionary<Database, List<Ranked>> _definitions = [];
 
+    private bool _isStale; // definitions changed since the last choice
+
     // The chosen indexes; null while there is a place for each.
     private FrozenSet<(Database Database, string LowerName)>? _chosen;
 
     /// <summary>Whether there is a place for each index that is defined.</summary>
-    public bool HaveAllOne => Volatile.Read(ref _chosen) is null;
+    public bool HaveAllOne => Chosen() is null;
 
     /// <summary>Returns whether an index has a place.</summary>
     /// <param name="database">The database, whose definitions were read.</param>
     /// <param name="lowerName">The lower-cased name of the index.</param>
     public bool Has(Database database, string lowerName) =>
-        Volatile.Read(ref _chosen) is not { } chosen || chosen.Contains((database, lowerName));
+        Chosen() is not { } chosen || chosen.Contains((database, lowerName));
 
     /// <summary>
     /// Chooses again, by the definitions that the log has now for a database. Returns a function from the lower-cased
@@ -72,7 +74,7 @@ internal sealed class IndexPlaces(int maxIndexes, int maxAutomatic)
         {
             if (_definitions.Remove(database))
             {
-                Volatile.Write(ref _chosen, Choose(_definitions));
+                Volatile.Write(ref _isStale, true);
             }
         }
     }
@@ -81,9 +83,31 @@ internal sealed class IndexPlaces(int maxIndexes, int maxAutomatic)
     {
         lock (_gate)
         {
-            _definitions[database] = ranked;
-            Volatile.Write(ref _chosen, Choose(_definitions));
+            if (!_definitions.TryGetValue(database, out var before) || !before.SequenceEqual(ranked))
+            {
+                _definitions[database] = ranked;
+                Volatile.Write(ref _isStale, true);
+            }
         }
+    }
+
+    // Chooses when the choice is asked for: at a start the definitions of each database are set twice, and each choice
+    // sorts those of all databases.
+    private FrozenSet<(Database Database, string LowerName)>? Chosen()
+    {
+        if (Volatile.Read(ref _isStale))
+        {
+            lock (_gate)
+            {
+                if (_isStale)
+                {
+                    Volatile.Write(ref _chosen, Choose(_definitions));
+                    Volatile.Write(ref _isStale, false);
+                }
+            }
+        }
+
+        return Volatile.Read(ref _chosen);
     }
 
     // Null if the definitions cannot be read now.
