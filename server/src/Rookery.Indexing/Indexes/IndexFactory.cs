@@ -1,4 +1,4 @@
-using System.Runtime.CompilerServices;
+using System.Collections.Concurrent;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Automatic;
@@ -24,7 +24,8 @@ public delegate ReduceStore OpenReduceStore(string folder, IReducer reducer);
 /// <summary>Creates running indexes from their definitions.</summary>
 internal sealed class IndexFactory
 {
-    private readonly ConditionalWeakTable<Database, DatabasePause> _pauses = [];
+    // By number: a database that is disabled and enabled, or replaced by another member's state, is a new object.
+    private readonly ConcurrentDictionary<uint, DatabasePause> _pauses = [];
 
     /// <summary>The clock.</summary>
     public required TimeProvider Time { get; init; }
@@ -48,7 +49,17 @@ internal sealed class IndexFactory
     public required Action<string> TroubleFound { get; init; }
 
     /// <summary>Whether all indexes of a database are paused. Thread-safe.</summary>
-    public DatabasePause PauseOf(Database database) => _pauses.GetOrCreateValue(database);
+    public DatabasePause PauseOf(Database database) =>
+        _pauses.GetOrAdd(database.Number, static _ => new DatabasePause());
+
+    /// <summary>Forgets which databases are paused that were deleted.</summary>
+    public void ForgetPauses(Predicate<uint> isDeleted)
+    {
+        foreach (uint number in _pauses.Keys.Where(number => isDeleted(number)))
+        {
+            _pauses.TryRemove(number, out _);
+        }
+    }
 
     /// <summary>
     /// Opens an index with its state on disk. If the state is missing or unusable, starts building the index.

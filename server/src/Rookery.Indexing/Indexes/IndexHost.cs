@@ -542,6 +542,7 @@ public sealed class IndexHost : IDisposable
         Volatile.Write(ref _catalogs, catalogs);
         Closing.Each(removed, static catalog => catalog.Dispose());
         _folders.DeleteDatabases(number => number <= lastNumber && !numbers.Contains(number));
+        _factory.ForgetPauses(number => number <= lastNumber && !numbers.Contains(number));
         (_knownDatabases, _areFoldersSwept) = (databases, true);
         return true;
     }

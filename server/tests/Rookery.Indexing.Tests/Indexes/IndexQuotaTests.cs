@@ -120,6 +120,28 @@ public sealed class IndexQuotaTests
     }
 
     [Fact]
+    public void A_database_whose_indexes_are_paused_stays_so_while_it_is_disabled_and_enabled()
+    {
+        using var node = IndexedNode.New();
+        node.DefineField("byName", "o.name");
+        node.SettleAll();
+        node.Host.SetPaused(node.Database(), isPaused: true);
+        foreach (string isDisabled in (string[])["true", "false"])
+        {
+            node.Run(
+                CommandEncoder.SetConfiguration(
+                    node.Database().Number,
+                    "disabled",
+                    System.Text.Encoding.ASCII.GetBytes(isDisabled)
+                )
+            );
+            node.SettleAll();
+        }
+
+        Assert.True(node.Host.IsPaused(node.Database()));
+    }
+
+    [Fact]
     public void Automatic_indexes_close_for_user_defined_ones_of_any_database()
     {
         using var node = IndexedNode.New();
