@@ -46,6 +46,36 @@ public static class SubscriptionRows
         return records;
     }
 
+    /// <summary>
+    /// Reads the next subscription in the order of lower-cased names; returns null at the end.
+    /// </summary>
+    /// <param name="reader">The snapshot.</param>
+    /// <param name="skipped">Number of subscriptions to skip first.</param>
+    /// <param name="after">The key of the previous one; null to begin. Afterwards that of the returned one.</param>
+    public static SubscriptionRecord? ReadNext(in DatabaseReader reader, long skipped, ref byte[]? after)
+    {
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        using var rows = reader.Snapshot.Seek(
+            after is null ? SubscriptionKey.WriteFirstDefinition(from, reader.Database.Number) : (byte[])[.. after, 0],
+            Key.WritePrefix(to, reader.Database.Number, Table.Subscriptions + 1)
+        );
+        while (rows.MoveNext())
+        {
+            if (skipped-- > 0)
+            {
+                continue;
+            }
+
+            after = rows.Key.ToArray();
+            using var value = CommandBuffer.Rent();
+            rows.CopyTo(value, 0, rows.Length);
+            return ToRecord(reader, SubscriptionValue.Read(value.Written.Span), rows.Sequence);
+        }
+
+        return null;
+    }
+
     private static SubscriptionRecord? Find(in DatabaseReader reader, ReadOnlySpan<byte> lowerName)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];

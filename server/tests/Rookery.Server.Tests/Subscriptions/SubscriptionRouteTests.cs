@@ -40,6 +40,22 @@ public sealed class SubscriptionRouteTests(RunningServer server) : IClassFixture
     }
 
     [Fact]
+    public async Task A_list_has_25_subscriptions_unless_the_request_asks_for_another_number()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string[] names = [.. Enumerable.Range(0, 27).Select(static i => $"s{i:D2}")];
+        string query = $"from A where x = '{new string('<', 60_000)}'"; // each takes six bytes in JSON
+        foreach (string name in names)
+        {
+            await PutAsync(db, $$"""{"Name":"{{name}}","Query":"{{query}}"}""");
+        }
+
+        Assert.Equal(names[..25], Names(await server.SendAsync("GET", $"{db}/subscriptions")));
+        Assert.Equal(names[1..], Names(await server.SendAsync("GET", $"{db}/subscriptions?start=1&pageSize=100")));
+        Assert.Empty(Names(await server.SendAsync("GET", $"{db}/subscriptions?start=27")));
+    }
+
+    [Fact]
     public async Task A_subscription_is_disabled_and_enabled_as_an_ongoing_task()
     {
         string db = await server.CreateDatabaseAsync();

@@ -46,32 +46,51 @@ internal sealed class SubscriptionRoutes(ServerContext context)
         await AnswerAsync(http, await ProposeAsync(http, command), StatusCodes.Status200OK, Shown(body, body.Id));
     }
 
-    /// <summary>GET subscriptions[?start=&amp;pageSize=]: the subscriptions, by name.</summary>
-    public Task ListAsync(HttpContext http, Database database)
+    /// <summary>
+    /// GET subscriptions[?start=&amp;pageSize=]: the subscriptions, by name. Holds one of them at a time.
+    /// </summary>
+    public async Task ListAsync(HttpContext http, Database database)
     {
+        const int DefaultPageSize = 25;
+        const int CopiesOfQuery = 8; // as text, and as JSON in which each character may take six bytes
         var parameters = new QueryParameters(http);
-        int start = (int)Math.Min(parameters.Number("start", defaultValue: 0), int.MaxValue);
-        int pageSize = (int)Math.Min(parameters.Number("pageSize", int.MaxValue), int.MaxValue);
-        IReadOnlyList<SubscriptionRecord> records;
-        using (var reader = database.OpenReader())
+        long skipped = parameters.Number("start", defaultValue: 0);
+        long left = parameters.Number("pageSize", DefaultPageSize);
+        var view = context.Node.Consensus.View;
+        byte[]? after = null;
+        using var answer = new DocumentResponse(http, context.LargeRequests);
+        answer.Write("{\"Results\":["u8);
+        while (left-- > 0)
         {
-            records = SubscriptionRows.ReadAll(reader);
+            while (!answer.TryReserve(CopiesOfQuery * SubscriptionRecord.MaxQueryBytes))
+            {
+                await answer.WaitForMemoryAsync(CopiesOfQuery * SubscriptionRecord.MaxQueryBytes);
+            }
+
+            bool isFirst = after is null;
+            SubscriptionRecord? record;
+            using (var reader = database.OpenReader())
+            {
+                record = SubscriptionRows.ReadNext(reader, skipped, ref after);
+            }
+
+            if (record is null)
+            {
+                break;
+            }
+
+            skipped = 0;
+            answer.Write(isFirst ? ""u8 : ","u8);
+            using (var json = new System.Text.Json.Utf8JsonWriter(answer.Buffer))
+            {
+                SubscriptionJson.Write(json, http, database, record, view, ConnectedTicks(database, record));
+            }
+
+            await answer.SendWhenDueAsync(pause: null);
         }
 
-        var view = context.Node.Consensus.View;
-        return JsonResponse.SendAsync(
-            http,
-            json =>
-            {
-                json.WriteStartArray("Results"u8);
-                foreach (var record in records.Skip(start).Take(pageSize))
-                {
-                    SubscriptionJson.Write(json, http, database, record, view, ConnectedTicks(database, record));
-                }
-
-                json.WriteEndArray();
-            }
-        );
+        answer.Write("]}"u8);
+        await answer.SendAsync();
     }
 
     /// <summary>GET subscriptions/state?name=…: one subscription.</summary>
