@@ -78,13 +78,17 @@ internal sealed class RevisionDecoder : IDisposable
     /// <summary>Forgets the content of the last revision.</summary>
     public void Reset() => _contentEtag = 0;
 
-    /// <inheritdoc/>
-    public void Dispose()
+    /// <summary>Releases the memory. The current revision is not readable any more.</summary>
+    public void Release()
     {
+        Reset();
         _shown.Release();
         _content.Release();
         _other.Release();
     }
+
+    /// <inheritdoc/>
+    public void Dispose() => Release();
 
     // Reads the content of the next newer version: walks to the nearest whole one, and back by the differences.
     private void ReadNewer(in RevisionSource source, ReadOnlySpan<byte> lowerId, long etag)

@@ -3,6 +3,7 @@ using Rookery.Documents.Apply;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Stored;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Revisions;
 
@@ -30,6 +31,12 @@ public sealed class RevisionReader : IDisposable
         _reader = reader;
         _source = new RevisionSource(reader.Snapshot, reader.Database.Number);
     }
+
+    /// <summary>
+    /// Copies of the current revision that this reader and an answer hold: its content, that of the next older one, the
+    /// revision with its head, and its JSON.
+    /// </summary>
+    public const int Copies = 4;
 
     /// <summary>Etag of the current revision.</summary>
     public long Etag { get; private set; }
@@ -268,6 +275,19 @@ public sealed class RevisionReader : IDisposable
                 return true;
             }
         }
+    }
+
+    /// <summary>Releases the memory of the current revision, before a wait.</summary>
+    public void Pause() => _decoder.Release();
+
+    /// <summary>Reads the current revision again, after <see cref="Pause"/>.</summary>
+    /// <exception cref="Rookery.Storage.SnapshotEndedException">The snapshot ended meanwhile.</exception>
+    public void Resume()
+    {
+        _reader.ThrowIfEnded();
+        long etag = Etag;
+        bool isRead = _source.ReadState(LowerId).LiveEtag == etag ? TryReadLive(etag) : TryReadRow(etag, newerEtag: 0);
+        Invariant.Holds(isRead, "a revision that a snapshot contains stays in it");
     }
 
     /// <summary>Writes the current revision in its form for clients.</summary>

@@ -229,6 +229,30 @@ public sealed class RevisionTests : IDisposable
     }
 
     [Fact]
+    public void A_reader_that_pauses_holds_no_memory_and_reads_its_revision_again()
+    {
+        _node.Configure(All);
+        for (int i = 0; i < 3; i++)
+        {
+            _node.PutUser("users/1", $"n{i}");
+        }
+
+        using var reader = _node.Node.Database("db").OpenReader();
+        using var revisions = new RevisionReader(reader);
+        Assert.True(revisions.TrySelect("users/1"u8));
+        for (int i = 2; i >= 0; i--)
+        {
+            Assert.True(revisions.MoveNext());
+            revisions.Pause();
+            Assert.Equal(0, revisions.Length);
+            revisions.Resume();
+            Assert.Equal($"\"name\":\"n{i}\"", System.Text.Encoding.UTF8.GetString(revisions.View.Body));
+        }
+
+        Assert.False(revisions.MoveNext());
+    }
+
+    [Fact]
     public void A_put_can_force_a_revision_of_what_it_replaces()
     {
         const string Put = """

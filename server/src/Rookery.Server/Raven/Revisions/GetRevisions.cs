@@ -192,15 +192,18 @@ internal sealed class GetRevisions(ServerContext context)
         RequestTimeSlices slices
     )
     {
-        await slices.YieldWhenDueAsync();
-        long neededBytes = revisions.Length;
+        long neededBytes = RevisionReader.Copies * revisions.Length;
         while (!answer.TryReserve(neededBytes))
         {
-            // The revision is a copy, so no block of the snapshot is held meanwhile.
+            // A request that waits for memory holds no revision. No block of the snapshot is held either.
+            revisions.Pause();
             reader.Pause();
             await answer.WaitForMemoryAsync(neededBytes);
+            _ = reader.Current;
+            revisions.Resume();
         }
 
+        await slices.YieldWhenDueAsync(); // with the memory reserved
         _ = reader.Current;
         answer.Write(isFirst ? ""u8 : ","u8);
         revisions.Write(answer.Buffer, metadataOnly, Encoding.ASCII.GetBytes(reader.Database.HistoryId));

@@ -84,14 +84,18 @@ internal static class RevisionIncludes
     )
     {
         const int MemberBytes = 512;
-        await slices.YieldWhenDueAsync();
-        while (!answer.TryReserve(MemberBytes + revision.Length))
+        long neededBytes = MemberBytes + (RevisionReader.Copies * revision.Length);
+        while (!answer.TryReserve(neededBytes))
         {
-            // The revision is a copy, so no block of the snapshot is held meanwhile.
+            // A request that waits for memory holds no revision. No block of the snapshot is held either.
+            revision.Pause();
             pause();
-            await answer.WaitForMemoryAsync(MemberBytes + revision.Length);
+            await answer.WaitForMemoryAsync(neededBytes);
+            read().ThrowIfEnded();
+            revision.Resume();
         }
 
+        await slices.YieldWhenDueAsync(); // with the memory reserved
         read().ThrowIfEnded();
         answer.Write(isFirst ? "{\"Id\":"u8 : ",{\"Id\":"u8);
         JsonText.WriteString(answer.Buffer, revision.View.Id);
