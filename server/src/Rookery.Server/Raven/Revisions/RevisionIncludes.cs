@@ -45,6 +45,7 @@ internal static class RevisionIncludes
         using var revisions = new RevisionReader(read(), slices.CheckCancelled);
         foreach (string changeVector in changeVectors)
         {
+            await slices.YieldWhenDueAsync();
             // Clients cannot read an include without a revision, so one that does not exist is left out.
             long etag = GetRevisions.EtagOf(database, changeVector);
             if (etag != 0 && revisions.TryFind(etag))
@@ -59,6 +60,7 @@ internal static class RevisionIncludes
             byte[] idBytes = Encoding.UTF8.GetBytes(id);
             foreach (long before in ticks)
             {
+                await slices.YieldWhenDueAsync();
                 if (idBytes.Length == 0 || !revisions.TrySelect(idBytes) || !revisions.TryFindAt(before))
                 {
                     continue;
