@@ -71,6 +71,23 @@ internal static class RavenRoute
     }
 
     /// <summary>
+    /// Like <see cref="OnAnyDatabaseRead"/>, but reads what this node has applied if no leader is known.
+    /// </summary>
+    public static RequestDelegate OnAnyDatabaseNow(ServerContext context, DatabaseHandler handler)
+    {
+        var wrapped = OnAnyDatabase(context, handler);
+        return OnServer(async http =>
+        {
+            if (!BeginIfLocalRead(context, http))
+            {
+                await context.Node.Consensus.ReadBarrierAsync();
+            }
+
+            await wrapped(http);
+        });
+    }
+
+    /// <summary>
     /// Finds the database and calls <paramref name="handler"/>. If the database is unknown here, waits for the read
     /// barrier (until every acknowledged write is applied here) before it answers that it is missing: a node that has
     /// just started, or a lagging follower, may not have applied the database's creation yet, and clients take

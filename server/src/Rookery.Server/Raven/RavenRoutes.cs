@@ -104,7 +104,11 @@ public static class RavenRoutes
         Add(routes, "GET", "/" + Client, RouteScope.ReadOrWrite, clients.GetOfServerAsync).Taking(RavenParameters.Read);
         Add(routes, "GET", "/admin/" + Client, RouteScope.Admin, clients.GetOfServerAsync).Taking(RavenParameters.Read);
         Add(routes, "PUT", "/admin/" + Client, RouteScope.Admin, clients.PutOfServerAsync).Taking(RouteParameters.None);
-        Describe(routes, context, Client, RouteScope.ReadOrWrite, clients.GetAsync);
+        // Answered without a leader, too: the header of a read that was answered makes clients send it.
+        routes
+            .MapMethods(Database + Client, ["GET"], RavenRoute.OnAnyDatabaseNow(context, clients.GetAsync))
+            .For(RouteScope.ReadOrWrite)
+            .Taking(RavenParameters.Read);
         Describe(routes, context, "admin/" + Client, RouteScope.Admin, clients.GetAsync);
         Administrate(routes, context, "PUT", "admin/" + Client, clients.PutAsync).Taking(RouteParameters.None);
         foreach (

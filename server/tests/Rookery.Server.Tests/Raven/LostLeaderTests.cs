@@ -59,6 +59,15 @@ public sealed class LostLeaderTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task The_configuration_of_clients_is_answered_without_a_leader()
+    {
+        _refuse!(new Rejection(RejectionKind.NoLeader, "No member leads now. Try again in a second."));
+        var answer = await _server.SendAsync("GET", "/databases/db/configuration/client");
+        Assert.Equal(200, answer.Status);
+        Assert.Equal(0, answer.Json.GetProperty("Etag").GetInt64());
+    }
+
+    [Fact]
     public void A_request_in_a_multi_get_reports_the_nodes_removal()
     {
         const string Removed = "This node is not a member of its cluster any more.";
