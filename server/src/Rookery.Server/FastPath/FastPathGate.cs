@@ -46,7 +46,9 @@ internal sealed class FastPathGate(ServerContext context)
 
         var scope = request.IsWrite ? RouteScope.Write : RouteScope.Read;
         return context.Access.Recall(connection, request.Authorization) is { } caller
-            && scope.Admits(caller, request.DatabaseName);
+            && scope.Admits(caller, request.DatabaseName)
+            // The results of a batch say more to those who may read.
+            && (request.Kind != SimpleRequestKind.Batch || RouteScope.Read.Admits(caller, request.DatabaseName));
     }
 
     // The guard's other checks concern headers that a simple request does not have.

@@ -236,7 +236,7 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
         json.WriteStartArray("Results"u8);
         for (int i = 0; i < batch.Length; i++)
         {
-            batch[i].WriteResult(json, database, outcome[i]);
+            batch[i].WriteResult(json, database, outcome[i], mayRead: true); // the gate admits no others
         }
 
         json.WriteEndArray();

@@ -60,11 +60,13 @@ internal readonly record struct BatchOperation(
     /// <param name="json">Receives the element.</param>
     /// <param name="database">The database.</param>
     /// <param name="result">The operation's result.</param>
+    /// <param name="mayRead">Whether the caller may know more of a stored document than its change vector.</param>
     /// <param name="removal">With <see cref="IsMoveBetweenDocuments"/>: the result of the next operation.</param>
     public void WriteResult(
         Utf8JsonWriter json,
         Database database,
         in OperationResult result,
+        bool mayRead,
         in OperationResult removal = default
     )
     {
@@ -77,10 +79,10 @@ internal readonly record struct BatchOperation(
                 json.WriteString("@collection"u8, DocumentJson.CollectionName(result.Collection));
                 json.WriteString("@change-vector"u8, database.ChangeVectorOf(result.Etag));
                 json.WriteString("@last-modified"u8, DocumentJson.Date(result.LastModifiedTicks));
-                WriteFlags(json, result);
+                WriteFlags(json, result, mayRead);
                 break;
             case OperationKind.Revision:
-                WriteForced(json, database, result);
+                WriteForced(json, database, result, mayRead);
                 break;
             case OperationKind.Delete:
                 json.WriteString("Type"u8, "DELETE"u8);
@@ -114,21 +116,24 @@ internal readonly record struct BatchOperation(
     }
 
     // Clients replace the metadata of the document by these members, if a revision was created.
-    private void WriteForced(Utf8JsonWriter json, Database database, in OperationResult result)
+    private void WriteForced(Utf8JsonWriter json, Database database, in OperationResult result, bool mayRead)
     {
         json.WriteString("Type"u8, "ForceRevisionCreation"u8);
         json.WriteBoolean("RevisionCreated"u8, result.Status == OperationStatus.Stored);
-        json.WriteString("@id"u8, result.Id ?? Id);
-        json.WriteString("@collection"u8, DocumentJson.CollectionName(result.Collection));
+        json.WriteString("@id"u8, mayRead ? result.Id ?? Id : Id);
         json.WriteString("@change-vector"u8, database.ChangeVectorOf(result.Etag));
-        json.WriteString("@last-modified"u8, DocumentJson.Date(result.LastModifiedTicks));
-        WriteFlags(json, result);
+        if (mayRead)
+        {
+            json.WriteString("@collection"u8, DocumentJson.CollectionName(result.Collection));
+            json.WriteString("@last-modified"u8, DocumentJson.Date(result.LastModifiedTicks));
+            WriteFlags(json, result, mayRead);
+        }
     }
 
     // Clients take the flags for those of the document.
-    private static void WriteFlags(Utf8JsonWriter json, in OperationResult result)
+    private static void WriteFlags(Utf8JsonWriter json, in OperationResult result, bool mayRead)
     {
-        if ((result.High & OperationResult.HasRevisions) == 0)
+        if (!mayRead || (result.High & OperationResult.HasRevisions) == 0)
         {
             return;
         }

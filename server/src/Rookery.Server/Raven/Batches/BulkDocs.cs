@@ -320,7 +320,7 @@ internal sealed class BulkDocs(ServerContext context)
                 {
                     answer.Write(next == 0 ? ""u8 : ","u8);
                     var removal = operations[next].IsMoveBetweenDocuments ? outcome[written++] : default;
-                    operations[next].WriteResult(json, database, outcome[next], removal);
+                    operations[next].WriteResult(json, database, outcome[next], mayRead, removal);
                     json.Flush();
                     json.Reset();
                 }
