@@ -12,6 +12,12 @@ internal sealed class MessageReader(PipeReader input)
     /// <summary>Longest object, in bytes.</summary>
     public const int MaxBytes = 16 << 10;
 
+    // What is known of the object at the beginning of the buffer.
+    private int _looked;
+    private int _depth;
+    private bool _isText;
+    private bool _isEscaped;
+
     /// <summary>Reads the next object.</summary>
     /// <returns>Null at the end of the connection.</returns>
     /// <exception cref="InvalidDataException">The bytes are no object, or it is too long.</exception>
@@ -40,41 +46,41 @@ internal sealed class MessageReader(PipeReader input)
         }
     }
 
-    /// <summary>Takes a whole object from the beginning of a buffer.</summary>
-    private static bool TryTake(ref ReadOnlySequence<byte> buffer, out byte[]? message)
+    // Takes a whole object from the beginning of a buffer. Looks at each byte once, however they arrive.
+    private bool TryTake(ref ReadOnlySequence<byte> buffer, out byte[]? message)
     {
         message = null;
-        var reader = new SequenceReader<byte>(buffer);
-        reader.AdvancePastAny((byte)' ', (byte)'\r', (byte)'\n', (byte)'\t');
-        buffer = buffer.Slice(reader.Position);
-        reader = new SequenceReader<byte>(buffer);
-        int depth = 0;
-        bool isText = false;
-        while (reader.Consumed <= MaxBytes && reader.TryRead(out byte next))
+        if (_looked == 0)
         {
-            if (isText)
-            {
-                if (next == (byte)'\\')
-                {
-                    reader.Advance(Math.Min(1, reader.Remaining));
-                }
+            var blanks = new SequenceReader<byte>(buffer);
+            blanks.AdvancePastAny((byte)' ', (byte)'\r', (byte)'\n', (byte)'\t');
+            buffer = buffer.Slice(blanks.Position);
+        }
 
-                isText = next != (byte)'"';
+        var reader = new SequenceReader<byte>(buffer.Slice(_looked));
+        while (_looked <= MaxBytes && reader.TryRead(out byte next))
+        {
+            _looked++;
+            if (_isText)
+            {
+                _isText = _isEscaped || next != (byte)'"';
+                _isEscaped = !_isEscaped && next == (byte)'\\';
                 continue;
             }
 
-            isText = next == (byte)'"';
-            depth += next is (byte)'{' ? 1 : 0;
-            depth -= next is (byte)'}' ? 1 : 0;
-            if (depth == 0)
+            _isText = next == (byte)'"';
+            _depth += next is (byte)'{' ? 1 : 0;
+            _depth -= next is (byte)'}' ? 1 : 0;
+            if (_depth == 0)
             {
                 if (next != (byte)'}')
                 {
                     throw new InvalidDataException("A message must be a JSON object.");
                 }
 
-                message = buffer.Slice(0, reader.Consumed).ToArray();
-                buffer = buffer.Slice(reader.Consumed);
+                message = buffer.Slice(0, _looked).ToArray();
+                buffer = buffer.Slice(_looked);
+                _looked = 0;
                 return true;
             }
         }
