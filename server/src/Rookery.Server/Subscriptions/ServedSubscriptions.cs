@@ -8,6 +8,8 @@ namespace Rookery.Server.Subscriptions;
 /// </summary>
 internal sealed class ServedSubscriptions(long memoryBytes)
 {
+    private const int MaxWaiting = 8;
+
     private readonly Lock _gate = new();
     private readonly Dictionary<(uint Database, long Number), ServedSubscription> _served = [];
     private readonly int _maxWorkers = (int)Math.Clamp(memoryBytes >> 20, 32, 512);
@@ -83,6 +85,15 @@ internal sealed class ServedSubscriptions(long memoryBytes)
                 _served.Add(key, served = new ServedSubscription());
             }
 
+            if (served.Count >= Math.Max(MaxWaiting, _maxWorkers / 4))
+            {
+                CountRefusal();
+                return EndOfConnection.Reconnect(
+                    $"The subscription '{worker.SubscriptionName}' has {served.Count} workers already. One has at most "
+                        + "a quarter of those that this node has memory for."
+                );
+            }
+
             if (!served.Admits(worker))
             {
                 if (worker.Strategy is OpeningStrategy.OpenIfFree or OpeningStrategy.Concurrent || served.IsShared)
@@ -91,6 +102,14 @@ internal sealed class ServedSubscriptions(long memoryBytes)
                     {
                         return InUse(worker, "is in use by another worker");
                     }
+                }
+
+                if (served.Waiting >= MaxWaiting)
+                {
+                    CountRefusal();
+                    return EndOfConnection.Reconnect(
+                        $"{MaxWaiting} workers wait for the subscription '{worker.SubscriptionName}' already."
+                    );
                 }
 
                 _workers++;
@@ -156,6 +175,10 @@ internal sealed class ServedSubscriptions(long memoryBytes)
         public List<Worker> Workers { get; } = [];
 
         public DocumentFeed? Feed { get; set; }
+
+        public int Waiting => _waiting.Count;
+
+        public int Count => Workers.Count + _waiting.Count;
 
         public bool IsShared => Workers.Exists(static worker => worker.Strategy == OpeningStrategy.Concurrent);
 
