@@ -21,14 +21,21 @@ internal sealed class BatchIncludes(
 ) : IDisposable
 {
     private readonly byte[] _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
+
+    // Estimated overhead of an id in a list.
+    private const int BytesPerId = 64;
+
     private readonly List<byte[]> _resultIds = [];
     private IncludePaths? _paths;
+    private long _heldBytes; // for the ids of the results
+    private bool _hasDocuments;
 
     /// <summary>Forgets the previous batch.</summary>
     public void Begin()
     {
+        Dispose();
         _resultIds.Clear();
-        _paths?.Dispose();
+        _hasDocuments = false;
         _paths =
             criteria.Includes.Count == 0
                 ? null
@@ -36,39 +43,77 @@ internal sealed class BatchIncludes(
     }
 
     /// <summary>Collects the references of a document of the batch.</summary>
-    public void Collect(in DocumentView view)
+    /// <returns>False if there is no memory for them now, so that the batch must end before the document.</returns>
+    /// <exception cref="RefusedException">One document refers to more than this node has memory for.</exception>
+    public bool TryCollect(in DocumentView view)
     {
-        _paths?.Collect(view);
+        try
+        {
+            _paths?.Collect(view);
+        }
+        catch (RefusedException) when (_hasDocuments || _paths!.HeldBytes < memory.LimitBytes / 2)
+        {
+            return false;
+        }
+
         if (criteria.IncludedCounters.Count > 0)
         {
+            int bytes = BytesPerId + view.Id.Length;
+            if (!memory.TryReserveFromCaches(bytes))
+            {
+                return false;
+            }
+
+            _heldBytes += bytes;
             _resultIds.Add(view.Id.ToArray());
         }
+
+        _hasDocuments = true;
+        return true;
     }
 
     /// <summary>
-    /// Writes the messages <c>Includes</c> and <c>CounterIncludes</c>, in parts. A part is valid until the next one.
+    /// Writes the messages <c>Includes</c> and <c>CounterIncludes</c>, in parts. A part is valid until the next one. An
+    /// empty part, between two messages, means that the next document needs memory that is not free now.
     /// </summary>
     public IEnumerable<ReadOnlyMemory<byte>> Documents(bool withCounters)
     {
         using var buffer = ResponseBuffer.Rent();
         if (_paths is { Ids.Count: > 0 } paths)
         {
-            buffer.Write("{\"Type\":\"Includes\",\"Includes\":{"u8);
-            bool isFirst = true;
+            using var reserved = new Reservation(memory);
+            bool isOpen = false;
             foreach (string id in paths.Ids)
             {
-                WriteDocument(buffer, id, ref isFirst);
+                while (!TryWriteDocument(buffer, id, reserved, ref isOpen))
+                {
+                    if (isOpen)
+                    {
+                        buffer.Write("}}"u8);
+                        isOpen = false;
+                        yield return buffer.Written;
+                        buffer.Truncate(0);
+                        reserved.Release();
+                    }
+
+                    yield return ReadOnlyMemory<byte>.Empty;
+                }
+
                 if (buffer.IsPartDue)
                 {
                     yield return buffer.Written;
                     buffer.Truncate(0);
                     buffer.Trim();
+                    reserved.Release();
                 }
             }
 
-            buffer.Write("}}"u8);
-            yield return buffer.Written;
-            buffer.Truncate(0);
+            if (isOpen)
+            {
+                buffer.Write("}}"u8);
+                yield return buffer.Written;
+                buffer.Truncate(0);
+            }
         }
 
         if (withCounters && _resultIds.Count > 0)
@@ -106,25 +151,66 @@ internal sealed class BatchIncludes(
     }
 
     /// <inheritdoc/>
-    public void Dispose() => _paths?.Dispose();
+    public void Dispose()
+    {
+        _paths?.Dispose();
+        _paths = null;
+        memory.Release(_heldBytes);
+        _heldBytes = 0;
+    }
 
-    private void WriteDocument(ResponseBuffer buffer, string id, ref bool isFirst)
+    // Returns false if there is no memory for the document now.
+    private bool TryWriteDocument(ResponseBuffer buffer, string id, Reservation reserved, ref bool isOpen)
     {
         using var reader = database.OpenReader();
         byte[] utf8 = Encoding.UTF8.GetBytes(id);
         if (!DocumentId.TryValidate(utf8, out _) || !reader.TryGetDocument(utf8, out var document))
         {
-            return;
+            return true;
         }
 
         using (document)
         {
-            buffer.Write(isFirst ? "\""u8 : ",\""u8);
+            if (!reserved.TryAdd(document.Length))
+            {
+                return false;
+            }
+
+            buffer.Write(isOpen ? ",\""u8 : "{\"Type\":\"Includes\",\"Includes\":{\""u8);
             buffer.Write(JsonEncodedText.Encode(id).EncodedUtf8Bytes);
             buffer.Write("\":"u8);
             document.Write(buffer, _historyId);
-            isFirst = false;
+            isOpen = true;
+            return true;
         }
+    }
+
+    /// <summary>Memory of the large documents in the buffer, as stored and as JSON.</summary>
+    private sealed class Reservation(MemoryShare memory) : IDisposable
+    {
+        private long _bytes;
+
+        public bool TryAdd(long length)
+        {
+            // Not more than the share can ever grant.
+            long bytes =
+                length <= MemoryShare.BytesWithoutReservation ? 0 : Math.Min(2 * length, memory.LimitBytes / 2);
+            if (bytes != 0 && !memory.TryReserveFromCaches(bytes))
+            {
+                return false;
+            }
+
+            _bytes += bytes;
+            return true;
+        }
+
+        public void Release()
+        {
+            memory.Release(_bytes);
+            _bytes = 0;
+        }
+
+        public void Dispose() => Release();
     }
 
     private void WriteCounters(ResponseBuffer buffer, byte[] id, IReadOnlyList<byte[]>? names)

@@ -170,7 +170,13 @@ internal sealed class FeedSlice : IDisposable
             return true;
         }
 
-        _includes.Collect(view);
+        if (!_includes.TryCollect(view))
+        {
+            _buffer.Truncate(start);
+            LacksMemory = true;
+            return false;
+        }
+
         Count(etag);
         return true;
     }

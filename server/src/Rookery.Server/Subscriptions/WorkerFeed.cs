@@ -255,6 +255,7 @@ internal sealed class WorkerFeed : IDisposable
                     break;
                 }
 
+                _includes.Begin(); // holds nothing meanwhile
                 await WaitAsync(Task.Delay(MemoryRetry, _context.Time, _ending));
             }
 
@@ -308,7 +309,14 @@ internal sealed class WorkerFeed : IDisposable
         {
             foreach (var part in _includes.Documents(SendsCounters))
             {
-                await SendAsync(part);
+                if (part.IsEmpty)
+                {
+                    await WaitAsync(Task.Delay(MemoryRetry, _context.Time, _ending));
+                }
+                else
+                {
+                    await SendAsync(part);
+                }
             }
         }
     }

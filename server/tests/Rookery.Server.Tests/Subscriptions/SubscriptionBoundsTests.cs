@@ -1,12 +1,54 @@
 using System.IO.Pipelines;
 using System.Text;
+using Rookery.Platform;
 using Rookery.Server.Subscriptions;
+using Rookery.Server.Tests.Raven;
 
 namespace Rookery.Server.Tests.Subscriptions;
 
 /// <summary>What one subscription and one worker may take of a node.</summary>
-public sealed class SubscriptionBoundsTests
+public sealed class SubscriptionBoundsTests(RunningServer server) : IClassFixture<RunningServer>
 {
+    private const string Options = """{"SubscriptionName":"s","MaxDocsPerBatch":2}""";
+
+    [Fact]
+    public async Task A_batch_ends_before_a_document_whose_includes_lack_memory()
+    {
+        string db = await DefineAsync("from Users include boss");
+        await PutAsync(db, "users/0", """{"@metadata":{"@collection":"Users"} }""");
+        await PutAsync(db, "users/1", """{"boss":"users/9","@metadata":{"@collection":"Users"} }""");
+        using var worker = await TcpWorker.ConnectAsync(server.Context.Subscriptions.Port!());
+        using (TakeMemory(free: 0))
+        {
+            Assert.Equal("Accepted", TcpWorker.Status(await worker.OpenAsync(NameOf(db), Options)));
+            Assert.Equal(["users/0"], await worker.ReadBatchAsync());
+            await worker.AcknowledgeAsync();
+        }
+
+        Assert.Equal(["users/1"], await worker.ReadBatchAsync());
+    }
+
+    [Fact]
+    public async Task A_large_included_document_waits_for_memory()
+    {
+        string db = await DefineAsync("from Users include boss");
+        await PutAsync(db, "users/1", """{"boss":"users/9","@metadata":{"@collection":"Users"} }""");
+        await PutAsync(db, "users/9", $$"""{"text":"{{new string('x', 300_000)}}"}""");
+        using var worker = await TcpWorker.ConnectAsync(server.Context.Subscriptions.Port!());
+        Task<System.Text.Json.JsonElement> included;
+        using (TakeMemory(free: 100_000))
+        {
+            await worker.OpenAsync(NameOf(db), Options);
+            Assert.Equal("Data", (await worker.ReadAsync()).GetProperty("Type").GetString());
+            included = worker.ReadAsync();
+            await Task.WhenAny(included, Task.Delay(300));
+            Assert.False(included.IsCompleted);
+        }
+
+        Assert.Equal("Includes", (await included).GetProperty("Type").GetString());
+        Assert.Equal("EndOfBatch", (await worker.ReadAsync()).GetProperty("Type").GetString());
+    }
+
     [Fact]
     public void One_subscription_has_a_quarter_of_the_workers_and_few_that_wait()
     {
@@ -57,5 +99,40 @@ public sealed class SubscriptionBoundsTests
         await pipe.Writer.WriteAsync(Encoding.UTF8.GetBytes(messages[0] + "\r\n" + messages[1]));
         Assert.Equal(messages[0], Encoding.UTF8.GetString((await reader.ReadAsync(CancellationToken.None))!));
         Assert.Equal(messages[1], Encoding.UTF8.GetString((await reader.ReadAsync(CancellationToken.None))!));
+    }
+
+    private static string NameOf(string db) => db.Split('/')[^1];
+
+    private async Task<string> DefineAsync(string query)
+    {
+        string db = await server.CreateDatabaseAsync();
+        var defined = await server.SendAsync("PUT", $"{db}/subscriptions", $$"""{"Name":"s","Query":"{{query}}"}""");
+        Assert.Equal(201, defined.Status);
+        return db;
+    }
+
+    private async Task PutAsync(string db, string id, string json) =>
+        Assert.Equal(201, (await server.SendAsync("PUT", $"{db}/docs?id={id}", json)).Status);
+
+    // Reserves all memory of queries but some bytes.
+    private Taken TakeMemory(int free)
+    {
+        var memory = server.Context.QueryMemory;
+        long taken = 0;
+        for (long bytes = memory.LimitBytes; bytes > 0; bytes /= 2)
+        {
+            while (memory.TryReserveFromCaches(bytes))
+            {
+                taken += bytes;
+            }
+        }
+
+        memory.Release(free);
+        return new Taken(memory, taken - free);
+    }
+
+    private sealed class Taken(MemoryShare memory, long bytes) : IDisposable
+    {
+        public void Dispose() => memory.Release(bytes);
     }
 }

@@ -56,6 +56,15 @@ public sealed class SubscriptionRouteTests(RunningServer server) : IClassFixture
     }
 
     [Fact]
+    public async Task Too_many_include_paths_are_refused_when_a_subscription_is_defined()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string paths = string.Join(',', Enumerable.Range(0, 65).Select(static i => $"p{i}"));
+        var refused = await PutAsync(db, $$"""{"Name":"a","Query":"from A include {{paths}}"}""");
+        refused.IsRefusal(400, "at most 64 include paths");
+    }
+
+    [Fact]
     public async Task A_subscription_is_disabled_and_enabled_as_an_ongoing_task()
     {
         string db = await server.CreateDatabaseAsync();

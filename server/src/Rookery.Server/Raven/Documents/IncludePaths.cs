@@ -62,6 +62,9 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
     /// <summary>Whether there are no paths.</summary>
     public bool IsEmpty => _root.IsLeaf;
 
+    /// <summary>Bytes that are reserved for the ids.</summary>
+    public long HeldBytes => _heldBytes;
+
     /// <summary>The ids to include, without those given to <see cref="Exclude"/>.</summary>
     public List<string> Ids { get; } = [];
 

@@ -4,6 +4,7 @@ using Rookery.Documents.Databases;
 using Rookery.Documents.Subscriptions;
 using Rookery.Queries.Language;
 using Rookery.Queries.Subscriptions;
+using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Raven.Subscriptions;
@@ -125,7 +126,14 @@ internal sealed class SubscriptionBody
 
         try
         {
-            SubscriptionCriteria.Compile(Query);
+            var criteria = SubscriptionCriteria.Compile(Query);
+            if (criteria.Includes.Count > IncludePaths.MaxPaths)
+            {
+                throw RefusedException.BadRequest(
+                    $"A subscription takes at most {IncludePaths.MaxPaths} include paths; this query has "
+                        + $"{criteria.Includes.Count}."
+                );
+            }
         }
         catch (QueryException refusal)
         {
