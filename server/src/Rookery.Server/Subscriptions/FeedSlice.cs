@@ -15,8 +15,10 @@ namespace Rookery.Server.Subscriptions;
 /// </summary>
 internal sealed class FeedSlice : IDisposable
 {
-    // Documents that are read without a pause, so that a criterion that matches little yields to others.
+    // Documents that are read without a pause, and the time, so that a criterion that matches little or takes long
+    // yields to others.
     private const int MaxReads = 2048;
+    private static readonly TimeSpan MaxTime = TimeSpan.FromMilliseconds(100);
 
     private delegate void WriteWhole<TDocument>(
         TDocument document,
@@ -29,22 +31,34 @@ internal sealed class FeedSlice : IDisposable
     private readonly MemoryShare _memory;
     private readonly byte[] _historyId;
     private readonly bool _sendsDocuments;
+    private readonly TimeProvider _time;
+    private long _begunAt;
     private int _reads;
     private int _documentsLeft;
     private long _heldBytes;
     private long _lastHeldBytes; // for the document that was reserved last
 
     /// <summary>Creates a slice for a connection, which uses it again and again.</summary>
-    public FeedSlice(Database database, SubscriptionCriteria criteria, BatchIncludes includes, MemoryShare memory)
+    public FeedSlice(
+        Database database,
+        SubscriptionCriteria criteria,
+        BatchIncludes includes,
+        MemoryShare memory,
+        TimeProvider time
+    )
     {
-        (_includes, _memory) = (includes, memory);
+        (_includes, _memory, _time) = (includes, memory, time);
         _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
         _sendsDocuments = criteria.SendsDocuments;
     }
 
     /// <summary>Whether the slice takes no more documents.</summary>
     public bool IsFull =>
-        _buffer.Length >= ResponseBuffer.PartBytes || _documentsLeft == 0 || _reads >= MaxReads || LacksMemory;
+        _buffer.Length >= ResponseBuffer.PartBytes
+        || _documentsLeft == 0
+        || _reads >= MaxReads
+        || LacksMemory
+        || (_reads > 0 && _time.GetElapsedTime(_begunAt) >= MaxTime);
 
     /// <summary>Whether the next document needs more memory than is free.</summary>
     public bool LacksMemory { get; private set; }
@@ -68,6 +82,7 @@ internal sealed class FeedSlice : IDisposable
         _heldBytes = _lastHeldBytes = 0;
         _reads = Documents = 0;
         _documentsLeft = documents;
+        _begunAt = _time.GetTimestamp();
         LacksMemory = false;
     }
 

@@ -32,8 +32,8 @@ internal sealed class SubscriptionConnection(
     /// <summary>Time between two signs of life while there is nothing to send.</summary>
     public static readonly TimeSpan HeartbeatInterval = TimeSpan.FromSeconds(2);
 
-    // How long the last message may take.
-    private static readonly TimeSpan EndTimeout = TimeSpan.FromSeconds(2);
+    /// <summary>How long the last messages may take.</summary>
+    public static readonly TimeSpan EndTimeout = TimeSpan.FromSeconds(2);
 
     private readonly MessageReader _reader = new(connection.Transport.Input);
     private readonly CancellationTokenSource _ending = CancellationTokenSource.CreateLinkedTokenSource(
@@ -41,6 +41,7 @@ internal sealed class SubscriptionConnection(
         context.Stopping
     );
     private EndOfConnection? _end;
+    private bool _isCut;
 
     /// <summary>Serves the connection until it ends.</summary>
     public async Task RunAsync()
@@ -61,12 +62,15 @@ internal sealed class SubscriptionConnection(
         {
             End(EndOfConnection.Reconnect(failure.Message));
         }
+        catch (ConnectionAbortedException)
+        {
+            _isCut = true; // the client left, or a message was sent in part
+        }
         catch (Exception ended)
             when (ended
                     is OperationCanceledException
                         or IOException
                         or InvalidDataException
-                        or ConnectionAbortedException
                         or InvalidOperationException { Source: "System.IO.Pipelines" }
             )
         {
@@ -447,7 +451,7 @@ internal sealed class SubscriptionConnection(
 
     private async Task SendEndAsync()
     {
-        if (_end is not { } end || connection.ConnectionClosed.IsCancellationRequested)
+        if (_isCut || _end is not { } end || connection.ConnectionClosed.IsCancellationRequested)
         {
             return;
         }

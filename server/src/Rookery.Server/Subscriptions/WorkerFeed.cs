@@ -27,7 +27,7 @@ internal sealed class WorkerFeed : IDisposable
     private static readonly TimeSpan OverloadRetry = TimeSpan.FromSeconds(1);
 
     private readonly ServerContext _context;
-    private readonly ConnectionContext _connection;
+    private readonly WorkerOutput _output;
     private readonly Database _database;
     private readonly WorkerOptions _options;
     private readonly SubscriptionCriteria _criteria;
@@ -37,7 +37,6 @@ internal sealed class WorkerFeed : IDisposable
     private readonly BatchIncludes _includes;
     private readonly FeedSlice _slice;
     private readonly SemaphoreSlim _acknowledged = new(0);
-    private long _heartbeatAt;
     private string? _lastSent; // change vector of the last document of the batch that is out
     private bool _mayHaveMore; // the last reading stopped before the end of the documents, to store the progress
     private volatile bool _isBatchOut;
@@ -53,12 +52,12 @@ internal sealed class WorkerFeed : IDisposable
         CancellationToken ending
     )
     {
-        (_context, _connection, _database, _options) = (context, connection, database, options);
+        (_context, _database, _options) = (context, database, options);
         (_criteria, _worker, _ending) = (criteria, worker, ending);
         _run = new SubscriptionRun(criteria, context.QueryMemory, database.HistoryId, ending);
         _includes = new BatchIncludes(database, criteria, context.QueryMemory, ending);
-        _slice = new FeedSlice(database, criteria, _includes, context.QueryMemory);
-        _heartbeatAt = context.Time.GetTimestamp();
+        _slice = new FeedSlice(database, criteria, _includes, context.QueryMemory, context.Time);
+        _output = new WorkerOutput(context, connection, ending);
     }
 
     /// <summary>Whether batches contain included documents.</summary>
@@ -75,7 +74,7 @@ internal sealed class WorkerFeed : IDisposable
     {
         while (!turn.IsCompleted)
         {
-            await WaitAsync(turn);
+            await _output.WaitAsync(turn);
         }
     }
 
@@ -88,7 +87,7 @@ internal sealed class WorkerFeed : IDisposable
         var feed = isShared ? _context.Subscriptions.ShareFeed(key, record.Version, Create) : Create();
         try
         {
-            await SendAsync(ServerMessages.Accepted.ToArray());
+            await _output.SendAsync(ServerMessages.Accepted.ToArray());
             while (true)
             {
                 _ending.ThrowIfCancellationRequested();
@@ -97,7 +96,7 @@ internal sealed class WorkerFeed : IDisposable
                 {
                     await WaitForAcknowledgementAsync();
                     await StoreAsync(feed, record, isAcknowledged: true);
-                    await SendAsync(ServerMessages.Confirm.ToArray());
+                    await _output.SendAsync(ServerMessages.Confirm.ToArray());
                     continue;
                 }
 
@@ -246,7 +245,7 @@ internal sealed class WorkerFeed : IDisposable
             bytes += _slice.Messages.Length;
             if (_slice.Documents > 0)
             {
-                await SendAsync(_slice.Messages);
+                await _output.SendAsync(_slice.Messages);
             }
             else if (_slice.LacksMemory)
             {
@@ -256,7 +255,7 @@ internal sealed class WorkerFeed : IDisposable
                 }
 
                 _includes.Begin(); // holds nothing meanwhile
-                await WaitAsync(Task.Delay(MemoryRetry, _context.Time, _ending));
+                await _output.WaitAsync(Task.Delay(MemoryRetry, _context.Time, _ending));
             }
 
             if (documents > 0 && reading > MaxGathering)
@@ -266,7 +265,7 @@ internal sealed class WorkerFeed : IDisposable
 
             if (documents == 0 && !isAtEnd)
             {
-                await SendHeartbeatWhenDueAsync();
+                await _output.SendHeartbeatWhenDueAsync();
                 if (feed.Skipped >= SkippedBeforeStore)
                 {
                     break;
@@ -286,13 +285,13 @@ internal sealed class WorkerFeed : IDisposable
         Volatile.Write(ref _lastSent, _database.ChangeVectorOf(_slice.LastEtag));
         _isBatchOut = true;
         _context.Subscriptions.CountBatch(documents);
-        await SendAsync(ServerMessages.EndOfBatch.ToArray());
+        await _output.SendAsync(ServerMessages.EndOfBatch.ToArray());
         return true;
     }
 
     private async Task<bool> ReadAsync(DocumentFeed feed)
     {
-        await feed.Turn.WaitAsync(_ending);
+        await EnterAsync(feed.Turn);
         try
         {
             return feed.Read(_worker, _run, _slice);
@@ -311,11 +310,11 @@ internal sealed class WorkerFeed : IDisposable
             {
                 if (part.IsEmpty)
                 {
-                    await WaitAsync(Task.Delay(MemoryRetry, _context.Time, _ending));
+                    await _output.WaitAsync(Task.Delay(MemoryRetry, _context.Time, _ending));
                 }
                 else
                 {
-                    await SendAsync(part);
+                    await _output.SendAsync(part, isPart: true);
                 }
             }
         }
@@ -326,7 +325,7 @@ internal sealed class WorkerFeed : IDisposable
         var acknowledged = _acknowledged.WaitAsync(_ending);
         while (!acknowledged.IsCompleted)
         {
-            await WaitAsync(acknowledged);
+            await _output.WaitAsync(acknowledged);
         }
 
         await acknowledged;
@@ -342,11 +341,11 @@ internal sealed class WorkerFeed : IDisposable
         {
             while (!written.IsCompleted && !changed.IsCompleted)
             {
-                await WaitAsync(Task.WhenAny(written, changed));
+                await _output.WaitAsync(Task.WhenAny(written, changed));
                 if (_hasSurplus && !written.IsCompleted)
                 {
                     _hasSurplus = false;
-                    await SendAsync(ServerMessages.Confirm.ToArray());
+                    await _output.SendAsync(ServerMessages.Confirm.ToArray());
                 }
             }
         }
@@ -363,26 +362,16 @@ internal sealed class WorkerFeed : IDisposable
     /// </summary>
     private async Task StoreAsync(DocumentFeed feed, SubscriptionRecord record, bool isAcknowledged)
     {
-        await feed.AcknowledgementTurn.WaitAsync(_ending);
+        await EnterAsync(feed.AcknowledgementTurn);
         try
         {
             long progress = await FindProgressAsync(feed, isAcknowledged);
             while (progress > feed.Stored)
             {
-                var outcome = await _context.Node.Consensus.ProposeAsync(
-                    SubscriptionWriter.Acknowledge(
-                        _database.Number,
-                        record.Number,
-                        record.Version,
-                        feed.Stored,
-                        progress,
-                        _worker.ConnectedTicks
-                    ),
-                    CancellationToken.None
-                );
+                var outcome = await ProposeAsync(feed, record, progress);
                 if (outcome.Rejection is { Kind: RejectionKind.Overloaded })
                 {
-                    await WaitAsync(Task.Delay(OverloadRetry, _context.Time, _ending));
+                    await _output.WaitAsync(Task.Delay(OverloadRetry, _context.Time, _ending));
                     continue;
                 }
 
@@ -413,9 +402,71 @@ internal sealed class WorkerFeed : IDisposable
         }
     }
 
+    // Without a majority this takes long, so the client receives signs of life.
+    private async Task<CommandOutcome> ProposeAsync(DocumentFeed feed, SubscriptionRecord record, long progress)
+    {
+        var proposing = _context
+            .Node.Consensus.ProposeAsync(
+                SubscriptionWriter.Acknowledge(
+                    _database.Number,
+                    record.Number,
+                    record.Version,
+                    feed.Stored,
+                    progress,
+                    _worker.ConnectedTicks
+                ),
+                CancellationToken.None
+            )
+            .AsTask();
+        try
+        {
+            while (!proposing.IsCompleted)
+            {
+                await _output.WaitAsync(proposing);
+            }
+        }
+        catch
+        {
+            // Other workers of the feed continue after what was stored.
+            if (await proposing is { Rejection: null } outcome && WhyNotStored(outcome) is null)
+            {
+                feed.SetStored(progress);
+            }
+
+            throw;
+        }
+
+        return await proposing;
+    }
+
+    /// <summary>Waits for a turn that other workers have, with signs of life meanwhile.</summary>
+    private async Task EnterAsync(SemaphoreSlim turn)
+    {
+        var entering = turn.WaitAsync(_ending);
+        try
+        {
+            while (!entering.IsCompleted)
+            {
+                await _output.WaitAsync(entering);
+            }
+
+            await entering;
+        }
+        catch
+        {
+            await entering.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            if (entering.IsCompletedSuccessfully)
+            {
+                turn.Release();
+            }
+
+            throw;
+        }
+    }
+
     private async Task<long> FindProgressAsync(DocumentFeed feed, bool isAcknowledged)
     {
-        await feed.Turn.WaitAsync(_ending);
+        await EnterAsync(feed.Turn);
         try
         {
             if (isAcknowledged)
@@ -443,34 +494,5 @@ internal sealed class WorkerFeed : IDisposable
             : EndOfConnection.Reconnect(
                 "The progress of the subscription was changed meanwhile, by a request or by another member."
             );
-    }
-
-    /// <summary>Waits for a task, for one interval at most, and then sends a sign of life.</summary>
-    private async Task WaitAsync(Task task)
-    {
-        await Task.WhenAny(task, Task.Delay(SubscriptionConnection.HeartbeatInterval, _context.Time, _ending));
-        _ending.ThrowIfCancellationRequested();
-        if (!task.IsCompleted)
-        {
-            await SendHeartbeatWhenDueAsync();
-        }
-    }
-
-    private async Task SendHeartbeatWhenDueAsync()
-    {
-        if (_context.Time.GetElapsedTime(_heartbeatAt) >= SubscriptionConnection.HeartbeatInterval)
-        {
-            await SendAsync(ServerMessages.Heartbeat.ToArray());
-        }
-    }
-
-    private async Task SendAsync(ReadOnlyMemory<byte> message)
-    {
-        _heartbeatAt = _context.Time.GetTimestamp();
-        var flushed = await _connection.Transport.Output.WriteAsync(message, _ending);
-        if (flushed.IsCompleted)
-        {
-            throw new ConnectionAbortedException("The client has left.");
-        }
     }
 }

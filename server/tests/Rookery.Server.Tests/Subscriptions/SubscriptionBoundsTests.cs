@@ -1,4 +1,5 @@
 using System.IO.Pipelines;
+using System.Net.NetworkInformation;
 using System.Text;
 using Rookery.Platform;
 using Rookery.Server.Subscriptions;
@@ -47,6 +48,35 @@ public sealed class SubscriptionBoundsTests(RunningServer server) : IClassFixtur
 
         Assert.Equal("Includes", (await included).GetProperty("Type").GetString());
         Assert.Equal("EndOfBatch", (await worker.ReadAsync()).GetProperty("Type").GetString());
+    }
+
+    /// <summary>Otherwise it would keep its connection and the memory of its documents for ever.</summary>
+    [Fact]
+    public async Task The_connection_of_a_client_that_reads_nothing_is_closed_when_its_subscription_ends()
+    {
+        string db = await DefineAsync("from Users");
+        for (int i = 0; i < 3; i++)
+        {
+            string text = new('x', 7_000_000); // together more than the buffers of both ends
+            await PutAsync(db, $"users/{i}", $$"""{"text":"{{text}}","@metadata":{"@collection":"Users"} }""");
+        }
+
+        int port = server.Context.Subscriptions.Port!();
+        using var worker = await TcpWorker.ConnectAsync(port);
+        await worker.OpenAsync(NameOf(db), Options);
+        Assert.True(IsOpen());
+        await server.SendAsync("DELETE", $"{db}/subscriptions?taskName=s");
+        using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(30));
+        while (IsOpen())
+        {
+            await Task.Delay(50, timeout.Token);
+        }
+
+        bool IsOpen() =>
+            IPGlobalProperties
+                .GetIPGlobalProperties()
+                .GetActiveTcpConnections()
+                .Any(one => one.LocalEndPoint.Port == port && one.RemoteEndPoint.Port == worker.Port);
     }
 
     [Fact]

@@ -16,12 +16,16 @@ internal sealed class TcpWorker : IDisposable
     private Stream _stream = Stream.Null;
     private int _length;
 
+    /// <summary>The client's port.</summary>
+    public int Port { get; private set; }
+
     /// <summary>Connects to a port of this machine.</summary>
     public static async Task<TcpWorker> ConnectAsync(int port)
     {
         var worker = new TcpWorker();
         await worker._client.ConnectAsync("127.0.0.1", port);
         worker._client.NoDelay = true;
+        worker.Port = ((System.Net.IPEndPoint)worker._client.Client.LocalEndPoint!).Port;
         worker._stream = worker._client.GetStream();
         return worker;
     }
