@@ -43,6 +43,8 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
   // The change vector of the version that the text is based on, which is expected when the text is stored.
   // A draft of a document that was deleted meanwhile is one of a new document.
   const base = useRef(stored === null ? null : draft ? draft.changeVector : stored.changeVector)
+  // The text of that version; null if it is not known, because the draft is based on an older one.
+  const baseText = useRef(stored !== null && base.current === stored.changeVector ? stored.text : null)
   const isDone = useRef(false)
   /** Called with the id of a new document when it is stored. */
   const made = useRef<string | null>(null)
@@ -92,11 +94,12 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
     if (text.value === seen) {
       text.value = now?.text ?? ""
       base.current = now?.changeVector ?? null
+      baseText.current = now?.text ?? null
       isDone.current = now === null
     } else if (now === null || now.changeVector !== base.current) {
       // Another client stored the document. The next save detects that and shows both texts.
       return
-    }
+    } else baseText.current = now.text
 
     original.value = now?.text ?? ""
     onStored(now)
@@ -141,7 +144,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
       const now = await fetchDocument(database, stored.id)
       if (leaving.aborted) return
       if (text.value === original.value) take(now, text.value)
-      else if (now !== null && now.text === original.value) {
+      else if (now !== null && now.text === baseText.current) {
         base.current = now.changeVector
         onStored(now)
       } else if (now !== null) {
@@ -178,6 +181,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
       const replaced = expected ?? base.current ?? (isMade ? null : "")
       const { Id, ChangeVector } = await putDocument(database, wanted, sent, replaced)
       base.current = ChangeVector
+      baseText.current = sent
       original.value = sent
       conflict.value = null
       toast(`${Id} is stored.`, { tone: "good" })
@@ -187,7 +191,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
       if (!isConflict(failure)) throw failure
       const theirs = await fetchDocument(database, wanted)
       // Only attachments, counters or flags changed since the document was read, and a PUT keeps them.
-      if (!isNew && expected === undefined && theirs?.text === original.value) return store(sent, theirs.changeVector)
+      if (!isNew && expected === undefined && theirs !== null && theirs.text === baseText.current) return store(sent, theirs.changeVector)
       isSaveWanted.current = false
       if (isNew) throw new Error(`There is a document ${theirs?.id ?? wanted} already. Open it, or choose another id.`)
       conflict.value = { theirs }
