@@ -143,6 +143,12 @@ test("A deleted document is restored with its attachments and counters", async (
   await go(`#/database/${database}/deleted`)
   await button("Restore photos/1").click()
   await page.getByRole("button", { name: "Restore the one of" }).click()
+  // A document that somebody stored meanwhile is not replaced.
+  await put('{"title":"Another"}')
+  await confirm(/^Restore photos.1 as of/, "Restore")
+  await page.getByText("photos/1 was stored again meanwhile").waitFor()
+  assert.equal((await stored()).title, "Another")
+  await rest("DELETE", "docs?id=photos/1")
   await confirm(/^Restore photos.1 as of/, "Restore")
   await page.getByText("No deleted document can be restored.").waitFor()
   const { title, "@metadata": metadata } = await stored()

@@ -125,7 +125,7 @@ export function RevisionsDialog({ database, id, revisions, present, chosen, ...r
           title={`Restore ${id} as of ${timeOf(left.value)}?`}
           verb="Restore"
           onConfirm={async () => {
-            await restoreRevision(database, id, left.value)
+            await restoreRevision(database, id, left.value, present)
             toast(`${id} is as it was at ${timeOf(left.value)}.`, { tone: "good" })
             onClose()
             await onRestored()

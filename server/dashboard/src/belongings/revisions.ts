@@ -1,5 +1,5 @@
 import { revisionsOf, type StoredDocument } from "../documents/document-text"
-import { pathOf, readOf } from "../documents/store"
+import { existing, fetchDocument, pathOf, readOf } from "../documents/store"
 import { moment } from "../shell/format"
 import { ask, send } from "../shell/request"
 
@@ -61,8 +61,23 @@ export async function readRevision(database: string, changeVector: string, signa
   return revisionsOf(await (await send(path, { signal })).text())[0] ?? null
 }
 
-/** Gives a document the content, attachments and counters of one of its revisions, as a new version. */
-export async function restoreRevision(database: string, id: string, changeVector: string): Promise<void> {
+/**
+ * Gives a document the content, attachments and counters of one of its revisions, as a new version. The route takes no
+ * expected change vector, so that a version that the user has not seen is refused here: `present` is null for none.
+ */
+export async function restoreRevision(database: string, id: string, changeVector: string, present: string | null): Promise<void> {
+  const isAsSeen =
+    present === null
+      ? (await existing(database, [id], new AbortController().signal)).size === 0
+      : (await fetchDocument(database, id))?.changeVector === present
+  if (!isAsSeen) {
+    throw new Error(
+      present === null
+        ? `${id} was stored again meanwhile. Nothing was restored; open it to see its revisions.`
+        : `${id} was changed meanwhile. Nothing was restored; reload it first.`,
+    )
+  }
+
   await send(pathOf(database, "revisions/revert/docs"), { method: "POST", body: { IdToChangeVector: { [id]: changeVector } } })
 }
 
