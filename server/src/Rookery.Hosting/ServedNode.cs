@@ -95,10 +95,9 @@ internal sealed class ServedNode
 
         var opening = Task.Run(() => NodeComposition.OpenNode(setting, member, cluster, context));
         var alerts = parts.Add(new AlertWatch(context));
-        if (configuration.Webhook is { } webhook)
-        {
-            context.AlertSender = parts.AddAsyncDisposable(new AlertSender(context, webhook, setting.WebhookToken));
-        }
+        context.AlertSender = parts.AddAsyncDisposable(
+            new AlertSender(context, configuration.Webhook, setting.WebhookToken)
+        );
 
         var node = parts.Add(await opening);
         await StartAsync(member, configuration);

@@ -148,7 +148,7 @@ public sealed class ServerContext(
     /// <summary>Returns the active alerts of the other members; null if members do not exchange them.</summary>
     public Func<IReadOnlyList<MemberAlert>>? MemberAlerts { get; set; }
 
-    /// <summary>Sends alerts to the webhook; null without one.</summary>
+    /// <summary>Sends alerts to the webhook; null in a server that sends none.</summary>
     public AlertSender? AlertSender { get; set; }
 
     /// <summary>The last lines of the log.</summary>

@@ -3,11 +3,11 @@ import { nowSeconds } from "../shell/history"
 import { InlineCode } from "../shell/inline-code"
 import { type Alert, live } from "../shell/live"
 import { manualHref } from "../shell/manual-href"
-import { Button, Empty, ErrorSentence, Panel, sentenceOf, Table, Tag, toast, useAsked } from "../shell/parts"
-import { ask } from "../shell/request"
+import { Empty, ErrorSentence, Table, Tag, useAsked } from "../shell/parts"
 import { hrefOf } from "../shell/route"
 import { may } from "../shell/session"
 import { type AlertGroup, groupsOf, titleOfAlert } from "./alert-groups"
+import { AlertMessages } from "./alert-messages"
 import "./node.css"
 
 interface AlertRule {
@@ -40,7 +40,7 @@ export function AlertsPage() {
           ))}
         </ul>
       )}
-      {may("admin") && <Messages />}
+      {may("admin") && <AlertMessages />}
       {data.value && <Catalogue rules={data.value.Alerts} />}
     </div>
   )
@@ -86,43 +86,6 @@ function Place({ alert }: { alert: Alert }) {
   const tag = alert.Member ?? alert.Node
   const node = live.value?.Nodes.find((candidate) => candidate.Tag === tag)
   return <a href={hrefOf("node", tag)}>{node?.Name || tag}</a>
-}
-
-/** Shows whether a webhook sends the alerts, with a button that tests it. */
-function Messages() {
-  const { data } = useAsked<{ Settings: { Name: string; Value: string | null }[] }>("/admin/node/settings")
-  const settings = data.value?.Settings
-  if (!settings) return null
-  const isSent = settings.some(({ Name, Value }) => Name.startsWith("webhook") && Value !== null)
-  const manual = manualHref("/help/reference/alerts.md#a-webhook")
-  return (
-    <Panel
-      title="Messages"
-      actions={
-        isSent && (
-          <Button
-            onClick={async () => {
-              try {
-                await ask("/admin/alerts/test", { method: "POST" })
-                toast("A test message was sent, and the webhook accepted it.", { tone: "good" })
-              } catch (failure) {
-                toast(sentenceOf(failure), { tone: "bad", seconds: 12 })
-              }
-            }}
-          >
-            Send a test message
-          </Button>
-        )
-      }
-    >
-      <p class="small">
-        {isSent
-          ? "Alerts are sent by this node's webhook, and when they end. "
-          : "Nobody is told: an alert is seen here only. A webhook tells a phone, by ntfy for example; it is set in the node's file. "}
-        <a href={manual}>How to set it</a>
-      </p>
-    </Panel>
-  )
 }
 
 /** All conditions, folded, because a user reads them once. */

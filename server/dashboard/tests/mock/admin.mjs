@@ -25,6 +25,7 @@ const certificates = [
   },
 ]
 let rotation = null
+let webhook = { Place: null, Form: null, IsOfFile: false, QuietFrom: null, QuietUntil: null }
 let level = 3
 const secret = () =>
   Array.from({ length: 43 }, () => "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"[Math.floor(Math.random() * 56)]).join("")
@@ -117,6 +118,20 @@ export async function answerAdmin({ request, url, read, send, refuse, scenario }
       return send(200, {
         Message: "Everything is written at level 4 from now on. A program that knows only level 3 starts on these data no more.",
       })
+    case "GET /admin/alerts/webhook":
+      return send(200, webhook)
+    case "PUT /admin/alerts/webhook":
+      webhook = {
+        ...webhook,
+        ...(json
+          ? { Place: json.Url ? new URL(json.Url).origin : webhook.Place, Form: json.Form ?? webhook.Form }
+          : { Place: null, Form: null }),
+        QuietFrom: json?.QuietFrom ?? null,
+        QuietUntil: json?.QuietUntil ?? null,
+      }
+      return send(204)
+    case "POST /admin/alerts/test":
+      return send(200, { Message: "https://ntfy.sh accepted a test message." })
     case "POST /admin/cluster/tokens":
       return send(201, {
         Token: `rookery-join-1.${secret()}${secret()}${secret()}${secret()}`,

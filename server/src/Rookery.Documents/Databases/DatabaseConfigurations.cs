@@ -159,6 +159,9 @@ public static class ConfigurationName
     /// <summary>The conventions that clients adopt; of a database, or of the server for all databases.</summary>
     public const string Client = "client";
 
+    /// <summary>Where alerts are sent, and when not; of the server only.</summary>
+    public const string Alerts = "alerts";
+
     /// <summary>The settings of the database's record.</summary>
     public const string Settings = "settings";
 

@@ -17,11 +17,14 @@ internal sealed class AlertOutbox
     /// <param name="hasEnded">Whether an alert that is no longer reported has ended. If not, its reporter has just
     /// started and may not have judged it yet.</param>
     /// <param name="now">The time.</param>
+    /// <param name="isQuiet">Whether only critical alerts are sent now. The others wait: those that are still active
+    /// afterwards are sent then, by the node that sends them then.</param>
     public IReadOnlyList<(string State, MemberAlert Alert)> Update(
         IReadOnlyList<MemberAlert> alerts,
         Func<MemberAlert, bool> isMine,
         Func<MemberAlert, bool> hasEnded,
-        DateTimeOffset now
+        DateTimeOffset now,
+        bool isQuiet = false
     )
     {
         var toSend = new List<(string, MemberAlert)>();
@@ -37,7 +40,8 @@ internal sealed class AlertOutbox
                 }
                 : new ReportedAlert(alert, now, IsSent: false);
             bool isSentHere = isMine(alert);
-            if (!entry.IsSent && (isSentHere || now - entry.Since >= NewAlertAge))
+            bool isHeld = isQuiet && alert.Alert.Severity is not AlertSeverity.Critical;
+            if (!entry.IsSent && !isHeld && (isSentHere || now - entry.Since >= NewAlertAge))
             {
                 entry = entry with { IsSent = true };
                 if (isSentHere)
@@ -51,6 +55,11 @@ internal sealed class AlertOutbox
 
         foreach (var key in endedKeys.Where(key => hasEnded(_reported[key].Alert)))
         {
+            if (isQuiet && _reported[key].IsSent)
+            {
+                continue;
+            }
+
             _reported.Remove(key, out var ended);
             if (ended!.IsSent && isMine(ended.Alert))
             {
@@ -60,6 +69,9 @@ internal sealed class AlertOutbox
 
         return toSend;
     }
+
+    /// <summary>Forgets all alerts: those that are active when there is a webhook again are new to it.</summary>
+    public void Clear() => _reported.Clear();
 
     /// <summary>
     /// Returns the tag of the node that the alert is about; empty for the cluster. An alert about the cluster stays the

@@ -2,17 +2,22 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Rookery.Documents.Databases;
 using Rookery.Server.Access;
+using Rookery.Server.Configuration;
 using Rookery.Server.Raven;
+using Rookery.Server.Raven.Databases;
 
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// GET /dashboard/alerts: the catalogue of alerts. POST /admin/alerts/test: sends a test message to the webhook and
-/// reports the result.
+/// GET /dashboard/alerts: the catalogue of alerts. /admin/alerts/webhook: where the cluster sends alerts, and its quiet
+/// hours. POST /admin/alerts/test: sends a test message to the webhook and reports the result.
 /// </summary>
 internal static class AlertRoutes
 {
+    private const string Webhook = "/admin/alerts/webhook";
+
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
         routes.MapWithoutData(
@@ -24,6 +29,61 @@ internal static class AlertRoutes
             .MapMethods("/admin/alerts/test", [HttpMethods.Post], RavenRoute.OnServer(http => TestAsync(http, context)))
             .WithMetadata(WithoutData.Instance)
             .For(RouteScope.Admin);
+        routes
+            .MapMethods(Webhook, [HttpMethods.Get], RavenRoute.OnServer(http => GetAsync(http, context)))
+            .For(RouteScope.Admin)
+            .Taking(RavenParameters.Read);
+        routes
+            .MapMethods(Webhook, [HttpMethods.Put], RavenRoute.OnServer(http => PutAsync(http, context)))
+            .For(RouteScope.Admin)
+            .Taking(RouteParameters.None);
+    }
+
+    /// <summary>GET admin/alerts/webhook: where alerts are sent, without the part of the URL that may be secret.</summary>
+    private static async Task GetAsync(HttpContext http, ServerContext context)
+    {
+        if (!await RavenRoute.TryPassBarrierAsync(context, http))
+        {
+            return;
+        }
+
+        var webhook = context.AlertSender?.Webhook;
+        await JsonResponse.SendAsync(
+            http,
+            json =>
+            {
+                json.WriteString("Place"u8, webhook is null ? null : ShownSetting.PlaceOf(webhook.Url));
+                json.WriteString("Form"u8, webhook?.Form);
+                json.WriteBoolean("IsOfFile"u8, context.AlertSender?.IsOfFile ?? false);
+                (context.AlertSender?.Settings ?? AlertSettings.None).WriteQuiet(json);
+            }
+        );
+    }
+
+    /// <summary>
+    /// PUT admin/alerts/webhook: sets where the cluster sends alerts, and its quiet hours; null for neither.
+    /// </summary>
+    private static async Task PutAsync(HttpContext http, ServerContext context)
+    {
+        if (!await RavenRoute.TryPassBarrierAsync(context, http))
+        {
+            return;
+        }
+
+        var stored = AlertSettings.Of(context.Node.Databases.ServerConfigurations);
+        byte[] text = await ConfigurationProposal.ReadAsync(
+            context,
+            http,
+            (ref Utf8JsonReader body) =>
+                body.TokenType == JsonTokenType.Null ? [.. "null"u8] : AlertSettings.Read(ref body, stored).ToJson()
+        );
+        if (
+            await ConfigurationProposal.TrySetAsync(context, http, database: 0, ConfigurationName.Alerts, text)
+            is not null
+        )
+        {
+            await EmptyResponse.AnswerNoContent(http);
+        }
     }
 
     private static void WriteCatalogue(Utf8JsonWriter json)
@@ -49,14 +109,14 @@ internal static class AlertRoutes
 
     private static async Task TestAsync(HttpContext http, ServerContext context)
     {
-        if (context.AlertSender is not { } sender)
+        if (context.AlertSender is not { Webhook: { } webhook } sender)
         {
             await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status409Conflict,
                 ErrorResponse.RavenException,
-                "No webhook is set: say where alerts are sent with \"webhook\" in the configuration file of "
-                    + "this node, and start it again."
+                "No webhook is set. Set one on the page of alerts, or with \"webhook\" in the configuration file "
+                    + "of this node, and start it again."
             );
             return;
         }
@@ -74,7 +134,7 @@ internal static class AlertRoutes
 
         await JsonResponse.SendAsync(
             http,
-            json => json.WriteString("Message"u8, $"{sender.WebhookPlace} accepted a test message.")
+            json => json.WriteString("Message"u8, $"{ShownSetting.PlaceOf(webhook.Url)} accepted a test message.")
         );
     }
 }

@@ -29,8 +29,12 @@ public sealed class AlertSender : IAsyncDisposable
     private static readonly TimeSpan FirstReportDelay = TimeSpan.FromMinutes(1);
 
     private readonly ServerContext _context;
-    private readonly WebhookConfiguration _webhook;
+    private readonly WebhookConfiguration? _ofFile;
+    private readonly string? _token;
     private readonly HttpClient _client;
+
+    // For a webhook on this machine.
+    private readonly HttpClient _localClient;
     private readonly AlertOutbox _outbox = new();
     private readonly Channel<AlertMessage> _waiting;
     private readonly CancellationTokenSource _stopping = new();
@@ -50,29 +54,18 @@ public sealed class AlertSender : IAsyncDisposable
 
     /// <summary>Starts to send.</summary>
     /// <param name="context">The node whose alerts are sent.</param>
-    /// <param name="webhook">Where to send.</param>
-    /// <param name="token">The bearer token to send; null for none.</param>
-    public AlertSender(ServerContext context, WebhookConfiguration webhook, string? token)
+    /// <param name="ofFile">Where this node's file says to send; null to send to the webhook of the cluster, while
+    /// there is one.</param>
+    /// <param name="token">The bearer token to send to the webhook of the file; null for none.</param>
+    public AlertSender(ServerContext context, WebhookConfiguration? ofFile, string? token)
     {
-        (_context, _webhook) = (context, webhook);
+        (_context, _ofFile, _token) = (context, ofFile, token);
         _waiting = Channel.CreateBounded<AlertMessage>(
             new BoundedChannelOptions(MaxWaiting) { FullMode = BoundedChannelFullMode.DropOldest, SingleReader = true },
             dropped => GiveUp(dropped, $"{MaxWaiting} newer ones wait")
         );
 
-        _client = new HttpClient(HandlerFor(webhook.Url)) { Timeout = Timeout.InfiniteTimeSpan };
-        _client.DefaultRequestHeaders.UserAgent.Add(
-            new ProductInfoHeaderValue("Rookery", ProductVersion.Text.Split('+')[0])
-        );
-        if (token is not null)
-        {
-            _client.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Bearer", token);
-        }
-
-        (Target, Topic) =
-            webhook.Form is WebhookSettings.Ntfy
-                ? (new Uri(webhook.Url, "."), Uri.UnescapeDataString(webhook.Url.Segments[^1]))
-                : (webhook.Url, null);
+        (_client, _localClient) = (ClientFor(isLocal: false), ClientFor(isLocal: true));
         _timer = context.Time.CreateTimer(
             static sender => ((AlertSender)sender!).QueueChangesSafely(),
             this,
@@ -82,17 +75,24 @@ public sealed class AlertSender : IAsyncDisposable
         _sending = SocketThreads.RunOnPoolAsync(SendAllAsync);
     }
 
-    /// <summary>Scheme and host of the webhook. The rest of its URL may be secret.</summary>
-    public string WebhookPlace => ShownSetting.PlaceOf(_webhook.Url);
+    /// <summary>The webhook to which alerts are sent now; null without one.</summary>
+    public WebhookConfiguration? Webhook => _ofFile ?? Settings.Webhook;
+
+    /// <summary>Whether the webhook is the one of this node's file.</summary>
+    public bool IsOfFile => _ofFile is not null;
+
+    /// <summary>
+    /// What is set for the whole cluster, as this node knows it; nothing while its data are not open.
+    /// </summary>
+    internal AlertSettings Settings =>
+        _context.Readiness.Node is { Diagnosis: null } node
+            ? AlertSettings.Of(node.Databases.ServerConfigurations)
+            : AlertSettings.None;
 
     /// <summary>Whether a request is in progress.</summary>
     internal bool IsSending => Volatile.Read(ref _isSending) != 0;
 
-    private Uri Target { get; }
-
-    private string? Topic { get; }
-
-    /// <summary>Sends a test message once.</summary>
+    /// <summary>Sends a test message once, also in quiet hours.</summary>
     /// <returns>Why it failed, in one sentence; null if it was accepted.</returns>
     /// <exception cref="RefusedException">The node stops (503).</exception>
     public async Task<string?> TestAsync(CancellationToken cancellationToken)
@@ -138,12 +138,13 @@ public sealed class AlertSender : IAsyncDisposable
         await _stopping.CancelAsync();
         await _sending;
         _client.Dispose();
+        _localClient.Dispose();
         _stopping.Dispose();
     }
 
     // Redirects are not followed, because they could send the token elsewhere. Plain HTTP carries the token only to
     // this machine, so a webhook here is not reached through a proxy of the environment.
-    private static SocketsHttpHandler HandlerFor(Uri webhook)
+    private static HttpClient ClientFor(bool isLocal)
     {
         var handler = new SocketsHttpHandler
         {
@@ -151,14 +152,18 @@ public sealed class AlertSender : IAsyncDisposable
             AllowAutoRedirect = false,
             ConnectTimeout = SendTimeout,
         };
-        if (webhook.IsLoopback)
+        if (isLocal)
         {
             handler.UseProxy = false;
             handler.ConnectCallback = static (context, cancellation) =>
                 ThisMachine.ConnectAsync(context.DnsEndPoint, cancellation);
         }
 
-        return handler;
+        var client = new HttpClient(handler) { Timeout = Timeout.InfiniteTimeSpan };
+        client.DefaultRequestHeaders.UserAgent.Add(
+            new ProductInfoHeaderValue("Rookery", ProductVersion.Text.Split('+')[0])
+        );
+        return client;
     }
 
     private void QueueChangesSafely()
@@ -189,6 +194,13 @@ public sealed class AlertSender : IAsyncDisposable
 
     private void QueueChanges()
     {
+        var settings = Settings;
+        if (_ofFile is null && settings.Url is null)
+        {
+            _outbox.Clear();
+            return;
+        }
+
         var cluster = _context.Readiness.Node is { Diagnosis: null } node ? node.ReadStatistics()?.Consensus : null;
         bool isLeader = cluster is not null && ClusterMargin.IsLeader(cluster);
         bool knowsNoLeader = cluster?.LeaderTag is null;
@@ -204,7 +216,8 @@ public sealed class AlertSender : IAsyncDisposable
         }
 
         var now = _context.Time.GetUtcNow();
-        foreach (var (state, alert) in _outbox.Update([.. own, .. others ?? []], IsMine, HasEnded, now))
+        bool isQuiet = settings.IsQuiet(now);
+        foreach (var (state, alert) in _outbox.Update([.. own, .. others ?? []], IsMine, HasEnded, now, isQuiet))
         {
             _waiting.Writer.TryWrite(MessageOf(state, alert, now));
         }
@@ -278,7 +291,7 @@ public sealed class AlertSender : IAsyncDisposable
                     _context.Log.LogInformation(
                         LogEvents.WebhookWorks,
                         "The webhook at {Place} takes messages again.",
-                        WebhookPlace
+                        Webhook is { } webhook ? ShownSetting.PlaceOf(webhook.Url) : string.Empty
                     );
                 }
 
@@ -317,6 +330,13 @@ public sealed class AlertSender : IAsyncDisposable
         CancellationToken cancellationToken
     )
     {
+        if (Webhook is not { } webhook)
+        {
+            return ("there is no webhook any more.", true);
+        }
+
+        string place = ShownSetting.PlaceOf(webhook.Url);
+        bool isNtfy = webhook.Form is WebhookSettings.Ntfy;
         Volatile.Write(ref _isSending, 1);
         using var timeout = new CancellationTokenSource(SendTimeout, _context.Time);
         using var timeoutOrCancelled = CancellationTokenSource.CreateLinkedTokenSource(
@@ -325,10 +345,18 @@ public sealed class AlertSender : IAsyncDisposable
         );
         try
         {
-            using var content = new ByteArrayContent(message.Encode(Topic));
+            string? topic = isNtfy ? Uri.UnescapeDataString(webhook.Url.Segments[^1]) : null;
+            using var content = new ByteArrayContent(message.Encode(topic));
             content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
-            using var request = new HttpRequestMessage(HttpMethod.Post, Target) { Content = content };
-            using var answer = await _client.SendAsync(
+            var target = isNtfy ? new Uri(webhook.Url, ".") : webhook.Url;
+            using var request = new HttpRequestMessage(HttpMethod.Post, target) { Content = content };
+            if (IsOfFile && _token is not null)
+            {
+                request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", _token);
+            }
+
+            var client = webhook.Url.IsLoopback ? _localClient : _client;
+            using var answer = await client.SendAsync(
                 request,
                 HttpCompletionOption.ResponseHeadersRead,
                 timeoutOrCancelled.Token
@@ -336,20 +364,17 @@ public sealed class AlertSender : IAsyncDisposable
             return answer.IsSuccessStatusCode
                 ? (null, false)
                 : (
-                    $"the webhook at {WebhookPlace} answered with {(int)answer.StatusCode}{Hint(answer.StatusCode)}.",
+                    $"the webhook at {place} answered with {(int)answer.StatusCode}{Hint(answer.StatusCode)}.",
                     IsPermanentRefusal(answer.StatusCode)
                 );
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
-            return (
-                $"the webhook at {WebhookPlace} did not answer within {SendTimeout.TotalSeconds:0} seconds.",
-                false
-            );
+            return ($"the webhook at {place} did not answer within {SendTimeout.TotalSeconds:0} seconds.", false);
         }
         catch (HttpRequestException failure)
         {
-            return ($"the webhook at {WebhookPlace} cannot be reached: {Describe(failure)}.", false);
+            return ($"the webhook at {place} cannot be reached: {Describe(failure)}.", false);
         }
         finally
         {
@@ -368,14 +393,15 @@ public sealed class AlertSender : IAsyncDisposable
             _ => "it gave no answer that can be read",
         };
 
-    private static string Hint(HttpStatusCode status) =>
+    private string Hint(HttpStatusCode status) =>
         status switch
         {
-            HttpStatusCode.Unauthorized or HttpStatusCode.Forbidden =>
-                ": look at the file of its token (webhook.tokenFile)",
+            HttpStatusCode.Unauthorized or HttpStatusCode.Forbidden => IsOfFile
+                ? ": look at the file of its token (webhook.tokenFile)"
+                : ": look at its URL",
             >= HttpStatusCode.MultipleChoices and < HttpStatusCode.BadRequest =>
-                ", a redirect: set webhook.url to the URL that it leads to",
-            HttpStatusCode.NotFound => ": look at webhook.url",
+                ", a redirect: set the URL that it leads to",
+            HttpStatusCode.NotFound => ": look at its URL",
             _ => string.Empty,
         };
 

@@ -288,94 +288,46 @@ public sealed class AlertSenderTests : IAsyncLifetime
     }
 
     [Fact]
-    public void The_leader_sends_all_alerts_and_a_new_leader_does_not_repeat_them()
+    public async Task A_webhook_that_an_admin_sets_is_used_until_it_is_removed_and_its_path_is_not_told()
     {
-        var (leader, next) = (new AlertOutbox(), new AlertOutbox());
-        var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
-        MemberAlert[] all = [new("B", HotAlert()), new("C", HotAlert())];
+        await using var sender = new AlertSender(_node.Context, ofFile: null, token: null);
+        _node.Context.AlertSender = sender;
+        _active.Add(HotAlert());
+        await AdvanceAsync(sender, seconds: 60);
+        Assert.False(_received.Reader.TryRead(out _));
+        Assert.Equal(204, await SetAsync($$"""{"Url":"{{_hookUrl}}/ntfy/secret","Form":"ntfy"}"""));
+        await AdvanceAsync(sender, seconds: 10);
+        Assert.Equal("/ntfy/", (await NextAsync()).Path);
+        Assert.Equal(204, await SetAsync("""{"QuietFrom":"21:00","QuietUntil":"06:30"}"""));
+        var shown = await _node.SendAsync("GET", "/admin/alerts/webhook", SecureServer.LocalKey);
         Assert.Equal(
-            [("firing", "B"), ("firing", "C")],
-            leader
-                .Update(all, static _ => true, MayBeOver, now)
-                .Select(static message => (message.State, message.Alert.Node))
+            $$"""{"Place":"{{_hookUrl}}","Form":"ntfy","IsOfFile":false,"QuietFrom":"21:00","QuietUntil":"06:30"}""",
+            shown.Body
         );
-        Assert.Empty(next.Update(all, static _ => false, MayBeOver, now));
-        Assert.Empty(next.Update(all, static _ => false, MayBeOver, now.AddSeconds(30)));
-
-        // The first leader has failed, and the other one leads now.
-        Assert.Empty(next.Update(all, static _ => true, MayBeOver, now.AddSeconds(40)));
-        Assert.Equal(
-            [("resolved", "B")],
-            next.Update([all[1]], static _ => true, MayBeOver, now.AddSeconds(50))
-                .Select(static message => (message.State, message.Alert.Node))
+        Assert.Equal(200, (await _node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey)).Status);
+        Assert.Equal("/ntfy/", (await NextAsync()).Path);
+        Assert.Equal(204, await SetAsync("null"));
+        _active.Clear();
+        await AdvanceAsync(sender, seconds: 600);
+        Assert.False(_received.Reader.TryRead(out _));
+        (await _node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey)).IsRefusal(
+            409,
+            "No webhook is set"
         );
     }
 
-    [Fact]
-    public void An_alert_that_began_when_the_leader_failed_is_sent_by_the_next_leader()
-    {
-        var next = new AlertOutbox();
-        var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
-        Assert.Empty(next.Update([new("B", HotAlert())], static _ => false, MayBeOver, now));
-        Assert.Single(next.Update([new("B", HotAlert())], static _ => true, MayBeOver, now.AddSeconds(10)));
-    }
+    [Theory]
+    [InlineData("""{"Url":"https://ntfy.sh/","Form":"ntfy"}""", 400)]
+    [InlineData("""{"Url":"file:///etc/passwd"}""", 400)]
+    [InlineData("""{"QuietFrom":"21:00"}""", 400)]
+    [InlineData("""{"QuietFrom":"21:00","QuietUntil":"21:00"}""", 400)]
+    [InlineData("""{"QuietFrom":"24:00","QuietUntil":"06:00"}""", 400)]
+    [InlineData("""{"Url":"https://ntfy.sh/x","Token":"t"}""", 501)]
+    public async Task Settings_of_alerts_that_are_invalid_or_unknown_are_refused(string body, int status) =>
+        Assert.Equal(status, await SetAsync(body));
 
-    [Fact]
-    public void An_alert_ends_only_after_its_restarted_node_had_time_to_raise_it_again()
-    {
-        var outbox = new AlertOutbox();
-        var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
-        MemberAlert[] raised = [new("B", HotAlert())];
-        Assert.Single(outbox.Update(raised, static _ => true, MayBeOver, now));
-        Assert.Empty(outbox.Update([], static _ => true, static _ => false, now.AddSeconds(10)));
-        Assert.Empty(outbox.Update(raised, static _ => true, static _ => false, now.AddSeconds(20)));
-        Assert.Empty(outbox.Update([], static _ => true, static _ => false, now.AddSeconds(30)));
-        Assert.Equal(
-            ["resolved"],
-            outbox.Update([], static _ => true, MayBeOver, now.AddSeconds(40)).Select(static message => message.State)
-        );
-    }
-
-    [Fact]
-    public void Alerts_about_two_members_are_distinguished_and_are_not_repeated_by_another_leader()
-    {
-        var outbox = new AlertOutbox();
-        var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
-        MemberAlert Down(string reporter, string member) =>
-            new(reporter, HotAlert() with { Name = "member_down", Member = member });
-        MemberAlert NoMargin(string reporter) => new(reporter, HotAlert() with { Name = "no_margin" });
-        Assert.Equal(
-            ["D"],
-            outbox
-                .Update([Down("A", "D")], static _ => true, MayBeOver, now)
-                .Select(static message => message.Alert.Alert.Member)
-        );
-        Assert.Equal(
-            ["E", null],
-            outbox
-                .Update(
-                    [Down("A", "D"), Down("A", "E"), NoMargin("A")],
-                    static _ => true,
-                    MayBeOver,
-                    now.AddSeconds(10)
-                )
-                .Select(static message => message.Alert.Alert.Member)
-        );
-        Assert.Empty(
-            outbox.Update(
-                [Down("B", "D"), Down("B", "E"), NoMargin("B")],
-                static _ => true,
-                MayBeOver,
-                now.AddSeconds(20)
-            )
-        );
-        Assert.Equal(
-            [("resolved", "D")],
-            outbox
-                .Update([Down("B", "E"), NoMargin("B")], static _ => true, MayBeOver, now.AddSeconds(30))
-                .Select(static message => (message.State, message.Alert.Alert.Member!))
-        );
-    }
+    private async Task<int> SetAsync(string body) =>
+        (await _node.SendAsync("PUT", "/admin/alerts/webhook", SecureServer.LocalKey, body)).Status;
 
     [Theory]
     [InlineData("member_down", 359, false)]
@@ -479,7 +431,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
             StringComparison.Ordinal
         );
 
-    private static ActiveAlert HotAlert() =>
+    internal static ActiveAlert HotAlert() =>
         new(
             "hot",
             AlertSeverity.Warning,
@@ -488,9 +440,6 @@ public sealed class AlertSenderTests : IAsyncLifetime
             "Give it air.",
             "/help/reference/alerts.md#hot"
         );
-
-    // AlertOutbox.Update asks whether an alert that is no longer reported is over; here it always is.
-    private static bool MayBeOver(MemberAlert alert) => true;
 
     private static string StateOf(string body)
     {

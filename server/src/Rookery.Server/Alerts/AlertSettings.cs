@@ -1,0 +1,140 @@
+using System.Globalization;
+using System.Text.Json;
+using Rookery.Documents.Databases;
+using Rookery.Server.Configuration;
+using Rookery.Server.Raven;
+using Rookery.Server.Raven.Databases;
+
+namespace Rookery.Server.Alerts;
+
+/// <summary>
+/// Where the whole cluster sends alerts, and when it is quiet: a configuration of the server that all members have. A
+/// webhook in the file of a node takes precedence there.
+/// </summary>
+/// <param name="Url">The URL of the webhook, of which all but its place may be secret; null for none.</param>
+/// <param name="Form">"json" or "ntfy"; null for "json".</param>
+/// <param name="QuietFrom">Begin of the quiet hours, as the minute of the day in UTC; null for none.</param>
+/// <param name="QuietUntil">End of the quiet hours; null for none.</param>
+internal sealed record AlertSettings(string? Url, string? Form, int? QuietFrom, int? QuietUntil)
+{
+    private const string Container = "the settings of alerts";
+    private const int MaxUrlLength = 2048;
+
+    private static readonly string[] Members = ["Form", "QuietFrom", "QuietUntil", "Url"];
+
+    /// <summary>No webhook and no quiet hours.</summary>
+    public static AlertSettings None { get; } = new(null, null, null, null);
+
+    /// <summary>The validated webhook; null without a URL.</summary>
+    public WebhookConfiguration? Webhook =>
+        Url is null ? null : new WebhookSettings(Url, Form, TokenFile: null).Check();
+
+    /// <summary>Returns the stored settings.</summary>
+    public static AlertSettings Of(DatabaseConfigurations ofServer)
+    {
+        var stored = ofServer.Find(ConfigurationName.Alerts);
+        return stored.IsSet
+            ? JsonBody.Read(stored.Json.Span, static (ref Utf8JsonReader json) => Read(ref json))
+            : None;
+    }
+
+    /// <summary>Reads settings from a body. Those without a URL keep the URL and the form of the stored ones.</summary>
+    /// <exception cref="RefusedException">A member is unknown (501) or invalid (400).</exception>
+    public static AlertSettings Read(ref Utf8JsonReader body, AlertSettings? stored = null)
+    {
+        string? url = null;
+        string? form = null;
+        int? from = null;
+        int? until = null;
+        JsonBody.ForEachMember(
+            ref body,
+            (string member, ref Utf8JsonReader value) =>
+            {
+                string? text = Array.IndexOf(Members, member) < 0 ? null : JsonBody.ReadText(ref value, member);
+                switch (member)
+                {
+                    case "Url":
+                        url = text;
+                        break;
+                    case "Form":
+                        form = text;
+                        break;
+                    case "QuietFrom":
+                        from = ReadMinute(text, member);
+                        break;
+                    case "QuietUntil":
+                        until = ReadMinute(text, member);
+                        break;
+                    default:
+                        throw JsonBody.NotSupported(member, Container, Members);
+                }
+            }
+        );
+        if ((from is null) != (until is null) || (from is not null && from == until))
+        {
+            throw RefusedException.BadRequest(
+                "'QuietFrom' and 'QuietUntil' must be two different times of the day, or both be left out."
+            );
+        }
+
+        var settings = new AlertSettings(url ?? stored?.Url, url is null ? stored?.Form : form, from, until);
+        if (settings.Url?.Length > MaxUrlLength)
+        {
+            throw RefusedException.BadRequest(
+                string.Create(CultureInfo.InvariantCulture, $"'Url' must have at most {MaxUrlLength} characters.")
+            );
+        }
+
+        try
+        {
+            _ = settings.Webhook;
+        }
+        catch (ConfigurationException wrong)
+        {
+            // The message names the settings as they are in a file.
+            string sentence = wrong
+                .Message.Replace("\"webhook.url\"", "'Url'", StringComparison.Ordinal)
+                .Replace("\"webhook.form\"", "'Form'", StringComparison.Ordinal);
+            throw RefusedException.BadRequest(sentence);
+        }
+
+        return settings;
+    }
+
+    /// <summary>Returns the text to store.</summary>
+    public byte[] ToJson() =>
+        ConfigurationProposal.ToJson(json =>
+        {
+            json.WriteString("Url"u8, Url);
+            json.WriteString("Form"u8, Form);
+            WriteQuiet(json);
+        });
+
+    /// <summary>Writes the quiet hours; null for none.</summary>
+    public void WriteQuiet(Utf8JsonWriter json)
+    {
+        json.WriteString("QuietFrom"u8, TextOf(QuietFrom));
+        json.WriteString("QuietUntil"u8, TextOf(QuietUntil));
+    }
+
+    /// <summary>Whether a time is within the quiet hours, which may include midnight.</summary>
+    public bool IsQuiet(DateTimeOffset now)
+    {
+        if (QuietFrom is not { } from || QuietUntil is not { } until)
+        {
+            return false;
+        }
+
+        int minute = (int)now.UtcDateTime.TimeOfDay.TotalMinutes;
+        return from < until ? minute >= from && minute < until : minute >= from || minute < until;
+    }
+
+    private static int? ReadMinute(string? text, string member) =>
+        text is null ? null
+        : TimeOnly.TryParseExact(text, "HH:mm", CultureInfo.InvariantCulture, DateTimeStyles.None, out var time)
+            ? (time.Hour * 60) + time.Minute
+        : throw RefusedException.BadRequest($"'{member}' must be a time of the day in UTC, as \"21:30\".");
+
+    private static string? TextOf(int? minute) =>
+        minute is { } value ? string.Create(CultureInfo.InvariantCulture, $"{value / 60:00}:{value % 60:00}") : null;
+}

@@ -1,0 +1,148 @@
+using System.Globalization;
+using Rookery.Server.Alerts;
+
+namespace Rookery.Server.Tests.Alerts;
+
+/// <summary>Which alerts a node sends, as leader and as follower, and in quiet hours.</summary>
+public sealed class AlertOutboxTests
+{
+    [Fact]
+    public void The_leader_sends_all_alerts_and_a_new_leader_does_not_repeat_them()
+    {
+        var (leader, next) = (new AlertOutbox(), new AlertOutbox());
+        var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
+        MemberAlert[] all = [new("B", AlertSenderTests.HotAlert()), new("C", AlertSenderTests.HotAlert())];
+        Assert.Equal(
+            [("firing", "B"), ("firing", "C")],
+            leader
+                .Update(all, static _ => true, MayBeOver, now)
+                .Select(static message => (message.State, message.Alert.Node))
+        );
+        Assert.Empty(next.Update(all, static _ => false, MayBeOver, now));
+        Assert.Empty(next.Update(all, static _ => false, MayBeOver, now.AddSeconds(30)));
+
+        // The first leader has failed, and the other one leads now.
+        Assert.Empty(next.Update(all, static _ => true, MayBeOver, now.AddSeconds(40)));
+        Assert.Equal(
+            [("resolved", "B")],
+            next.Update([all[1]], static _ => true, MayBeOver, now.AddSeconds(50))
+                .Select(static message => (message.State, message.Alert.Node))
+        );
+    }
+
+    [Fact]
+    public void An_alert_that_began_when_the_leader_failed_is_sent_by_the_next_leader()
+    {
+        var next = new AlertOutbox();
+        var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
+        Assert.Empty(next.Update([new("B", AlertSenderTests.HotAlert())], static _ => false, MayBeOver, now));
+        Assert.Single(
+            next.Update([new("B", AlertSenderTests.HotAlert())], static _ => true, MayBeOver, now.AddSeconds(10))
+        );
+    }
+
+    [Fact]
+    public void An_alert_ends_only_after_its_restarted_node_had_time_to_raise_it_again()
+    {
+        var outbox = new AlertOutbox();
+        var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
+        MemberAlert[] raised = [new("B", AlertSenderTests.HotAlert())];
+        Assert.Single(outbox.Update(raised, static _ => true, MayBeOver, now));
+        Assert.Empty(outbox.Update([], static _ => true, static _ => false, now.AddSeconds(10)));
+        Assert.Empty(outbox.Update(raised, static _ => true, static _ => false, now.AddSeconds(20)));
+        Assert.Empty(outbox.Update([], static _ => true, static _ => false, now.AddSeconds(30)));
+        Assert.Equal(
+            ["resolved"],
+            outbox.Update([], static _ => true, MayBeOver, now.AddSeconds(40)).Select(static message => message.State)
+        );
+    }
+
+    [Fact]
+    public void Alerts_about_two_members_are_distinguished_and_are_not_repeated_by_another_leader()
+    {
+        var outbox = new AlertOutbox();
+        var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
+        MemberAlert Down(string reporter, string member) =>
+            new(reporter, AlertSenderTests.HotAlert() with { Name = "member_down", Member = member });
+        MemberAlert NoMargin(string reporter) => new(reporter, AlertSenderTests.HotAlert() with { Name = "no_margin" });
+        Assert.Equal(
+            ["D"],
+            outbox
+                .Update([Down("A", "D")], static _ => true, MayBeOver, now)
+                .Select(static message => message.Alert.Alert.Member)
+        );
+        Assert.Equal(
+            ["E", null],
+            outbox
+                .Update(
+                    [Down("A", "D"), Down("A", "E"), NoMargin("A")],
+                    static _ => true,
+                    MayBeOver,
+                    now.AddSeconds(10)
+                )
+                .Select(static message => message.Alert.Alert.Member)
+        );
+        Assert.Empty(
+            outbox.Update(
+                [Down("B", "D"), Down("B", "E"), NoMargin("B")],
+                static _ => true,
+                MayBeOver,
+                now.AddSeconds(20)
+            )
+        );
+        Assert.Equal(
+            [("resolved", "D")],
+            outbox
+                .Update([Down("B", "E"), NoMargin("B")], static _ => true, MayBeOver, now.AddSeconds(30))
+                .Select(static message => (message.State, message.Alert.Alert.Member!))
+        );
+    }
+
+    [Theory]
+    [InlineData("21:00", "06:30", "20:59", false)]
+    [InlineData("21:00", "06:30", "21:00", true)]
+    [InlineData("21:00", "06:30", "06:29", true)]
+    [InlineData("21:00", "06:30", "06:30", false)]
+    [InlineData("01:00", "02:00", "01:59", true)]
+    [InlineData("01:00", "02:00", "23:00", false)]
+    public void Quiet_hours_may_include_midnight(string from, string until, string now, bool isQuiet)
+    {
+        static int Minute(string text) => (int)TimeSpan.Parse(text, CultureInfo.InvariantCulture).TotalMinutes;
+        var settings = new AlertSettings(null, null, Minute(from), Minute(until));
+        Assert.Equal(
+            isQuiet,
+            settings.IsQuiet(new DateTimeOffset(2026, 1, 1, 0, Minute(now) % 60, 0, default).AddHours(Minute(now) / 60))
+        );
+    }
+
+    [Fact]
+    public void In_quiet_hours_only_critical_alerts_are_sent_and_the_others_afterwards_if_they_last()
+    {
+        var outbox = new AlertOutbox();
+        var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
+        MemberAlert Of(string node, string severity) =>
+            new(node, AlertSenderTests.HotAlert() with { Severity = severity });
+        MemberAlert[] all =
+        [
+            Of("A", AlertSeverity.Warning),
+            Of("B", AlertSeverity.Critical),
+            Of("C", AlertSeverity.Warning),
+        ];
+        string[] Sent(MemberAlert[] alerts, bool isQuiet, int seconds) =>
+            [
+                .. outbox
+                    .Update(alerts, static _ => true, MayBeOver, now.AddSeconds(seconds), isQuiet)
+                    .Select(static message => $"{message.State} {message.Alert.Node}"),
+            ];
+        Assert.Equal(["firing B"], Sent(all, isQuiet: true, 0));
+        Assert.Empty(Sent(all, isQuiet: true, 60));
+
+        // The end of an alert waits too, and an alert that began and ended in between is not sent.
+        Assert.Empty(Sent([all[0]], isQuiet: true, 70));
+        Assert.Equal(["firing A", "resolved B"], Sent([all[0]], isQuiet: false, 80));
+        Assert.Empty(Sent([all[0]], isQuiet: false, 90));
+    }
+
+    // AlertOutbox.Update asks whether an alert that is no longer reported is over; here it always is.
+    private static bool MayBeOver(MemberAlert alert) => true;
+}
