@@ -79,6 +79,7 @@ internal static class LoginCommand
 
     private static async Task<int> LoginAsync(string[] urls, string? tokenFile, string? authority, string? database)
     {
+        urls = [.. urls.Select(NodeAddress.Complete)];
         string? problem = urls.Select(static url => NodeAddress.ProblemOf(url, "https://rookery.local:8443"))
             .FirstOrDefault(static problem => problem is not null);
         if (problem is not null)

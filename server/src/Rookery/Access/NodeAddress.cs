@@ -104,6 +104,30 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
     /// <summary>Returns whether a text is a URL of a node.</summary>
     public static bool IsAddress(string text) => ProblemOf(text, DefaultUrl) is null;
 
+    /// <summary>
+    /// Returns an address with the scheme that it lacks: http for this machine, https for others, where nodes serve
+    /// plain HTTP only if they are told to. Writes to stderr which one that is. Returns other texts unchanged.
+    /// </summary>
+    public static string Complete(string text)
+    {
+        if (
+            text.Contains("://", StringComparison.Ordinal)
+            || !Uri.TryCreate($"http://{text}", UriKind.Absolute, out var address)
+        )
+        {
+            return text;
+        }
+
+        string completed = address.IsLoopback ? $"http://{text}" : $"https://{text}";
+        if (IsAddress(completed))
+        {
+            Console.Error.WriteLine($"\"{text}\" has no scheme; this command uses {completed}.");
+            return completed;
+        }
+
+        return text;
+    }
+
     /// <summary>Returns why a text is not an address of a node, in one sentence; null if it is one.</summary>
     /// <param name="text">The text.</param>
     /// <param name="example">An address for the sentence.</param>
@@ -306,10 +330,13 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
         return NodeConnection.Of(local, disk, directory);
     }
 
-    private static Uri AddressOf(string text) =>
-        ProblemOf(text, DefaultUrl) is { } problem
+    private static Uri AddressOf(string text)
+    {
+        string completed = Complete(text);
+        return ProblemOf(completed, DefaultUrl) is { } problem
             ? throw new AdminException(problem, ExitCode.Configuration)
-            : new Uri(text);
+            : new Uri(completed);
+    }
 
     private string? TokenOf(ParseResult parsed, Uri[] addresses, bool isDefault, bool areFromSettings)
     {

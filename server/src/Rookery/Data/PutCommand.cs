@@ -19,10 +19,10 @@ internal static class PutCommand
                 "The document's id. If it ends in /, the node appends a number; if it ends in |, the next value of "
                 + "that identity.",
         };
-        var file = new Argument<string>("FILE")
+        var file = new Argument<string?>("FILE")
         {
-            Description = "A file with the document in JSON; - is stdin.",
-            DefaultValueFactory = static _ => "-",
+            Description = "A file with the document in JSON; without one, or with -, stdin.",
+            Arity = ArgumentArity.ZeroOrOne,
         };
         var ifMatch = new Option<string?>("--if-match")
         {
@@ -59,7 +59,9 @@ internal static class PutCommand
                         string path =
                             $"{NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!))}"
                             + $"/docs?id={Uri.EscapeDataString(parsed.GetValue(id)!)}";
-                        using var body = new ByteArrayContent(await InputFile.ReadAllAsync(parsed.GetValue(file)!));
+                        using var body = new ByteArrayContent(
+                            await InputFile.ReadAllAsync(parsed.GetValue(file) ?? "-")
+                        );
                         body.Headers.ContentType = new MediaTypeHeaderValue("application/json");
                         (string, string)? condition =
                             parsed.GetValue(create) ? ("If-Match", "\"\"")

@@ -89,6 +89,38 @@ public sealed class CommandLineTests
         );
     }
 
+    [Theory]
+    [InlineData("127.0.0.1:8080", "http://127.0.0.1:8080/")]
+    [InlineData("localhost:8080", "http://localhost:8080/")]
+    [InlineData("[::1]:8080", "http://[::1]:8080/")]
+    [InlineData("pi-1.local", "https://pi-1.local/")]
+    [InlineData("192.168.1.11:8443", "https://192.168.1.11:8443/")]
+    [InlineData("http://192.168.1.11:8080", "http://192.168.1.11:8080/")]
+    public void An_address_without_a_scheme_is_one_of_http_on_this_machine_and_of_https_elsewhere(
+        string named,
+        string used
+    )
+    {
+        var address = new NodeAddress();
+        var parsed = address.AddTo(new Command("ask")).Parse(["--url", named]);
+        Assert.Equal(used, Assert.Single(address.ConnectAll(parsed)).Address.ToString());
+    }
+
+    [Theory]
+    [InlineData("pi-1.local/databases")]
+    [InlineData("not an address")]
+    [InlineData("ftp://pi-1.local")]
+    public void An_address_that_no_scheme_completes_is_refused_as_it_was_given(string named)
+    {
+        var address = new NodeAddress();
+        var parsed = address.AddTo(new Command("ask")).Parse(["--url", named]);
+        Assert.StartsWith(
+            $"\"{named}\" is not an address",
+            Assert.Throws<AdminException>(() => address.ConnectAll(parsed)).Message,
+            StringComparison.Ordinal
+        );
+    }
+
     [Fact]
     public void An_empty_token_file_is_refused()
     {
