@@ -115,10 +115,11 @@ const ready = {
   cluster: ["#/cluster", page => page.getByRole("table").waitFor()],
   access: ["#/cluster/access", page => page.getByText("shop-app").waitFor()],
   documents: ["#/documents/shop/Orders", page => page.getByText("orders/1", { exact: true }).first().waitFor()],
-  document: ["#/document/shop/orders%2F7", page => page.getByRole("heading", { name: "orders/7" }).waitFor()],
+  document: ["#/document/shop/orders%2F7", page => page.getByText("1,207").waitFor()],
   // A query in the address runs without a press on Run.
   query: ["#/query/shop?q=from%20Orders", page => page.getByText("orders/1", { exact: true }).first().waitFor()],
   databases: ["#/documents", page => page.getByRole("link", { name: "birds", exact: true }).waitFor()],
+  database: ["#/database/shop", page => page.getByText("the newest 50").waitFor()],
   node: ["#/node/C", page => page.locator(".chart canvas").nth(3).waitFor({ state: "attached" })],
   indexes: ["#/indexes/shop", page => page.getByText("Orders/ByCompany").first().waitFor()],
   logs: ["#/logs", page => page.locator(".log-lines li").first().waitFor()],

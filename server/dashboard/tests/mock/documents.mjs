@@ -32,6 +32,42 @@ for (const [name, collection, make] of [
   }
 }
 
+// One document has everything that can belong to one.
+const rich = databases.get("shop").get("orders/7")
+Object.assign(rich["@metadata"], {
+  "@flags": "HasAttachments, HasCounters, HasRevisions",
+  "@attachments": [
+    { Name: "signed order.pdf", Hash: "bW9jaw==", ContentType: "application/pdf", Size: 184_320 },
+    { Name: "photo of the nest.jpeg", Hash: "bW9jaw==", ContentType: "image/jpeg", Size: 2_411_724 },
+  ],
+  "@counters": ["views"],
+})
+const revisions = [0, 1, 2].map((age) => ({
+  ...rich,
+  total: rich.total - age * 10,
+  "@metadata": {
+    "@collection": "Orders",
+    "@flags": "HasRevisions, Revision",
+    "@id": "orders/7",
+    "@change-vector": age === 0 ? rich["@metadata"]["@change-vector"] : `A:${age}-${history}`,
+    "@last-modified": new Date(Date.now() - age * 5_400_000).toISOString().replace("Z", "0000Z"),
+  },
+}))
+const subscriptions = [
+  {
+    SubscriptionId: 4,
+    SubscriptionName: "large orders",
+    Query: "from Orders where total > 500",
+    ChangeVectorForNextBatchStartingPoint: `A:90-${history}`,
+    LastBatchAckTime: new Date(Date.now() - 40_000).toISOString(),
+    LastClientConnectionTime: new Date(Date.now() - 3_600_000).toISOString(),
+    Disabled: false,
+    MentorNode: null,
+    PinToMentorNode: false,
+    NodeTag: "A",
+  },
+]
+
 const indexes = [
   {
     Name: "Orders/ByCompany",
@@ -70,7 +106,23 @@ export async function answerDatabase({ request, url, read, send, refuse }) {
     } else if (request.method === "DELETE") {
       for (const name of JSON.parse(body).DatabaseNames) databases.delete(name)
       send(200, { RaftCommandIndex: ++etag })
-    } else send(200, { DatabaseName: query.get("name") })
+    } else
+      send(200, {
+        DatabaseName: query.get("name"),
+        Revisions: {
+          Default: null,
+          Collections: {
+            Orders: {
+              Disabled: false,
+              MinimumRevisionsToKeep: 50,
+              MinimumRevisionAgeToKeep: "14.00:00:00",
+              PurgeOnDelete: false,
+              MaximumRevisionsToDeleteUponDocumentUpdate: null,
+            },
+          },
+        },
+        Refresh: { Disabled: false, RefreshFrequencyInSec: 30, MaxItemsToProcess: 1000 },
+      })
     return true
   }
 
@@ -88,6 +140,7 @@ export async function answerDatabase({ request, url, read, send, refuse }) {
         CountOfDocuments: all.length,
         CountOfIndexes: indexes.length,
         CountOfTombstones: 0,
+        LastDocEtag: etag,
         StaleIndexes: [],
         Indexes: indexes.map(({ Name }) => ({ Name, IsStale: false })),
         DatabaseChangeVector: `A:${etag}-${history}`,
@@ -167,6 +220,21 @@ export async function answerDatabase({ request, url, read, send, refuse }) {
       })
       break
     }
+    case "GET counters":
+      send(200, { Counters: [{ DocumentId: "orders/7", CounterName: "views", TotalValue: 1207 }] })
+      break
+    case "GET revisions": {
+      const wanted = query.getAll("changeVector")
+      const found = wanted.length > 0 ? wanted.map((one) => revisions.find((it) => it["@metadata"]["@change-vector"] === one)) : revisions
+      send(200, { Results: found, TotalResults: revisions.length })
+      break
+    }
+    case "GET revisions/bin":
+      send(200, { Results: [] })
+      break
+    case "GET subscriptions":
+      send(200, { Results: subscriptions })
+      break
     case "GET indexes":
       send(200, { Results: query.has("namesOnly") ? indexes.map(({ Name }) => Name) : indexes })
       break
