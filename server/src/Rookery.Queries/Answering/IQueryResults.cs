@@ -52,7 +52,10 @@ public interface IQueryResults : IDisposable
     /// Adds what the script of the selection included while the current result was written: the ids of documents, and
     /// the keys of compare-exchange values.
     /// </summary>
-    void CollectScripted(IReferenceCollector documents, IReferenceCollector compareExchange) { }
+    void CollectScripted(IReferenceCollector documents, IReferenceCollector compareExchange)
+    {
+        // Groups and summaries are not computed by scripts.
+    }
 
     /// <summary>Adds the highlights and score explanation of the current result to <paramref name="notes"/>.</summary>
     void AddNotesTo(QueryNotes notes);

@@ -92,7 +92,10 @@ public abstract class SummaryRun : IDisposable
     /// </summary>
     /// <param name="index">The position of the object, from 0.</param>
     /// <param name="receive">Receives values as the members of an object, without braces.</param>
-    public virtual void ReadValues(int index, Action<ReadOnlyMemory<byte>> receive) { }
+    public virtual void ReadValues(int index, Action<ReadOnlyMemory<byte>> receive)
+    {
+        // Words that are suggested are no ids.
+    }
 
     /// <inheritdoc/>
     public abstract void Dispose();

@@ -44,7 +44,10 @@ public sealed class CounterSelectionTests(RunningServer server) : IClassFixture<
         Assert.Equal(results, ResultsOf(answer.Json));
         var streamed = await server.SendAsync("POST", db + "/streams/queries?format=jsonl", BodyOf(query));
         Assert.Equal(200, streamed.Status);
-        Assert.Equal(results.Contains("9007", StringComparison.Ordinal), streamed.Body.Contains("9007199254740993"));
+        Assert.Equal(
+            results.Contains("9007", StringComparison.Ordinal),
+            streamed.Body.Contains("9007199254740993", StringComparison.Ordinal)
+        );
     }
 
     [Fact]
