@@ -41,7 +41,7 @@ public abstract class WrappedFile(IDiskFile file) : IDiskFile
 
     public virtual void Write(ReadOnlySpan<byte> data, long offset) => file.Write(data, offset);
 
-    public int Read(Span<byte> buffer, long offset) => file.Read(buffer, offset);
+    public virtual int Read(Span<byte> buffer, long offset) => file.Read(buffer, offset);
 
     public void Allocate(long length) => file.Allocate(length);
 

@@ -62,24 +62,36 @@ internal static class ContentBackup
         }
     }
 
-    /// <summary>Reads a file of a backup and creates the files of its contents, synced.</summary>
+    /// <summary>
+    /// Reads a file of a backup once, and creates the files of its contents, synced. The caller compares the checksum:
+    /// a medium that fails may return other bytes when it is read again.
+    /// </summary>
     /// <param name="source">The file.</param>
     /// <param name="create">Creates the file of a content.</param>
+    /// <returns>CRC-32C of the bytes that were read.</returns>
     /// <exception cref="BackupException">The file is damaged or of another version.</exception>
-    public static void Restore(IDiskFile source, Func<ContentPlace, IDiskFile> create)
+    public static uint Restore(IDiskFile source, Func<ContentPlace, IDiskFile> create)
     {
         byte[] buffer = new byte[BackupPiece.MaxBytes];
+        byte[] head = new byte[HeadBytes];
+        uint checksum = Checksum.Append(Checksum.Start, Preamble);
         foreach (var (place, start, length) in Read(source))
         {
+            WriteHead(head, place, length);
+            checksum = Checksum.Append(checksum, head);
             using var file = create(place);
             for (long at = 0; at < length; )
             {
                 int read = source.Read(buffer.AsSpan(0, (int)Math.Min(buffer.Length, length - at)), start + at);
-                DurableFiles.Append(file, read > 0 ? buffer.AsSpan(0, read) : throw Damaged(source, start), ref at);
+                var piece = read > 0 ? buffer.AsSpan(0, read) : throw Damaged(source, start);
+                checksum = Checksum.Append(checksum, piece);
+                DurableFiles.Append(file, piece, ref at);
             }
 
             file.Sync();
         }
+
+        return Checksum.Finish(checksum);
     }
 
     /// <summary>Returns the contents in a file of a backup, and where the bytes of their files are in it.</summary>

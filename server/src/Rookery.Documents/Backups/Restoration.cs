@@ -291,11 +291,9 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         foreach (var expected in files)
         {
             using var source = Open(from, expected);
-            RefuseUnless(
-                source.Length == expected.Bytes && DurableFiles.Read(source, pieceRead: null) == expected.Checksum,
-                source.Path
-            );
-            ContentBackup.Restore(source, directory.CreateNamed);
+            RefuseUnless(source.Length == expected.Bytes, source.Path);
+            uint checksum = ContentBackup.Restore(source, directory.CreateNamed);
+            RefuseUnless(checksum == expected.Checksum, source.Path);
         }
 
         directory.SyncNamed();

@@ -232,6 +232,28 @@ public sealed class AttachmentBackupTests : IDisposable
         Assert.Throws<BackupException>(() => Restore());
     }
 
+    // A failing stick may return other bytes when it is read again.
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public void What_a_restore_stores_is_what_it_has_checked(int wrongRead)
+    {
+        _node.Attach("a", "x", Bytes(100_000));
+        Take();
+        try
+        {
+            Restore(new WrongReads(_disk, Backup + "/attachments/", wrongRead));
+        }
+        catch (BackupException damaged)
+        {
+            Assert.Contains("is damaged", damaged.Message, StringComparison.Ordinal);
+            return;
+        }
+
+        using var restored = Open();
+        Assert.Equal(Bytes(100_000), restored.Read("a", "x"));
+    }
+
     private static byte[] Bytes(int length)
     {
         byte[] bytes = new byte[length];
@@ -273,10 +295,10 @@ public sealed class AttachmentBackupTests : IDisposable
         return [.. writer.Unreadable.Named];
     }
 
-    private UnreadableContents Restore()
+    private UnreadableContents Restore(IDisk? disk = null)
     {
         var restoration = new Restoration(
-            _disk,
+            disk ?? _disk,
             SteppedNode.Options(Restored),
             new MemoryBudget(16 << 20),
             NoRecorder.Instance,
@@ -288,4 +310,33 @@ public sealed class AttachmentBackupTests : IDisposable
 
     private AttachedNode Open() =>
         AttachedNode.Open(_disk, static options => options with { DataDirectory = Restored });
+
+    /// <summary>A disk that returns a wrong byte in one of the long reads of files in a folder.</summary>
+    private sealed class WrongReads(IDisk disk, string folder, int wrongRead) : WrappedDisk(disk)
+    {
+        private int _reads;
+
+        public override IDiskFile Open(string path, DiskOpen mode) =>
+            path.StartsWith(folder, StringComparison.Ordinal)
+                ? new WrongFile(base.Open(path, mode), this)
+                : base.Open(path, mode);
+
+        private sealed class WrongFile(IDiskFile file, WrongReads disk) : WrappedFile(file)
+        {
+            public override int Read(Span<byte> buffer, long offset)
+            {
+                const int LongBytes = 4096; // the head of a content is shorter
+                int read = base.Read(buffer, offset);
+                if (read >= LongBytes)
+                {
+                    disk._reads++;
+                    buffer[LongBytes / 2] ^= (byte)(disk._reads == disk.WrongRead ? 1 : 0);
+                }
+
+                return read;
+            }
+        }
+
+        private int WrongRead => wrongRead;
+    }
 }
