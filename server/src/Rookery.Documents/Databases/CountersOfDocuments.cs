@@ -14,7 +14,7 @@ public static class CountersOfDocuments
     public static long? ReadCounter(
         this in DatabaseReader reader,
         scoped in DocumentView document,
-        scoped in CounterNames names
+        scoped CounterNames names
     )
     {
         Span<byte> lowerId = stackalloc byte[DocumentId.MaxBytes];

@@ -39,7 +39,7 @@ internal static class LowerNames
     }
 
     /// <summary>Returns the lower-cased name of the current counter.</summary>
-    public static ReadOnlySpan<byte> Counter(scoped in CounterNames names, Span<byte> room) =>
+    public static ReadOnlySpan<byte> Counter(scoped CounterNames names, Span<byte> room) =>
         room[..names.WriteLower(room)];
 
     /// <summary>Returns whether a lower-cased name is in a list.</summary>
