@@ -17,6 +17,9 @@ public sealed record CompiledMap(MapSource Source, ScriptProgram Program, IReadO
 
     private readonly byte[]? _lowerCounter = Source.Counter is { } counter ? LowerNames.Counter(counter) : null;
 
+    /// <summary>Whether the rows name further fields in the member <c>_</c>.</summary>
+    public bool NamesFields { get; init; }
+
     /// <summary>
     /// The same function in a form that runs without the script interpreter; null if the function needs the
     /// interpreter.
@@ -25,7 +28,7 @@ public sealed record CompiledMap(MapSource Source, ScriptProgram Program, IReadO
 
     /// <summary>Returns whether the map indexes a counter.</summary>
     /// <param name="names">The names of the document's counters, at the counter.</param>
-    internal bool Concerns(scoped in CounterNames names)
+    internal bool Concerns(scoped CounterNames names)
     {
         Span<byte> room = stackalloc byte[LowerNames.RoomBytes];
         return _lowerCounter is null || LowerNames.Counter(names, room).SequenceEqual(_lowerCounter);
@@ -118,9 +121,10 @@ internal static class IndexScript
             ? new CompiledMap(
                 input.Collection is AllDocuments ? input with { Collection = null } : input,
                 Compile(source, fields),
-                fields
+                [.. fields.Where(static field => field is not NamedFieldWriter.Member)]
             )
             {
+                NamesFields = fields.Contains(NamedFieldWriter.Member),
                 Plain = PlainScript.ToRow(source),
                 Added = isJavaScript ? AddedMembers.Of(text, fields) : null,
             }
@@ -148,6 +152,11 @@ internal static class IndexScript
             ),
         };
         var fields = ResultFields.Of(row.Statements);
+        if (fields.Contains(NamedFieldWriter.Member))
+        {
+            throw TokenCursor.NotSupported("fields that documents name (the member '_') in a reduce", at);
+        }
+
         OneRowCheck.Require(row);
         var program = Compile(row, fields);
         var keyProgram = Compile(key, []);

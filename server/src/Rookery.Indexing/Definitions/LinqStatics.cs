@@ -91,6 +91,9 @@ internal static class LinqStatics
                 or "Regex"
                 or "Enum"
                 or "Array"
+                or "FieldIndexing"
+                or "FieldStorage"
+                or "FieldTermVector"
                 or "NoTracking";
 
     /// <summary>
@@ -186,6 +189,13 @@ internal static class LinqStatics
 
         return ($"{Keywords.GetValueOrDefault(type, type)}.{member}") switch
         {
+            "FieldIndexing.Default"
+            or "FieldIndexing.Exact"
+            or "FieldIndexing.Search"
+            or "FieldIndexing.No"
+            or "FieldStorage.Yes"
+            or "FieldStorage.No" => new TextLiteral(member, position),
+            _ when type is "FieldTermVector" => new TextLiteral(member, position),
             "string.Empty" => new TextLiteral("", position),
             "Guid.Empty" => new TextLiteral(Guid.Empty.ToString(), position),
             "int.MaxValue" => LinqConstants.Whole(int.MaxValue, position),
@@ -265,6 +275,7 @@ internal static class LinqStatics
             ("MetadataFor", 1) => new InvokeExpression(ScriptFunction.Metadata, arguments, name.Position),
             ("Id", 1) => new InvokeExpression(ScriptFunction.Id, arguments, name.Position),
             _ => MetadataLists.TryTranslate(name.Text, arguments, name.Position)
+                ?? CreatedFields.TryTranslate(name.Text, arguments, name.Position)
                 ?? throw TokenCursor.NotSupported($"the function '{name.Text}'", name.Position),
         };
 

@@ -9,9 +9,6 @@ namespace Rookery.Indexing.Definitions;
 /// </summary>
 internal sealed class ResultFields
 {
-    /// <summary>The member for fields whose names come from the document, in RavenDB. Not supported.</summary>
-    private const string DynamicFields = "_";
-
     private readonly List<string> _names = [];
     private readonly Dictionary<string, List<Expression>> _values = new(StringComparer.Ordinal);
 
@@ -29,9 +26,7 @@ internal sealed class ResultFields
     {
         var fields = new ResultFields();
         fields.AddAll(fields.Collect(statements));
-        return !fields._names.Contains(DynamicFields)
-            ? fields._names
-            : throw TokenCursor.NotSupported("fields that documents name (the member '_')", statements[^1].Position);
+        return fields._names;
     }
 
     /// <summary>Records the values of variables.</summary>
@@ -299,6 +294,11 @@ internal sealed class ResultFields
                     : "computed names where an index takes its fields from",
                 position
             );
+        }
+
+        if (member.Name is not NamedFieldWriter.Member && CreatedFields.FindIn(member.Value) is { } misplaced)
+        {
+            throw TokenCursor.NotSupported("'createField' outside of the member '_'", misplaced.Position);
         }
 
         if (!_names.Contains(member.Name, StringComparer.Ordinal))

@@ -82,6 +82,18 @@ public sealed class StaticIndexDefinition
     /// <summary>Whether the maps index counters of documents instead of the documents.</summary>
     public bool IsOfCounters => CompiledMaps[0].Source.IsOfCounters;
 
+    /// <summary>Whether rows name further fields.</summary>
+    public bool NamesFields => CompiledMaps.Any(static map => map.NamesFields);
+
+    /// <summary>The options of the fields that rows name, where they give none.</summary>
+    internal StaticIndexField NamedDefaults =>
+        Options.FirstOrDefault(static option => option.Name is StaticIndexRequest.AllFields)
+        ?? new StaticIndexField(StaticIndexRequest.AllFields);
+
+    /// <summary>The analyzer of the fields that rows name.</summary>
+    public Analyzer NamedAnalyzer =>
+        AnalyzerCatalog.Make(NamedDefaults.Analyzer ?? AnalyzerCatalog.DefaultName, Configuration);
+
     /// <summary>The compiled maps.</summary>
     public IReadOnlyList<CompiledMap> CompiledMaps { get; }
 
@@ -299,11 +311,20 @@ public sealed class StaticIndexDefinition
     {
         string[] mapped = [.. CompiledMaps.SelectMany(static map => map.Fields).Distinct(StringComparer.Ordinal)];
         string[] names = [.. CompiledReduce?.Fields ?? mapped];
-        if (names.Length > MappedField.MaxFields)
+        int most = MappedField.MaxFields - (NamesFields ? NamedFields.MaxNames + 1 : 0);
+        if (names.Length > most)
         {
             throw new IndexDefinitionException(
                 $"The index has {Amount.Number(names.Length)} fields, and at most "
-                    + $"{Amount.Number(MappedField.MaxFields)} are allowed. Use several indexes."
+                    + $"{Amount.Number(most)} are allowed. Use several indexes."
+            );
+        }
+
+        if (NamesFields && Reduce is not null)
+        {
+            throw new IndexDefinitionException(
+                "This server does not support fields that documents name (the member '_') in an index with a reduce.",
+                isNotSupported: true
             );
         }
 

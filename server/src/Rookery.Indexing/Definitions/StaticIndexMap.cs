@@ -33,7 +33,8 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
 
         Definition = definition;
         Fields = StaticRowWriter.FieldsOf(definition);
-        _rows = new StaticRowWriter(definition, Fields);
+        Named = definition.NamesFields ? new NamedFields(Fields.Count) : null;
+        _rows = new StaticRowWriter(definition, Fields, Named);
         _loads = new TrackedLoads(database, definition.LoadedCollections);
         _reduce = definition.CompiledReduce is { } reduce ? new ReduceRunner(reduce) : null;
         _maps = new MapRunner(definition.CompiledMaps, _loads) { Database = database };
@@ -54,6 +55,9 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
 
     /// <inheritdoc/>
     public bool ReadsCounters => Definition.IsOfCounters;
+
+    /// <inheritdoc/>
+    public NamedFields? Named { get; }
 
     /// <inheritdoc/>
     public IReadOnlyList<string> LoadedCollections => Definition.LoadedCollections;

@@ -12,16 +12,25 @@ namespace Rookery.Indexing.Definitions;
 /// <summary>Writes a row of a static index, mapped or reduced, as an index entry. Not thread-safe.</summary>
 public sealed class StaticRowWriter : IReducedRowWriter
 {
+    private static readonly byte[] NamedMember = Encoding.UTF8.GetBytes(NamedFieldWriter.Member);
+
     private readonly FieldEntryWriter _writer;
     private readonly byte[][] _storedNames;
     private readonly bool _storesWhole;
     private readonly ArrayBufferWriter<byte> _stored = new();
+    private readonly NamedFieldWriter? _named;
 
     /// <summary>Makes a writer for the rows of a definition.</summary>
     /// <param name="definition">The definition.</param>
     /// <param name="fields">The result of <see cref="FieldsOf"/> for the definition.</param>
-    public StaticRowWriter(StaticIndexDefinition definition, IReadOnlyList<MappedField> fields)
+    /// <param name="named">The fields that documents name; null if there are none.</param>
+    public StaticRowWriter(
+        StaticIndexDefinition definition,
+        IReadOnlyList<MappedField> fields,
+        NamedFields? named = null
+    )
     {
+        _named = named is null ? null : new NamedFieldWriter(definition, named);
         _writer = new FieldEntryWriter(fields);
         _storedNames =
         [
@@ -31,7 +40,8 @@ public sealed class StaticRowWriter : IReducedRowWriter
         ];
 
         // The entry of a reduced row stores the whole row, because queries return the row itself.
-        _storesWhole = definition.Reduce is not null || _storedNames.Length == definition.Fields.Count;
+        _storesWhole =
+            definition.Reduce is not null || (named is null && _storedNames.Length == definition.Fields.Count);
     }
 
     /// <summary>Returns the searchable fields of a definition, and how each is indexed.</summary>
@@ -61,15 +71,23 @@ public sealed class StaticRowWriter : IReducedRowWriter
         {
             entry.SetStored(row);
         }
-        else if (_storedNames.Length > 0)
+        else if (_storedNames.Length > 0 || _named is not null)
         {
-            entry.SetStored(StoredPartOf(row));
+            WriteStoredPart(row);
+            if (_named is not null && StoredJson.TryFindMember(row, container: 0, NamedMember, out _, out int at))
+            {
+                _named.Write(row[at..StoredJson.SkipValue(row, at)], entry, _stored);
+            }
+
+            _stored.Write("}"u8);
+            entry.SetStored(_stored.WrittenSpan);
         }
 
         entry.EndEntry();
     }
 
-    private ReadOnlySpan<byte> StoredPartOf(ReadOnlySpan<byte> row)
+    // Leaves out the closing brace.
+    private void WriteStoredPart(ReadOnlySpan<byte> row)
     {
         _stored.ResetWrittenCount();
         _stored.Write("{"u8);
@@ -83,8 +101,5 @@ public sealed class StaticRowWriter : IReducedRowWriter
                 _stored.Write(row[at..StoredJson.SkipValue(row, at)]);
             }
         }
-
-        _stored.Write("}"u8);
-        return _stored.WrittenSpan;
     }
 }

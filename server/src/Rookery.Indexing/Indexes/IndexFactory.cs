@@ -179,6 +179,11 @@ internal sealed class IndexFactory
                 opened = OpenReduced(opened, reducer, writer, folders, folder);
             }
 
+            if (map.Named is { } names)
+            {
+                opened = NamedFieldsStore.Open(opened, folders, folder, names);
+            }
+
             return map.LoadedCollections.Count > 0
                 ? new LoadTrackingStore(opened, OpenStore(folders.OpenPart(folder, IndexFolders.Loads)))
                 : opened;

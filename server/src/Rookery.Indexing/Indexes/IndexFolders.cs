@@ -21,7 +21,11 @@ public sealed class IndexFolders(IDisk disk, string root)
 
     private const string IdentityName = "identity";
     private const string TriedName = "tried";
+    private const string NamesName = "names";
     private const int MaxIdentityBytes = 256;
+
+    // Longer than all names that an index may have, in base64.
+    private const int MaxNamesBytes = 1 << 20;
 
     /// <summary>
     /// Returns the folder of an index. Creates a missing folder. Empties the folder first if its files belong to
@@ -126,6 +130,30 @@ public sealed class IndexFolders(IDisk disk, string root)
             // Without the record, the index still opens. Only the next opening takes longer.
         }
     }
+
+    /// <summary>Reads the names of the fields that documents of an index name; null if the file is missing.</summary>
+    /// <exception cref="DataFormatException">The file is damaged.</exception>
+    internal string? ReadNames(string folder)
+    {
+        string path = Path.Combine(folder, NamesName);
+        if (!disk.Exists(path))
+        {
+            return null;
+        }
+
+        using var file = disk.Open(path, DiskOpen.Read);
+        byte[] bytes = new byte[Math.Min(file.Length, MaxNamesBytes)];
+        string text = Encoding.ASCII.GetString(bytes, 0, file.Read(bytes, 0));
+        int check = text.LastIndexOf("check ", StringComparison.Ordinal);
+        return
+            check >= 0 && string.Equals(text[check..], DataDirectory.CheckLine(text[..check]), StringComparison.Ordinal)
+            ? text[..check]
+            : throw new DataFormatException($"{path} is damaged: its checksum does not match.");
+    }
+
+    /// <summary>Writes the names of the fields that documents of an index name, durably.</summary>
+    internal void WriteNames(string folder, string text) =>
+        DataDirectory.Replace(disk, folder, NamesName, text + DataDirectory.CheckLine(text));
 
     /// <summary>Returns whether an index has a folder.</summary>
     public bool Exists(uint database, long number) => disk.Exists(PathOf(database, number));

@@ -33,19 +33,13 @@ public sealed class IndexedFields
         foreach (var (path, number) in named)
         {
             _fields.Add(
-                (
-                    path,
-                    new IndexedField(
-                        MappedField.ValuesOf(number),
-                        MappedField.GreatestOf(number),
-                        MappedField.PresenceOf(number),
-                        mapped[number].HasExactValues ? MappedField.ExactValuesOf(number) : null,
-                        mapped[number].Analyzer is not null ? MappedField.WordsOf(number) : null
-                    )
-                )
+                (path, FieldAt(number, mapped[number].HasExactValues, hasWords: mapped[number].Analyzer is not null))
             );
         }
     }
+
+    /// <summary>The fields that documents name; null if there are none.</summary>
+    public NamedFields? Named { get; init; }
 
     /// <summary>Returns the field numbers of a field; null if the index does not have the field.</summary>
     public IndexedField? Find(FieldReader reader)
@@ -58,8 +52,19 @@ public sealed class IndexedFields
             }
         }
 
-        return null;
+        return Named is not null && reader is { IsMetadata: false, Names: [var name] }
+            ? FieldAt(Named.PositionOf(name), hasExactValues: true, hasWords: true)
+            : null;
     }
+
+    private static IndexedField FieldAt(int position, bool hasExactValues, bool hasWords) =>
+        new(
+            MappedField.ValuesOf(position),
+            MappedField.GreatestOf(position),
+            MappedField.PresenceOf(position),
+            hasExactValues ? MappedField.ExactValuesOf(position) : null,
+            hasWords ? MappedField.WordsOf(position) : null
+        );
 
     /// <summary>Returns whether a reader reads the document's id.</summary>
     public static bool IsId(FieldReader reader) => reader.IsMetadata && AreSame(reader.Names, IdPath);

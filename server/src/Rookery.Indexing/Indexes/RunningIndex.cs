@@ -58,7 +58,7 @@ public sealed class RunningIndex : IDisposable
     )
     {
         (_record, Map, Store, _time) = (record, map, store, time);
-        Fields = new IndexedFields(map.Fields);
+        Fields = new IndexedFields(map.Fields) { Named = map.Named };
         _lowerCollections = [.. map.Collections.Select(LowerNames.Collection)];
         _dependents = new DependentDocuments(store, map.LoadedCollections);
         _position = store.Watermark;

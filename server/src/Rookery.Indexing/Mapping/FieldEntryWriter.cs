@@ -31,41 +31,54 @@ internal sealed class FieldEntryWriter
     {
         for (int i = 0; i < _readers.Length; i++)
         {
-            var values = new ValueWriter(this, entry, MappedField.ValuesOf(i));
-            _readers[i].Read(document, ref values);
-            if (values.LeastLength == 0)
-            {
-                continue;
-            }
-
-            var least = _least.AsSpan(0, values.LeastLength);
-            var greatest = _greatest.AsSpan(0, values.GreatestLength);
-            entry.SetSortKey(MappedField.ValuesOf(i), least);
-            if (!greatest.SequenceEqual(least))
-            {
-                entry.SetSortKey(MappedField.GreatestOf(i), greatest);
-            }
-
-            entry.Add(MappedField.PresenceOf(i), MappedField.AnyValue);
-            WriteExactValuesAndWords(i, document, entry);
+            Write(i, _fields[i], _readers[i], document, entry);
         }
     }
 
-    private void WriteExactValuesAndWords(int field, in QueriedDocument document, IndexEntry entry)
+    /// <summary>Writes one field into the open entry.</summary>
+    /// <param name="position">The position of the field, which determines its numbers.</param>
+    /// <param name="field">How it is indexed.</param>
+    /// <param name="reader">Reads its values.</param>
+    /// <param name="document">The source of the values.</param>
+    /// <param name="entry">The entry.</param>
+    /// <exception cref="IndexEntryException">The field has too many words and values.</exception>
+    public void Write(
+        int position,
+        MappedField field,
+        FieldReader reader,
+        in QueriedDocument document,
+        IndexEntry entry
+    )
     {
-        if (_fields[field].HasExactValues)
+        var values = new ValueWriter(this, entry, MappedField.ValuesOf(position));
+        reader.Read(document, ref values);
+        if (values.LeastLength == 0)
         {
-            var exact = new ExactWriter(entry, MappedField.ExactValuesOf(field));
-            _readers[field].Read(document, ref exact);
+            return;
         }
 
-        if (_fields[field].Analyzer is { } analyzer)
+        var least = _least.AsSpan(0, values.LeastLength);
+        var greatest = _greatest.AsSpan(0, values.GreatestLength);
+        entry.SetSortKey(MappedField.ValuesOf(position), least);
+        if (!greatest.SequenceEqual(least))
         {
-            var words = new WordWriter(analyzer, _text, entry, MappedField.WordsOf(field));
-            _readers[field].Read(document, ref words);
+            entry.SetSortKey(MappedField.GreatestOf(position), greatest);
+        }
+
+        entry.Add(MappedField.PresenceOf(position), MappedField.AnyValue);
+        if (field.HasExactValues)
+        {
+            var exact = new ExactWriter(entry, MappedField.ExactValuesOf(position));
+            reader.Read(document, ref exact);
+        }
+
+        if (field.Analyzer is { } analyzer)
+        {
+            var words = new WordWriter(analyzer, _text, entry, MappedField.WordsOf(position));
+            reader.Read(document, ref words);
             if (words.Length > 0)
             {
-                entry.SetWordCount(MappedField.WordsOf(field), words.Length);
+                entry.SetWordCount(MappedField.WordsOf(position), words.Length);
             }
         }
     }

@@ -23,6 +23,9 @@ public interface IIndexMap
     /// </summary>
     bool ReadsCounters => false;
 
+    /// <summary>The fields that documents name; null if the map has none.</summary>
+    NamedFields? Named => null;
+
     /// <summary>
     /// The version of the rules by which this kind of map writes entries. An index that another version wrote is
     /// rebuilt.

@@ -12,13 +12,20 @@ namespace Rookery.Queries.Conditions;
 public sealed class RowSource
 {
     private readonly IReadOnlyList<MappedField> _mapped;
+    private readonly NamedFields? _named;
+    private readonly int _namesVersion;
 
     internal RowSource(
         string indexName,
         long number,
         StaticIndexDefinition definition,
-        IReadOnlyList<MappedField> mapped
-    ) => (IndexName, DefinitionNumber, Definition, _mapped) = (indexName, number, definition, mapped);
+        IReadOnlyList<MappedField> mapped,
+        NamedFields? named = null
+    )
+    {
+        (IndexName, DefinitionNumber, Definition, _mapped) = (indexName, number, definition, mapped);
+        (_named, _namesVersion) = (named, named?.Version ?? 0);
+    }
 
     /// <summary>The name of the index, in the case of its definition.</summary>
     public string IndexName { get; }
@@ -44,14 +51,20 @@ public sealed class RowSource
     public static RowSource Of(string indexName, long number, StaticIndexDefinition definition) =>
         new(indexName, number, definition, StaticRowWriter.FieldsOf(definition));
 
-    /// <summary>Returns whether another source has the same definition.</summary>
-    public bool IsSameDefinition(RowSource other) => DefinitionNumber == other.DefinitionNumber;
+    /// <summary>Returns whether another source has the same definition, and documents name the same fields.</summary>
+    public bool IsSameDefinition(RowSource other) =>
+        DefinitionNumber == other.DefinitionNumber && _namesVersion == other._namesVersion;
 
     /// <summary>Returns the analyzer of a field.</summary>
     /// <exception cref="QueryException">The field is not a full-text field.</exception>
     public Analyzer AnalyzerOf(FieldReference field)
     {
         string name = NameOf(field);
+        if (IsNamedByDocuments(name) && _named?.UsesOf(name)?.HasFlag(NamedFieldUses.Words) is not false)
+        {
+            return Definition.NamedAnalyzer;
+        }
+
         return _mapped.FirstOrDefault(one => string.Equals(one.Path[0], name, StringComparison.Ordinal))?.Analyzer
             ?? throw new QueryException(
                 QueryFault.Invalid,
@@ -62,8 +75,7 @@ public sealed class RowSource
     }
 
     /// <summary>Returns whether the index has a field, searchable or only stored.</summary>
-    internal bool HasField(FieldPath path) =>
-        Definition.Fields.Any(field => string.Equals(field.Name, NameOf(path), StringComparison.Ordinal));
+    internal bool HasField(FieldPath path) => Definition.NamesFields || IsDefined(NameOf(path));
 
     /// <summary>
     /// Returns whether a field is a full-text field. The words of others may be indexed, too, for suggestions; but as
@@ -74,9 +86,21 @@ public sealed class RowSource
             field.Indexing == FieldIndexing.Search && string.Equals(field.Name, NameOf(path), StringComparison.Ordinal)
         );
 
+    /// <summary>Returns whether a field is indexed by its words, and not by its whole values.</summary>
+    internal bool IsOfWords(FieldPath path) =>
+        WordFields.Contains(NameOf(path), StringComparer.Ordinal)
+        || (IsNamedByDocuments(NameOf(path)) && _named?.UsesOf(NameOf(path))?.HasFlag(NamedFieldUses.Words) == true);
+
     /// <summary>Returns whether the index stores the values of a field.</summary>
     internal bool Stores(string name) =>
-        Definition.Fields.Any(field => field.IsStored && string.Equals(field.Name, name, StringComparison.Ordinal));
+        Definition.Fields.Any(field => field.IsStored && string.Equals(field.Name, name, StringComparison.Ordinal))
+        || (IsNamedByDocuments(name) && _named?.UsesOf(name)?.HasFlag(NamedFieldUses.Stored) == true);
+
+    private bool IsDefined(string name) =>
+        Definition.Fields.Any(field => string.Equals(field.Name, name, StringComparison.Ordinal));
+
+    // A field that no document names is empty, as in RavenDB.
+    private bool IsNamedByDocuments(string name) => Definition.NamesFields && !IsDefined(name);
 
     /// <summary>Returns the name of a field that can be queried.</summary>
     /// <exception cref="QueryException">The field does not exist or is only stored.</exception>
@@ -84,7 +108,7 @@ public sealed class RowSource
     {
         string name = field is PathReference { Path: var path } ? NameOf(path) : "";
         var known = Definition.Fields.FirstOrDefault(one => string.Equals(one.Name, name, StringComparison.Ordinal));
-        if (known is { Indexing: not FieldIndexing.No })
+        if (known is { Indexing: not FieldIndexing.No } || (name.Length > 0 && IsNamedByDocuments(name)))
         {
             return name;
         }

@@ -163,7 +163,7 @@ public sealed class IndexedQueries(IndexHost indexes)
     public RowSource? FindRowSource(Database database, string indexName) =>
         indexes.TryGetSlot(database, indexName, out var slot)
         && slot.Serving is { Map: StaticIndexMap map, Record: var record }
-            ? new RowSource(record.Name, record.Number, map.Definition, map.Fields)
+            ? new RowSource(record.Name, record.Number, map.Definition, map.Fields, map.Named)
             : null;
 
     /// <summary>Reads terms of an index in order: texts in lower case, numbers in normal form.</summary>
@@ -194,6 +194,11 @@ public sealed class IndexedQueries(IndexHost indexes)
             {
                 return ReadTerms(slot.Serving, i, isWords, after, count);
             }
+        }
+
+        if (slot.Serving.Map.Named is { } named)
+        {
+            return ReadTerms(slot.Serving, named.PositionOf(name), isWords, after, count);
         }
 
         return null;

@@ -76,6 +76,13 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
         {
             script.Emit(translated);
         }
+        else if (
+            context.Use == ScriptUse.Indexing
+            && CreatedFields.TryTranslate(name, arguments, position) is { } created
+        )
+        {
+            script.Emit(created);
+        }
         else
         {
             throw TokenCursor.NotSupported($"the function '{name}'", position);

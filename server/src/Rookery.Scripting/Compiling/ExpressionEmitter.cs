@@ -322,7 +322,11 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
                 {
                     context.Builder.Emit(Opcode.AddAll);
                 }
-                else if (context.Use == ScriptUse.Indexing && Array.IndexOf(FieldSettings, member.Name) >= 0)
+                else if (
+                    context.Use == ScriptUse.Indexing
+                    && Array.IndexOf(FieldSettings, member.Name) >= 0
+                    && !CreatedFields.IsField(literal)
+                )
                 {
                     throw TokenCursor.NotSupported(
                         $"fields that a map gives settings to ('{member.Name}')",

@@ -200,6 +200,12 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     [InlineData(
         "PUT",
         "indexes",
+        """{"Indexes":[{"Name":"A","Maps":["map('U', u => ({ a: { $value: u.a, $options: { storage: true } } }))"]}]}""",
+        "$value"
+    )]
+    [InlineData(
+        "PUT",
+        "indexes",
         """{"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { u.a }"],"DeploymentMode":"Rolling"}]}""",
         "DeploymentMode"
     )]
@@ -208,24 +214,6 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
         "indexes",
         """{"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { u.a }"],"SourceType":"Counters"}]}""",
         "SourceType"
-    )]
-    [InlineData(
-        "PUT",
-        "indexes",
-        """{"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { _ = u.a }"]}]}""",
-        "'_'"
-    )]
-    [InlineData(
-        "PUT",
-        "indexes",
-        """{"Indexes":[{"Name":"A","Maps":["from u in docs.U select new { _ = CreateField(u.a, u.b) }"]}]}""",
-        "CreateField"
-    )]
-    [InlineData(
-        "PUT",
-        "indexes",
-        """{"Indexes":[{"Name":"A","Maps":["map('U', u => ({ _: [{ $value: u.a, $name: u.b }] }))"]}]}""",
-        "'_'"
     )]
     [InlineData(
         "PUT",

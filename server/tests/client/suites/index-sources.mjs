@@ -80,6 +80,41 @@ export function indexSources(client, url) {
       assert.deepEqual(statistics.indexes.map(index => index.sourceType ?? index.SourceType), ["Counters"])
     }))
 
+    it("have fields that documents name", () => withDatabase(client, url(), "sources", async store => {
+      class Products_ByAttribute extends client.AbstractJavaScriptIndexCreationTask {
+        constructor() {
+          super()
+          const createField = () => {} // the name that the sent text of the function has
+          this.map("Products", p => ({ price: p.price, _: p.attributes.map(a => createField(a.name, a.value, { indexing: a.words ? "Search" : "Exact", storage: true, termVector: null })) }))
+        }
+      }
+      await new Products_ByAttribute().execute(store)
+      const session = store.openSession()
+      const put = (id, price, attributes) => session.store({ price, attributes, "@metadata": { "@collection": "Products" } }, id)
+      await put("products/1", 10, [{ name: "Color", value: "Red" }, { name: "Size", value: 42 }])
+      await put("products/2", 20, [{ name: "Color", value: "Blue" }, { name: "Size", value: 7 }, { name: "Text", value: "fishes in rivers", words: true }])
+      await put("products/3", 30, [])
+      await session.saveChanges()
+      const found = async (clauses, values) => (await store.openSession().advanced.rawQuery(`from index 'Products/ByAttribute' ${clauses}`).addParameter("v", values).waitForNonStaleResults(maxWaitMilliseconds).all())
+      const ids = async (clauses, values) => (await found(clauses, values)).map(product => product.id).join()
+      assert.equal(await ids("where search(Text, $v)", "fishes"), "products/2")
+      assert.equal(await ids("where Color = $v", "red"), "products/1")
+      assert.equal(await ids("where exact(Color = $v)", "red"), "")
+      assert.equal(await ids("where Size > $v order by Size as long desc", 5), "products/1,products/2")
+      assert.equal(await ids("where Size < 10 and price > 5"), "products/2")
+      assert.equal(await ids("where Weight = 3 or exists(Weight)"), "")
+      assert.equal(await ids("where not exists(Color)"), "products/3")
+      assert.deepEqual((await found("where exists(Size) order by price select Color, Size")).map(row => `${row.Color} ${row.Size}`), ["Red 42", "Blue 7"])
+      await assert.rejects(found("where search(Color, $v)", "red"), /does not hold the words of 'Color'/)
+      assert.deepEqual(await store.maintenance.send(new client.GetTermsOperation("Products/ByAttribute", "Color", null, 10)), ["blue", "red"])
+      const changing = store.openSession()
+      const product = await changing.load("products/1")
+      product.attributes = [{ name: "Weight", value: 3 }]
+      await changing.saveChanges()
+      assert.equal(await ids("where Weight = 3"), "products/1")
+      assert.equal(await ids("where Color = $v", "red"), "")
+    }))
+
     it("read names, sizes and types of attachments, but not their contents", () => withDatabase(client, url(), "sources", async store => {
       const define = (name, map) => store.maintenance.send(new client.PutIndexesOperation(Object.assign(new client.IndexDefinition(), { name, maps: new Set([map]) })))
       await define("js", "map('Users', u => { const photo = loadAttachment(u, 'PHOTO.png'); return { names: attachmentsFor(u).map(a => a.Name), size: photo && photo.Size, type: photo && photo.ContentType, count: loadAttachments(u).length } })")
