@@ -124,6 +124,9 @@ internal static class RavenParameters
     /// <summary>POST bulk_insert.</summary>
     public static RouteParameters BulkInsert { get; } = new("id", "skipOverwriteIfUnchanged") { TakesKey = true };
 
+    /// <summary>POST smuggler/export and smuggler/import.</summary>
+    public static RouteParameters Smuggler { get; } = new("operationId");
+
     /// <summary>POST import.</summary>
     public static RouteParameters Import { get; } = new() { TakesKey = true };
 

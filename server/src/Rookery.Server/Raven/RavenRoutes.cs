@@ -17,6 +17,7 @@ using Rookery.Server.Raven.LongOperations;
 using Rookery.Server.Raven.Queries;
 using Rookery.Server.Raven.Revisions;
 using Rookery.Server.Raven.SetBased;
+using Rookery.Server.Raven.Smuggler;
 using Rookery.Server.Raven.Streams;
 using Rookery.Server.Raven.Subscriptions;
 
@@ -308,6 +309,11 @@ public static class RavenRoutes
         Write(routes, context, "POST", "operations/kill", operations.KillAsync).Taking(RavenParameters.Operation);
         Write(routes, context, "POST", "bulk_insert", new BulkInsertRoute(context, registry).HandleAsync)
             .Taking(RavenParameters.BulkInsert)
+            .WithMetadata(LongBody.Instance);
+        var smuggler = new SmugglerRoutes(context, registry);
+        Read(routes, context, "POST", "smuggler/export", smuggler.ExportAsync).Taking(RavenParameters.Smuggler);
+        Write(routes, context, "POST", "smuggler/import", smuggler.ImportAsync)
+            .Taking(RavenParameters.Smuggler)
             .WithMetadata(LongBody.Instance);
         var changes = new ChangeByQuery(context, registry);
         routes

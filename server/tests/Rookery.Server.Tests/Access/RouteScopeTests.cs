@@ -141,6 +141,8 @@ public class RouteScopeTests(SecureServer server) : IClassFixture<SecureServer>
         "POST /databases/{database}/queries: read",
         "POST /databases/{database}/revisions/revert/docs: write",
         "POST /databases/{database}/revisions/revert: write",
+        "POST /databases/{database}/smuggler/export: read",
+        "POST /databases/{database}/smuggler/import: write",
         "POST /databases/{database}/streams/queries: read",
         "POST /databases/{database}/subscriptions/drop: write",
         "POST /databases/{database}/subscriptions/update: write",

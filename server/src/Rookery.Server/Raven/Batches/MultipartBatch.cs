@@ -126,7 +126,9 @@ internal sealed class MultipartBatch : IDisposable
             _ => null,
         };
 
-    private static string ReadBoundary(HttpContext http)
+    /// <summary>Returns the boundary between the parts of a request's body.</summary>
+    /// <exception cref="RefusedException">The Content-Type has none: 400.</exception>
+    internal static string ReadBoundary(HttpContext http)
     {
         string? boundary = MediaTypeHeaderValue.TryParse(http.Request.ContentType, out var type)
             ? type.Parameters.FirstOrDefault(IsBoundary)?.Value?.Trim('"')
@@ -134,7 +136,7 @@ internal sealed class MultipartBatch : IDisposable
         return boundary is { Length: > 0 and <= MaxBoundaryLength }
             ? boundary
             : throw RefusedException.BadRequest(
-                $"The Content-Type of a batch with attachments must be multipart/form-data with a boundary of 1 to "
+                $"The Content-Type of a body with files must be multipart/form-data with a boundary of 1 to "
                     + $"{MaxBoundaryLength} characters."
             );
     }

@@ -13,7 +13,7 @@ namespace Rookery.Server.Raven.Documents;
 internal sealed class IdentityRoutes(ServerContext context)
 {
     private const int NameBytes = 256;
-    private const long MaxValue = 1L << 53; // JavaScript represents integers exactly up to here
+    internal const long MaxValue = 1L << 53; // JavaScript represents integers exactly up to here
 
     public async Task NextAsync(HttpContext http, Database database)
     {
@@ -74,10 +74,15 @@ internal sealed class IdentityRoutes(ServerContext context)
         await JsonResponse.SendAsync(http, json => json.WriteNumber(member, outcome[0].Low));
     }
 
-    // Lower-cases the name: ids are compared in lower case, so "Users|" and "users|" share a counter.
-    private static byte[] ReadName(QueryParameters parameters)
+    private static byte[] ReadName(QueryParameters parameters) => CheckName(parameters.RequiredText("name"));
+
+    /// <summary>
+    /// Checks and lower-cases the name of an identity: ids are compared in lower case, so "Users|" and "users|" share a
+    /// counter.
+    /// </summary>
+    /// <exception cref="RefusedException">The name is not valid: 400.</exception>
+    internal static byte[] CheckName(string name)
     {
-        string name = parameters.RequiredText("name");
         name = name.EndsWith('|') ? name : name + "|";
         Span<byte> lower = stackalloc byte[2 * NameBytes];
         return name.Length > 1 && Encoding.UTF8.GetByteCount(name) <= NameBytes && !name.Any(char.IsControl)

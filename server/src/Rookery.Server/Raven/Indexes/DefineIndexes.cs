@@ -67,6 +67,20 @@ internal sealed class DefineIndexes(ServerContext context)
         );
     }
 
+    /// <summary>Defines one index of a dump.</summary>
+    /// <exception cref="RefusedException">The definition is not accepted.</exception>
+    public async Task DefineAsync(HttpContext http, Database database, JsonElement definition)
+    {
+        JsonBody.RefuseRepeatedMembers(definition);
+        var request = Parse(definition, database);
+        await IndexCommand.ProposeAsync(
+            context,
+            http,
+            database,
+            writer => writer.Put(request.Name, request.Definition.ToJson(), request.Settings)
+        );
+    }
+
     /// <summary>
     /// POST indexes/has-changed with a definition: whether the definition, or a setting in it, differs from the stored
     /// one. A definition that this server would refuse differs from each stored one.

@@ -1,0 +1,251 @@
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
+using Rookery.Documents.Parsing;
+using Rookery.Server.Raven.BulkInsert;
+using Rookery.Server.Raven.CompareExchange;
+using Rookery.Server.Raven.Documents;
+using Rookery.Server.Raven.Indexes;
+using OperationStatus = Rookery.Documents.Consensus.OperationStatus;
+
+namespace Rookery.Server.Raven.Smuggler;
+
+/// <summary>Stores the counters, compare-exchange values, identities and indexes of a dump, one by one.</summary>
+internal sealed class DumpedValues(
+    ServerContext context,
+    HttpContext http,
+    Database database,
+    SmugglerOperation operation
+)
+{
+    // Another writer can change the value between its reading and the put.
+    private const int MaxAttempts = 16;
+
+    private readonly DefineIndexes _indexes = new(context);
+
+    /// <summary>Returns the type of data in a section; null for a section that is left out.</summary>
+    public static string? TypeOf(string section) =>
+        section is "CounterGroups" or "CompareExchange" or "Identities" or "Indexes" ? section : null;
+
+    /// <summary>Stores an element.</summary>
+    /// <exception cref="RefusedException">It was refused, and so is the rest of the dump.</exception>
+    public ValueTask StoreAsync(string section, JsonElement element) =>
+        section switch
+        {
+            "CounterGroups" => StoreCountersAsync(element),
+            "CompareExchange" => StoreCompareExchangeAsync(element),
+            "Identities" => StoreIdentityAsync(element),
+            _ => StoreIndexAsync(element),
+        };
+
+    private async ValueTask StoreCountersAsync(JsonElement group)
+    {
+        string id = group.GetProperty("DocId").GetString()!;
+        var values = group.GetProperty("Values");
+        bool hasNames = values.TryGetProperty("@names", out var names) && names.ValueKind == JsonValueKind.Object;
+        var counters = new List<(string Name, long Value)>();
+        foreach (var counter in values.GetProperty("@vals").EnumerateObject())
+        {
+            if (counter.Value.ValueKind != JsonValueKind.Array)
+            {
+                continue; // the change vector of a deletion
+            }
+
+            // Each database that counted has two numbers: its part of the value, and an etag.
+            long value = counter
+                .Value.EnumerateArray()
+                .Where(static (_, i) => i % 2 == 0)
+                .Aggregate(0L, static (sum, part) => unchecked(sum + part.GetInt64()));
+            string name =
+                hasNames && names.TryGetProperty(counter.Name, out var written) ? written.GetString()! : counter.Name;
+            counters.Add((name, value));
+        }
+
+        if (counters.Count == 0)
+        {
+            return;
+        }
+
+        var outcome = await ProposeAsync(() => EncodeCounters(id, counters));
+        if (outcome.Rejection is { Kind: RejectionKind.DocumentMissing } missing)
+        {
+            operation.Counters.Fail();
+            operation.Tell($"Counters are not stored: {missing.Message}");
+            return;
+        }
+
+        Require(outcome);
+        operation.Counters.Add(counters.Count);
+    }
+
+    // A counter is removed and incremented, so that it has the value of the dump, also after a second import.
+    private CommandBuffer EncodeCounters(string id, List<(string Name, long Value)> counters)
+    {
+        using var body = ResponseBuffer.Rent();
+        using (var json = new Utf8JsonWriter(body))
+        {
+            json.WriteStartObject();
+            json.WriteStartArray("Commands"u8);
+            json.WriteStartObject();
+            json.WriteString("Id"u8, id);
+            json.WriteString("Type"u8, "Counters"u8);
+            json.WriteStartObject("Counters"u8);
+            json.WriteString("DocumentId"u8, id);
+            json.WriteStartArray("Operations"u8);
+            foreach (var (name, value) in counters)
+            {
+                WriteOperation(json, "Delete", name, delta: null);
+                WriteOperation(json, "Increment", name, value);
+            }
+
+            json.WriteEndArray();
+            json.WriteEndObject();
+            json.WriteEndObject();
+            json.WriteEndArray();
+            json.WriteEndObject();
+        }
+
+        return BatchRequestParser.TryParse(
+            body.Written.Span,
+            database.Number,
+            Key(),
+            context.Options.BatchBytesLimit,
+            out var batch,
+            out var error,
+            context.Node.FormatLevel.Level
+        )
+            ? batch.Command
+            : throw RavenErrors.Refuse(error);
+    }
+
+    private static void WriteOperation(Utf8JsonWriter json, string type, string name, long? delta)
+    {
+        json.WriteStartObject();
+        json.WriteString("Type"u8, type);
+        json.WriteString("CounterName"u8, name);
+        if (delta is { } number)
+        {
+            json.WriteNumber("Delta"u8, number);
+        }
+
+        json.WriteEndObject();
+    }
+
+    private async ValueTask StoreCompareExchangeAsync(JsonElement item)
+    {
+        string name = item.GetProperty("Key").GetString()!;
+        if (
+            name.StartsWith(Encoding.UTF8.GetString(CompareExchangeKey.GuardPrefix), StringComparison.OrdinalIgnoreCase)
+        )
+        {
+            operation.LeaveOut("Atomic guards", count: 1);
+            return;
+        }
+
+        byte[] key = CompareExchangeKeyParameter.Check(name, isForStore: true);
+        var value = item.GetProperty("Value");
+        byte[] json = Encoding.UTF8.GetBytes(
+            value.ValueKind == JsonValueKind.String ? value.GetString()! : value.GetRawText()
+        );
+        for (int attempt = 1; ; attempt++)
+        {
+            var outcome = await ProposeAsync(() => EncodeValue(key, json));
+            Require(outcome);
+            if (outcome[0].Status != OperationStatus.Mismatched)
+            {
+                break;
+            }
+
+            outcome[0].Document?.Dispose();
+            if (attempt == MaxAttempts)
+            {
+                operation.CompareExchange.Fail();
+                operation.Tell($"The compare-exchange value '{name}' is not stored: others change it all the time.");
+                return;
+            }
+        }
+
+        operation.CompareExchange.Add();
+    }
+
+    private CommandBuffer EncodeValue(byte[] key, byte[] json)
+    {
+        long index = 0;
+        using (var reader = database.OpenReader())
+        {
+            if (reader.TryGetCompareExchange(key, out var current))
+            {
+                index = current.Etag;
+                current.Dispose();
+            }
+        }
+
+        using var parser = DocumentParser.Rent();
+        return CompareExchangeValue.TryParse(parser, json, out var value, out var error)
+            ? CommandEncoder.PutCompareExchange(database.Number, key, index, value, Key())
+            : throw RavenErrors.Refuse(error);
+    }
+
+    private async ValueTask StoreIdentityAsync(JsonElement identity)
+    {
+        byte[] name = IdentityRoutes.CheckName(identity.GetProperty("Key").GetString()!);
+        var value = identity.GetProperty("Value");
+        long last =
+            value.ValueKind == JsonValueKind.String
+                ? long.Parse(value.GetString()!, NumberStyles.None, CultureInfo.InvariantCulture)
+                : value.GetInt64();
+        if (last is < 0 or > IdentityRoutes.MaxValue)
+        {
+            throw new FormatException("The value of an identity is out of range.");
+        }
+
+        // An identity is never lowered: its numbers are in use here.
+        Require(
+            await ProposeAsync(() => CommandEncoder.IdentitySeed(database.Number, name, last, force: false, Key()))
+        );
+        operation.Identities.Add();
+    }
+
+    private async ValueTask StoreIndexAsync(JsonElement index)
+    {
+        if (
+            !index.TryGetProperty("IndexDefinition", out var definition)
+            || !index.TryGetProperty("Type", out var type)
+            || type.GetString() is not ("Map" or "MapReduce" or "JavaScriptMap" or "JavaScriptMapReduce")
+        )
+        {
+            operation.LeaveOut("Indexes of queries", count: 1); // queries create them again
+            return;
+        }
+
+        try
+        {
+            await _indexes.DefineAsync(http, database, definition);
+            operation.Indexes.Add();
+        }
+        catch (RefusedException refused) when (refused.Status < StatusCodes.Status503ServiceUnavailable)
+        {
+            operation.Indexes.Fail();
+            operation.Tell(refused.Message);
+        }
+    }
+
+    private Task<CommandOutcome> ProposeAsync(Func<CommandBuffer> encode) =>
+        ProposalRetry.ProposePatientlyAsync(context.Node.Consensus, encode, context.Time, operation.Killed);
+
+    private static void Require(in CommandOutcome outcome)
+    {
+        if (outcome.Rejection is { } rejection)
+        {
+            throw RavenErrors.Refuse(rejection);
+        }
+    }
+
+    private IdempotencyKey Key() =>
+        context.Node.Consensus.View.Members.Count > 1 ? IdempotencyKey.Create() : IdempotencyKey.None;
+}

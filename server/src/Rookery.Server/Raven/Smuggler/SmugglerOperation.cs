@@ -1,0 +1,153 @@
+using System.Text.Json;
+using Rookery.Server.Raven.LongOperations;
+
+namespace Rookery.Server.Raven.Smuggler;
+
+/// <summary>
+/// One export or import of a dump: its progress and its result, with RavenDB's names. Thread-safe for readers.
+/// </summary>
+internal sealed class SmugglerOperation(uint database, long id) : LongOperation(database, id)
+{
+    private const int MaxMessages = 100;
+    private const int MaxLeftOut = 64;
+
+    private readonly Lock _lock = new();
+    private readonly List<string> _messages = [];
+    private readonly SortedDictionary<string, long> _leftOut = new(StringComparer.Ordinal);
+    private long _hiddenMessages;
+
+    /// <summary>Documents.</summary>
+    public SmugglerCount Documents { get; } = new("Documents");
+
+    /// <summary>Attachments of documents.</summary>
+    public SmugglerCount Attachments { get; } = new("Attachments");
+
+    /// <summary>Counters.</summary>
+    public SmugglerCount Counters { get; } = new("Counters");
+
+    /// <summary>Compare-exchange values.</summary>
+    public SmugglerCount CompareExchange { get; } = new("CompareExchange");
+
+    /// <summary>Identities.</summary>
+    public SmugglerCount Identities { get; } = new("Identities");
+
+    /// <summary>Definitions of indexes.</summary>
+    public SmugglerCount Indexes { get; } = new("Indexes");
+
+    /// <inheritdoc/>
+    public override long HeldBytes
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return _messages.Sum(static message => 2L * message.Length);
+            }
+        }
+    }
+
+    /// <summary>Adds a sentence to the result. Beyond a limit only their number is kept.</summary>
+    public void Tell(string message)
+    {
+        lock (_lock)
+        {
+            if (_messages.Count < MaxMessages)
+            {
+                _messages.Add(message);
+            }
+            else
+            {
+                _hiddenMessages++;
+            }
+        }
+    }
+
+    /// <summary>Counts what the dump or the database has and the result names as left out.</summary>
+    public void LeaveOut(string what, long count)
+    {
+        lock (_lock)
+        {
+            string kind = _leftOut.Count < MaxLeftOut || _leftOut.ContainsKey(what) ? what : "other parts";
+            _leftOut[kind] = _leftOut.GetValueOrDefault(kind) + count;
+        }
+    }
+
+    /// <inheritdoc/>
+    public override void WriteProgress(Utf8JsonWriter json) => Write(json, isProcessed: false);
+
+    /// <inheritdoc/>
+    public override void WriteResult(Utf8JsonWriter json) => Write(json, isProcessed: true);
+
+    private void Write(Utf8JsonWriter json, bool isProcessed)
+    {
+        json.WriteStartObject("Documents"u8);
+        Documents.WriteMembers(json, isProcessed);
+        json.WriteStartObject("Attachments"u8);
+        Attachments.WriteMembers(json, isProcessed);
+        json.WriteEndObject();
+        json.WriteEndObject();
+        foreach (var count in (SmugglerCount[])[Counters, CompareExchange, Identities, Indexes])
+        {
+            json.WriteStartObject(count.Name);
+            count.WriteMembers(json, isProcessed);
+            json.WriteEndObject();
+        }
+
+        lock (_lock)
+        {
+            json.WriteStartObject("LeftOut"u8);
+            foreach (var (what, count) in _leftOut)
+            {
+                json.WriteNumber(what, count);
+            }
+
+            json.WriteEndObject();
+            json.WriteStartArray("Messages"u8);
+            foreach (var (what, count) in _leftOut)
+            {
+                json.WriteStringValue($"Left out, because this version does not support it: {what} ({count}).");
+            }
+
+            foreach (string message in _messages)
+            {
+                json.WriteStringValue(message);
+            }
+
+            if (_hiddenMessages > 0)
+            {
+                json.WriteStringValue($"There are {_hiddenMessages} more messages.");
+            }
+
+            json.WriteEndArray();
+        }
+    }
+}
+
+/// <summary>How much of one type of data was read. Written by one thread.</summary>
+/// <param name="name">The name of the type in results.</param>
+internal sealed class SmugglerCount(string name)
+{
+    private long _read;
+    private long _errors;
+
+    /// <summary>The name of the type in results.</summary>
+    public string Name => name;
+
+    /// <summary>Number of items that were written.</summary>
+    public long Read => Interlocked.Read(ref _read);
+
+    /// <summary>Counts items that were written.</summary>
+    public void Add(long count = 1) => Interlocked.Add(ref _read, count);
+
+    /// <summary>Counts an item that was not written.</summary>
+    public void Fail() => Interlocked.Increment(ref _errors);
+
+    /// <summary>Writes the members of its object.</summary>
+    public void WriteMembers(Utf8JsonWriter json, bool isProcessed)
+    {
+        json.WriteBoolean("Processed"u8, isProcessed);
+        json.WriteNumber("ReadCount"u8, Read);
+        json.WriteNumber("ErroredCount"u8, Interlocked.Read(ref _errors));
+        json.WriteNumber("SkippedCount"u8, 0);
+    }
+}
