@@ -274,6 +274,15 @@ internal static class RavenParameters
     /// <summary>GET cluster/topology.</summary>
     public static RouteParameters ClusterTopology { get; } = new() { TakesNotes = true };
 
+    /// <summary>PUT admin/databases/node and POST admin/databases/promote.</summary>
+    public static RouteParameters DatabaseNode { get; } = new("name", "node");
+
+    /// <summary>POST admin/databases/reorder.</summary>
+    public static RouteParameters DatabaseOrder { get; } = new("name");
+
+    /// <summary>GET admin/test/delay.</summary>
+    public static RouteParameters Delay { get; } = new("value");
+
     /// <summary>PUT admin/databases.</summary>
     public static RouteParameters DatabaseCreate { get; } = new("name", "replicationFactor") { TakesKey = true };
 

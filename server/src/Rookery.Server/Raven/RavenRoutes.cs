@@ -94,6 +94,15 @@ public static class RavenRoutes
             .Taking(RouteParameters.None);
         AddForCluster(routes, context, "POST", "/admin/databases/set-lock", RouteScope.Admin, states.SetLockAsync)
             .Taking(RouteParameters.None);
+        var members = new DatabaseMemberRoutes(context, databases);
+        AddForCluster(routes, context, "PUT", "/admin/databases/node", RouteScope.Admin, members.AddAsync)
+            .Taking(RavenParameters.DatabaseNode);
+        AddForCluster(routes, context, "POST", "/admin/databases/promote", RouteScope.Admin, members.PromoteAsync)
+            .Taking(RavenParameters.DatabaseNode);
+        AddForCluster(routes, context, "POST", "/admin/databases/reorder", RouteScope.Admin, members.ReorderAsync)
+            .Taking(RavenParameters.DatabaseOrder);
+        Add(routes, "GET", "/admin/test/delay", RouteScope.ReadOrWrite, new DelayRoute(context).HandleAsync)
+            .Taking(RavenParameters.Delay);
         MapConfigurations(routes, context, databases);
     }
 

@@ -42,6 +42,7 @@ internal static class UnsupportedRoutes
         ("replication", "replication to other clusters"),
         ("admin/replication", "replication to other clusters"),
         ("admin/configuration", "this configuration of a database"),
+        ("studio/sample-data", "sample data (`rookery import` stores your own)"),
     ];
 
     private static readonly (string Path, string Feature)[] ServerFeatures =

@@ -498,6 +498,7 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("POST", "/cmpxchg?key=k", "not supported")]
     [InlineData("POST", "/subscriptions/try", "subscriptions")]
     [InlineData("POST", "/smuggler/import/csv", "smuggler")]
+    [InlineData("POST", "/studio/sample-data", "sample data")]
     [InlineData("GET", "/queries?query=from+A", "queries in the URL")]
     [InlineData("OPTIONS", "/queries", "queries in the URL")]
     [InlineData("GET", "/docs?startsWith=a&include=b", "include")]
@@ -524,7 +525,7 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("GET", "/admin/certificates")]
     [InlineData("POST", "/livez")]
     [InlineData("GET", "/periodic-backup/status?name=a")]
-    [InlineData("PUT", "/admin/databases/node?name=a&node=B")]
+    [InlineData("DELETE", "/admin/databases/node?name=a&node=B")]
     public async Task Unsupported_routes_of_the_server_are_501_by_name(string method, string path) =>
         (await server.SendAsync(method, path, method is "POST" ? "{}" : null)).IsRefusal(501, "not supported");
 }

@@ -81,7 +81,8 @@ internal sealed class DatabaseRoutes(ServerContext context)
         await AnswerRecordAsync(http, name!, outcome.Index);
     }
 
-    private Task AnswerRecordAsync(HttpContext http, string name, long index) =>
+    /// <summary>Answers 201 with the members that hold a database.</summary>
+    public Task AnswerRecordAsync(HttpContext http, string name, long index) =>
         JsonResponse.SendAsync(
             http,
             json =>
