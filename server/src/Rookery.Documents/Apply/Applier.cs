@@ -351,7 +351,7 @@ public sealed class Applier : IDisposable
 
     private CommandOutcome ApplyBatch(long index, ref CommandReader command)
     {
-        int count = command.OperationCount;
+        int count = command.ReservesEtags ? CommandFormat.CountOperations(command) : command.OperationCount;
         OperationResult[]? results = count == 1 ? null : new OperationResult[count];
         OperationResult result = default;
         Rejection? overflow = null;
@@ -368,7 +368,7 @@ public sealed class Applier : IDisposable
                     {
                         Operation = i,
                     };
-                    _context.Etag++;
+                    _context.Etag += 1 + operation.Patch.ReservedEtags;
                     continue;
                 }
 
@@ -381,7 +381,7 @@ public sealed class Applier : IDisposable
                 results[i] = result;
             }
 
-            _context.Etag++;
+            _context.Etag += 1 + operation.Patch.ReservedEtags;
         }
 
         if (overflow is not null)

@@ -23,6 +23,7 @@ internal sealed class DocumentOperations : IDisposable
     private readonly AttachmentOperations _attachments;
     private readonly RevisionOperations _revisionOperations;
     private readonly PatchEvaluator _patches = new();
+    private readonly PatchWriteOperations _writes;
     private readonly CounterOperations _counters = new();
     private readonly PooledBytes _metadata = new(); // of a document that is refreshed or archived
     private readonly PooledBytes _content = new();
@@ -36,6 +37,7 @@ internal sealed class DocumentOperations : IDisposable
         _values = values;
         _rows = new DocumentRows(values, _revisions);
         _attachments = new AttachmentOperations(_rows);
+        _writes = new PatchWriteOperations(_rows);
         _revisionOperations = new RevisionOperations(_rows);
     }
 
@@ -263,6 +265,7 @@ internal sealed class DocumentOperations : IDisposable
     {
         _patches.Dispose();
         _counters.Dispose();
+        _writes.Dispose();
         _metadata.Release();
         _content.Release();
         _rows.Dispose();
@@ -356,6 +359,15 @@ internal sealed class DocumentOperations : IDisposable
         const int BytesBeyondBudget = 1024;
         _patches.CopiedBytesLeft = context.Patches.CopiedBytesLeft + BytesBeyondBudget;
         _patches.LogTicks = context.LogTicks;
+        if (patch.Reaches)
+        {
+            _writes.Context = context;
+            _patches.BeginWrites(_writes, LowerId, context.Etag + 1, patch.ReservedEtags);
+        }
+        else
+        {
+            _patches.Writes.Clear();
+        }
 
         var status = previous.Exists ? _patches.Apply(patch, previous.View) : _patches.ApplyToMissing(patch);
         if (status == PatchStatus.Failed)
@@ -395,11 +407,17 @@ internal sealed class DocumentOperations : IDisposable
 
         result = status switch
         {
+            PatchStatus.Created or PatchStatus.Patched when _patches.Writes.ReplacesOwn => default,
             PatchStatus.Created or PatchStatus.Patched => StorePatched(context, previous, status),
             PatchStatus.NotModified => MakeUnchangedResult(context, previous),
             PatchStatus.Skipped => MakeUnchangedResult(context, previous) with { Status = OperationStatus.Skipped },
             _ => default,
         };
+        if (patch.Reaches && _writes.Apply(_patches.Writes, ref result) is { } unwritten)
+        {
+            return unwritten;
+        }
+
         if (patch.ReturnDocument && result.Etag != 0 && context.HasCallers)
         {
             using var patched = context.FindDocument(LowerId);

@@ -14,6 +14,9 @@ namespace Rookery.Documents.Commands;
 /// <param name="maxBatchBytes">Maximum length of the encoded batch.</param>
 internal abstract class BatchBodyReader(DocumentParser parser, BatchWriter writer, int maxBatchBytes) : IDisposable
 {
+    // Each patch by a script with a loop counts as the most that it may put. The etags of one entry must fit an int.
+    private const int MaxReservedEtags = 1 << 20;
+
     private InputError _refusal;
     private int _commands; // commands read so far; one on counters can be several operations of the batch
     private bool _isInside; // whether a command is being read; an error then belongs to it
@@ -249,6 +252,8 @@ internal abstract class BatchBodyReader(DocumentParser parser, BatchWriter write
         int max = DocumentLimits.BatchCommands(maxBatchBytes);
         string? excess =
             writer.Length > maxBatchBytes ? $"takes more than {Amount.Bytes(maxBatchBytes)}"
+            : writer.ReservedEtags > MaxReservedEtags
+                ? $"may put or delete more than {MaxReservedEtags} documents in scripts"
             : writer.Count > max ? $"holds more than {max} commands, where each operation on a counter counts as one"
             : null;
         return excess is null

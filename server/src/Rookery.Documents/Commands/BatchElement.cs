@@ -109,7 +109,7 @@ internal sealed class BatchElement(
             return Refuse(InputErrorCode.InvalidPatch, scanner, at: 0, "The body has no Patch", PatchExample);
         }
 
-        _patch.Complete(default);
+        _patch.Complete(default, scanner.Json);
         Writer.Patch(patchedId, expected, _patch.Program, returnsDocument: true, skipOnMismatch);
         return true;
     }
@@ -521,7 +521,7 @@ internal sealed class BatchElement(
             }
         }
 
-        _patch.Complete(createIfMissing);
+        _patch.Complete(createIfMissing, scanner.Json);
         Writer.Patch(Id.Written, expected, _patch.Program, _returnsDocument, skipsOnMismatch: false);
         return true;
     }

@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using Rookery.Documents.Attachments;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
+using Rookery.Documents.Patching;
 using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
@@ -50,6 +51,9 @@ public sealed class BatchWriter : IDisposable
 
     /// <summary>Number of operations added.</summary>
     public int Count { get; private set; }
+
+    /// <summary>Number of etags that patches reserve for other documents.</summary>
+    public int ReservedEtags { get; private set; }
 
     /// <summary>Length of the command so far, in bytes.</summary>
     public int Length => Buffer.Length;
@@ -114,6 +118,13 @@ public sealed class BatchWriter : IDisposable
             (returnsDocument ? CommandFormat.ReturnsDocument : 0)
             | (skipsOnMismatch ? CommandFormat.SkipsOnMismatch : 0)
         );
+        int reserved = new PatchProgram { Bytes = program }.ReservedEtags;
+        if (reserved > 0)
+        {
+            ReservedEtags += reserved;
+            Buffer.WrittenSpan[CommandFormat.FlagsOffset] |= CommandFormat.HeaderReservesEtags;
+        }
+
         CommandFormat.WriteOperation(Buffer, OperationKind.Patch, id, expected, flags);
         Span<byte> span = Buffer.GetSpan(sizeof(int) + program.Length);
         BinaryPrimitives.WriteInt32LittleEndian(span, program.Length);
@@ -254,7 +265,10 @@ public sealed class BatchWriter : IDisposable
         Invariant.Holds(_contentOffsets is null, "each attachment of the batch has its content");
         CommandBuffer complete = Buffer;
         _buffer = null;
-        BinaryPrimitives.WriteInt32LittleEndian(complete.WrittenSpan[CommandFormat.OperationCountOffset..], Count);
+        BinaryPrimitives.WriteInt32LittleEndian(
+            complete.WrittenSpan[CommandFormat.OperationCountOffset..],
+            Count + ReservedEtags
+        );
         RequestHash.Write(complete);
         foreach (int offset in _generatedIdOffsets ?? [])
         {

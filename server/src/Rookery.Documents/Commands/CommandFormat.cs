@@ -38,7 +38,11 @@ internal static class CommandFormat
     public const byte HeaderHasKey = 4; // 1 marked a key without a request hash, in version 1
     public const byte HeaderWithoutGuards = 8;
     public const byte HeaderNamesContents = 16; // some operation is a put of an attachment
-    public const byte HeaderFlags = HeaderSkipUnchanged | HeaderHasKey | HeaderWithoutGuards | HeaderNamesContents;
+
+    // Some patch reserves etags for other documents: the number of operations in the header includes them.
+    public const byte HeaderReservesEtags = 32;
+    public const byte HeaderFlags =
+        HeaderSkipUnchanged | HeaderHasKey | HeaderWithoutGuards | HeaderNamesContents | HeaderReservesEtags;
     public const int KeyedHeaderBytes = FixedHeaderBytes + IdempotencyKey.Length + RequestHash.Length;
 
     /// <summary>Length of the size and the hash of a content, with which a put of an attachment ends.</summary>
@@ -82,6 +86,18 @@ internal static class CommandFormat
         }
 
         buffer.Advance(key.IsPresent ? KeyedHeaderBytes : FixedHeaderBytes);
+    }
+
+    /// <summary>Returns the number of operations, without the etags that patches reserve.</summary>
+    public static int CountOperations(CommandReader command)
+    {
+        int count = 0;
+        while (command.TryReadOperation(out _))
+        {
+            count++;
+        }
+
+        return count;
     }
 
     /// <summary>Writes the head that all operations share.</summary>

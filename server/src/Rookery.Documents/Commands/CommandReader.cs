@@ -56,6 +56,7 @@ public ref struct CommandReader
 
         SkipUnchanged = (flags & CommandFormat.HeaderSkipUnchanged) != 0;
         NamesContents = (flags & CommandFormat.HeaderNamesContents) != 0;
+        ReservesEtags = (flags & CommandFormat.HeaderReservesEtags) != 0;
         HasGuards = Kind == CommandKind.ClusterTransaction && (flags & CommandFormat.HeaderWithoutGuards) == 0;
     }
 
@@ -65,7 +66,7 @@ public ref struct CommandReader
     /// <summary>The database's number; 0 for commands on databases themselves.</summary>
     public readonly uint Database { get; }
 
-    /// <summary>Number of operations. Each uses one etag, whether the command succeeds or not.</summary>
+    /// <summary>Number of operations and of reserved etags. Each uses one etag, also if refused.</summary>
     public readonly int OperationCount { get; }
 
     /// <summary>Hash of the idempotency key, or none.</summary>
@@ -79,6 +80,9 @@ public ref struct CommandReader
 
     /// <summary>Whether an operation puts an attachment: then the command contains hashes of contents.</summary>
     public readonly bool NamesContents { get; }
+
+    /// <summary>Whether patches reserve etags for other documents: see <see cref="OperationCount"/>.</summary>
+    public readonly bool ReservesEtags { get; }
 
     /// <summary>ClusterTransaction: whether atomic guards protect its documents.</summary>
     public readonly bool HasGuards { get; }

@@ -3,6 +3,7 @@ using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Documents.Patching;
 using Rookery.Documents.Revisions;
 using Rookery.Documents.Schedules;
 using Rookery.Documents.Stored;
@@ -99,6 +100,7 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
         Row row = default;
         bool isHeld = false;
         var changes = CheckOf(snapshot, command.Database);
+        long patchedBytes = 0;
         var counters = new CounterGroup(snapshot, command.Database);
         try
         {
@@ -129,6 +131,11 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
                     counters.Begin(lowerId);
                     counters.Load(operation, ref changes);
                     continue;
+                }
+
+                if (operation.Kind == OperationKind.Patch && operation.Patch.Reaches)
+                {
+                    PatchRehearsal.Run(snapshot, command.Database, operation, ref changes, ref patchedBytes);
                 }
 
                 if (command.HasGuards || operation.Kind == OperationKind.Delete)

@@ -40,6 +40,9 @@ public sealed record FormatLevel(int Level, string Program)
     /// </summary>
     public const int ScriptsOfSecondVersion = 3;
 
+    /// <summary>From this level on patches may load, store and delete other documents.</summary>
+    public const int ReachingPatches = 3;
+
     /// <summary>From this level on patches may be JSON Patches (RFC 6902).</summary>
     public const int JsonPatches = 3;
 

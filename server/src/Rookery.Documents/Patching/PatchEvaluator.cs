@@ -64,6 +64,9 @@ public sealed class PatchEvaluator : IDisposable
     /// </summary>
     internal bool IsChargedWhenFailed { get; private set; }
 
+    /// <summary>The documents that the last patch stores or deletes.</summary>
+    internal PatchWrites Writes { get; } = new();
+
     /// <summary>Why the patch failed; null if it did not.</summary>
     public string? Failure { get; private set; }
 
@@ -82,8 +85,12 @@ public sealed class PatchEvaluator : IDisposable
                     document.Body
                 );
                 break;
-            case ProgramKind.Compiled:
-                BeginCompiled(patch.Bytes[1..], out ReadOnlySpan<byte> program, out ReadOnlySpan<byte> arguments);
+            case ProgramKind.Compiled or ProgramKind.Reaching:
+                BeginCompiled(
+                    patch.Bytes[patch.HeadBytes..],
+                    out ReadOnlySpan<byte> program,
+                    out ReadOnlySpan<byte> arguments
+                );
                 _interpreter.AddDocument(document.ToScript());
                 _interpreter.AddJson(arguments);
                 applied = TryRunCompiled(program, document.Id, document.Collection, document.Metadata);
@@ -133,9 +140,9 @@ public sealed class PatchEvaluator : IDisposable
         }
 
         // Skips the script for the case that the document exists.
-        int at = 1;
+        int at = patch.HeadBytes;
         ReadBytes(patch.Bytes, ref at);
-        if (KindOf(patch) == ProgramKind.Compiled)
+        if (KindOf(patch) is ProgramKind.Compiled or ProgramKind.Reaching)
         {
             ReadBytes(patch.Bytes, ref at);
         }
@@ -177,6 +184,21 @@ public sealed class PatchEvaluator : IDisposable
         _scripts.Clear();
         _jsonPatches.Clear();
         _interpreter.Trim();
+        Writes.Clear();
+    }
+
+    /// <summary>
+    /// Lets the next patch load, store and delete other documents. <see cref="Writes"/> then has what it stores.
+    /// </summary>
+    /// <param name="source">The documents.</param>
+    /// <param name="ownLowerId">The id of the patched document, lower-cased.</param>
+    /// <param name="firstEtag">The first reserved etag.</param>
+    /// <param name="reservedEtags">Number of reserved etags.</param>
+    internal void BeginWrites(IPatchSource source, ReadOnlySpan<byte> ownLowerId, long firstEtag, int reservedEtags)
+    {
+        Writes.Source = source;
+        Writes.Begin(ownLowerId, firstEtag, reservedEtags, LogTicks);
+        _interpreter.Store = Writes;
     }
 
     /// <summary>Releases the buffers.</summary>
@@ -187,6 +209,7 @@ public sealed class PatchEvaluator : IDisposable
         _scripts.Clear();
         _jsonPatches.Clear();
         _interpreter.Dispose();
+        Writes.Dispose();
     }
 
     private void Begin(long expiresAtTicks)
@@ -255,6 +278,8 @@ public sealed class PatchEvaluator : IDisposable
         return TryAppendBody(_jsonPatches.Result);
     }
 
+    private long CopiedByRun => (_interpreter.Steps * BytesPerStep) + Writes.LoadedBytes;
+
     private void BeginCompiled(
         ReadOnlySpan<byte> unit,
         out ReadOnlySpan<byte> program,
@@ -279,7 +304,15 @@ public sealed class PatchEvaluator : IDisposable
     )
     {
         ReadOnlySpan<byte> changedMetadata = default;
-        bool ran = _interpreter.TryRun(program) && _interpreter.TryWriteMetadata(0, out changedMetadata);
+        bool replaces = _interpreter.TryRun(program) && Writes.ReplacesOwn;
+        CopiedBytes = CopiedByRun;
+        if (replaces)
+        {
+            _interpreter.TrimValues();
+            return true; // one of the writes is the document
+        }
+
+        bool ran = _interpreter.Failure is null && _interpreter.TryWriteMetadata(0, out changedMetadata);
         if (ran && changedMetadata.IsEmpty)
         {
             AppendBytes(collection);
@@ -287,13 +320,13 @@ public sealed class PatchEvaluator : IDisposable
         }
         else if (ran && !TryAppendMetadata(changedMetadata, id, collection))
         {
-            CopiedBytes = _interpreter.Steps * BytesPerStep;
+            CopiedBytes = CopiedByRun;
             return false;
         }
 
         ReadOnlySpan<byte> body = default;
         ran = ran && _interpreter.TryWriteParameter(0, out body);
-        CopiedBytes = _interpreter.Steps * BytesPerStep;
+        CopiedBytes = CopiedByRun;
         if (!ran)
         {
             Failure = _interpreter.Failure;
@@ -366,7 +399,13 @@ public sealed class PatchEvaluator : IDisposable
     private static ProgramKind KindOf(in PatchProgram patch) =>
         patch.Bytes.IsEmpty
         || (ProgramKind)patch.Bytes[0]
-            is not (ProgramKind.Merge or ProgramKind.Script or ProgramKind.Compiled or ProgramKind.JsonPatch)
+            is not (
+                ProgramKind.Merge
+                or ProgramKind.Script
+                or ProgramKind.Compiled
+                or ProgramKind.JsonPatch
+                or ProgramKind.Reaching
+            )
             ? throw Broken()
             : (ProgramKind)patch.Bytes[0];
 

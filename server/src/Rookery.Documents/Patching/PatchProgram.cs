@@ -1,3 +1,5 @@
+using System.Buffers.Binary;
+
 namespace Rookery.Documents.Patching;
 
 /// <summary>
@@ -6,11 +8,25 @@ namespace Rookery.Documents.Patching;
 /// <remarks>The layout: see <see cref="ProgramKind"/> and <see cref="MissingKind"/>.</remarks>
 public readonly ref struct PatchProgram
 {
+    internal const int ReachingHeadBytes = 1 + sizeof(ushort);
+
     /// <summary>The encoded program; points into its command.</summary>
     public ReadOnlySpan<byte> Bytes { get; init; }
 
     /// <summary>Whether this is a JSON Patch, which fails if the document does not exist.</summary>
     public bool IsJsonPatch => !Bytes.IsEmpty && (ProgramKind)Bytes[0] == ProgramKind.JsonPatch;
+
+    /// <summary>Whether the patch loads, stores or deletes other documents.</summary>
+    public bool Reaches => Bytes.Length >= ReachingHeadBytes && (ProgramKind)Bytes[0] == ProgramKind.Reaching;
+
+    /// <summary>
+    /// Number of etags after that of the operation that are reserved for the documents that the patch stores or
+    /// deletes.
+    /// </summary>
+    public int ReservedEtags => Reaches ? BinaryPrimitives.ReadUInt16LittleEndian(Bytes[1..]) : 0;
+
+    /// <summary>Bytes before the script.</summary>
+    internal int HeadBytes => Reaches ? ReachingHeadBytes : 1;
 
     /// <summary>Whether the result must contain the whole document.</summary>
     public bool ReturnDocument { get; init; }

@@ -5,6 +5,7 @@ using Rookery.Documents.Parsing;
 using Rookery.Documents.Stored;
 using Rookery.Json;
 using Rookery.Platform;
+using Rookery.Scripting.Compiling;
 
 namespace Rookery.Documents.Patching;
 
@@ -16,8 +17,10 @@ internal sealed class PatchRequest(int formatLevel)
     private readonly PooledBytes _program = new();
     private readonly PooledBytes _script = new();
     private readonly PooledBytes _scriptIfMissing = new();
-    private bool _isInterpreted;
-    private bool _isInterpretedIfMissing;
+    private ScriptProgram? _interpreted; // null for a list of simple operations
+    private ScriptProgram? _interpretedIfMissing;
+    private byte[] _text = []; // of a script of simple operations, with its arguments
+    private Range _values;
     private InputError _refusal;
 
     /// <summary>The encoded program, after <see cref="Complete"/> or <see cref="SetMerge"/>.</summary>
@@ -53,23 +56,49 @@ internal sealed class PatchRequest(int formatLevel)
 
     /// <summary>Reads <c>"Patch":{"Script":…,"Values":…}</c>.</summary>
     public bool TryReadPatch(scoped ref JsonScanner scanner) =>
-        HasScript = TryReadScript(ref scanner, _script, out _isInterpreted);
+        HasScript = TryReadScript(ref scanner, _script, keepsText: true, out _interpreted);
 
     /// <summary>Reads <c>"PatchIfMissing":{…}</c> or null.</summary>
     public bool TryReadPatchIfMissing(scoped ref JsonScanner scanner) =>
         scanner.Peek() == (byte)'n'
             ? scanner.TryTakeLiteral("null"u8)
-            : HasScriptIfMissing = TryReadScript(ref scanner, _scriptIfMissing, out _isInterpretedIfMissing);
+            : HasScriptIfMissing = TryReadScript(
+                ref scanner,
+                _scriptIfMissing,
+                keepsText: false,
+                out _interpretedIfMissing
+            );
 
     /// <summary>Encodes the scripts that were read as a program.</summary>
     /// <param name="createIfMissing">The document to store if none exists; the default value for none. Must be that if
     /// <see cref="HasScriptIfMissing"/>.</param>
-    public void Complete(in ParsedDocument createIfMissing)
+    /// <param name="json">The request that was read.</param>
+    public void Complete(in ParsedDocument createIfMissing, ReadOnlySpan<byte> json)
     {
         Invariant.Holds(!createIfMissing.IsRead || !HasScriptIfMissing, "one thing happens to a missing document");
-        if (_isInterpreted)
+        bool reachesIfMissing = HasScriptIfMissing && _interpretedIfMissing is { ReachesDocuments: true };
+        if (reachesIfMissing && _interpreted is null)
         {
-            _program.Append((byte)ProgramKind.Compiled);
+            // Only the program of an interpreted script says what the other one reaches.
+            _script.Clear();
+            bool isWritten = PatchScript.TryWrite(
+                Encoding.UTF8.GetString(_text),
+                json[_values],
+                formatLevel,
+                _script,
+                out _interpreted,
+                out _
+            );
+            Invariant.Holds(isWritten, "a list of simple operations is a script");
+        }
+
+        if (_interpreted is not null)
+        {
+            PatchScript.WriteKind(
+                _program,
+                _interpreted.ReachesDocuments || reachesIfMissing,
+                Math.Max(_interpreted.Writes, reachesIfMissing ? _interpretedIfMissing!.Writes : 0)
+            );
             _program.Append(_script.Written);
         }
         else
@@ -95,7 +124,7 @@ internal sealed class PatchRequest(int formatLevel)
             _program.Append(
                 (byte)(
                     !HasScriptIfMissing ? MissingKind.Nothing
-                    : _isInterpretedIfMissing ? MissingKind.RunCompiled
+                    : _interpretedIfMissing is not null ? MissingKind.RunCompiled
                     : MissingKind.RunScript
                 )
             );
@@ -120,11 +149,16 @@ internal sealed class PatchRequest(int formatLevel)
         return false;
     }
 
-    // Reads a script with its arguments and encodes it. The flag says whether the script must be interpreted; otherwise
-    // it is a list of simple operations.
-    private bool TryReadScript(scoped ref JsonScanner scanner, PooledBytes output, out bool isInterpreted)
+    // Reads a script with its arguments and encodes it. The program is null if the script is a list of simple
+    // operations, which is not interpreted.
+    private bool TryReadScript(
+        scoped ref JsonScanner scanner,
+        PooledBytes output,
+        bool keepsText,
+        out ScriptProgram? interpreted
+    )
     {
-        isInterpreted = false;
+        interpreted = null;
         output.Clear();
         scanner.Peek();
         int start = scanner.Position;
@@ -184,6 +218,11 @@ internal sealed class PatchRequest(int formatLevel)
 
         if (ScriptCompiler.TryCompile(text, arguments, output, out _refusal))
         {
+            if (keepsText)
+            {
+                (_text, _values) = (text, values);
+            }
+
             return true;
         }
 
@@ -192,13 +231,13 @@ internal sealed class PatchRequest(int formatLevel)
             return false;
         }
 
-        isInterpreted = true;
         output.Clear();
         return PatchScript.TryWrite(
             Encoding.UTF8.GetString(text),
             scanner.Json[values],
             formatLevel,
             output,
+            out interpreted,
             out _refusal
         );
     }

@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using Rookery.Documents.Nodes;
 using Rookery.Json;
 using Rookery.Platform;
@@ -24,12 +25,27 @@ public static class PatchScript
     )
     {
         var output = new PooledBytes();
-        output.Append((byte)ProgramKind.Compiled);
+        WriteKind(output, script.ReachesDocuments, script.Writes);
         bool isEncoded = TryWrite(script, string.Empty, arguments, formatLevel, output, out error);
         output.Append((byte)MissingKind.Nothing);
         program = isEncoded ? output.Written.ToArray() : [];
         output.Release();
         return isEncoded;
+    }
+
+    /// <summary>Returns whether a program may store or delete other documents.</summary>
+    public static bool ReservesEtags(ReadOnlySpan<byte> program) =>
+        new PatchProgram { Bytes = program }.ReservedEtags > 0;
+
+    /// <summary>Appends the kind of an interpreted script.</summary>
+    internal static void WriteKind(PooledBytes output, bool reaches, int writes)
+    {
+        output.Append((byte)(reaches ? ProgramKind.Reaching : ProgramKind.Compiled));
+        if (reaches)
+        {
+            BinaryPrimitives.WriteUInt16LittleEndian(output.Reserve(sizeof(ushort)), (ushort)writes);
+            output.Advance(sizeof(ushort));
+        }
     }
 
     /// <summary>Compiles a script and appends <c>[program varint+bytes][arguments varint+JSON]</c>.</summary>
@@ -38,20 +54,16 @@ public static class PatchScript
         ReadOnlySpan<byte> arguments,
         int formatLevel,
         PooledBytes output,
+        out ScriptProgram? program,
         out InputError error
     )
     {
+        program = null;
         try
         {
             bool changesMetadata = formatLevel >= FormatLevel.ScriptsOfSecondVersion;
-            return TryWrite(
-                JavaScript.CompilePatch(script, changesMetadata),
-                script,
-                arguments,
-                formatLevel,
-                output,
-                out error
-            );
+            program = JavaScript.CompilePatch(script, changesMetadata);
+            return TryWrite(program, script, arguments, formatLevel, output, out error);
         }
         catch (ScriptException refusal)
         {
@@ -85,8 +97,8 @@ public static class PatchScript
             error = new ScriptException(
                 ScriptFault.NotSupported,
                 "Not all members of this cluster can run this script yet: until 'rookery cluster finalize-upgrade' "
-                    + "ends the upgrade, scripts must not use bitwise operators, 'in', 'throw', 'for … in', 'sort' with a "
-                    + "function, regular expressions, dates or other functions of this version",
+                    + "ends the upgrade, scripts must not use bitwise operators, 'in', 'throw', 'for … in', 'sort' with "
+                    + "a function, regular expressions, dates or other functions of this version",
                 position: 0
             ).ToInputError(text);
             return false;

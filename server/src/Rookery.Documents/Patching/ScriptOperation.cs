@@ -46,6 +46,13 @@ internal enum ProgramKind : byte
     /// <see cref="FormatLevel.JsonPatches"/>.
     /// </summary>
     JsonPatch = 4,
+
+    /// <summary>
+    /// As <see cref="Compiled"/>, for scripts that load, store or delete other documents. After the kind follows
+    /// <c>[etags u16]</c>: the etags after that of the patch, which are reserved for the documents that it stores or
+    /// deletes. Needs <see cref="FormatLevel.ReachingPatches"/>.
+    /// </summary>
+    Reaching = 5,
 }
 
 /// <summary>

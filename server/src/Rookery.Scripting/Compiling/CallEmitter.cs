@@ -109,11 +109,17 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
     /// <exception cref="ScriptException">This kind of script may not call the function.</exception>
     public void EmitInvoke(ScriptFunction function, IReadOnlyList<Expression> arguments, int position)
     {
+        if (function == ScriptFunction.Counter && context.Use == ScriptUse.Patch)
+        {
+            function = ScriptFunction.ReadCounter;
+        }
+
         if (function == ScriptFunction.Load)
         {
             if (context.Use == ScriptUse.Patch)
             {
-                throw TokenCursor.NotSupported("'load' in a patch", position);
+                context.ReachesDocuments = true;
+                context.Builder.RequireSecondVersion();
             }
 
             if (context.Use == ScriptUse.Indexing && arguments.Count != 2)
@@ -146,6 +152,19 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
             }
 
             context.AnswerFunctions.Add(function);
+        }
+
+        if (function is >= ScriptFunction.Put and <= ScriptFunction.ReadCounter)
+        {
+            if (context.Use != ScriptUse.Patch)
+            {
+                throw TokenCursor.NotSupported($"'{FunctionNames.Of(function)}' outside of patches", position);
+            }
+
+            context.ReachesDocuments = true;
+            context.Writes += function == ScriptFunction.ReadCounter ? 0 : 1;
+            // The document may be the patched one, whose metadata a script may have changed.
+            context.OpenMetadata();
         }
 
         EmitArguments(arguments);

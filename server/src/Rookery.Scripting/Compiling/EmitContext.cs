@@ -45,6 +45,15 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changes
     /// <summary>The functions of a query's answer that the script calls.</summary>
     public HashSet<ScriptFunction> AnswerFunctions { get; } = [];
 
+    /// <summary>Whether the script loads, stores or deletes other documents.</summary>
+    public bool ReachesDocuments { get; set; }
+
+    /// <summary>Number of places where the script stores or deletes other documents.</summary>
+    public int Writes { get; set; }
+
+    /// <summary>Whether the script may run a place several times: it has a loop, a callback or a function.</summary>
+    public bool HasRepetition { get; set; }
+
     /// <summary>The innermost scope.</summary>
     public Scope Scope { get; set; } = new(null, isFunction: true);
 

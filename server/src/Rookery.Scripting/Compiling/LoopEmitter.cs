@@ -330,6 +330,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
     /// </summary>
     private void EmitCallback(LambdaExpression callback, ReadOnlySpan<int> parameters, int? iteration)
     {
+        context.HasRepetition = true;
         var (outer, outerLoop, outerReturn) = (context.Scope, context.Loop, context.ReturnTarget);
         context.Scope = new Scope(outer, isFunction: true);
         context.Loop = null;

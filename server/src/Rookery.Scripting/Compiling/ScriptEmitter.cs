@@ -95,6 +95,10 @@ internal sealed class ScriptEmitter
         }
 
         byte[] bytes = context.Builder.Build(context.Targets);
+        int writes =
+            context.Writes > 0 && (context.HasRepetition || context.Functions.Count > 0)
+                ? ScriptProgram.MaxWrites
+                : Math.Min(context.Writes, ScriptProgram.MaxWrites);
         var answerFunctions = context.AnswerFunctions;
         return new ScriptProgram(bytes, fields, [.. context.LoadedCollections.Order(StringComparer.Ordinal)])
         {
@@ -103,6 +107,8 @@ internal sealed class ScriptEmitter
                 || answerFunctions.Contains(ScriptFunction.CounterValues),
             IncludesDocuments = answerFunctions.Contains(ScriptFunction.IncludeDocuments),
             IncludesCompareExchange = answerFunctions.Contains(ScriptFunction.IncludeCompareExchange),
+            ReachesDocuments = context.ReachesDocuments,
+            Writes = writes,
         };
     }
 

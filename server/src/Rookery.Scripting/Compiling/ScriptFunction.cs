@@ -2,8 +2,8 @@ namespace Rookery.Scripting.Compiling;
 
 /// <summary>
 /// The built-in functions of scripts. Their numbers are part of the journal's format, which holds compiled patches. The
-/// functions from <see cref="Sum"/> to <see cref="FitLong"/> are those of C#, which patches cannot call. A method's receiver is the first
-/// argument. The comments show arguments and result.
+/// functions from <see cref="Sum"/> to <see cref="FitLong"/> are those of C#, which patches cannot call. A method's
+/// receiver is the first argument. The comments show arguments and result.
 /// </summary>
 internal enum ScriptFunction : byte
 {
@@ -295,15 +295,30 @@ internal enum ScriptFunction : byte
     IsNotNumber = 235,
     IsFiniteNumber = 236,
 
+    /// <summary>id, document, optional change vector: the id. Patches only, as the next one.</summary>
+    Put = 240,
+
+    /// <summary>id, optional change vector: whether the document existed.</summary>
+    DeleteDocument = 241,
+
+    /// <summary>document or id, name, optional number. Patches only, as the next two.</summary>
+    IncrementCounter = 242,
+
+    /// <summary>document or id, name.</summary>
+    DeleteCounter = 243,
+
+    /// <summary>document or id, name: the value or null.</summary>
+    ReadCounter = 244,
+
     /// <summary>document or id, name: the value of a counter; null if it does not exist.</summary>
-    Counter = 240,
+    Counter = 245,
 
     /// <summary>document or id, name: an object with the values of a counter; null if it does not exist.</summary>
-    CounterValues = 241,
+    CounterValues = 246,
 
     /// <summary>id or array of ids: adds documents to the answer of the query.</summary>
-    IncludeDocuments = 242,
+    IncludeDocuments = 247,
 
     /// <summary>key or array of keys: adds compare-exchange values to the answer of the query.</summary>
-    IncludeCompareExchange = 243,
+    IncludeCompareExchange = 248,
 }

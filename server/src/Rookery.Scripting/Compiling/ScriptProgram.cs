@@ -53,6 +53,15 @@ public sealed class ScriptProgram
     /// <summary>Whether the script adds compare-exchange values to the answer of a query.</summary>
     public bool IncludesCompareExchange { get; internal init; }
 
+    /// <summary>Maximum number of documents that a run of a patch stores or deletes.</summary>
+    public const int MaxWrites = 256;
+
+    /// <summary>Whether the script is a patch that loads, stores or deletes other documents.</summary>
+    public bool ReachesDocuments { get; init; }
+
+    /// <summary>Number of other documents that a run of the script may store or delete.</summary>
+    public int Writes { get; init; }
+
     /// <summary>Reads a varint of a program.</summary>
     internal static int ReadNumber(ReadOnlySpan<byte> program, ref int at) =>
         Varint.TryRead(program, ref at, out int value) ? value : throw Broken();

@@ -154,6 +154,7 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
 
     private void EmitForOf(ForOfStatement loop)
     {
+        context.HasRepetition = true;
         var outer = context.Scope;
         var outerLoop = context.Loop;
         context.Scope = new Scope(outer);
@@ -204,6 +205,7 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
 
     private void EmitFor(ForStatement loop)
     {
+        context.HasRepetition = true;
         var outer = context.Scope;
         var outerLoop = context.Loop;
         context.Scope = new Scope(outer);
@@ -240,6 +242,7 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
 
     private void EmitWhile(WhileStatement loop)
     {
+        context.HasRepetition = true;
         var outerLoop = context.Loop;
         JumpTarget body = context.NewTarget(),
             test = context.NewTarget(),

@@ -38,6 +38,7 @@ internal static class BuiltIns
             FunctionFamily.Single => context.InvokeSingle(function, first, furtherArguments),
             FunctionFamily.Pattern => context.InvokeOnPattern(function, arguments),
             FunctionFamily.Moment => context.InvokeOnMoment(function, arguments),
+            FunctionFamily.Store => context.InvokeOnStore(function, arguments),
             FunctionFamily.Later => context.InvokeLater(function, arguments),
             var family => context.InvokeAsCSharp(family, function, arguments),
         };

@@ -55,6 +55,9 @@ internal enum FunctionFamily : byte
 
     /// <summary>Functions of <see cref="LaterFunctions"/>.</summary>
     Later,
+
+    /// <summary>Functions of <see cref="StoreFunctions"/>.</summary>
+    Store,
 }
 
 /// <summary>Maps functions to their families.</summary>
@@ -95,6 +98,7 @@ internal static class FunctionFamilies
             >= ScriptFunction.NewPattern and <= ScriptFunction.ReplaceMatches => FunctionFamily.Pattern,
             >= ScriptFunction.NewMoment and <= ScriptFunction.MomentText => FunctionFamily.Moment,
             >= ScriptFunction.ToJson and <= ScriptFunction.IsFiniteNumber => FunctionFamily.Later,
+            >= ScriptFunction.Put and <= ScriptFunction.ReadCounter => FunctionFamily.Store,
             _ => FunctionFamily.None,
         };
 }

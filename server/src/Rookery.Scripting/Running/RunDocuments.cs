@@ -13,6 +13,7 @@ internal sealed class RunDocuments
     private readonly ScriptDocumentReceiver _receive;
     private ScriptValue _received;
     private bool _mayChangeMetadata;
+    private int _loadCount;
 
     /// <summary>Makes an empty set.</summary>
     /// <param name="heap">The heap that documents are copied to.</param>
@@ -32,8 +33,12 @@ internal sealed class RunDocuments
     {
         _documents.Clear();
         _loads.Clear();
+        _loadCount = 0;
         _mayChangeMetadata = false;
     }
+
+    /// <summary>Lets the next load of each document read it again, because the run stored or deleted one.</summary>
+    public void ForgetLoads() => _loads.Clear();
 
     /// <summary>Copies a document to the heap: its metadata, as documents show it, and its body.</summary>
     public ScriptValue Add(in ScriptDocument document)
@@ -206,7 +211,7 @@ internal sealed class RunDocuments
         }
 
         const int StepsPerLoad = 100;
-        if (_loads.Count == _limits.Loads)
+        if (_loadCount++ == _limits.Loads)
         {
             throw new ScriptFailure($"the script loads more than {_limits.Loads} documents");
         }

@@ -11,6 +11,7 @@ internal sealed class ScriptContext
     {
         Documents = new RunDocuments(Heap, limits);
         Patterns = new RunPatterns(Heap);
+        Stored = new ResultWriter(Heap, limits);
         Json = new ResultWriter(Heap, limits) { WritesShortDates = true };
         Answer = new RunAnswer(Heap, Documents, limits);
     }
@@ -23,6 +24,12 @@ internal sealed class ScriptContext
 
     /// <summary>The regular expressions of the run, and what they found.</summary>
     public RunPatterns Patterns { get; }
+
+    /// <summary>Loads, stores and deletes documents for a patch; null for other runs.</summary>
+    public IScriptStore? Store { get; set; }
+
+    /// <summary>Writes the documents that a patch stores.</summary>
+    public ResultWriter Stored { get; }
 
     /// <summary>Writes the texts of <c>JSON.stringify</c>.</summary>
     public ResultWriter Json { get; }

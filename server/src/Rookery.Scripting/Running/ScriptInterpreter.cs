@@ -220,6 +220,7 @@ public sealed class ScriptInterpreter : IDisposable
         _heap.Release();
         _writer.Release();
         _context.Json.Release();
+        _context.Stored.Release();
         _loaded = default;
         _program.MarkUnloaded();
     }
@@ -240,6 +241,7 @@ public sealed class ScriptInterpreter : IDisposable
         _machine.Trim();
         _context.Patterns.Trim();
         _context.Json.Clear();
+        _context.Stored.Clear();
     }
 
     /// <summary>Writes a parameter as it is after the run.</summary>
@@ -254,6 +256,12 @@ public sealed class ScriptInterpreter : IDisposable
         json = default;
         var metadata = _context.Documents.ChangedMetadataOf(_parameters[index]);
         return metadata.Kind == ValueKind.Undefined || TryWrite(metadata, out json);
+    }
+
+    /// <summary>Loads, stores and deletes documents for the following runs, which are patches.</summary>
+    internal IScriptStore Store
+    {
+        set => (_context.Store, _context.Documents.Source) = (value, value);
     }
 
     /// <summary>Loads an encoded program.</summary>

@@ -3,6 +3,7 @@ using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Patching;
 using Rookery.Queries.Answering;
 using Rookery.Queries.Language;
 using Rookery.Server.Raven.BulkInsert;
@@ -14,7 +15,8 @@ namespace Rookery.Server.Raven.SetBased;
 /// <summary>
 /// Changes the documents that a query finds, in batches that are proposed like any write. No snapshot is held while a
 /// batch is proposed, so a batch changes the version of each document that it finds at apply. A document that another
-/// client writes meanwhile may be missed, or found in its new version. No document is changed twice.
+/// client writes meanwhile may be missed, or found in its new version. No document is changed twice. If the patch
+/// itself stores documents, those stored since the beginning are left out: otherwise it could find new ones without end.
 /// </summary>
 /// <param name="context">The server.</param>
 /// <param name="database">The database.</param>
@@ -65,9 +67,15 @@ internal sealed class DocumentChanges(
         using var answer = await context.Queries.ExecuteAsync(database, request.Plan, sink);
         await CountAsync(answer);
         var results = answer.Results;
+        long lastEtag = StoresDocuments ? database.LastEtag : long.MaxValue;
         while (await results.MoveNextAsync())
         {
             ending.ThrowIfCancellationRequested();
+            if (StoresDocuments && EtagOf(results) > lastEtag)
+            {
+                continue;
+            }
+
             _ids.Add(results.Id.ToArray());
             _documentBytes += results.DocumentBytes;
             if (_ids.Count >= _maxDocuments || _documentBytes >= MaxDocumentBytes)
@@ -79,6 +87,17 @@ internal sealed class DocumentChanges(
 
         results.Pause();
         await StoreAsync(detached, ending);
+    }
+
+    private bool StoresDocuments => request.Patch is not null && PatchScript.ReservesEtags(request.Patch);
+
+    private static long EtagOf(IQueryResults results)
+    {
+        bool exists = results.Reader.TryGetDocument(results.Id, out var document);
+        using (document)
+        {
+            return exists ? document.Etag : 0;
+        }
     }
 
     private async Task CountAsync(QueryAnswer answer)

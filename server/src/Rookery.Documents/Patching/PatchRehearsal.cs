@@ -1,0 +1,133 @@
+using Rookery.Documents.Apply;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
+using Rookery.Documents.Stored;
+using Rookery.Storage;
+
+namespace Rookery.Documents.Patching;
+
+/// <summary>
+/// Runs the script of a patch that loads or stores other documents once before its command is queued, without an
+/// effect, only to read the rows that apply will need: so damage refuses the command. If other writes change before apply what
+/// the script reads, apply may read other rows; so the command is also refused while damage is known among documents.
+/// </summary>
+internal static class PatchRehearsal
+{
+    /// <summary>Reads the rows.</summary>
+    /// <param name="snapshot">The rows.</param>
+    /// <param name="database">The database.</param>
+    /// <param name="operation">The patch.</param>
+    /// <param name="changes">Reads the rows that apply needs besides the documents.</param>
+    /// <param name="copiedBytes">
+    /// Bytes that the patches of the command copied so far. Beyond the budget of a command nothing is run, because
+    /// apply refuses the command.
+    /// </param>
+    /// <exception cref="DamagedException">A row is damaged, so the command could not be applied.</exception>
+    public static void Run(
+        in Snapshot snapshot,
+        uint database,
+        scoped in Operation operation,
+        ref ChangeCheck changes,
+        ref long copiedBytes
+    )
+    {
+        if (copiedBytes > PatchBudget.CopiedBytesPerCommand)
+        {
+            return;
+        }
+
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        snapshot.ThrowIfDamaged(
+            Key.WritePrefix(from, database, Table.Documents),
+            Key.WritePrefix(to, database, Table.Documents + 1)
+        );
+        var source = new SnapshotSource(snapshot, database);
+        Span<byte> lowerId = stackalloc byte[DocumentId.MaxBytes];
+        lowerId = lowerId[..operation.Id.WriteLowerName(lowerId)];
+        using var evaluator = new PatchEvaluator();
+        using var document = source.Find(lowerId);
+        evaluator.LogTicks = document.Exists ? document.Head.LastModifiedTicks : DateTime.UnixEpoch.Ticks;
+        evaluator.CopiedBytesLeft = PatchBudget.CopiedBytesPerCommand - copiedBytes;
+        evaluator.BeginWrites(source, lowerId, firstEtag: snapshot.Sequence + 1, operation.Patch.ReservedEtags);
+        _ = document.Exists
+            ? evaluator.Apply(operation.Patch, document.View)
+            : evaluator.ApplyToMissing(operation.Patch);
+        copiedBytes += evaluator.CopiedBytes + document.Length;
+        for (int index = 0; index < evaluator.Writes.Count; index++)
+        {
+            Check(source, snapshot, database, evaluator.Writes[index], ref changes);
+        }
+    }
+
+    /// <summary>Reads the rows that apply will need to replace, delete or count in a document.</summary>
+    private static void Check(
+        SnapshotSource source,
+        in Snapshot snapshot,
+        uint database,
+        scoped in PatchWrite write,
+        ref ChangeCheck changes
+    )
+    {
+        if (write.IsOfCounter)
+        {
+            source.ReadCounter(write.LowerId, write.LowerCounter);
+            changes.RunForStore(write.LowerId);
+        }
+        else if (write.IsDelete)
+        {
+            changes.RunForDelete(write.LowerId);
+            PreviousVersions.CheckGuard(snapshot, database, write.LowerId);
+        }
+        else
+        {
+            var operation = new Operation
+            {
+                Kind = OperationKind.Put,
+                Id = new CommandId(CommandIdKind.Literal, write.Id, write.LowerId),
+                Collection = write.Collection,
+            };
+            changes.Run(write.LowerId, operation);
+        }
+    }
+
+    private sealed class SnapshotSource(Snapshot snapshot, uint database) : IPatchSource
+    {
+        public Document Find(ReadOnlySpan<byte> lowerId)
+        {
+            Span<byte> key = stackalloc byte[Key.MaxBytes];
+            if (!snapshot.TryLoadAhead(Key.WriteText(key, database, Table.Documents, lowerId), out var row))
+            {
+                return default;
+            }
+
+            if (!row.IsLarge && row.Value.IsEmpty)
+            {
+                row.Dispose(); // a deleted document
+                return default;
+            }
+
+            return new Document(row);
+        }
+
+        public long NextIdentity(ReadOnlySpan<byte> lowerName) => long.MaxValue;
+
+        public long? ReadCounter(ReadOnlySpan<byte> lowerId, ReadOnlySpan<byte> lowerName)
+        {
+            using var document = Find(lowerId);
+            long since = document.Exists ? document.Head.Counters.Since : 0;
+            Span<byte> key = stackalloc byte[Key.MaxCounterBytes];
+            if (since == 0 || !snapshot.TryGet(Key.WriteCounter(key, database, lowerId, lowerName), out var row))
+            {
+                return null;
+            }
+
+            using (row)
+            {
+                return DocumentCounters.Owns(since, row.Sequence) ? CounterValue.Read(row.Value) : null;
+            }
+        }
+    }
+}
