@@ -50,7 +50,9 @@ internal sealed class BatchElement(
     private bool _forcesRevision;
     private bool _returnsDocument;
     private bool _isIdPrefix;
+    private readonly PatchedIds _ids = new();
     private bool _isJsonPatch; // whether the type of the patch is JsonPatch
+    private bool _isBatchPatch;
     private int _createIfMissingAt; // offset of the member's value; -1 without a value
     private string? _unknown; // name of the first unknown member
     private int _unknownAt;
@@ -171,6 +173,7 @@ internal sealed class BatchElement(
         _attachment.Release();
         _patch.Release();
         _jsonPatch.Release();
+        _ids.Release();
         _counters.Release();
     }
 
@@ -181,6 +184,8 @@ internal sealed class BatchElement(
         _attachment.Clear();
         _patch.Clear();
         _jsonPatch.Clear();
+        _ids.Clear();
+        _isBatchPatch = false;
         _counters.Clear();
         _isJsonPatch = false;
         _forcesRevision = false;
@@ -194,6 +199,7 @@ internal sealed class BatchElement(
     protected override InputError FindRefusalOfContent() =>
         _patch.Refusal.IsError ? _patch.Refusal
         : _jsonPatch.Refusal.IsError ? _jsonPatch.Refusal
+        : _ids.Refusal.IsError ? _ids.Refusal
         : _counters.Refusal;
 
     /// <inheritdoc/>
@@ -241,6 +247,10 @@ internal sealed class BatchElement(
             return _patch.TryReadPatchIfMissing(ref scanner);
         }
 
+        if (member.SequenceEqual("Ids"u8) && scanner.Peek() != (byte)'n')
+        {
+            return _ids.TryRead(ref scanner);
+        }
         if (member.SequenceEqual("JsonPatch"u8) && scanner.Peek() != (byte)'n')
         {
             return _jsonPatch.TryReadEnvelope(ref scanner);
@@ -361,6 +371,11 @@ internal sealed class BatchElement(
                 Kind != OperationKind.Put && HasDocument ? "Document"
                 : _attachment.FindForbiddenMember(Kind) is { } stray ? stray
                 : _jsonPatch.IsRead && !_isJsonPatch ? "JsonPatch"
+                : _ids.IsRead && !_isBatchPatch ? "Ids"
+                : _isBatchPatch && (Id.Length > 0 || HasChangeVector)
+                    ? Id.Length > 0 ? "Id"
+                        : "ChangeVector"
+                : _isBatchPatch && isCreateIfMissing ? "CreateIfMissing"
                 : _counters.IsRead && Kind != OperationKind.CounterIncrement ? "Counters"
                 : HasChangeVector && Kind == OperationKind.CounterIncrement ? "ChangeVector"
                 : _isIdPrefix && Kind != OperationKind.Delete ? "IdPrefixed"
@@ -398,16 +413,18 @@ internal sealed class BatchElement(
             : type.SequenceEqual("Counters"u8) ? OperationKind.CounterIncrement
             : type.SequenceEqual("ForceRevisionCreation"u8) && formatLevel >= FormatLevel.Revisions
                 ? OperationKind.Revision
-            : type.SequenceEqual("PATCH"u8) || type.SequenceEqual("JsonPatch"u8) ? OperationKind.Patch
+            : type.SequenceEqual("PATCH"u8) || type.SequenceEqual("JsonPatch"u8) || type.SequenceEqual("BatchPATCH"u8)
+                ? OperationKind.Patch
             : _attachment.ReadType(type, formatLevel);
         _isJsonPatch = type.SequenceEqual("JsonPatch"u8);
+        _isBatchPatch = type.SequenceEqual("BatchPATCH"u8);
         return Kind != default
             || Refuse(
                 InputErrorCode.NotSupported,
                 scanner,
                 start,
                 UnsupportedCommand.Describe("Batch", type),
-                "Send PUT, DELETE, PATCH, JsonPatch, Counters, ForceRevisionCreation and attachment commands only"
+                "Send PUT, DELETE, PATCH, BatchPATCH, JsonPatch, Counters, ForceRevisionCreation or attachments only"
             );
     }
 
@@ -416,6 +433,7 @@ internal sealed class BatchElement(
         {
             OperationKind.Put => "Document",
             OperationKind.CounterIncrement => "Counters",
+            OperationKind.Patch when _isBatchPatch && _patch.HasScript => "Ids",
             _ => _isJsonPatch ? "JsonPatch" : "Patch",
         };
 
@@ -428,7 +446,9 @@ internal sealed class BatchElement(
             OperationKind.AttachmentPut or OperationKind.AttachmentDelete or OperationKind.AttachmentCopy =>
                 _attachment.TypeOf(Kind),
             OperationKind.Revision => "ForceRevisionCreation",
-            _ => _isJsonPatch ? "JsonPatch" : "PATCH",
+            _ => _isJsonPatch ? "JsonPatch"
+            : _isBatchPatch ? "BatchPATCH"
+            : "PATCH",
         };
 
     /// <inheritdoc/>
@@ -447,7 +467,7 @@ internal sealed class BatchElement(
         bool isIdValid =
             Kind == OperationKind.Put
                 ? DocumentId.TryValidateForStore(Id.Written, out idError)
-                : Kind == default || DocumentId.TryValidate(Id.Written, out idError);
+                : Kind == default || _isBatchPatch || DocumentId.TryValidate(Id.Written, out idError);
         if (!isIdValid)
         {
             return Refuse(idError.Code, scanner, start, idError.What, idError.Advice);
@@ -479,7 +499,11 @@ internal sealed class BatchElement(
             case OperationKind.Patch when _isJsonPatch && _jsonPatch.IsRead:
                 Writer.Patch(Id.Written, expected, _jsonPatch.Program, _returnsDocument, skipsOnMismatch: false);
                 return true;
-            case OperationKind.Patch when _patch.HasScript && !_isJsonPatch:
+            case OperationKind.Patch when _isBatchPatch && _patch.HasScript && _ids.Count > 0:
+                _patch.Complete(default, scanner.Json);
+                _ids.AddTo(Writer, _patch.Program, MaxBatchBytes);
+                return true;
+            case OperationKind.Patch when _patch.HasScript && !_isJsonPatch && !_isBatchPatch:
                 return TryAddPatch(ref scanner, expected);
             case OperationKind.CounterIncrement when _counters.IsRead && !_counters.IsOf(Id.Written, scanner, start):
                 return false;

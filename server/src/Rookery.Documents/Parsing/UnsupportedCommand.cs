@@ -21,8 +21,7 @@ internal static class UnsupportedCommand
             "CompareExchangePUT" or "CompareExchangeDELETE" =>
                 "compare-exchange values, which need TransactionMode ClusterWide",
             "ForceRevisionCreation" => "revisions",
-            "BatchPATCH" => "one patch for many documents",
-            "PATCH" => "patches",
+            "BatchPATCH" or "PATCH" => "patches",
             _ => "an unknown command",
         };
         return $"{where}: commands of type '{name}' ({feature}) are not supported";

@@ -58,7 +58,15 @@ public class BatchRequestParserTests
         InputErrorCode.NotSupported,
         "compare-exchange"
     )]
-    [InlineData("""{"Ids":[],"Type":"BatchPATCH"}""", InputErrorCode.NotSupported, "BatchPATCH")]
+    [InlineData("""{"Ids":[],"Type":"BatchPATCH"}""", InputErrorCode.MissingMember, "no Patch")]
+    [InlineData(
+        """{"Ids":[],"Type":"BatchPATCH","Patch":{"Script":"this.a = args.a","Values":{"a":1}}}""",
+        InputErrorCode.MissingMember,
+        "no Ids"
+    )]
+    [InlineData("""{"Ids":[{"Id":"a","x":1}],"Type":"BatchPATCH"}""", InputErrorCode.NotSupported, "'x' of Ids")]
+    [InlineData("""{"Ids":[{"Id":"a"}],"Id":"b","Type":"BatchPATCH"}""", InputErrorCode.NotSupported, "'Id'")]
+    [InlineData("""{"Ids":[{"Id":"a"}],"Id":"b","Type":"DELETE"}""", InputErrorCode.NotSupported, "'Ids'")]
     [InlineData("""{"Id":"a","Type":"Dance"}""", InputErrorCode.NotSupported, "Dance")]
     [InlineData("""{"Id":"a","Type":"DELETE","IdPrefixed":true}""", InputErrorCode.NotSupported, "IdPrefixed")]
     [InlineData(
