@@ -1,12 +1,9 @@
 using Rookery.Documents.Apply;
-using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Patching;
-using Rookery.Documents.Revisions;
 using Rookery.Documents.Schedules;
-using Rookery.Documents.Stored;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Consensus;
@@ -108,7 +105,7 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
             {
                 if (operation.Id.Kind is CommandIdKind.Numbered or CommandIdKind.Identity)
                 {
-                    CheckNumbers(snapshot, command.Database, operation.Id, changes);
+                    CheckNumbers(snapshot, command.Database, operation.Id, ref changes);
                     continue;
                 }
 
@@ -213,7 +210,7 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
     }
 
     /// <summary>Throws if damage is known in the range of ids that the command may get.</summary>
-    private void CheckNumbers(in Snapshot snapshot, uint database, in CommandId id, in ChangeCheck changes)
+    private void CheckNumbers(in Snapshot snapshot, uint database, in CommandId id, ref ChangeCheck changes)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];

@@ -2,8 +2,6 @@ using System.Buffers.Binary;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
-using Rookery.Documents.Stored;
-using Rookery.Platform;
 
 namespace Rookery.Documents.Revisions;
 
