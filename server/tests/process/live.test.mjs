@@ -220,7 +220,7 @@ test("`rookery io` shows disk work by kind and as it happens, and `rookery logs`
 
   const logs = await rookery("logs")
   if ((await node.request("GET", "/admin/logs")).status === 200) {
-    assert.match(logs.stdout, /\d\dZ? +information +.*Serving/)
+    assert.match(logs.stdout, /\.\d{3}Z +info +.*Serving/)
     assert.equal((await rookery("logs", "--level", "error")).stdout, "")
   } else {
     assert.equal(logs.code, 78, logs.stderr)

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.Globalization;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Hosting;
@@ -12,7 +13,10 @@ namespace Rookery.Live;
 internal static class LogsCommand
 {
     private static readonly TimeSpan PollInterval = TimeSpan.FromSeconds(1);
+
+    // The levels as the node's answer has them. The command and the log itself write the first one as "info".
     private static readonly string[] Levels = ["information", "warning", "error"];
+    private static readonly string[] Words = ["info", "warning", "error"];
 
     public static Command Create()
     {
@@ -20,9 +24,9 @@ internal static class LogsCommand
         var follow = new Option<bool>("--follow", "-f") { Description = "Keep printing new lines, until Ctrl+C." };
         var level = new Option<string>("--level")
         {
-            Description = "The lowest level to print: information, warning or error.",
+            Description = "The lowest level to print: info, warning or error.",
             HelpName = "LEVEL",
-            DefaultValueFactory = static _ => Levels[0],
+            DefaultValueFactory = static _ => Words[0],
         };
         var limit = WholeNumber.Option(
             "--lines",
@@ -54,7 +58,7 @@ internal static class LogsCommand
                         );
                         return minLevelIndex < 0 || levelText.Length == 0
                             ? throw new AdminException(
-                                $"--level must be one of {string.Join(", ", Levels)}, not \"{levelText}\".",
+                                $"--level must be one of {string.Join(", ", Words)}, not \"{levelText}\".",
                                 ExitCode.Configuration
                             )
                             : PrintAsync(
@@ -124,9 +128,12 @@ internal static class LogsCommand
 
     private static string FormatLine(JsonElement line, string level)
     {
-        string text = VisibleText.OfLine(
-            $"{line.GetProperty("Time").GetString()}  {level, -11}  {line.GetProperty("Text").GetString()}"
-        );
+        // The precision of the log itself.
+        string time = line.GetProperty("Time")
+            .GetDateTimeOffset()
+            .UtcDateTime.ToString("yyyy-MM-dd'T'HH:mm:ss.fff'Z'", CultureInfo.InvariantCulture);
+        string word = Words[Array.IndexOf(Levels, level)];
+        string text = VisibleText.OfLine($"{time}  {word, -7}  {line.GetProperty("Text").GetString()}");
         return level switch
         {
             "error" => Paint.Output.Bad(text),
