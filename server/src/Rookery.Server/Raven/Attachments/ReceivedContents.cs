@@ -83,9 +83,9 @@ internal sealed class ReceivedContents(ServerContext context)
             await FillAsync(upload, body);
             return await upload.CompleteAsync();
         }
-        catch (Exception failure) when (Explain(failure) is { } refused)
+        catch (Exception failure) when (Explain(failure) is not null)
         {
-            throw refused;
+            throw Explain(failure)!;
         }
     }
 

@@ -194,7 +194,7 @@ internal sealed class BulkInsertChunks(
         }
 
         // The contents stay until the chunk is applied or refused, also if nobody waits for that.
-        _inFlight.ContinueWith(
+        _ = _inFlight.ContinueWith(
             static (_, pins) => BulkInsertContents.Release((IReadOnlyList<PinnedContent>)pins!),
             _pinsInFlight,
             CancellationToken.None,

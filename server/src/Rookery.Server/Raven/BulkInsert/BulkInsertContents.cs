@@ -49,9 +49,9 @@ internal sealed class BulkInsertContents(ServerContext context, Database databas
 
             _pins.Add(await _upload.CompleteAsync());
         }
-        catch (Exception failure) when (_received.Explain(failure) is { } refused)
+        catch (Exception failure) when (_received.Explain(failure) is not null)
         {
-            throw refused;
+            throw _received.Explain(failure)!;
         }
 
         _upload.Dispose();
