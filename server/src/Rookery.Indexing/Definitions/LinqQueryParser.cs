@@ -1,3 +1,4 @@
+using Rookery.Indexing.Mapping;
 using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;

@@ -34,7 +34,8 @@ internal sealed class NamedFieldWriter(StaticIndexDefinition definition, NamedFi
     /// <param name="value">The value of the member <c>_</c>.</param>
     /// <param name="entry">The entry.</param>
     /// <param name="stored">Receives <c>"name":value</c> for each stored field; the caller owns the braces.</param>
-    /// <exception cref="IndexEntryException">The value is no field or list of fields, or there are too many.</exception>
+    /// <exception cref="IndexEntryException">The value is no field or list of fields, or there are too
+    /// many.</exception>
     public void Write(ReadOnlySpan<byte> value, IndexEntry entry, ArrayBufferWriter<byte> stored)
     {
         _fields.Clear();
@@ -99,7 +100,8 @@ internal sealed class NamedFieldWriter(StaticIndexDefinition definition, NamedFi
                 break;
             default:
                 throw new IndexEntryException(
-                    "The member '_' of a row takes what createField returns, or a list of it; here it has another value."
+                    "The member '_' of a row takes what createField returns, or a list of it; here it has another "
+                        + "value."
                 );
         }
     }
@@ -181,7 +183,8 @@ internal sealed class NamedFieldWriter(StaticIndexDefinition definition, NamedFi
                     }
 
                     throw new IndexEntryException(
-                        $"This server does not support the option '{option.Name}' of createField with the value '{text}'."
+                        $"This server does not support the option '{option.Name}' of createField with the value "
+                            + $"'{text}'."
                     );
             }
         }

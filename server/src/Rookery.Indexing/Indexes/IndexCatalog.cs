@@ -5,6 +5,7 @@ using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Automatic;
+using Rookery.Indexing.Feeding;
 using Rookery.Indexing.Mapping;
 using Rookery.Platform;
 
@@ -142,20 +143,14 @@ public sealed class IndexCatalog : IDisposable
     }
 
     /// <summary>Returns the status of each index, ordered by name.</summary>
-    public IReadOnlyList<IndexStatus> ReadStatus()
-    {
-        return
+    public IReadOnlyList<IndexStatus> ReadStatus() =>
         [
             .. Slots
                 .Where(slot => IsDefined(slot.Value))
                 .OrderBy(static slot => slot.Key, StringComparer.Ordinal)
-                .SelectMany(slot =>
-                    slot.Value.All.Select(index =>
-                        index.ReadStatus(FreshEtag.Of(Database, index.Map), index.DocumentsLeft)
-                    )
-                ),
+                .SelectMany(static slot => slot.Value.All)
+                .Select(index => index.ReadStatus(FreshEtag.Of(Database, index.Map), index.DocumentsLeft)),
         ];
-    }
 
     /// <summary>Returns the automatic indexes that serve queries.</summary>
     public IReadOnlyList<AutoCandidate<AutoIndexDefinition>> ReadAutoIndexes() =>

@@ -2,6 +2,7 @@ using System.Text;
 using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Stored;
+using Rookery.Indexing.Feeding;
 using Rookery.Indexing.Mapping;
 using Rookery.Storage;
 

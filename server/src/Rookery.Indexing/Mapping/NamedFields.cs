@@ -7,8 +7,8 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Indexing.Mapping;
 
 /// <summary>
-/// The fields of an index that documents name, by <c>createField</c>. Each gets a number when a document first names it,
-/// so members may give other numbers. The numbers are stored before the entries that use them. The indexing thread adds
+/// The fields of an index that documents name, by <c>createField</c>. Each gets a number when a document first names
+/// it, so members may give other numbers. The numbers are stored before the entries that use them. The indexing thread adds
 /// names; any thread reads.
 /// </summary>
 /// <param name="definedFields">Number of searchable fields that the definition names.</param>
@@ -26,7 +26,9 @@ public sealed class NamedFields(int definedFields)
     /// <summary>Changes whenever a field is added or a field is used in a new way.</summary>
     public int Version => Volatile.Read(ref _version);
 
-    /// <summary>Returns the position of a field. For a name that no document has used, a field without entries.</summary>
+    /// <summary>
+    /// Returns the position of a field. For a name that no document has used, a field without entries.
+    /// </summary>
     public int PositionOf(string name) =>
         _fields.TryGetValue(name, out var field) ? definedFields + 1 + field.Number : definedFields;
 

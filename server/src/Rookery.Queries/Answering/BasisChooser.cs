@@ -1,5 +1,6 @@
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Automatic;
+using Rookery.Indexing.Feeding;
 using Rookery.Indexing.Indexes;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;

@@ -3,6 +3,7 @@ using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Automatic;
+using Rookery.Indexing.Feeding;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Mapping;
 

@@ -2,7 +2,7 @@ using System.Buffers;
 using System.Globalization;
 using Rookery.Json;
 
-namespace Rookery.Indexing.Definitions;
+namespace Rookery.Indexing.Values;
 
 /// <summary>Writes counters as the objects that maps over counters receive. Not thread-safe.</summary>
 internal sealed class CounterInput

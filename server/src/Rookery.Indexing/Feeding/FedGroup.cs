@@ -1,10 +1,11 @@
 using Rookery.Documents.Changes;
 using Rookery.Documents.Schedules;
 using Rookery.Documents.Stored;
+using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Feeding;
 
 /// <summary>Passes documents and deletions to the indexes that a step feeds. Not thread-safe.</summary>
 /// <param name="indexes">The indexes.</param>

@@ -1,7 +1,8 @@
 using Rookery.Documents.Databases;
+using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Mapping;
 
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Feeding;
 
 /// <summary>The etag that the results of an index must include to be fresh.</summary>
 public static class FreshEtag

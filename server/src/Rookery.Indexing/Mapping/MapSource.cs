@@ -1,4 +1,4 @@
-namespace Rookery.Indexing.Definitions;
+namespace Rookery.Indexing.Mapping;
 
 /// <summary>What a map reads.</summary>
 /// <param name="Collection">The collection of the documents, or of the documents of the counters; null for all.</param>
