@@ -9,6 +9,7 @@ using Rookery.Documents.Nodes;
 using Rookery.Hosting.Logging;
 using Rookery.Hosting.Machine;
 using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Scheduling;
 using Rookery.Journal;
 using Rookery.Platform;
 using Rookery.Server;

@@ -66,8 +66,8 @@ internal sealed class BrowserGuard(ServerOptions options)
             && (scope == RouteScope.Open || (scope == RouteScope.Metrics && request.Path == PageOfMetrics));
     }
 
-    // A node with TLS serves its page with TLS, so a page of its host in plain HTTP is another program's, or was changed
-    // on the way. Before a node without TLS there may be a proxy with TLS.
+    // A node with TLS serves its page with TLS, so a page of its host in plain HTTP is another program's, or was
+    // changed on the way. Before a node without TLS there may be a proxy with TLS.
     private bool IsOwn(string origin, HttpRequest request) =>
         Uri.TryCreate(origin, UriKind.Absolute, out var page)
         && (!options.IsSecure || string.Equals(page.Scheme, Uri.UriSchemeHttps, StringComparison.Ordinal))

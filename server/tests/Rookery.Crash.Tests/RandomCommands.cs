@@ -36,8 +36,8 @@ internal sealed class RandomCommands
     public Model Model { get; private set; }
 
     /// <summary>
-    /// Whether compare-exchange values, cluster-wide transactions, configurations, scheduled documents and subscriptions
-    /// are among the commands. Without them, a seed gives the same work as in earlier versions of the tests.
+    /// Whether compare-exchange values, cluster-wide transactions, configurations, scheduled documents and
+    /// subscriptions are among the commands. Without them, a seed gives the same work as in earlier versions.
     /// </summary>
     public bool WithValues
     {

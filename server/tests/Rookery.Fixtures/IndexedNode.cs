@@ -185,7 +185,8 @@ public sealed class IndexedNode : IDisposable
         );
     }
 
-    /// <summary>Changes counters of a document in one request; its operations may be "Increment" and "Delete".</summary>
+    /// <summary>Changes counters of a document in one request; its operations may be "Increment" and
+    /// "Delete".</summary>
     public void Count(string id, params (string Type, string Name, long Delta)[] operations)
     {
         string list = string.Join(

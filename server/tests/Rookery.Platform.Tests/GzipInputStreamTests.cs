@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.IO.Compression;
 using System.Text;
+using Rookery.Platform.Compression;
 
 namespace Rookery.Platform.Tests;
 

@@ -68,7 +68,8 @@ public sealed class RequestGateTests : IAsyncLifetime
         Assert.Contains("fault of read", logged, StringComparison.Ordinal);
     }
 
-    /// <summary>A query is sent by POST. An earlier version reported its lack of memory as a fault of the node.</summary>
+    /// <summary>A query is sent by POST. An earlier version reported its lack of memory as a fault of the
+    /// node.</summary>
     [Theory]
     [InlineData("GET", true)]
     [InlineData("POST", true)]

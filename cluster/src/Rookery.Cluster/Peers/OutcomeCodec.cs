@@ -9,8 +9,8 @@ namespace Rookery.Cluster.Peers;
 /// <summary>
 /// The wire format of the outcome of a forwarded command. Applied: <c>[0][i64 index][i64 log time][u32 results]</c>;
 /// then for each result <c>[u8 status][i64 etag][i64 last modified][i64 low][i64 high][text id][text collection][u32
-/// document length + 1, or 0 for none][document]</c>, and if the highest bit of the status is set <c>[hash 32 bytes][i64
-/// size][text content type]</c>; then, if the sender asked for a receipt, <c>[i64 bytes][u32
+/// document length + 1, or 0 for none][document]</c>, and if the highest bit of the status is set <c>[hash 32
+/// bytes][i64 size][text content type]</c>; then, if the sender asked for a receipt, <c>[i64 bytes][u32
 /// commands][u32 members]</c> and for each member <c>[text tag][i64 microseconds]</c>. Refused: <c>[1][u8 kind][u32
 /// operation + 1][text message, document id, expected, actual, database]</c>; then, for a conflict of a cluster-wide
 /// transaction, <c>[u32 violations]</c> and for each <c>[text id][u8 1 for a document][i64 expected][i64 actual]</c>.

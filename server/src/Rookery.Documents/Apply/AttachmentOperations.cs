@@ -86,8 +86,8 @@ internal sealed class AttachmentOperations(DocumentRows rows)
     }
 
     /// <summary>
-    /// Gives a document an attachment with the content of another one, which a rename removes. As in RavenDB, nothing is
-    /// replaced: the name must be free.
+    /// Gives a document an attachment with the content of another one, which a rename removes. As in RavenDB, nothing
+    /// is replaced: the name must be free.
     /// </summary>
     private Rejection? Copy(
         ApplyContext context,

@@ -98,7 +98,7 @@ internal sealed class DocumentOperations : IDisposable
         {
             case OperationKind.Put:
                 result =
-                    skipUnchanged && IsUnchanged(previous, operation)
+                    skipUnchanged && DocumentRows.IsUnchanged(previous, operation)
                         ? MakeUnchangedResult(context, previous)
                         : Put(context, previous, operation);
                 return null;
@@ -328,11 +328,6 @@ internal sealed class DocumentOperations : IDisposable
         using var existing = context.FindDocument(LowerId);
         return existing.Exists;
     }
-
-    private static bool IsUnchanged(in Document previous, in Operation operation) =>
-        previous.Exists
-        && previous.Head.ExpiresAtTicks == operation.ExpiresAtTicks
-        && previous.View.Content.SequenceEqual(operation.Content);
 
     private OperationResult Put(ApplyContext context, in Document previous, in Operation operation)
     {

@@ -1,6 +1,7 @@
 using System.Text;
 using Rookery.Documents.Attachments;
 using Rookery.Documents.Changes;
+using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Schedules;
@@ -17,6 +18,12 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
 {
     private readonly byte[] _head = new byte[StoredDocument.MaxHeadBytes];
     private readonly PooledBytes _longHead = new(); // with counters, attachments or revisions
+
+    /// <summary>Whether a put would store the content and expiration that the document has.</summary>
+    public static bool IsUnchanged(in Document previous, in Operation operation) =>
+        previous.Exists
+        && previous.Head.ExpiresAtTicks == operation.ExpiresAtTicks
+        && previous.View.Content.SequenceEqual(operation.Content);
 
     /// <summary>
     /// Returns the lists of counters and attachments, which a document keeps when its content is replaced. Reads

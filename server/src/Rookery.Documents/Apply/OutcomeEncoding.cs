@@ -11,8 +11,9 @@ namespace Rookery.Documents.Apply;
 /// <summary>
 /// The stored form of the outcome of a command with an idempotency key: <c>[u8 format][i64 log time][request 16
 /// bytes][i64 index][u32 count]([u8 status][i64 etag][i64 last modified][i64 low][i64 high][text id][text
-/// collection][hash 32 bytes, i64 size, text content type if the highest bit of the status is set])*</c>. A text is <c>[u16 length + 1, or 0 for null][UTF-8]</c>. Documents returned by a patch are not
-/// stored: a client can read them again.
+/// collection][hash 32 bytes, i64 size, text content type if the highest bit of the status is set])*</c>. A text is
+/// <c>[u16 length + 1, or 0 for null][UTF-8]</c>. Documents returned by a patch are not stored: a client can read them
+/// again.
 /// </summary>
 internal static class OutcomeEncoding
 {

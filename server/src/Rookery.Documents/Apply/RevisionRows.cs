@@ -21,8 +21,8 @@ internal sealed class RevisionRows : IDisposable
     public const int MaxDepth = 32;
 
     /// <summary>
-    /// Bound of a chain's depth times the length of its newest content. So the oldest version of a chain of documents of
-    /// 8 MiB can be restored by one command, which may copy 256 MiB.
+    /// Bound of a chain's depth times the length of its newest content. So the oldest version of a chain of documents
+    /// of 8 MiB can be restored by one command, which may copy 256 MiB.
     /// </summary>
     public const long MaxChainBytes = PatchBudget.CopiedBytesPerCommand / 2;
 
@@ -78,7 +78,7 @@ internal sealed class RevisionRows : IDisposable
             return 0;
         }
 
-        return BytesPerRemoval * FindState(context, lowerId).Rows;
+        return BytesPerRemoval * RevisionStates.Find(context, lowerId).Rows;
     }
 
     /// <summary>
@@ -108,7 +108,7 @@ internal sealed class RevisionRows : IDisposable
 
         var rule = context.Database.Revisions?.Find(collection);
         bool creates = rule is { Creates: true };
-        var state = previous.Exists ? FindState(context, lowerId, previous) : TakeDeleted(context, lowerId);
+        var state = previous.Exists ? RevisionStates.Find(context, lowerId, previous) : TakeDeleted(context, lowerId);
         bool hadState = state != default;
         bool keepsPrevious = context.Forcing == RevisionForcing.OfPrevious;
         if (previous.Exists && (keepsPrevious || state.LiveEtag != 0))
@@ -128,7 +128,7 @@ internal sealed class RevisionRows : IDisposable
             RemoveBeyond(context, lowerId, rule, ref state);
         }
 
-        WriteState(context, lowerId, state, hadState);
+        RevisionStates.Write(context, lowerId, state, hadState);
         _part.Clear();
         if (state.Count == 0)
         {
@@ -163,12 +163,12 @@ internal sealed class RevisionRows : IDisposable
 
         var view = previous.Head;
         var rule = context.Database.Revisions?.Find(view.Collection);
-        var state = FindState(context, lowerId, previous);
+        var state = RevisionStates.Find(context, lowerId, previous);
         bool hadState = state != default;
         bool creates = rule is { Creates: true };
         if (state.Count == 0 && !creates)
         {
-            WriteState(context, lowerId, state, hadState);
+            RevisionStates.Write(context, lowerId, state, hadState);
             return false;
         }
 
@@ -176,7 +176,7 @@ internal sealed class RevisionRows : IDisposable
         {
             RemoveLive(context, ref state);
             RemoveOldest(context, lowerId, ref state, state.Rows, minimumAgeTicks: null);
-            WriteState(context, lowerId, state, hadState);
+            RevisionStates.Write(context, lowerId, state, hadState);
             return false;
         }
 
@@ -201,7 +201,7 @@ internal sealed class RevisionRows : IDisposable
             context.Database.Counters.DeletedWithRevisions++;
         }
 
-        WriteState(context, lowerId, state, hadState);
+        RevisionStates.Write(context, lowerId, state, hadState);
         return isKept;
     }
 
@@ -221,7 +221,7 @@ internal sealed class RevisionRows : IDisposable
             return false;
         }
 
-        var state = FindState(context, lowerId);
+        var state = RevisionStates.Find(context, lowerId);
         if (state.Rows <= MaxDeletesPerEntry)
         {
             return false;
@@ -230,44 +230,8 @@ internal sealed class RevisionRows : IDisposable
         long before = state.Rows;
         RemoveOldest(context, lowerId, ref state, context.RevisionDeletesLeft, minimumAgeTicks: null);
         context.RevisionDeletesLeft -= before - state.Rows;
-        WriteState(context, lowerId, state, hadState: true);
+        RevisionStates.Write(context, lowerId, state, hadState: true);
         return true;
-    }
-
-    /// <summary>Finds the state of a document's revisions.</summary>
-    public static RevisionState FindState(ApplyContext context, ReadOnlySpan<byte> lowerId, in Document document) =>
-        document.Exists && document.Head.Revisions.IsEmpty ? default : FindState(context, lowerId);
-
-    /// <summary>Finds the state of an id's revisions.</summary>
-    public static RevisionState FindState(ApplyContext context, ReadOnlySpan<byte> lowerId)
-    {
-        try
-        {
-            return SourceOf(context).ReadState(lowerId);
-        }
-        catch (DamagedException) when (context.TreatsDamagedAsMissing)
-        {
-            return default;
-        }
-    }
-
-    /// <summary>The rows of the database of a command.</summary>
-    public static RevisionSource SourceOf(ApplyContext context) => new(context.Batch, context.Database.Number);
-
-    /// <summary>Stores the state of an id's revisions, or removes it if there are none.</summary>
-    public static void WriteState(ApplyContext context, ReadOnlySpan<byte> lowerId, RevisionState state, bool hadState)
-    {
-        Span<byte> key = stackalloc byte[Key.MaxBytes];
-        var row = Key.WriteText(key, context.Database.Number, Table.RevisionStates, lowerId);
-        if (state.Count != 0)
-        {
-            Span<byte> value = stackalloc byte[RevisionState.MaxBytes];
-            context.Batch.Put(row, context.Etag, state.Write(value));
-        }
-        else if (hadState)
-        {
-            context.Batch.Delete(row, context.Etag);
-        }
     }
 
     /// <summary>Counts the document's version no longer as a revision.</summary>
@@ -374,7 +338,7 @@ internal sealed class RevisionRows : IDisposable
         long? minimumAgeTicks
     )
     {
-        using var rows = SourceOf(context).Seek(lowerId, state.FirstEtag, long.MaxValue);
+        using var rows = RevisionStates.SourceOf(context).Seek(lowerId, state.FirstEtag, long.MaxValue);
         while (rows.MoveNext())
         {
             var revision = RevisionBytes.Peek(rows);
@@ -416,7 +380,7 @@ internal sealed class RevisionRows : IDisposable
             return default;
         }
 
-        var state = FindState(context, lowerId);
+        var state = RevisionStates.Find(context, lowerId);
         if (state.Count != 0)
         {
             context.Database.Counters.DeletedWithRevisions--;

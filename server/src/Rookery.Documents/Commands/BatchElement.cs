@@ -22,6 +22,9 @@ internal sealed class BatchElement(
     private const string UpgradeAdvice =
         "When all members run the new version, end the upgrade: `rookery cluster finalize-upgrade`";
 
+    private const string TypeAdvice =
+        "Send PUT, DELETE, PATCH, BatchPATCH, JsonPatch, Counters, ForceRevisionCreation or attachments only";
+
     private const string PatchExample = "Send {\"Patch\":{\"Script\":…,\"Values\":{…}}}";
 
     /// <summary>Members of a command, for a suggestion when a name is misspelt.</summary>
@@ -418,14 +421,8 @@ internal sealed class BatchElement(
             : _attachment.ReadType(type, formatLevel);
         _isJsonPatch = type.SequenceEqual("JsonPatch"u8);
         _isBatchPatch = type.SequenceEqual("BatchPATCH"u8);
-        return Kind != default
-            || Refuse(
-                InputErrorCode.NotSupported,
-                scanner,
-                start,
-                UnsupportedCommand.Describe("Batch", type),
-                "Send PUT, DELETE, PATCH, BatchPATCH, JsonPatch, Counters, ForceRevisionCreation or attachments only"
-            );
+        string problem = Kind == default ? UnsupportedCommand.Describe("Batch", type) : "";
+        return Kind != default || Refuse(InputErrorCode.NotSupported, scanner, start, problem, TypeAdvice);
     }
 
     private string NameOfContent() =>

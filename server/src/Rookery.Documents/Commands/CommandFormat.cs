@@ -20,10 +20,10 @@ namespace Rookery.Documents.Commands;
 /// <c>[kind][flags][id u16+bytes if flag 16][lower id u16+bytes if flags 16 and 8][name u16+bytes][lower name u16+bytes
 /// if flag 4]</c>, then for an increment <c>[delta i64]</c>. The first operation of a group has the id for all of them.
 /// An operation on revisions continues with <c>[action u8]</c>, then for Revert <c>[etag i64]</c>, for Enforce
-/// <c>[includes forced u8]</c>, for Delete <c>[includes forced u8][first i64][from i64][to i64][length varint][etags i64]</c>.
-/// An operation on an attachment continues with <c>[name u16+bytes]</c>, and a put with <c>[content type
-/// u16+bytes][size i64][hash 32 bytes]</c>. A copy of an attachment continues as <see cref="AttachmentCopyCommand"/> says.
-/// Apply lower-cases ASCII ids. Other ids carry their lower-cased form, so that nodes with different versions of
+/// <c>[includes forced u8]</c>, for Delete <c>[includes forced u8][first i64][from i64][to i64][length varint][etags
+/// i64]</c>. An operation on an attachment continues with <c>[name u16+bytes]</c>, and a put with <c>[content type
+/// u16+bytes][size i64][hash 32 bytes]</c>. A copy of an attachment continues as <see cref="AttachmentCopyCommand"/>
+/// says. Apply lower-cases ASCII ids. Other ids carry their lower-cased form, so that nodes with different versions of
 /// Unicode agree.
 /// </remarks>
 internal static class CommandFormat

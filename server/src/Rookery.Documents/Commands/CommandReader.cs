@@ -494,27 +494,6 @@ public ref struct CommandReader
             _ => throw Broken(),
         };
 
-    /// <summary>Decodes the attachment in <see cref="Operation.AttachmentBytes"/>.</summary>
-    internal static AttachmentEntry DecodeAttachment(ReadOnlySpan<byte> bytes)
-    {
-        int nameEnd = sizeof(ushort) + BinaryPrimitives.ReadUInt16LittleEndian(bytes);
-        var name = bytes[sizeof(ushort)..nameEnd];
-        if (nameEnd == bytes.Length)
-        {
-            return new AttachmentEntry { Name = name };
-        }
-
-        int typeAt = nameEnd + sizeof(ushort);
-        int typeEnd = typeAt + BinaryPrimitives.ReadUInt16LittleEndian(bytes[nameEnd..]);
-        return new AttachmentEntry
-        {
-            Name = name,
-            ContentType = bytes[typeAt..typeEnd],
-            Size = BinaryPrimitives.ReadInt64LittleEndian(bytes[typeEnd..]),
-            Hash = ContentHash.Read(bytes[(typeEnd + sizeof(long))..]),
-        };
-    }
-
     private ReadOnlySpan<byte> ReadBytes(int count)
     {
         if (count > _command.Length - _position)

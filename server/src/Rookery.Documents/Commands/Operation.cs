@@ -46,8 +46,8 @@ public readonly ref struct Operation
     public bool EndsGroup { get; init; }
 
     /// <summary>
-    /// Attachments: the attachment as the command contains it. <see cref="Expected"/> is then the expected change vector
-    /// of the attachment; of a copy, that of its source.
+    /// Attachments: the attachment as the command contains it. <see cref="Expected"/> is then the expected change
+    /// vector of the attachment; of a copy, that of its source.
     /// </summary>
     public ReadOnlySpan<byte> AttachmentBytes { get; init; }
 
@@ -58,7 +58,7 @@ public readonly ref struct Operation
     public AttachmentEntry Attachment =>
         Kind == OperationKind.AttachmentCopy
             ? new AttachmentEntry { Name = Copy.Name }
-            : CommandReader.DecodeAttachment(AttachmentBytes);
+            : Commands.AttachmentBytes.Decode(AttachmentBytes);
 
     /// <summary>AttachmentCopy: the two attachments. Decoded on each call.</summary>
     public AttachmentCopyCommand Copy => AttachmentCopyCommand.Decode(AttachmentBytes);

@@ -43,8 +43,8 @@ internal struct CounterGroup(Snapshot snapshot, uint database)
     }
 
     /// <summary>
-    /// Reads the counter of an operation. At the end of a group, reads the rest of the document, and what apply needs to
-    /// store it, if apply rewrites it.
+    /// Reads the counter of an operation. At the end of a group, reads the rest of the document, and what apply needs
+    /// to store it, if apply rewrites it.
     /// </summary>
     public void Load(in Operation operation, ref ChangeCheck changes)
     {

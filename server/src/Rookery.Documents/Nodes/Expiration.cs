@@ -120,8 +120,8 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
         return count == 0 ? null : writer.Complete();
     }
 
-    // Whether the document or value can be read and deleted; if not, it must not block the others. It is a part if apply
-    // removes only a part of its revisions, and keeps the document for the next command.
+    // Whether the document or value can be read and deleted; if not, it must not block the others. It is a part if
+    // apply removes only a part of its revisions, and keeps the document for the next command.
     private static bool TryMeasure(
         in DatabaseReader reader,
         CommandKind kind,

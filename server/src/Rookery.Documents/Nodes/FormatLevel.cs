@@ -36,12 +36,9 @@ public sealed record FormatLevel(int Level, string Program)
     /// <summary>
     /// From this level on compiled scripts of patches may be of the second version, which has bitwise operators,
     /// <c>in</c>, <c>throw</c>, <c>for … in</c>, <c>sort</c> with a function, regular expressions, dates and further
-    /// functions, and changes metadata.
+    /// functions, changes metadata, and loads, stores and deletes other documents.
     /// </summary>
     public const int ScriptsOfSecondVersion = 3;
-
-    /// <summary>From this level on patches may load, store and delete other documents.</summary>
-    public const int ReachingPatches = 3;
 
     /// <summary>From this level on patches may be JSON Patches (RFC 6902).</summary>
     public const int JsonPatches = 3;

@@ -10,8 +10,9 @@ namespace Rookery.Documents.Patching;
 
 /// <summary>
 /// Runs the script of a patch that loads or stores other documents once before its command is queued, without an
-/// effect, only to read the rows that apply will need: so damage refuses the command. If other writes change before apply what
-/// the script reads, apply may read other rows; so the command is also refused while damage is known among documents.
+/// effect, only to read the rows that apply will need: so damage refuses the command. If other writes change before
+/// apply what the script reads, apply may read other rows; so the command is also refused while damage is known among
+/// documents.
 /// </summary>
 internal static class PatchRehearsal
 {

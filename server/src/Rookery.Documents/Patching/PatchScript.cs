@@ -97,8 +97,8 @@ public static class PatchScript
             error = new ScriptException(
                 ScriptFault.NotSupported,
                 "Not all members of this cluster can run this script yet: until 'rookery cluster finalize-upgrade' "
-                    + "ends the upgrade, scripts must not use bitwise operators, 'in', 'throw', 'for … in', 'sort' with "
-                    + "a function, regular expressions, dates or other functions of this version",
+                    + "ends the upgrade, scripts must not use bitwise operators, 'in', 'throw', 'for … in', 'sort' "
+                    + "with a function, regular expressions, dates or other functions of this version",
                 position: 0
             ).ToInputError(text);
             return false;

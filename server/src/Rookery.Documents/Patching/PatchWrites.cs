@@ -1,5 +1,4 @@
 using System.Buffers.Text;
-using System.Text;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
@@ -359,32 +358,16 @@ internal sealed class PatchWrites : IScriptStore, IDisposable
         };
     }
 
-    /// <summary>
-    /// Lower-cases an id by tables that are part of Rookery, because members may have different versions of Unicode.
-    /// </summary>
+    // By a table that is part of Rookery, because members may have different versions of Unicode.
     private bool TryToLower(ReadOnlySpan<byte> id, out ReadOnlySpan<byte> lowerId)
     {
-        lowerId = default;
-        if (id.Length > DocumentId.MaxBytes)
-        {
-            return false;
-        }
-
-        Span<byte> room = _lowerId;
         int length = 0;
-        while (!id.IsEmpty)
-        {
-            if (Rune.DecodeFromUtf8(id, out var rune, out int read) != System.Buffers.OperationStatus.Done)
-            {
-                return false;
-            }
-
-            length += new Rune(LetterCase.Map(rune.Value, isUpper: false)).EncodeToUtf8(room[length..]);
-            id = id[read..];
-        }
-
-        lowerId = room[..length];
-        return length <= DocumentId.MaxBytes;
+        bool isValid =
+            id.Length <= DocumentId.MaxBytes
+            && LetterCase.TryLower(id, _lowerId, out length)
+            && length <= DocumentId.MaxBytes;
+        lowerId = isValid ? _lowerId.AsSpan(0, length) : default;
+        return isValid;
     }
 
     private Range Append(ReadOnlySpan<byte> bytes, ReadOnlySpan<byte> more = default)
@@ -399,7 +382,8 @@ internal sealed class PatchWrites : IScriptStore, IDisposable
 
     private static string Shown(ReadOnlySpan<byte> id) => ShortText.Of(id, 60);
 
-    private static string Lowered(string sentence) => char.ToLowerInvariant(sentence[0]) + sentence[1..];
+    // The sentences begin with an ASCII letter.
+    private static string Lowered(string sentence) => (char)(sentence[0] | 0x20) + sentence[1..];
 
     private sealed record Write
     {

@@ -50,7 +50,7 @@ internal enum ProgramKind : byte
     /// <summary>
     /// As <see cref="Compiled"/>, for scripts that load, store or delete other documents. After the kind follows
     /// <c>[etags u16]</c>: the etags after that of the patch, which are reserved for the documents that it stores or
-    /// deletes. Needs <see cref="FormatLevel.ReachingPatches"/>.
+    /// deletes. Needs <see cref="FormatLevel.ScriptsOfSecondVersion"/>.
     /// </summary>
     Reaching = 5,
 }

@@ -109,7 +109,7 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
         }
 
         var view = previous.View;
-        if (RevisionRows.FindState(context, lowerId, previous).LiveEtag != 0)
+        if (RevisionStates.Find(context, lowerId, previous).LiveEtag != 0)
         {
             context.OperationsWithoutDocumentChange++;
             result = new OperationResult
@@ -159,7 +159,7 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
     )
     {
         result = default;
-        var state = RevisionRows.FindState(context, lowerId);
+        var state = RevisionStates.Find(context, lowerId);
         if (previous.Exists && state.LiveEtag == etag && etag != 0)
         {
             context.OperationsWithoutDocumentChange++;
@@ -174,7 +174,7 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
 
         _decoder.Reset();
         long copiedBefore = _decoder.CopiedBytes;
-        if (!_decoder.TryRead(RevisionRows.SourceOf(context), lowerId, etag) || IsDelete(_decoder.View))
+        if (!_decoder.TryRead(RevisionStates.SourceOf(context), lowerId, etag) || IsDelete(_decoder.View))
         {
             return Refuse(
                 context,
@@ -273,7 +273,7 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
     {
         context.OperationsWithoutDocumentChange++;
         result = default;
-        var state = RevisionRows.FindState(context, lowerId);
+        var state = RevisionStates.Find(context, lowerId);
         if (state.Count == 0)
         {
             return null;
@@ -287,7 +287,7 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
             return refusal is null ? null : Name(context, id, refusal);
         }
 
-        var source = RevisionRows.SourceOf(context);
+        var source = RevisionStates.SourceOf(context);
         _removal.Choose(
             source,
             lowerId,
@@ -335,8 +335,8 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
             // An Enforce begins with the oldest revision, so it cannot continue after very many that stay.
             return new Rejection(
                 RejectionKind.TooLarge,
-                $"The {_removal.Revisions.Count} oldest revisions of document {Encoding.UTF8.GetString(id)} are forced, "
-                    + "so the others were not looked at. Remove forced ones first: DELETE admin/revisions."
+                $"The {_removal.Revisions.Count} oldest revisions of document {Encoding.UTF8.GetString(id)} are "
+                    + "forced, so the others were not looked at. Remove forced ones first: DELETE admin/revisions."
             );
         }
 
@@ -351,7 +351,7 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
     // one command, the newer revisions are left to the next one.
     private Rejection? KeepDecodable(ApplyContext context, ReadOnlySpan<byte> lowerId)
     {
-        var source = RevisionRows.SourceOf(context);
+        var source = RevisionStates.SourceOf(context);
         var decoder = _removal.Decoder;
         bool hasRemoved = false;
         for (int i = 0; i < _removal.Revisions.Count; i++)
@@ -465,7 +465,7 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
             context.Database.Counters.DeletedWithRevisions--;
         }
 
-        RevisionRows.WriteState(context, lowerId, state, hadState: true);
+        RevisionStates.Write(context, lowerId, state, hadState: true);
     }
 
     private static Rejection Name(ApplyContext context, ReadOnlySpan<byte> id, Rejection refusal) =>

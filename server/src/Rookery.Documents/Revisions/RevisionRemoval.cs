@@ -119,7 +119,8 @@ internal sealed class RevisionRemoval : IDisposable
     }
 
     /// <summary>
-    /// Returns whether a revision stays whose newer one is removed, so that it must be stored whole if it needs that one.
+    /// Returns whether a revision stays whose newer one is removed, so that it must be stored whole if it needs that
+    /// one.
     /// </summary>
     public bool LosesBase(int i) =>
         i + 1 < Revisions.Count && !Revisions[i].IsRemoved && Revisions[i].IsDelta && Revisions[i + 1].IsRemoved;

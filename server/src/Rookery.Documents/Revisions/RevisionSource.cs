@@ -50,19 +50,6 @@ internal readonly struct RevisionSource
         }
     }
 
-    /// <summary>Whether a configuration of revisions is stored.</summary>
-    public bool HasConfiguration()
-    {
-        Span<byte> key = stackalloc byte[Key.MaxBytes];
-        if (!TryGet(Key.WritePrefix(key, Database, Table.RevisionsConfiguration), out var row))
-        {
-            return false;
-        }
-
-        row.Dispose();
-        return true;
-    }
-
     /// <summary>Returns the rows of a document's revisions in a range of etags.</summary>
     /// <param name="lowerId">The document's id.</param>
     /// <param name="from">The first etag.</param>

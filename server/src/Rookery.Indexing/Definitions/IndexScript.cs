@@ -124,7 +124,7 @@ internal static class IndexScript
                 [.. fields.Where(static field => field is not NamedFieldWriter.Member)]
             )
             {
-                NamesFields = fields.Contains(NamedFieldWriter.Member),
+                NamesFields = fields.Contains(NamedFieldWriter.Member, StringComparer.Ordinal),
                 Plain = PlainScript.ToRow(source),
                 Added = isJavaScript ? AddedMembers.Of(text, fields) : null,
             }
@@ -152,7 +152,7 @@ internal static class IndexScript
             ),
         };
         var fields = ResultFields.Of(row.Statements);
-        if (fields.Contains(NamedFieldWriter.Member))
+        if (fields.Contains(NamedFieldWriter.Member, StringComparer.Ordinal))
         {
             throw TokenCursor.NotSupported("fields that documents name (the member '_') in a reduce", at);
         }

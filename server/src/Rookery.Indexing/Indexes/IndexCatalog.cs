@@ -5,7 +5,6 @@ using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Automatic;
-using Rookery.Indexing.Feeding;
 using Rookery.Indexing.Mapping;
 using Rookery.Platform;
 

@@ -3,7 +3,6 @@ using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Definitions;
-using Rookery.Indexing.Feeding;
 using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Reducing;
 using Rookery.Platform;

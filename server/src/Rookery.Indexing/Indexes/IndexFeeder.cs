@@ -1,9 +1,8 @@
 using System.Text;
-using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Stored;
-using Rookery.Indexing.Feeding;
 using Rookery.Indexing.Mapping;
+using Rookery.Indexing.Scheduling;
 using Rookery.Storage;
 
 namespace Rookery.Indexing.Indexes;

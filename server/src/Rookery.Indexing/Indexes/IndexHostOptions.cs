@@ -1,3 +1,4 @@
+using Rookery.Indexing.Scheduling;
 using Rookery.Platform;
 
 namespace Rookery.Indexing.Indexes;

@@ -1,4 +1,5 @@
 using Rookery.Indexing.Mapping;
+using Rookery.Indexing.Scheduling;
 
 namespace Rookery.Indexing.Indexes;
 

@@ -1,3 +1,5 @@
+using Rookery.Indexing.Scheduling;
+
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>Chooses the position whose indexes are fed next. Not thread-safe.</summary>

@@ -8,8 +8,8 @@ namespace Rookery.Indexing.Mapping;
 
 /// <summary>
 /// The fields of an index that documents name, by <c>createField</c>. Each gets a number when a document first names
-/// it, so members may give other numbers. The numbers are stored before the entries that use them. The indexing thread adds
-/// names; any thread reads.
+/// it, so members may give other numbers. The numbers are stored before the entries that use them. The indexing thread
+/// adds names; any thread reads.
 /// </summary>
 /// <param name="definedFields">Number of searchable fields that the definition names.</param>
 public sealed class NamedFields(int definedFields)

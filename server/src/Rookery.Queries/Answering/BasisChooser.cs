@@ -1,6 +1,5 @@
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Automatic;
-using Rookery.Indexing.Feeding;
 using Rookery.Indexing.Indexes;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;

@@ -84,12 +84,7 @@ public sealed class RowSource
     internal bool IsFullText(FieldPath path) =>
         Definition.Fields.Any(field =>
             field.Indexing == FieldIndexing.Search && string.Equals(field.Name, NameOf(path), StringComparison.Ordinal)
-        );
-
-    /// <summary>Returns whether a field is indexed by its words, and not by its whole values.</summary>
-    internal bool IsOfWords(FieldPath path) =>
-        WordFields.Contains(NameOf(path), StringComparer.Ordinal)
-        || (IsNamedByDocuments(NameOf(path)) && _named?.UsesOf(NameOf(path))?.HasFlag(NamedFieldUses.Words) == true);
+        ) || (IsNamedByDocuments(NameOf(path)) && _named?.UsesOf(NameOf(path))?.HasFlag(NamedFieldUses.Words) == true);
 
     /// <summary>Returns whether the index stores the values of a field.</summary>
     internal bool Stores(string name) =>

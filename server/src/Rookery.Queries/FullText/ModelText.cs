@@ -12,8 +12,8 @@ namespace Rookery.Queries.FullText;
 internal static class ModelText
 {
     /// <summary>
-    /// Returns the members of an object with the fields of an index, each an array of values. Names are compared without
-    /// case, unless a field has exactly the name.
+    /// Returns the members of an object with the fields of an index, each an array of values. Names are compared
+    /// without case, unless a field has exactly the name.
     /// </summary>
     /// <param name="members">The members of the model, without braces.</param>
     /// <param name="fields">The full-text fields of the index.</param>

@@ -15,7 +15,8 @@ public sealed class SearchScorer
     /// <summary>Creates a scorer.</summary>
     /// <param name="query">The search.</param>
     /// <param name="statistics">The statistics of all documents.</param>
-    /// <param name="averageLength">The average length of a text; null for that of <paramref name="statistics"/>.</param>
+    /// <param name="averageLength">The average length of a text; null for that of
+    /// <paramref name="statistics"/>.</param>
     public SearchScorer(SearchQuery query, SearchStatistics statistics, double? averageLength = null)
     {
         _averageLength = averageLength ?? statistics.AverageLength;

@@ -1,8 +1,8 @@
 namespace Rookery.Queries.Summaries;
 
 /// <summary>
-/// Compares words by their n-grams: runs of n letters. As in Lucene's spell checker, only words that share an n-gram are
-/// suggested for each other. A word has n-grams of two lengths, which its own length determines.
+/// Compares words by their n-grams: runs of n letters. As in Lucene's spell checker, only words that share an n-gram
+/// are suggested for each other. A word has n-grams of two lengths, which its own length determines.
 /// </summary>
 internal static class LetterGrams
 {

@@ -1,3 +1,6 @@
+using System.Buffers;
+using System.Text;
+
 namespace Rookery.Scripting.Values;
 
 /// <summary>
@@ -111,6 +114,28 @@ internal static class LetterCase
         0x10CC0, 0x10CF2, 1, -64, 0x10D70, 0x10D85, 1, -32, 0x118C0, 0x118DF, 1, -32, 0x16E60, 0x16E7F, 1, -32,
         0x16EBB, 0x16ED3, 1, -27, 0x1E922, 0x1E943, 1, -34,
     ];
+
+    /// <summary>Lower-cases a text in UTF-8.</summary>
+    /// <param name="text">The text.</param>
+    /// <param name="lower">At least twice as long as the text.</param>
+    /// <param name="length">Number of bytes written.</param>
+    /// <returns>False if the text is not valid UTF-8.</returns>
+    public static bool TryLower(ReadOnlySpan<byte> text, Span<byte> lower, out int length)
+    {
+        length = 0;
+        while (!text.IsEmpty)
+        {
+            if (Rune.DecodeFromUtf8(text, out var letter, out int read) != OperationStatus.Done)
+            {
+                return false;
+            }
+
+            length += new Rune(Map(letter.Value, isUpper: false)).EncodeToUtf8(lower[length..]);
+            text = text[read..];
+        }
+
+        return true;
+    }
 
     /// <summary>Returns a character in the other case, or unchanged if it has none.</summary>
     public static int Map(int character, bool isUpper)

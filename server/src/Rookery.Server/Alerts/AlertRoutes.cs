@@ -39,7 +39,8 @@ internal static class AlertRoutes
             .Taking(RouteParameters.None);
     }
 
-    /// <summary>GET admin/alerts/webhook: where alerts are sent, without the part of the URL that may be secret.</summary>
+    /// <summary>GET admin/alerts/webhook: where alerts are sent, without the part of the URL that may be
+    /// secret.</summary>
     private static async Task GetAsync(HttpContext http, ServerContext context)
     {
         if (!await RavenRoute.TryPassBarrierAsync(context, http))

@@ -2,6 +2,7 @@ using System.Buffers;
 using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
 using Rookery.Platform;
+using Rookery.Platform.Compression;
 
 namespace Rookery.Server.Raven;
 

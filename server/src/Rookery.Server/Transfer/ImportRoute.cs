@@ -3,7 +3,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Rookery.Documents.Databases;
-using Rookery.Platform;
+using Rookery.Platform.Compression;
 using Rookery.Server.Access;
 using Rookery.Server.Raven;
 

@@ -1,5 +1,6 @@
 using Rookery.Data;
 using Rookery.Platform;
+using Rookery.Platform.Compression;
 
 namespace Rookery.Transfer;
 

@@ -193,8 +193,8 @@ public sealed class ReachingPatchTests : IDisposable
     [InlineData("this.n = load('other').m")]
     public void Below_its_format_level_a_script_reaches_no_document(string script)
     {
-        Assert.Null(Parse(RequestOf(script), "users/1", FormatLevel.ReachingPatches - 1));
-        Assert.NotNull(Parse(RequestOf(script), "users/1", FormatLevel.ReachingPatches));
+        Assert.Null(Parse(RequestOf(script), "users/1", FormatLevel.ScriptsOfSecondVersion - 1));
+        Assert.NotNull(Parse(RequestOf(script), "users/1", FormatLevel.ScriptsOfSecondVersion));
     }
 
     private CommandOutcome Patch(string script) =>

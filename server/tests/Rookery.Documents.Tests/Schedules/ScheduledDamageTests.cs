@@ -107,7 +107,7 @@ public sealed class ScheduledDamageTests
                     long etag = node.Database("db").LastEtag;
                     await RunAsync(node);
                     Assert.Equal(etag, node.Database("db").LastEtag); // what stays damaged writes nothing
-                    skipped += Progress(node) == "true" ? 0 : 1;
+                    skipped += string.Equals(Progress(node), "true", StringComparison.Ordinal) ? 0 : 1;
                 }
 
                 damaged.Rot(path, offset, mask: 1); // the repair

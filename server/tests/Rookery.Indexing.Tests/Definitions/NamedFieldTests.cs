@@ -1,7 +1,5 @@
-using System.Text;
 using Rookery.Fixtures;
 using Rookery.Indexing.Definitions;
-using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 

@@ -1,4 +1,4 @@
-using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Scheduling;
 
 namespace Rookery.Indexing.Tests.Indexes;
 

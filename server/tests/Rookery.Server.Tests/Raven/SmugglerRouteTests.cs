@@ -154,7 +154,9 @@ public sealed class SmugglerRouteTests(RunningServer server) : IClassFixture<Run
         System.Text.RegularExpressions.Regex.Replace(
             Text(dump),
             """("@change-vector":"[^"]*")|("@last-modified":"[^"]*")|("@dbIds":\["[^"]*"\])|((?<=\[-?\d+),\d+\])""",
-            ""
+            "",
+            System.Text.RegularExpressions.RegexOptions.ExplicitCapture,
+            TimeSpan.FromSeconds(10)
         );
 
     private static string Text(byte[] dump)

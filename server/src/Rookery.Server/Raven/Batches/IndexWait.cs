@@ -3,7 +3,6 @@ using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Definitions;
-using Rookery.Indexing.Feeding;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Mapping;
 using Rookery.Queries.Answering;

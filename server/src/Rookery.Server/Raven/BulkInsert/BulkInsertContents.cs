@@ -61,7 +61,8 @@ internal sealed class BulkInsertContents(ServerContext context, Database databas
         return true;
     }
 
-    /// <summary>Returns the pins of the chunk's contents, for the caller to dispose, and begins another chunk.</summary>
+    /// <summary>Returns the pins of the chunk's contents, for the caller to dispose, and begins another
+    /// chunk.</summary>
     public IReadOnlyList<PinnedContent> TakePins()
     {
         var pins = _pins;

@@ -2,16 +2,16 @@ using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Parsing;
-using Rookery.Platform;
+using Rookery.Platform.Compression;
 using Rookery.Server.Access;
 using Rookery.Server.Raven.LongOperations;
 
 namespace Rookery.Server.Raven.BulkInsert;
 
 /// <summary>
-/// POST bulk_insert: one array of documents, counters and attachments of any length. A chunk is parsed while the previous one becomes durable. If
-/// the client is faster than the disk, TCP slows it down. The answer is sent at the closing bracket, because RavenDB's
-/// clients never end the request.
+/// POST bulk_insert: one array of documents, counters and attachments of any length. A chunk is parsed while the
+/// previous one becomes durable. If the client is faster than the disk, TCP slows it down. The answer is sent at the
+/// closing bracket, because RavenDB's clients never end the request.
 /// </summary>
 internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry operations)
 {

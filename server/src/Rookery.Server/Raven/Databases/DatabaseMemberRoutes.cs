@@ -1,6 +1,5 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents.Databases;
 
 namespace Rookery.Server.Raven.Databases;
 

@@ -3,7 +3,6 @@ using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Automatic;
-using Rookery.Indexing.Feeding;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Mapping;
 

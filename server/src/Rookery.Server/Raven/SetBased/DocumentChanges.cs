@@ -16,7 +16,8 @@ namespace Rookery.Server.Raven.SetBased;
 /// Changes the documents that a query finds, in batches that are proposed like any write. No snapshot is held while a
 /// batch is proposed, so a batch changes the version of each document that it finds at apply. A document that another
 /// client writes meanwhile may be missed, or found in its new version. No document is changed twice. If the patch
-/// itself stores documents, those stored since the beginning are left out: otherwise it could find new ones without end.
+/// itself stores documents, those stored since the beginning are left out: otherwise it could find new ones without
+/// end.
 /// </summary>
 /// <param name="context">The server.</param>
 /// <param name="database">The database.</param>

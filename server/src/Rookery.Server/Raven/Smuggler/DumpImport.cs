@@ -4,6 +4,7 @@ using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.WebUtilities;
 using Rookery.Documents.Databases;
 using Rookery.Platform;
+using Rookery.Platform.Compression;
 using Rookery.Server.Raven.Attachments;
 using Rookery.Server.Raven.Batches;
 using Rookery.Server.Raven.LongOperations;

@@ -1,4 +1,4 @@
-namespace Rookery.Platform;
+namespace Rookery.Platform.Compression;
 
 /// <summary>
 /// Computes the CRC-32 of gzip (RFC 1952, section 8), eight bytes at a time ("slicing by 8"). The journal and the runs

@@ -1,4 +1,4 @@
-namespace Rookery.Platform;
+namespace Rookery.Platform.Compression;
 
 /// <summary>Bytes that are not gzip follow the last gzip member of an input.</summary>
 /// <param name="position">The position of the first such byte in the compressed input.</param>

@@ -1,11 +1,10 @@
 using Rookery.Documents.Changes;
 using Rookery.Documents.Schedules;
 using Rookery.Documents.Stored;
-using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 
-namespace Rookery.Indexing.Feeding;
+namespace Rookery.Indexing.Indexes;
 
 /// <summary>Passes documents and deletions to the indexes that a step feeds. Not thread-safe.</summary>
 /// <param name="indexes">The indexes.</param>

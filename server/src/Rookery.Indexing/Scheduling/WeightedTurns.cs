@@ -1,4 +1,4 @@
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Scheduling;
 
 /// <summary>
 /// Distributes turns among kinds of work in proportion to their weights, evenly spread (smooth weighted round robin).

@@ -1,8 +1,7 @@
 using Rookery.Documents.Databases;
-using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Mapping;
 
-namespace Rookery.Indexing.Feeding;
+namespace Rookery.Indexing.Indexes;
 
 /// <summary>The etag that the results of an index must include to be fresh.</summary>
 public static class FreshEtag

@@ -1,4 +1,4 @@
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Scheduling;
 
 /// <summary>
 /// Measures how long requests wait for a thread of the pool while documents are indexed. The longer they wait, the

@@ -1,4 +1,4 @@
-namespace Rookery.Indexing.Indexes;
+namespace Rookery.Indexing.Scheduling;
 
 /// <summary>Tasks that wait until an index has reached an etag. Thread-safe.</summary>
 internal sealed class EtagWaiters

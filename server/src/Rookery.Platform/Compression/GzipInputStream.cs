@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using System.IO.Compression;
 
-namespace Rookery.Platform;
+namespace Rookery.Platform.Compression;
 
 /// <summary>
 /// Decompresses gzip (RFC 1952) of one or more members and refuses bytes after the last member.

@@ -1,9 +1,8 @@
 using Rookery.Documents.Nodes;
-using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Mapping;
 using Rookery.Search.Segments.Store;
 
-namespace Rookery.Indexing.Feeding;
+namespace Rookery.Indexing.Indexes;
 
 /// <summary>
 /// The store of an index whose documents name fields. The names become durable before the entries that use their
