@@ -69,4 +69,15 @@ public class LaterFunctionTests
     [InlineData("String.fromCharCode(0xD83D)", "half of a surrogate pair")]
     public void A_wrong_value_fails(string expression, string reason) =>
         Assert.Contains(reason, Scripts.Evaluate(expression, "{}"), StringComparison.Ordinal);
+
+    /// <summary>The copy of the text makes the heap grow, which moves the text.</summary>
+    [Theory]
+    [InlineData(100 << 10)]
+    [InlineData(1 << 20)]
+    [InlineData(4 << 20)]
+    public void A_text_that_does_not_fit_the_room_of_the_heap_is_parsed(int length)
+    {
+        string args = $$"""{"t":"[{{new string(' ', length)}}7]"}""";
+        Assert.Equal("""{"n":7}""", Scripts.Patch("this.n = JSON.parse(args.t)[0]", "{}", args));
+    }
 }

@@ -205,7 +205,9 @@ internal static class LaterFunctions
         }
 
         int start = heap.Length;
-        int length = JsonText.Minimise(heap.Span(text), heap.Reserve(text.Length));
+        // The room is reserved first, because that may move the text.
+        var room = heap.Reserve(text.Length);
+        int length = JsonText.Minimise(heap.Span(text), room);
         heap.Advance(length);
         return heap.Containers.FromJson(start, start + length).With(ValueTrait.None);
     }
