@@ -65,6 +65,7 @@ public class LaterFunctionTests
     [Theory]
     [InlineData("JSON.parse('{')", "no JSON")]
     [InlineData("JSON.parse('{\"a\":1}x')", "no JSON")]
+    [InlineData("JSON.parse('{\"a\":\"' + '😀'.substring(0, 1) + '\"}')", "half of a character is no JSON")]
     [InlineData("Object.assign(5, {})", "no object")]
     [InlineData("String.fromCharCode(0xD83D)", "half of a surrogate pair")]
     public void A_wrong_value_fails(string expression, string reason) =>

@@ -199,6 +199,13 @@ internal static class LaterFunctions
     {
         var heap = context.Heap;
         heap.Budget.SpendOnDigits(text.Length); // checked twice, each character
+        if (heap.HasLoneSurrogates && Utf16Text.IndexOfLoneSurrogate(heap.Span(text)) >= 0)
+        {
+            throw new ScriptFailure(
+                "JSON.parse is called with a text that was cut inside a surrogate pair: half of a character is no JSON"
+            );
+        }
+
         if (!IsJson(heap.Span(text), context.JsonKeys))
         {
             throw new ScriptFailure($"JSON.parse is called with '{heap.Shown(text)}', which is no JSON");
