@@ -19,6 +19,7 @@ public class LaterFunctionTests
         """'aé😀'.charCodeAt(2) + ',' + 'aé😀'.charCodeAt(3) + ',' + 'aé😀'.codePointAt(2) + ',' + 'a'.charCodeAt(5)""",
         """'a'.codePointAt(9)""",
         """String.fromCharCode(65, 0xD83D, 0xDE00, 0x20AC)""",
+        """String.fromCharCode(65, [66], '\u0036\u0037')""",
         """['abc'.at(-1), 'abc'.at(5), [1, 2].at(-2), [1].at(1)]""",
         """[1, 2, 3, 4].fill(0, 1, -1)""",
         """Array.from('a😀')""",

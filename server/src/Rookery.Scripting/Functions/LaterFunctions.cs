@@ -153,12 +153,18 @@ internal static class LaterFunctions
 
     private static ScriptValue FromCharacterCodes(ScriptHeap heap, ReadOnlySpan<ScriptValue> codes)
     {
+        // All codes are converted first, because the conversion of an array adds a text to the heap.
+        int[] units = new int[codes.Length];
+        for (int index = 0; index < units.Length; index++)
+        {
+            units[index] = heap.ToInt32(codes[index]) & 0xFFFF;
+        }
+
         Span<byte> room = stackalloc byte[Utf16Text.PairBytes];
         int start = heap.Length;
         int high = -1;
-        foreach (var code in codes)
+        foreach (int unit in units)
         {
-            int unit = heap.ToInt32(code) & 0xFFFF;
             bool isPair = high >= 0 && char.IsLowSurrogate((char)unit);
             if (high >= 0 != isPair || (!isPair && char.IsLowSurrogate((char)unit)))
             {
