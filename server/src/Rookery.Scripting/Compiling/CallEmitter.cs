@@ -67,6 +67,13 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
                 context.OpenMetadata();
             }
 
+            if (entry.Function == ScriptFunction.Assign)
+            {
+                context.RefuseMetadataChange(arguments[0]);
+                // A source may have a member @metadata.
+                context.OpenMetadata();
+            }
+
             EmitInvoke(entry.Function, arguments, position);
         }
         else if (

@@ -27,7 +27,7 @@ internal static class LaterFunctions
             case ScriptFunction.ParseJson:
                 return ParseJson(context, heap.ToText(first));
             case ScriptFunction.Assign:
-                return Assign(heap, first, arguments[1..]);
+                return Assign(context, first, arguments[1..]);
             case ScriptFunction.FromEntries:
                 return FromEntries(heap, heap.ToArray(first));
             case ScriptFunction.HasOwn:
@@ -231,7 +231,7 @@ internal static class LaterFunctions
         return scanner.TrySkipValue(JsonLimits.MaxDepth) && scanner.TryEnd();
     }
 
-    private static ScriptValue Assign(ScriptHeap heap, ScriptValue target, ReadOnlySpan<ScriptValue> sources)
+    private static ScriptValue Assign(ScriptContext context, ScriptValue target, ReadOnlySpan<ScriptValue> sources)
     {
         if (target.Kind != ValueKind.Object)
         {
@@ -240,7 +240,7 @@ internal static class LaterFunctions
 
         foreach (var source in sources)
         {
-            heap.AddAll(target, source);
+            context.AddAll(target, source);
         }
 
         return target;

@@ -220,8 +220,9 @@ internal static class Members
     /// Sets the members of an object on another one, as <c>{ ...source }</c> does. The members of an array or a text
     /// are its elements or characters, named by their indexes. Other values have no members.
     /// </summary>
-    public static void AddAll(this ScriptHeap heap, ScriptValue target, ScriptValue source)
+    public static void AddAll(this ScriptContext context, ScriptValue target, ScriptValue source)
     {
+        var heap = context.Heap;
         bool isArray = source.Kind == ValueKind.Array;
         if (source.IsText)
         {
@@ -234,7 +235,7 @@ internal static class Members
         {
             heap.Budget.Spend(1);
             var name = isArray ? heap.ToText(ScriptValue.Of(index)) : heap.Plain(heap.Containers.Name(source, index));
-            heap.Containers.Set(
+            context.SetMember(
                 target,
                 name,
                 isArray ? heap.Containers.Element(source, index) : heap.Containers.Member(source, index)

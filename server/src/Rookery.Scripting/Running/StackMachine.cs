@@ -277,7 +277,7 @@ internal sealed class StackMachine
                 _heap.Containers.Append(_stack[_top - 1], right);
                 return;
             case Opcode.AddAll:
-                _heap.AddAll(_stack[_top - 1], right);
+                _context.AddAll(_stack[_top - 1], right);
                 return;
             case Opcode.AddElement:
                 var key = _heap.ToText(Pop());

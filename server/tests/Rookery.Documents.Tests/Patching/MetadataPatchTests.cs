@@ -27,6 +27,11 @@ public class MetadataPatchTests
     [InlineData("function f(m) { m.k = 5 } f(this['@metadata'])", "\"k\":5")]
     [InlineData("for (const name in getMetadata(this)) if (name === 'k') this['@metadata'][name] = 6", "\"k\":6")]
     [InlineData("this['@metadata'].owner ??= 'Ann'", "\"owner\":\"Ann\"")]
+    [InlineData("Object.assign(getMetadata(this), { owner: 'Ann' })", "\"owner\":\"Ann\"")]
+    [InlineData(
+        "Object.assign(this, { '@metadata': { owner: args.v, '@expires': '2030-01-02T03:04:05.0000000Z' } })",
+        "\"owner\":7"
+    )]
     public void A_script_sets_members_of_the_metadata(string script, string member)
     {
         using var evaluator = new PatchEvaluator();
@@ -63,6 +68,8 @@ public class MetadataPatchTests
     [InlineData("this['@metadata']['@expires'] = 'tomorrow'", "@expires is not a date")]
     [InlineData("this['@metadata']['@expires'] = 5", "@expires must be a date")]
     [InlineData("this['@metadata'] = [1]", "can only be set to an object")]
+    [InlineData("Object.assign(this, { '@metadata': 5 })", "can only be set to an object")]
+    [InlineData("Object.assign(this, { '@metadata': { '@collection': 'Orders' } })", "change the collection")]
     [InlineData("const k = '@metadata'; this[k].a = 1", "metadata cannot be changed")]
     public void A_forbidden_change_of_the_metadata_fails_with_the_reason(string script, string reason)
     {
