@@ -88,6 +88,10 @@ public class PatternTests
         """'  x '.replace(/^\s+|\s+$/g, '')""",
         """'a.b.c'.replace(/\./g, '')""",
         """/(?:ab|cd)+?e/.exec('xababcde')[0]""",
+        // Texts and flags of several expressions that begin at the same constant, or are parts of one.
+        """'aaaa'.replace(/a/, '').replace(/a/g, '')""",
+        """[true, false].map(all => 'aAa'.replace(all ? /a/gi : /a/, '-'))""",
+        """[1, 3].map(n => 'abcabc'.replace(new RegExp('abc'.substring(0, n), 'g'), ''))""",
     ];
 
     [Fact]

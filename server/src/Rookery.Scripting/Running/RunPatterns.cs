@@ -16,9 +16,14 @@ internal sealed class RunPatterns(ScriptHeap heap)
     private const int HeadBytes = sizeof(int);
     private const long BytesPerEntry = 64;
 
+    // A script can make many patterns of parts of its constants.
+    private const int MaxKeptLiterals = 64;
+
     private readonly List<Entry> _entries = [];
     private readonly List<MatchEntry> _matches = [];
-    private readonly Dictionary<(int Source, int Flags), Pattern> _literals = [];
+
+    // By the whole ranges: an empty constant begins where the next one does, and a part of a constant where it does.
+    private readonly Dictionary<(int Source, int SourceEnd, int Flags, int FlagsEnd), Pattern> _literals = [];
     private int _constantBytes;
 
     /// <summary>Searches texts for the patterns.</summary>
@@ -174,8 +179,9 @@ internal sealed class RunPatterns(ScriptHeap heap)
         heap.Budget.Spend(
             StepsPerPattern + (StepsPerCharacter * Math.Min(source.Length, 4 * PatternCompiler.MaxCharacters))
         );
-        bool isLiteral = source.Start + source.Length <= _constantBytes && flags.Start + flags.Length <= _constantBytes;
-        if (!isLiteral || !_literals.TryGetValue((source.Start, flags.Start), out var pattern))
+        var ranges = (source.Start, source.Start + source.Length, flags.Start, flags.Start + flags.Length);
+        bool isLiteral = ranges.Item2 <= _constantBytes && ranges.Item4 <= _constantBytes;
+        if (!isLiteral || !_literals.TryGetValue(ranges, out var pattern))
         {
             try
             {
@@ -192,9 +198,9 @@ internal sealed class RunPatterns(ScriptHeap heap)
                 );
             }
 
-            if (isLiteral)
+            if (isLiteral && _literals.Count < MaxKeptLiterals)
             {
-                _literals.Add((source.Start, flags.Start), pattern);
+                _literals.Add(ranges, pattern);
             }
         }
 
