@@ -189,6 +189,14 @@ public class PatternTests
     public void A_search_that_cannot_be_done_fails(string expression, string reason) =>
         Assert.Contains(reason, Scripts.Evaluate(expression, """{"p":"("}"""), StringComparison.Ordinal);
 
+    [Fact]
+    public void A_replacement_takes_steps_for_each_search_for_the_end_of_a_name()
+    {
+        string replacement = string.Concat(Enumerable.Repeat("$<", 50_000));
+        string result = Scripts.Patch("this.a = 'a'.replace(/(?<n>a)/, this.a)", $$"""{"a":"{{replacement}}"}""");
+        Assert.Contains("more steps", result, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData("const r = /a/g; this.n = 0; while (r.exec('aXa') !== null) this.n += r.lastIndex", """{"n":4}""")]
     [InlineData(

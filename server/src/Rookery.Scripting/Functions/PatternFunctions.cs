@@ -463,7 +463,7 @@ internal static class PatternFunctions
                 (byte)'&' => (text.Start + slots[0], text.Start + slots[1], 2),
                 (byte)'`' => (text.Start, text.Start + slots[0], 2),
                 (byte)'\'' => (text.Start + slots[1], text.Start + text.Length, 2),
-                _ => CaptureAfterDollar(pattern, text, rest, slots),
+                _ => CaptureAfterDollar(heap.Budget, pattern, text, rest, slots),
             };
             if (taken == 0)
             {
@@ -477,6 +477,7 @@ internal static class PatternFunctions
 
     // Returns the range of a capture in the heap and the bytes of its reference; 0 bytes if it is none.
     private static (int Start, int End, int Taken) CaptureAfterDollar(
+        ScriptBudget budget,
         Pattern pattern,
         ScriptValue text,
         ReadOnlySpan<byte> rest,
@@ -485,12 +486,14 @@ internal static class PatternFunctions
     {
         int number = 0;
         int taken = 0;
-        if (
-            rest.Length > 0
-            && rest[0] == (byte)'<'
-            && pattern.Names.Count > 0
-            && rest.IndexOf((byte)'>') is > 0 and var end
-        )
+        int end = -1;
+        if (rest.Length > 0 && rest[0] == (byte)'<' && pattern.Names.Count > 0)
+        {
+            end = rest.IndexOf((byte)'>');
+            budget.SpendOnBytes(end < 0 ? rest.Length : end);
+        }
+
+        if (end > 0)
         {
             string name = Encoding.UTF8.GetString(rest[1..end]);
             number = pattern
