@@ -53,9 +53,8 @@ internal sealed class CharacterSet
         _ranges = ranges;
         for (int character = 0; character < 0x80; character++)
         {
-            ulong bit = IsInRanges(character) ? 1UL << (character & 63) : 0;
-            _ascii |= character < 64 ? bit : 0;
-            _asciiHigh |= character < 64 ? 0 : bit;
+            _ascii |= Bits(ranges[at], ranges[at + 1]);
+            _asciiHigh |= Bits(ranges[at] - 64, ranges[at + 1] - 64);
         }
     }
 
@@ -82,12 +81,13 @@ internal sealed class CharacterSet
     }
 
     /// <summary>Creates a set from ranges in any order.</summary>
-    /// <param name="ranges">The first and last character of each range.</param>
+    /// <param name="ranges">The first and last character of each range. They are sorted.</param>
     /// <param name="isInverse">Whether the set has all other characters.</param>
     public static CharacterSet Of(List<(int First, int Last)> ranges, bool isInverse)
     {
         var sorted = new List<int>();
-        foreach (var (first, last) in ranges.OrderBy(static range => range.First))
+        ranges.Sort(static (a, b) => a.First.CompareTo(b.First));
+        foreach (var (first, last) in ranges)
         {
             if (sorted.Count > 0 && first <= sorted[^1] + 1)
             {
@@ -183,6 +183,10 @@ internal sealed class CharacterSet
 
         return new CharacterSet([.. inverse]);
     }
+
+    // The bits from first to last, of those from 0 to 63.
+    private static ulong Bits(int first, int last) =>
+        first > 63 || last < 0 ? 0 : ulong.MaxValue << Math.Max(first, 0) & ulong.MaxValue >> (63 - Math.Min(last, 63));
 
     private bool IsInRanges(int character)
     {
