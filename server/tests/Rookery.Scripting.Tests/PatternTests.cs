@@ -92,6 +92,12 @@ public class PatternTests
         """'aaaa'.replace(/a/, '').replace(/a/g, '')""",
         """[true, false].map(all => 'aAa'.replace(all ? /a/gi : /a/, '-'))""",
         """[1, 3].map(n => 'abcabc'.replace(new RegExp('abc'.substring(0, n), 'g'), ''))""",
+        // Letters with several lower cases, or with an upper case of two letters.
+        """[/[ςx]/i, /[Σx]/i, /[σx]/i, /[^ς]/i].map(r => ['σ', 'ς', 'Σ', 's'].map(c => r.test(c)))""",
+        """[/[µx]/i.test('μ'), /[μx]/i.test('µ'), /[^Μ]/i.test('µ'), /[\u0345]/i.test('\u1FBE')]""",
+        """[/\u1F80/i.test('\u1F88'), /[\u1F80x]/i.test('\u1F88'), /ß/i.test('ẞ'), /[ǆ]/i.test('ǅ')]""",
+        """[/[a-z]/i.test('K'), /[a-z]/i.test('ſ'), /[K]/i.test('k'), /[^k]/i.test('K'), /𐐀/i.test('𐐨')]""",
+        """[/[\x00-@]/i, /[?-@[-`]/i, /[}-\x80]/i].map(r => 'a?@[`}~'.replace(r, '') + r.test('\x7f\x80'))""",
     ];
 
     [Fact]

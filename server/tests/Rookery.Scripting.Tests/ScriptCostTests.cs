@@ -48,6 +48,16 @@ public class ScriptCostTests
     }
 
     [Fact]
+    public void A_set_in_any_case_takes_steps_for_each_case_of_a_letter()
+    {
+        string sets = string.Join('|', Enumerable.Range(0, 200).Select(static _ => "[qx]"));
+        string document = $$"""{"a":"{{new string('σ', 1000)}}","b":"{{new string('中', 1000)}}"}""";
+        Run($"this.r = /{sets}/i.test(this.b)", document, AmpleLimits, out long stepsOfOneCase, out _);
+        Run($"this.r = /{sets}/i.test(this.a)", document, AmpleLimits, out long steps, out _);
+        Assert.InRange(steps - stepsOfOneCase, 1000 * 200 * 3 / 4, 1000 * 200);
+    }
+
+    [Fact]
     public void A_loop_over_names_takes_few_steps_for_each()
     {
         string members = string.Join(',', Enumerable.Range(0, 5_000).Select(static n => $"\"k{n}\":1"));

@@ -1,5 +1,3 @@
-using Rookery.Scripting.Values;
-
 namespace Rookery.Scripting.Patterns;
 
 /// <summary>
@@ -51,7 +49,7 @@ internal sealed class CharacterSet
     private CharacterSet(int[] ranges)
     {
         _ranges = ranges;
-        for (int character = 0; character < 0x80; character++)
+        for (int at = 0; at < ranges.Length && ranges[at] < 0x80; at += 2)
         {
             _ascii |= Bits(ranges[at], ranges[at + 1]);
             _asciiHigh |= Bits(ranges[at] - 64, ranges[at + 1] - 64);
@@ -128,37 +126,23 @@ internal sealed class CharacterSet
         : character < 0x80 ? (_asciiHigh >> (character - 64) & 1) != 0
         : IsInRanges(character);
 
-    /// <summary>Returns whether the set has a character, or one that differs from it only in case.</summary>
-    public bool ContainsInAnyCase(int character)
+    /// <summary>Returns whether the set has a character in one of its cases.</summary>
+    /// <param name="character">The character.</param>
+    /// <param name="cases">Its cases, from <see cref="PatternCase.CasesOf"/>; empty if it has no others.</param>
+    public bool ContainsInAnyCase(int character, ReadOnlySpan<int> cases)
     {
-        int canonical = Canonical(character);
-        bool contains =
-            Contains(character)
-            || Contains(canonical)
-            || IsVariant(character, canonical)
-            || IsVariant(canonical, canonical);
-        return contains != _isInverseInAnyCase;
-    }
+        bool contains = Contains(character);
+        for (int index = 0; index < cases.Length && !contains; index++)
+        {
+            contains = Contains(cases[index]);
+        }
 
-    /// <summary>
-    /// Returns the character that stands for all its cases (ECMA-262, Canonicalize without the flag u): the upper-case
-    /// one, unless only that one is ASCII.
-    /// </summary>
-    public static int Canonical(int character)
-    {
-        int upper = LetterCase.Map(character, isUpper: true);
-        return character >= 0x80 && upper < 0x80 ? character : upper;
+        return contains != _isInverseInAnyCase;
     }
 
     /// <summary>Returns whether a character is one of <c>\w</c>.</summary>
     public static bool IsWordCharacter(int character) =>
         character < 0x80 && (char.IsAsciiLetterOrDigit((char)character) || character == '_');
-
-    private bool IsVariant(int character, int canonical)
-    {
-        int lower = LetterCase.Map(character, isUpper: false);
-        return Canonical(lower) == canonical && Contains(lower);
-    }
 
     private static CharacterSet Inverse(int[] ranges)
     {

@@ -101,7 +101,7 @@ internal sealed class PatternCompiler
     {
         if (set.Single >= 0)
         {
-            Add(PatternOpcode.Character, _ignoresCase ? CharacterSet.Canonical(set.Single) : set.Single);
+            Add(PatternOpcode.Character, _ignoresCase ? PatternCase.Canonical(set.Single) : set.Single);
             return;
         }
 

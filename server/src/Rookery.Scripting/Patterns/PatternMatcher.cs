@@ -105,7 +105,8 @@ internal sealed class PatternMatcher
     private bool Step(Pattern pattern, ReadOnlySpan<byte> text, int end, int character)
     {
         bool ignoresCase = (pattern.Flags & PatternFlags.IgnoresCase) != PatternFlags.None;
-        int canonical = ignoresCase && character >= 0 ? CharacterSet.Canonical(character) : character;
+        int canonical = ignoresCase && character >= 0 ? PatternCase.Canonical(character) : character;
+        var cases = ignoresCase && character >= 0 ? PatternCase.CasesOf(canonical) : default;
         for (int index = 0; index < _current.Count; index++)
         {
             int number = _current.InstructionAt(index);
@@ -121,7 +122,7 @@ internal sealed class PatternMatcher
                     when character >= 0
                         && (
                             ignoresCase
-                                ? pattern.Sets[instruction.First].ContainsInAnyCase(character)
+                                ? pattern.Sets[instruction.First].ContainsInAnyCase(character, cases)
                                 : pattern.Sets[instruction.First].Contains(character)
                         ):
                     _current.CapturesAt(index).CopyTo(_captures);
@@ -129,7 +130,8 @@ internal sealed class PatternMatcher
                     break;
             }
 
-            _visits++;
+            // A set is asked for each case.
+            _visits += instruction.Opcode == PatternOpcode.Set ? 1 + cases.Length : 1;
         }
 
         return false;

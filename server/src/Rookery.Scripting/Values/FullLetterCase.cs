@@ -106,6 +106,9 @@ internal static class FullLetterCase
         return false;
     }
 
+    /// <summary>Returns whether the upper case of a character has two or three.</summary>
+    public static bool HasLongUpper(int character) => FindRow(character) >= 0;
+
     private static int FindRow(int character)
     {
         int low = 0, high = (UpperRows.Length / Columns) - 1;
