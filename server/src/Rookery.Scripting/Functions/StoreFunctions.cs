@@ -72,7 +72,7 @@ internal static class StoreFunctions
         if (function == ScriptFunction.ReadCounter)
         {
             return store.ReadCounter(heap.Span(id), heap.Span(counter)) is { } value
-                ? ScriptValue.Of(value)
+                ? heap.NewWholeNumber(value)
                 : ScriptValue.Null;
         }
 

@@ -1,6 +1,3 @@
-using System.Globalization;
-using System.Text;
-
 namespace Rookery.Scripting.Running;
 
 /// <summary>What a run reads for, and adds to, the answer of a query: counters and includes.</summary>
@@ -26,14 +23,7 @@ internal sealed class RunAnswer(ScriptHeap heap, RunDocuments documents, ScriptL
     /// <exception cref="ScriptFailure">An argument is neither a document nor a text.</exception>
     public ScriptValue ReadCounter(ScriptValue of, ScriptValue name)
     {
-        if (Find(of, name) is not { } value)
-        {
-            return ScriptValue.Null;
-        }
-
-        int start = heap.Length;
-        AddNumber(value);
-        return heap.Containers.FromJson(start, heap.Length);
+        return Find(of, name) is { } value ? heap.NewWholeNumber(value) : ScriptValue.Null;
     }
 
     /// <summary>
@@ -50,7 +40,7 @@ internal sealed class RunAnswer(ScriptHeap heap, RunDocuments documents, ScriptL
 
         int start = heap.Length;
         heap.Add("{\"Total\":"u8);
-        AddNumber(value);
+        heap.NewWholeNumber(value);
         heap.Add((byte)'}');
         return heap.Containers.FromJson(start, heap.Length);
     }
@@ -122,8 +112,4 @@ internal sealed class RunAnswer(ScriptHeap heap, RunDocuments documents, ScriptL
         _lookups++;
         heap.Budget.Spend(StepsPerLookup);
     }
-
-    // A counter keeps all digits of its value, as a number of a document does.
-    private void AddNumber(long value) =>
-        heap.Add(Encoding.ASCII.GetBytes(value.ToString(CultureInfo.InvariantCulture)));
 }

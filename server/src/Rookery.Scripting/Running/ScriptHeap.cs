@@ -139,6 +139,18 @@ internal sealed class ScriptHeap
         return TextFrom(start);
     }
 
+    /// <summary>
+    /// Creates a number with all digits, as a number of a document has them. A double would have 53 bits.
+    /// </summary>
+    public ScriptValue NewWholeNumber(long value)
+    {
+        const int MaxDigits = 20;
+        int start = _bytes.Length;
+        value.TryFormat(Reserve(MaxDigits), out int length, default, CultureInfo.InvariantCulture);
+        _bytes.Advance(length);
+        return ScriptValue.InHeap(ValueKind.StoredNumber, start, length);
+    }
+
     /// <summary>Returns the text with its escapes resolved.</summary>
     public ScriptValue Plain(ScriptValue text)
     {

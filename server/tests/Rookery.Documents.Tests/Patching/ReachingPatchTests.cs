@@ -181,6 +181,13 @@ public sealed class ReachingPatchTests : IDisposable
             _node.Documents("db")["users/1"],
             StringComparison.Ordinal
         );
+        Assert.Null(
+            Patch(
+                "incrementCounter(this, 'big', 9007199254740991); incrementCounter(this, 'big', 2);"
+                    + "this.n = counter(this, 'big')"
+            ).Rejection
+        );
+        Assert.Contains("\"n\":9007199254740993", _node.Documents("db")["users/1"], StringComparison.Ordinal);
         Assert.Contains(
             "not whole",
             Patch("incrementCounter(this, 'x', 0.5)").Rejection!.Message,
