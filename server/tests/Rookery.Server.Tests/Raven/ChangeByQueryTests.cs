@@ -85,6 +85,20 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(2000, await CountAsync(db, "from Items where times = 2"));
     }
 
+    /// <summary>Its second batch would find what the first stored, and so on without end.</summary>
+    [Fact]
+    public async Task A_patch_that_stores_documents_leaves_out_those_stored_since_it_began()
+    {
+        string db = await FillAsync(count: 600);
+        const string Query =
+            "from Items update { put('items/' + (1000 + this.n), "
+            + "{ n: 1000 + this.n, '@metadata': { '@collection': 'Items' } }) }";
+        var state = await AwaitEndAsync(db, await PatchAsync(db, Query));
+        Assert.Equal("Completed", state.GetProperty("Status").GetString());
+        Assert.Equal(600, Number(state, "Result", "DocumentsProcessed"));
+        Assert.Equal(1200, await CountAsync(db, "from Items"));
+    }
+
     [Fact]
     public async Task Details_report_the_outcome_of_each_document()
     {
