@@ -136,6 +136,15 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
 
     public static string CounterKey(string id, string name) => $"{id}\0{name}".ToLowerInvariant();
 
+    /// <summary>Returns the names of a document's counters.</summary>
+    public string NamesOfCounters(string id) =>
+        string.Join(
+            '\n',
+            Counters
+                .Where(pair => pair.Key.StartsWith(CounterKey(id, ""), StringComparison.Ordinal))
+                .Select(pair => pair.Value.Name)
+        );
+
     public ModelDatabase Delete(string id, long etag) =>
         Documents.TryGetValue(id.ToLowerInvariant(), out var previous)
             ? this with

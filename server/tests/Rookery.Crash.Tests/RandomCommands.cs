@@ -18,6 +18,7 @@ internal sealed class RandomCommands
     private readonly RandomExchanges _exchanges;
     private readonly RandomSchedules _schedules;
     private readonly RandomSubscriptions _subscriptions;
+    private readonly RandomPatches _patches;
     private int _keys;
 
     public RandomCommands(int seed, SimulatedTimeProvider time, Model start)
@@ -28,6 +29,7 @@ internal sealed class RandomCommands
         _exchanges = new RandomExchanges(_random, _inputs, time);
         _schedules = new RandomSchedules(_random, time);
         _subscriptions = new RandomSubscriptions(_random);
+        _patches = new RandomPatches(_random, _inputs);
         _keys = (int)start.Databases.Values.SelectMany(database => database.Keys.Keys).DefaultIfEmpty().Max();
         Model = start;
     }
@@ -36,8 +38,8 @@ internal sealed class RandomCommands
     public Model Model { get; private set; }
 
     /// <summary>
-    /// Whether compare-exchange values, cluster-wide transactions, configurations, scheduled documents and
-    /// subscriptions are among the commands. Without them, a seed gives the same work as in earlier versions.
+    /// Whether compare-exchange values, cluster-wide transactions, configurations, scheduled documents, subscriptions
+    /// and patches of other documents are among the commands. Without them, a seed gives the same work as before.
     /// </summary>
     public bool WithValues
     {
@@ -66,6 +68,7 @@ internal sealed class RandomCommands
             (_, < 37) when WithValues => _exchanges.ClusterTransaction(Model, database),
             (_, < 43) when WithValues => _schedules.Next(Model, database),
             (_, < 48) when WithValues => _subscriptions.Next(Model, database),
+            (_, < 53) when WithValues => _patches.Next(Model, database),
             (_, < 60) => Batch(database),
             (_, < 68) => BulkPut(database),
             (_, < 74) => Merge(database),
@@ -214,14 +217,6 @@ internal sealed class RandomCommands
         return Step.Of(Model, writer.Complete(), refusal is null ? after : before, etag, refusal ?? answer.ToString());
     }
 
-    private static string NamesOf(ModelDatabase database, string id) =>
-        string.Join(
-            '\n',
-            database
-                .Counters.Where(pair => pair.Key.StartsWith(ModelDatabase.CounterKey(id, ""), StringComparison.Ordinal))
-                .Select(pair => pair.Value.Name)
-        );
-
     /// <summary>Adds some operations on counters of one document, which may not exist.</summary>
     private ModelDatabase Counters(
         BatchWriter writer,
@@ -237,7 +232,7 @@ internal sealed class RandomCommands
         var counters = new CounterOperationList(FormatLevel.Newest);
         int first = writer.Count;
         int count = _random.Next(1, 5);
-        string namesBefore = NamesOf(database, id);
+        string namesBefore = database.NamesOfCounters(id);
         var results = new List<string>();
         for (int i = 0; i < count; i++)
         {
@@ -280,7 +275,7 @@ internal sealed class RandomCommands
             answer.AppendFormat(CultureInfo.InvariantCulture, result, last);
         }
 
-        bool changesNames = !string.Equals(NamesOf(database, id), namesBefore, StringComparison.Ordinal);
+        bool changesNames = !string.Equals(database.NamesOfCounters(id), namesBefore, StringComparison.Ordinal);
         string ofLast = changesNames && document is not null ? results[^1].Replace("-0 ", "-1 ") : results[^1];
         last = changesNames && document is not null ? etag : last;
         answer.AppendFormat(CultureInfo.InvariantCulture, ofLast, last);
