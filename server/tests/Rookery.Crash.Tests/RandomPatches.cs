@@ -123,7 +123,8 @@ internal sealed class RandomPatches(Random random, RandomInputs inputs)
         };
     }
 
-    /// <summary>Whether the script puts or deletes its own document. Then its other changes of it have no effect.</summary>
+    /// <summary>Whether the script puts or deletes its own document. Then its other changes of it have no
+    /// effect.</summary>
     private static bool ReplacesOwn(ModelDatabase database, string id, List<Write> writes) =>
         database.Documents.ContainsKey(id.ToLowerInvariant())
         && writes.Exists(write => IsSame(write.Id, id) && write.Change is Change.Put or Change.Delete);

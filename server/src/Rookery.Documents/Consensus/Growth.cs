@@ -1,6 +1,9 @@
+using System.Text;
+using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Subscriptions;
+using Rookery.Storage;
 
 namespace Rookery.Documents.Consensus;
 
@@ -13,42 +16,89 @@ public static class Growth
     /// <param name="databases">The databases, as of the last applied entry.</param>
     public static Rejection? Check(ReadOnlySpan<byte> command, string reason, DatabaseCatalog databases) =>
         Grows(command) ? new Rejection(RejectionKind.InsufficientSpace, reason)
-        : KeepsDeleted(command, databases)
+        : FindKept(command, databases) is { } id
             ? new Rejection(
                 RejectionKind.InsufficientSpace,
                 reason
-                    + " Revisions of deleted documents are kept, so a deletion takes more space than it frees. To free "
-                    + "some, remove revisions (DELETE admin/revisions), or set PurgeOnDelete in the configuration of "
-                    + "revisions before you delete documents."
+                    + $" The collection of document {id} keeps revisions of deleted documents, so its deletion takes "
+                    + "more space than it frees. To free some, delete documents of other collections, remove revisions "
+                    + "(DELETE admin/revisions), or set PurgeOnDelete in the configuration of revisions before you "
+                    + "delete documents."
             )
         : null;
 
-    // Each deleted document becomes a revision of its whole content.
-    private static bool KeepsDeleted(ReadOnlySpan<byte> command, DatabaseCatalog databases)
+    /// <summary>Returns whether a deletion of the document stores a revision of its whole content.</summary>
+    /// <param name="reader">The documents.</param>
+    /// <param name="lowerId">The lower-cased id.</param>
+    /// <exception cref="DamagedException">The document cannot be read.</exception>
+    internal static bool IsKeptWhenDeleted(in DatabaseReader reader, ReadOnlySpan<byte> lowerId)
     {
-        var reader = new CommandReader(command);
-        if (!databases.TryGet(reader.Database, out var database) || database.Revisions is not { KeepsDeleted: true })
+        if (
+            reader.Database.Revisions is not { KeepsDeleted: true } revisions
+            || !reader.TryGetByLowerId(lowerId, out var document)
+        )
         {
             return false;
         }
 
-        if (reader.Kind == CommandKind.ExpireDocuments)
+        using (document)
         {
-            return true;
+            return revisions.KeepsDeletedOf(document.Head.Collection);
         }
+    }
 
-        while (
-            reader.Kind is CommandKind.Batch or CommandKind.ClusterTransaction
-            && reader.TryReadOperation(out var operation)
+    // The id of the first deleted document that becomes a revision of its whole content; null if none does.
+    private static string? FindKept(ReadOnlySpan<byte> command, DatabaseCatalog databases)
+    {
+        var commands = new CommandReader(command);
+        if (
+            commands.Kind is not (CommandKind.ExpireDocuments or CommandKind.Batch or CommandKind.ClusterTransaction)
+            || !databases.TryGet(commands.Database, out var database)
+            || database.Revisions is not { KeepsDeleted: true }
         )
         {
-            if (operation.Kind is OperationKind.Delete or OperationKind.AttachmentDelete)
+            return null;
+        }
+
+        using var reader = database.OpenReader();
+        if (commands.Kind == CommandKind.ExpireDocuments)
+        {
+            while (commands.TryReadExpiry(out var expired, out _))
             {
-                return true;
+                if (MayBeKept(reader, expired))
+                {
+                    return Encoding.UTF8.GetString(expired);
+                }
+            }
+
+            return null;
+        }
+
+        Span<byte> lowerId = stackalloc byte[Key.MaxBytes];
+        while (commands.TryReadOperation(out var operation))
+        {
+            if (
+                operation.Kind is OperationKind.Delete or OperationKind.AttachmentDelete
+                && MayBeKept(reader, lowerId[..operation.Id.WriteLowerName(lowerId)])
+            )
+            {
+                return Encoding.UTF8.GetString(operation.Id.Written);
             }
         }
 
-        return false;
+        return null;
+    }
+
+    private static bool MayBeKept(in DatabaseReader reader, ReadOnlySpan<byte> lowerId)
+    {
+        try
+        {
+            return IsKeptWhenDeleted(reader, lowerId);
+        }
+        catch (DamagedException)
+        {
+            return false; // the read of its previous version refuses the command
+        }
     }
 
     /// <summary>Returns whether the command may grow the data. A batch of deletes does not.</summary>

@@ -21,6 +21,9 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
     // Documents with revisions are copied when they are deleted.
     private const int CopiedBytesPerCommand = 4 << 20;
 
+    // Rows that one search reads, so that its snapshot is released soon if it skips many documents.
+    private const int RowsPerSearch = 8 * DocumentsPerCommand;
+
     /// <summary>Proposes deletions for all databases, once.</summary>
     public Task RunOnceAsync(CancellationToken cancellationToken) =>
         databases.ForEachReadableAsync(RunOnceAsync, cancellationToken);
@@ -39,30 +42,39 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
     public async Task RunAsync(Database database, CommandKind kind, long maxItems, CancellationToken cancellationToken)
     {
         byte[] from = [];
-        int count = 0;
-        for (long left = maxItems; left > 0; left -= count)
+        bool skipsKept = false;
+        for (long left = maxItems; left > 0 && !cancellationToken.IsCancellationRequested; )
         {
-            if (
-                !consensus.IsLeader
-                || consensus.Time is not { IsSure: true, UtcTicks: var nowTicks }
-                || NextCommand(database, nowTicks, ref from, out count, kind, (int)Math.Min(left, DocumentsPerCommand))
-                    is not { } command
-            )
+            if (!consensus.IsLeader || consensus.Time is not { IsSure: true, UtcTicks: var nowTicks })
             {
                 break;
             }
 
-            var outcome = await consensus.ProposeAsync(command, cancellationToken);
-            if (outcome.Rejection is not null || from.Length == 0)
+            byte[] start = from;
+            int limit = (int)Math.Min(left, DocumentsPerCommand);
+            var command = NextCommand(database, nowTicks, ref from, out int count, kind, limit, skipsKept);
+            var rejection = command is null
+                ? null
+                : (await consensus.ProposeAsync(command, cancellationToken)).Rejection;
+            if (rejection is { Kind: RejectionKind.InsufficientSpace } && !skipsKept)
+            {
+                // The expiry of documents that are kept as revisions frees nothing; that of the others frees space.
+                (skipsKept, from) = (true, start);
+                continue;
+            }
+
+            if (rejection is not null || from.Length == 0)
             {
                 break;
             }
+
+            left -= count;
         }
     }
 
     /// <summary>
-    /// Encodes the deletion of the documents that expired first; returns null if none did. Skips documents that cannot
-    /// be read, so that they do not block the others.
+    /// Encodes the deletion of the documents that expired first; returns null if the search found none. Skips documents
+    /// that cannot be read, so that they do not block the others.
     /// </summary>
     /// <param name="database">The database.</param>
     /// <param name="nowTicks">The current time, in UTC ticks.</param>
@@ -73,13 +85,15 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
     /// <param name="count">Number of documents or values in the command.</param>
     /// <param name="kind">ExpireDocuments or ExpireCompareExchange.</param>
     /// <param name="limit">Maximum number of documents or values in the command.</param>
+    /// <param name="skipsKept">Whether to skip documents that become revisions when they are deleted.</param>
     internal static CommandBuffer? NextCommand(
         Database database,
         long nowTicks,
         ref byte[] from,
         out int count,
         CommandKind kind = CommandKind.ExpireDocuments,
-        int limit = DocumentsPerCommand
+        int limit = DocumentsPerCommand,
+        bool skipsKept = false
     )
     {
         byte table = kind == CommandKind.ExpireDocuments ? Table.Expiry : Table.CompareExchangeExpiry;
@@ -98,12 +112,16 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
         }
 
         int attachments = 0;
+        int read = 0;
         long copiedBytes = 0;
         using var writer = new ExpiryWriter(database.Number, kind);
         do
         {
             bool isPart = false;
-            if (TryMeasure(reader, kind, rows.Value, nowTicks, out int ofDocument, out long bytes, out isPart))
+            if (
+                !(skipsKept && IsKept(reader, kind, rows.Value))
+                && TryMeasure(reader, kind, rows.Value, nowTicks, out int ofDocument, out long bytes, out isPart)
+            )
             {
                 writer.Add(rows.Value, rows.Sequence);
                 count++;
@@ -111,13 +129,26 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
                 copiedBytes += bytes;
             }
 
-            if (count == limit || attachments >= limit || copiedBytes >= CopiedBytesPerCommand || isPart)
+            bool isFull = count == limit || attachments >= limit || copiedBytes >= CopiedBytesPerCommand;
+            if (isFull || isPart || ++read == RowsPerSearch)
             {
                 from = isPart ? rows.Key.ToArray() : [.. rows.Key, 0]; // or the next possible key
                 break;
             }
         } while (rows.MoveNext());
         return count == 0 ? null : writer.Complete();
+    }
+
+    private static bool IsKept(in DatabaseReader reader, CommandKind kind, ReadOnlySpan<byte> lowerId)
+    {
+        try
+        {
+            return kind == CommandKind.ExpireDocuments && Growth.IsKeptWhenDeleted(reader, lowerId);
+        }
+        catch (DamagedException)
+        {
+            return true; // it could not be deleted either
+        }
     }
 
     // Whether the document or value can be read and deleted; if not, it must not block the others. It is a part if

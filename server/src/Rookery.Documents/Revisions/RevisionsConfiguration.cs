@@ -57,6 +57,10 @@ public sealed class RevisionsConfiguration
     /// <summary>Whether documents of some collection are kept as revisions when they are deleted.</summary>
     public bool KeepsDeleted => Keeps(Default) || Collections.Any(static one => Keeps(one.Rule));
 
+    /// <summary>Whether documents of a collection are kept as revisions when they are deleted.</summary>
+    /// <param name="collection">Its name, in any casing; empty for documents without a collection.</param>
+    public bool KeepsDeletedOf(ReadOnlySpan<byte> collection) => Keeps(Find(collection));
+
     // Documents that the server itself rewrites often.
     private static ReadOnlySpan<byte> HiloCollection => "@hilo"u8;
 

@@ -1,5 +1,7 @@
+using System.Text;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
 using Rookery.Documents.Revisions;
 using Rookery.Simulation;
 
@@ -96,6 +98,39 @@ public class NodeSpaceTests
 
         void Configure(RevisionRule rule) =>
             node.Run(CommandEncoder.ConfigureRevisions(database, new RevisionsConfiguration(rule, [])));
+    }
+
+    [Fact]
+    public async Task Documents_that_are_not_kept_are_deleted_and_expire_without_space_for_growth()
+    {
+        using var node = Open();
+        node.CreateDatabase("Shop");
+        uint database = node.Database("Shop").Number;
+        var rules = new RevisionsConfiguration(defaultRule: null, [("Orders", new RevisionRule())]);
+        node.Run(CommandEncoder.ConfigureRevisions(database, rules));
+        node.Put("Shop", "orders/1", Expired("Orders"));
+        node.Put("Shop", "logs/1", Expired("Logs"));
+        node.Put("Shop", "logs/2", Expired("Logs"));
+        _disk.CapacityBytes = _disk.UsedBytes + (3 * SegmentBytes);
+        _time.Advance(TimeSpan.FromSeconds(1));
+        Assert.Null(node.Propose(Delete("LOGS/1")).Rejection);
+        Assert.Null(node.Propose(Delete("missing")).Rejection);
+        Assert.Contains("orders/1", node.Propose(Delete("orders/1")).Rejection!.Message, StringComparison.Ordinal);
+
+        // Without the test's synchronization context, the work continues within Commit.
+        await Task.Run(() =>
+        {
+            var done = new Expiration(node.Core.Databases, node.Consensus).RunOnceAsync(CancellationToken.None);
+            node.Commit();
+            Assert.True(done.IsCompletedSuccessfully);
+        });
+        Assert.Equal(["orders/1"], node.Documents("Shop").Keys);
+
+        CommandBuffer Delete(string id) =>
+            CommandEncoder.Delete(database, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, key: default);
+
+        static string Expired(string collection) =>
+            $$$"""{"@metadata":{"@collection":"{{{collection}}}","@expires":"2000-01-01T00:00:00Z"}}""";
     }
 
     private SteppedNode Open() =>
