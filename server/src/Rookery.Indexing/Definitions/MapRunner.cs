@@ -54,12 +54,6 @@ public sealed class MapRunner : IDisposable
         }
     }
 
-    /// <summary>The database of the documents; needed to read counters from its newest state.</summary>
-    public Database? Database { get; init; }
-
-    /// <summary>The snapshot of the documents, from which counters are read; null for the newest one.</summary>
-    public DatabaseReader? Source { get; set; }
-
     /// <summary>
     /// Makes maps fail if a row has NaN or an infinity in a member that the reduce may read. The row would store null
     /// instead, and the reduce would add 0.
@@ -74,8 +68,11 @@ public sealed class MapRunner : IDisposable
     }
 
     /// <summary>Runs the maps of the document's collection and passes their rows to <paramref name="rows"/>.</summary>
+    /// <param name="document">The document.</param>
+    /// <param name="counters">The snapshot from which counters are read; null only if no map is over counters.</param>
+    /// <param name="rows">Receives the rows.</param>
     /// <exception cref="IndexEntryException">A map failed, or returned something other than objects.</exception>
-    public void Run(in QueriedDocument document, IMappedRows rows)
+    public void Run(in QueriedDocument document, DatabaseReader? counters, IMappedRows rows)
     {
         Span<byte> room = stackalloc byte[LowerNames.RoomBytes];
         var lowerCollection = LowerNames.Collection(document.View.Collection, room);
@@ -89,7 +86,8 @@ public sealed class MapRunner : IDisposable
 
             if (map.Source.IsOfCounters)
             {
-                RunForCounters(map, interpreter, document.View, rows, ref passed);
+                Invariant.Holds(counters is not null, "maps over counters have a snapshot to read counters from");
+                RunForCounters(map, interpreter, document.View, counters.Value, rows, ref passed);
             }
             else if (!TryRunPlainly(map.Plain, document.View.Body, rows, ref passed))
             {
@@ -114,6 +112,7 @@ public sealed class MapRunner : IDisposable
         CompiledMap map,
         ScriptInterpreter interpreter,
         in DocumentView document,
+        in DatabaseReader reader,
         IMappedRows rows,
         ref PassedRows passed
     )
@@ -123,8 +122,6 @@ public sealed class MapRunner : IDisposable
             return;
         }
 
-        using var newest = Source is null ? Database!.OpenReader() : default(DatabaseReader?);
-        var reader = Source ?? newest!.Value;
         long steps = 0;
         var names = new CounterNames(document.CounterNames);
         while (names.MoveNext())

@@ -12,6 +12,7 @@ namespace Rookery.Indexing.Definitions;
 /// </summary>
 public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
 {
+    private readonly Database _database;
     private readonly StaticRowWriter _rows;
     private readonly MapRunner _maps;
     private readonly ReduceRunner? _reduce;
@@ -31,13 +32,14 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
             definition.RequireUnambiguousReduce();
         }
 
+        _database = database;
         Definition = definition;
         Fields = StaticRowWriter.FieldsOf(definition);
         Named = definition.NamesFields ? new NamedFields(Fields.Count) : null;
         _rows = new StaticRowWriter(definition, Fields, Named);
         _loads = new TrackedLoads(database, definition.LoadedCollections);
         _reduce = definition.CompiledReduce is { } reduce ? new ReduceRunner(reduce) : null;
-        _maps = new MapRunner(definition.CompiledMaps, _loads) { Database = database };
+        _maps = new MapRunner(definition.CompiledMaps, _loads);
         if (definition.CompiledReduce is { } reduced)
         {
             _maps.RefuseNonFinite(reduced.ReadMembers);
@@ -73,10 +75,11 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
         (WereMerged(Collections) || WereMerged(LoadedCollections) ? 5 : 4)
         + (MappedField.DropStopWords(Fields) ? 2 : 0);
 
-    /// <summary>The snapshot that maps load documents from; null for the newest one.</summary>
+    /// <summary>The snapshot that maps load documents and counters from; null for the newest one.</summary>
     internal DatabaseReader? LoadSource
     {
-        set => _loads.Source = _maps.Source = value;
+        private get;
+        set => _loads.Source = field = value;
     }
 
     private static bool WereMerged(IReadOnlyList<string> collections) =>
@@ -86,7 +89,8 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     public void Map(in QueriedDocument document, IndexEntry entry)
     {
         _entry = _loads.Entry = entry;
-        _maps.Run(document, this);
+        using var newest = ReadsCounters && LoadSource is null ? _database.OpenReader() : default(DatabaseReader?);
+        _maps.Run(document, LoadSource ?? newest, this);
     }
 
     /// <inheritdoc/>

@@ -23,8 +23,8 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
     /// <summary>Creates a mapper for an index.</summary>
     /// <param name="source">The index.</param>
     /// <param name="database">The database.</param>
-    /// <param name="reader">Returns the answer's snapshot, from which maps load further documents. Not disposed by this
-    /// object.</param>
+    /// <param name="reader">Returns the answer's snapshot, from which maps load counters and further documents. Not
+    /// disposed by this object.</param>
     public IndexRows(RowSource source, Database database, Func<DatabaseReader> reader)
     {
         _reader = reader;
@@ -42,7 +42,7 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
         _rows.Clear();
         try
         {
-            _maps.Run(document.Whole, this);
+            _maps.Run(document.Whole, _reader(), this);
         }
         catch (IndexEntryException)
         {

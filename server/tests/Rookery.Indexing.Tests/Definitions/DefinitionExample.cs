@@ -52,6 +52,7 @@ internal static class DefinitionExample
         {
             runner.Run(
                 new QueriedDocument(new DocumentView(stored), 7, Encoding.ASCII.GetBytes(StoredExample.HistoryId)),
+                counters: null,
                 rows
             );
         }
