@@ -11,6 +11,10 @@ namespace Rookery.Documents.Databases;
 /// </summary>
 public sealed class ChangeCursor : IDisposable
 {
+    // Rows of older states that one move passes over, if the cursor includes counters. One counter may leave millions
+    // of them, because an increment is small, and each costs a look-up.
+    private const int MaxPassedRows = 64;
+
     private readonly DatabaseReader _reader;
     private readonly bool _withCounters;
     private RowCursor? _documents;
@@ -48,6 +52,12 @@ public sealed class ChangeCursor : IDisposable
     /// </summary>
     public bool IsCounter { get; private set; }
 
+    /// <summary>
+    /// Whether the move only passed over changes through <see cref="Etag"/> that later ones replaced. There is no
+    /// current change, but more may follow. Never with a cursor that does not include counters.
+    /// </summary>
+    public bool IsPassed { get; private set; }
+
     /// <summary>The current document, valid until the next move.</summary>
     public DocumentView View => _document.View;
 
@@ -59,7 +69,8 @@ public sealed class ChangeCursor : IDisposable
 
     /// <summary>
     /// Moves to the next change. A document that moved to another collection is two changes with the same etag: the
-    /// tombstone in the old collection, then the document.
+    /// tombstone in the old collection, then the document. A move passes over a bounded number of replaced changes: see
+    /// <see cref="IsPassed"/>.
     /// </summary>
     /// <returns>False at the end.</returns>
     /// <exception cref="DamagedException">The rows that follow are damaged.</exception>
@@ -70,10 +81,16 @@ public sealed class ChangeCursor : IDisposable
             Open();
         }
 
-        while (true)
+        for (int passed = 0; ; passed++)
         {
             ReleaseDocument();
             IsCounter = IsTombstone = false;
+            IsPassed = _withCounters && passed == MaxPassedRows;
+            if (IsPassed)
+            {
+                return true;
+            }
+
             if (_hasCounter && IsCounterNext())
             {
                 Etag = Key.NumberOf(_counters!.Key);

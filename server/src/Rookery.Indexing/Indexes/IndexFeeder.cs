@@ -469,7 +469,8 @@ public sealed class IndexFeeder
         HashSet<string> fedForCounters = new(StringComparer.Ordinal); // ids
         long fedThrough = position;
         long bytes = 0;
-        for (read = 0; changes.MoveNext(); read++)
+        int passed = 0; // moves that only passed over replaced changes
+        for (read = 0; changes.MoveNext(); )
         {
             if (changes.Etag > limit)
             {
@@ -481,7 +482,7 @@ public sealed class IndexFeeder
             if (
                 changes.Etag != fedThrough
                 && (
-                    read >= _options.DocumentsPerStep
+                    read + passed >= _options.DocumentsPerStep
                     || bytes >= _options.BytesPerStep
                     || IndexBuild.IsFull(_group, _pendingBytes)
                 )
@@ -491,6 +492,13 @@ public sealed class IndexFeeder
             }
 
             fedThrough = changes.Etag;
+            if (changes.IsPassed)
+            {
+                passed++;
+                continue;
+            }
+
+            read++;
             if (changes.IsTombstone)
             {
                 _fed.Remove(changes.Tombstone);

@@ -152,6 +152,34 @@ public sealed class CounterIndexTests
     }
 
     [Fact]
+    public void A_step_passes_over_a_bounded_number_of_replaced_changes_of_counters()
+    {
+        using var node = IndexedNode.New(IndexedNode.SmallSteps with { DocumentsPerStep = 1 });
+        node.Define(Indexes[0].Definition, Likes);
+        node.Put("users/1", "\"n\":1");
+        node.Count("users/1", ("Increment", "likes", 1));
+        node.SettleAll();
+        for (int i = 0; i < 600; i++)
+        {
+            node.Count("users/1", ("Increment", "likes", 1));
+        }
+
+        using (var reader = node.Database().OpenReader())
+        using (var changes = reader.SeekChanges(node.Serving(Likes).Position, withCounters: true))
+        {
+            Assert.True(changes.MoveNext());
+            Assert.Equal((true, false, false), (changes.IsPassed, changes.IsCounter, changes.IsTombstone));
+        }
+
+        long before = node.Serving(Likes).Position;
+        Assert.True(node.Step());
+        Assert.InRange(node.Serving(Likes).Position, before + 1, node.Database().LastEtag - 1);
+        node.SettleAll();
+        Assert.Equal("""{"user":"users/1","value":601,"name":"likes"}""", Assert.Single(node.ReadRows(Likes)));
+        Assert.False(node.Status(Likes).IsStale);
+    }
+
+    [Fact]
     public void More_rows_than_a_document_may_have_are_an_error_of_the_document()
     {
         using var node = IndexedNode.New();
