@@ -37,6 +37,7 @@ public sealed class IndexFeeder
     private readonly TimeProvider _time;
     private long _pendingBytes;
     private long? _damagedAt;
+    private long? _countersDamagedAt; // when feeding of indexes over counters was paused
     private bool _isMerging; // builds wait for a merge
     private RunningIndex? _lastIndexWithDependents;
 
@@ -63,8 +64,11 @@ public sealed class IndexFeeder
     /// <summary>Whether indexes hold snapshots of the database for queries, which are to be released soon.</summary>
     public bool HoldsDocuments => _indexes.Exists(static index => index.Visible.HoldsDocuments);
 
-    /// <summary>Whether feeding pauses because a document cannot be read. Reading it is tried again later.</summary>
-    public bool IsPausedByDamage => _damagedAt is not null;
+    /// <summary>
+    /// Whether feeding of some indexes pauses because a document or counter cannot be read. Reading it is tried again
+    /// later.
+    /// </summary>
+    public bool IsPausedByDamage => (_damagedAt ?? _countersDamagedAt) is not null;
 
     /// <summary>Adds an index. An empty one is built first.</summary>
     public void Add(RunningIndex index) => _indexes.Add(index);
@@ -138,7 +142,8 @@ public sealed class IndexFeeder
         index.State == IndexState.Normal && !index.IsWriteBlocked && index.MergeOnce();
 
     private static bool IsRunning(RunningIndex index) =>
-        index.State == IndexState.Normal && !index.IsResetRequested && !index.IsWriteBlocked && !index.MayBeAhead;
+        index is { State: IndexState.Normal, IsResetRequested: false, IsWriteBlocked: false }
+        && index is { AwaitsCounters: false, MayBeAhead: false };
 
     /// <summary>Returns whether an index may be fed changes now.</summary>
     internal static bool IsFollowing(RunningIndex index) => IsRunning(index) && !index.HasDependents;
@@ -174,6 +179,12 @@ public sealed class IndexFeeder
 
     private bool IsStillPaused()
     {
+        if (_countersDamagedAt is { } pausedAt && _time.GetElapsedTime(pausedAt) >= _options.RestAfterDamage)
+        {
+            _countersDamagedAt = null;
+            _indexes.ForEach(static index => index.AwaitsCounters = false);
+        }
+
         if (_damagedAt is { } damagedAt && _time.GetElapsedTime(damagedAt) < _options.RestAfterDamage)
         {
             return true;
@@ -191,12 +202,24 @@ public sealed class IndexFeeder
         }
         catch (Exception unreadable) when (unreadable is DamagedException or StoredDocumentException)
         {
-            _damagedAt = _time.GetTimestamp();
-            foreach (var index in _group)
+            // Only indexes over counters read counters. If it is a document, the next step of the others finds it.
+            bool mayBeCounter = _fed.ReadsCounters;
+            foreach (var index in _group.Where(index => !mayBeCounter || index.Map.ReadsCounters))
             {
-                index.SetTrouble($"The index waits, because the next document is unreadable. {unreadable.Message}");
+                index.AwaitsCounters = mayBeCounter;
+                index.SetTrouble(
+                    $"The index waits, because the next document{(mayBeCounter ? " or counter" : "")} is unreadable. "
+                        + unreadable.Message
+                );
             }
 
+            if (mayBeCounter)
+            {
+                _countersDamagedAt = _time.GetTimestamp();
+                return true;
+            }
+
+            _damagedAt = _time.GetTimestamp();
             return false;
         }
     }

@@ -72,9 +72,7 @@ public sealed class RunningIndex : IDisposable
         _meter.Begin();
     }
 
-    /// <summary>
-    /// The definition and settings of the index. Setting it releases waiting tasks if the index is now disabled.
-    /// </summary>
+    /// <summary>The definition and settings. Setting it releases waiting tasks if the index is now disabled.</summary>
     public IndexRecord Record
     {
         get => Volatile.Read(ref _record);
@@ -130,9 +128,7 @@ public sealed class RunningIndex : IDisposable
     /// <summary>Whether entries are buffered and not yet written.</summary>
     public bool HasPending => Store.PendingBytes > 0;
 
-    /// <summary>
-    /// Whether the write of the buffered entries failed. The index is not fed until they are written.
-    /// </summary>
+    /// <summary>Whether the write of the buffered entries failed. The index is not fed until they are written.</summary>
     public bool IsWriteBlocked => _schedule.IsBlocked;
 
     /// <summary>Documents that the first build has still to read; null if the index is not being built.</summary>
@@ -170,6 +166,9 @@ public sealed class RunningIndex : IDisposable
 
     /// <summary>The position after which this stopped index lacks changes. Used by the indexing thread.</summary>
     public long LacksChangesAfter { get; set; }
+
+    /// <summary>Whether the index waits because a counter is unreadable. Used by the indexing thread.</summary>
+    public bool AwaitsCounters { get; set; }
 
     /// <summary>Whether the index is being built to replace the serving index of the same name.</summary>
     public bool IsReplacement { get; set; }

@@ -4,6 +4,9 @@ using Rookery.Documents.Stored;
 using Rookery.Fixtures;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Mapping;
+using Rookery.Platform;
+using Rookery.Simulation;
+using Rookery.Storage;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
@@ -177,6 +180,88 @@ public sealed class CounterIndexTests
         node.SettleAll();
         Assert.Equal("""{"user":"users/1","value":601,"name":"likes"}""", Assert.Single(node.ReadRows(Likes)));
         Assert.False(node.Status(Likes).IsStale);
+    }
+
+    [Fact]
+    public void A_damaged_counter_stops_only_indexes_over_counters()
+    {
+        SimulatedDisk disk;
+        using (var node = IndexedNode.New())
+        {
+            for (int i = 0; i < 20; i++)
+            {
+                node.Put($"users/{i}", "\"n\":1");
+                node.Count($"users/{i}", [.. Enumerable.Range(0, 40).Select(c => ("Increment", $"c{c}-{i}", 1L))]);
+            }
+
+            node.Store.Storage.Memtables.RequestFlush();
+            while (node.Store.Background.DoStep()) { }
+
+            disk = node.Disk;
+        }
+
+        int stopped = 0;
+        foreach (string path in disk.Files.Where(static path => path.EndsWith(".run", StringComparison.Ordinal)))
+        {
+            for (long offset = 2000; offset < LengthOf(disk, path); offset += 4000)
+            {
+                var damaged = disk.AfterPowerLoss(seed: 1);
+                damaged.Rot(path, offset, mask: 1);
+                using var node = TryOpen(damaged);
+                if (node is null || !CanReadDocuments(node))
+                {
+                    continue;
+                }
+
+                node.Define(Indexes[0].Definition.Replace("'LIKES', ", "", StringComparison.Ordinal), Likes);
+                node.DefineField("n", "o.n");
+                node.SettleAll();
+                Assert.False(node.Status("n").IsStale, $"{path} at {offset}");
+                stopped += node.Status(Likes).IsStale ? 1 : 0;
+            }
+        }
+
+        Assert.True(stopped > 0);
+    }
+
+    private static long LengthOf(SimulatedDisk disk, string path)
+    {
+        using var file = disk.Open(path, DiskOpen.Read);
+        return file.Length;
+    }
+
+    private static IndexedNode? TryOpen(SimulatedDisk disk)
+    {
+        try
+        {
+            return IndexedNode.Open(disk);
+        }
+        catch (DamagedException)
+        {
+            return null; // every start reads this block
+        }
+    }
+
+    private static bool CanReadDocuments(IndexedNode node)
+    {
+        try
+        {
+            using var reader = node.Database().OpenReader();
+            using var documents = reader.SeekByIdPrefix([]);
+            while (documents.MoveNext())
+            {
+                _ = documents.View;
+            }
+
+            using var changes = reader.SeekChanges(0);
+            while (changes.MoveNext()) { }
+
+            return true;
+        }
+        catch (DamagedException)
+        {
+            return false;
+        }
     }
 
     [Fact]
