@@ -1,6 +1,7 @@
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Indexing.Mapping;
+using Rookery.Platform;
 using Rookery.Scripting.Running;
 using Rookery.Search.Segments.Store;
 
@@ -18,13 +19,26 @@ internal sealed class TrackedLoads(Database database, IReadOnlyList<string> coll
     // Maps over counters run once for each counter of a document, and each run may load documents.
     private const int MaxLoads = 4096;
 
-    // The maps of the counters of a document often load the same documents in turn.
+    // An entry with few loads is searched itself, so that it costs no allocation.
     private const int ComparedLoads = 8;
+
+    // The loads of an entry with more. The maps of the counters of a document often load the same documents in turn.
+    private readonly HashSet<byte[]>[] _recorded = [new(BytesComparer.Instance), new(BytesComparer.Instance)];
+    private int _recordedCount;
 
     private readonly byte[][] _lowerCollections = [.. collections.Select(LowerNames.Collection)];
 
     /// <summary>The entry that records the loaded ids.</summary>
-    public IndexEntry? Entry { get; set; }
+    public IndexEntry? Entry
+    {
+        get;
+        set
+        {
+            field = value;
+            _recordedCount = 0;
+            Array.ForEach(_recorded, static ids => ids.Clear());
+        }
+    }
 
     /// <summary>The snapshot that documents are loaded from; null for the newest one.</summary>
     public DatabaseReader? Source { get; set; }
@@ -70,19 +84,42 @@ internal sealed class TrackedLoads(Database database, IReadOnlyList<string> coll
 
     private void Record(ReadOnlySpan<byte> lowerId, bool isElsewhere)
     {
-        for (int i = Math.Max(0, Entry!.LoadedCount - ComparedLoads); i < Entry.LoadedCount; i++)
+        if (IsRecorded(lowerId, isElsewhere))
         {
-            if (Entry.IsLoadedElsewhere(i) == isElsewhere && Entry.Loaded(i).SequenceEqual(lowerId))
-            {
-                return;
-            }
+            return;
         }
 
-        if (Entry.LoadedCount == MaxLoads)
+        if (Entry!.LoadedCount == MaxLoads)
         {
             throw new IndexEntryException($"The maps load more than {MaxLoads} documents for one document.");
         }
 
         Entry.AddLoaded(lowerId, isElsewhere);
     }
+
+    private bool IsRecorded(ReadOnlySpan<byte> lowerId, bool isElsewhere)
+    {
+        if (Entry!.LoadedCount <= ComparedLoads)
+        {
+            for (int i = 0; i < Entry.LoadedCount; i++)
+            {
+                if (Entry.IsLoadedElsewhere(i) == isElsewhere && Entry.Loaded(i).SequenceEqual(lowerId))
+                {
+                    return true;
+                }
+            }
+
+            return false;
+        }
+
+        for (; _recordedCount < Entry.LoadedCount; _recordedCount++)
+        {
+            IdsOf(Entry.IsLoadedElsewhere(_recordedCount)).Add(Entry.Loaded(_recordedCount));
+        }
+
+        return IdsOf(isElsewhere).Contains(lowerId);
+    }
+
+    private HashSet<byte[]>.AlternateLookup<ReadOnlySpan<byte>> IdsOf(bool isElsewhere) =>
+        _recorded[isElsewhere ? 1 : 0].GetAlternateLookup<ReadOnlySpan<byte>>();
 }

@@ -183,6 +183,21 @@ public sealed class CounterIndexTests
     }
 
     [Fact]
+    public void Counters_of_a_document_that_load_the_same_documents_count_each_once()
+    {
+        using var node = IndexedNode.New();
+        node.Define(
+            """{"Maps":["counters.map('Users', c => ({ n: [1,2,3,4,5,6,7,8,9].map(i => load('companies/' + i, 'Companies')).length }))"],"Fields":{"n":{"Storage":"Yes"}}}""",
+            "n"
+        );
+        node.Put("users/1", "\"n\":1");
+        node.Count("users/1", [.. Enumerable.Range(0, 460).Select(static i => ("Increment", $"c{i}", 1L))]);
+        node.SettleAll();
+        Assert.Empty(node.Host.ReadErrors(node.Database(), "n"));
+        Assert.Equal(460, node.ReadRows("n").Count(static row => row is """{"n":9}"""));
+    }
+
+    [Fact]
     public void A_damaged_counter_stops_only_indexes_over_counters()
     {
         SimulatedDisk disk;
