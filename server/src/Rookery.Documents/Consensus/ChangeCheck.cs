@@ -174,6 +174,12 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
                 row.ReadThrough();
                 ContentRows.CheckAll(_snapshot, database, head.Attachments);
             }
+            else if (creates)
+            {
+                // This version becomes no revision, but the next operation or command in the queue may keep the new one,
+                // which has the same attachments.
+                ContentRows.CheckAll(_snapshot, database, head.Attachments);
+            }
         }
 
         if (change.IsDelete || change.ReplacesAttachments)

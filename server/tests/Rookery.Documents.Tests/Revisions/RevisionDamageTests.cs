@@ -58,6 +58,48 @@ public sealed class RevisionDamageTests
         Assert.True(refused > 0 && stored > refused, $"{refused} refused, {stored} stored");
     }
 
+    [Fact]
+    public void Damaged_contents_of_a_document_that_becomes_a_revision_within_a_command_never_stop_the_node()
+    {
+        var disk = new SimulatedDisk("/data");
+        using (var attached = AttachedNode.Create(disk))
+        {
+            for (int i = 0; i < Documents; i++)
+            {
+                Put(attached.Node, i, collection: "B");
+                attached.Attach(Id(i), "x", Encoding.UTF8.GetBytes(DamageTests.Noise(i, bytes: 20)));
+            }
+
+            var rules = new RevisionsConfiguration(null, [("B", new RevisionRule())]);
+            attached.Node.Run(CommandEncoder.ConfigureRevisions(attached.Database, rules));
+            attached.Node.Flush();
+        }
+
+        int refused = 0;
+        foreach (string path in disk.Files.Where(static path => path.EndsWith(".run", StringComparison.Ordinal)))
+        {
+            for (long offset = 1500; offset < DamageTests.Length(disk, path); offset += 4000)
+            {
+                var damaged = disk.AfterPowerLoss(seed: 1);
+                damaged.Rot(path, offset, mask: 1);
+                using var node = DamageTests.OpenUnlessEveryStartReadsIt(damaged);
+                for (int i = 0; node is not null && i < Documents; i++)
+                {
+                    string put = $$$"""
+                        {"Type":"PUT","Id":"{{{Id(i)}}}","Document":{"@metadata":{"@collection":"B"} } }
+                        """;
+                    refused += node.Propose(Batch(node, $"{put},{put}")).Rejection is null ? 0 : 1;
+                    Assert.True(
+                        node.Consensus.Refusal is null,
+                        $"{path} at {offset}: {node.Consensus.Refusal?.Message}"
+                    );
+                }
+            }
+        }
+
+        Assert.True(refused > 0);
+    }
+
     private static SimulatedDisk FillDisk(bool purges)
     {
         var disk = new SimulatedDisk("/data");
