@@ -105,8 +105,9 @@ internal sealed class BulkInsertElement(int formatLevel) : IDisposable
 
         if (Counters is not null)
         {
-            return _unknown is not null || hasDocument
-                ? RefuseUnknown(scanner, _unknown ?? "Document", start)
+            string? other = _unknown ?? (hasDocument ? "Document" : null);
+            return other is not null || _attachment.HasMember(out other)
+                ? RefuseUnknown(scanner, other, start)
                 : IsOfOneDocument(scanner, start);
         }
 

@@ -150,6 +150,25 @@ public sealed class CounterCostTests : IDisposable
         Assert.True(counts.Count > 3);
     }
 
+    [Theory]
+    [InlineData("Name", "\"x\"")]
+    [InlineData("ContentLength", "5")]
+    public void A_bulk_insert_refuses_a_member_of_attachments_beside_counters(string member, string value)
+    {
+        using var reader = new BulkInsertReader(FormatLevel.Newest);
+        const string Increment = """{"Type":"Increment","CounterName":"x","Delta":1}""";
+        reader.Feed(
+            Encoding.UTF8.GetBytes(
+                $$"""
+                [ {"{{member}}":{{value}},"Id":"a","Type":"Counters","Counters":{"Operations":[{{Increment}}]} }]
+                """
+            )
+        );
+        Assert.Equal(StreamRead.Error, reader.Read(out _, out _, out var error));
+        Assert.Equal(InputErrorCode.NotSupported, error.Code);
+        Assert.Contains($"'{member}'", error.ToString(), StringComparison.Ordinal);
+    }
+
     [Fact]
     public void A_bulk_insert_refuses_to_read_counters()
     {
