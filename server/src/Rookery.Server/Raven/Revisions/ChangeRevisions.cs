@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
 using Rookery.Server.Raven.Documents;
@@ -31,26 +32,48 @@ internal sealed class ChangeRevisions(ServerContext context)
         // Of very many revisions, one command removes a part.
         long deleted = 0;
         List<(byte[] Id, long First)> left = [.. deletion.Ids.Select(static id => (id, 0L))];
+        int most = left.Count;
         for (var commandKey = key; left.Count > 0; commandKey = KeyOfNext())
         {
+            var part = left[..Math.Min(most, left.Count)];
             var outcome = await HttpProposal.ProposeAsync(
                 context,
                 http,
-                EncodeDelete(database, deletion, left, commandKey)
+                EncodeDelete(database, deletion, part, commandKey)
             );
+            if (outcome.Rejection is { Kind: RejectionKind.TooLarge } && part.Count > 1)
+            {
+                most = part.Count / 2;
+                continue;
+            }
+
             if (outcome.Rejection is { } rejection)
             {
-                await RavenErrors.WriteAsync(http, rejection, key.IsPresent);
+                await RavenErrors.WriteAsync(http, WithProgress(rejection, deleted), key.IsPresent);
                 return;
             }
 
-            deleted += Enumerable.Range(0, left.Count).Sum(i => outcome[i].Low);
-            left = [.. left.Select((entry, i) => (entry.Id, outcome[i].High)).Where(static entry => entry.High != 0)];
+            deleted += Enumerable.Range(0, part.Count).Sum(i => outcome[i].Low);
+            left =
+            [
+                .. part.Select((entry, i) => (entry.Id, outcome[i].High)).Where(static entry => entry.High != 0),
+                .. left[part.Count..],
+            ];
             http.RequestAborted.ThrowIfCancellationRequested();
         }
 
         await JsonResponse.SendAsync(http, json => json.WriteNumber("TotalDeletes"u8, deleted));
     }
+
+    private static Rejection WithProgress(Rejection rejection, long deleted) =>
+        deleted == 0
+            ? rejection
+            : rejection with
+            {
+                Message =
+                    $"{deleted} revisions were removed before a further part of this request was refused. Repeat the "
+                    + $"request to remove the others. About that part: {rejection.Message}",
+            };
 
     /// <summary>POST revisions/revert/docs with {"IdToChangeVector":{ID:CHANGE VECTOR,…}}: all or none.</summary>
     public async Task RevertAsync(HttpContext http, Database database)
