@@ -117,6 +117,7 @@ internal sealed class NodeState
             loaded.Configurations = loaded.Database.Configurations = LoadConfigurations(snapshot, number);
             loaded.Revisions = ReadRevisions(snapshot, number);
             loaded.Database.HasRevisions = loaded.Counters.Revisions != 0;
+            loaded.Database.HasAttachments = loaded.Counters.Attachments != 0;
             _byNumber[number] = loaded;
             _byName[loaded.Database.Record.LowerName] = loaded;
         }
@@ -291,6 +292,7 @@ internal sealed class NodeState
             Configurations = database.Configurations,
             Revisions = database.Database.Revisions,
             HasRevisions = database.Database.HasRevisions,
+            HasAttachments = database.Database.HasAttachments,
         };
         _hasChanges = true;
     }

@@ -27,6 +27,7 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
     private readonly Snapshot _snapshot = snapshot;
     private readonly RevisionSource _source = new(snapshot, database);
     private readonly bool _mayHaveRevisions = known is { MayHaveRevisions: true };
+    private readonly bool _hasAttachments = known is { HasAttachments: true };
     private readonly RevisionsConfiguration? _configuration = known?.Revisions;
 
     // What apply charges. Beyond the budget of a command nothing is read, because apply refuses the command.
@@ -136,7 +137,8 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
     private void Check(ReadOnlySpan<byte> lowerId, scoped in Change change)
     {
         bool mayRevise = change.IsForced || _mayHaveRevisions;
-        if (!mayRevise && !change.IsDelete && change.Attachment.IsEmpty)
+        bool mayRelease = change.IsDelete && _hasAttachments;
+        if (!mayRevise && !mayRelease && change.Attachment.IsEmpty)
         {
             return;
         }

@@ -25,6 +25,7 @@ public sealed class Database
     private Task<bool>? _removal;
     private RevisionsConfiguration? _revisions;
     private bool _hasRevisions;
+    private bool _hasAttachments;
 
     internal Database(DatabaseRecord record, StorageEngine storage)
     {
@@ -87,6 +88,13 @@ public sealed class Database
     {
         get => Volatile.Read(ref _hasRevisions);
         set => Volatile.Write(ref _hasRevisions, value);
+    }
+
+    /// <summary>Whether documents of the database have attachments, as of the last applied entry.</summary>
+    internal bool HasAttachments
+    {
+        get => Volatile.Read(ref _hasAttachments);
+        set => Volatile.Write(ref _hasAttachments, value);
     }
 
     /// <summary>
