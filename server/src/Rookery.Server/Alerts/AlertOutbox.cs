@@ -40,7 +40,27 @@ internal sealed class AlertOutbox
                 }
                 : new ReportedAlert(alert, now, IsSent: false);
             bool isSentHere = isMine(alert);
-            bool isHeld = isQuiet && alert.Alert.Severity is not AlertSeverity.Critical;
+            bool isCritical = alert.Alert.Severity is AlertSeverity.Critical;
+            bool isHeld = isQuiet && !isCritical;
+            if (isHeld && !entry.IsSent)
+            {
+                // The node that must send it may fail when the quiet hours end, as when an alert begins.
+                entry = entry with
+                {
+                    Since = now,
+                };
+            }
+            else if (!isHeld && entry.IsEndHeld)
+            {
+                // A critical alert that ended in quiet hours begins anew. Another one lasts, for its receiver.
+                entry = entry with
+                {
+                    IsEndHeld = false,
+                    IsSent = !isCritical,
+                    Since = now,
+                };
+            }
+
             if (!entry.IsSent && !isHeld && (isSentHere || now - entry.Since >= NewAlertAge))
             {
                 entry = entry with { IsSent = true };
@@ -55,13 +75,15 @@ internal sealed class AlertOutbox
 
         foreach (var key in endedKeys.Where(key => hasEnded(_reported[key].Alert)))
         {
-            if (isQuiet && _reported[key].IsSent)
+            var ended = _reported[key];
+            if (isQuiet && ended.IsSent)
             {
+                _reported[key] = ended with { IsEndHeld = true };
                 continue;
             }
 
-            _reported.Remove(key, out var ended);
-            if (ended!.IsSent && isMine(ended.Alert))
+            _reported.Remove(key);
+            if (ended.IsSent && isMine(ended.Alert))
             {
                 toSend.Add((AlertMessage.Resolved, ended.Alert));
             }
@@ -83,7 +105,8 @@ internal sealed class AlertOutbox
 
     /// <summary>An alert of a member, and what is known of its sending.</summary>
     /// <param name="Alert">The alert, as last reported.</param>
-    /// <param name="Since">When this node first saw the alert.</param>
+    /// <param name="Since">When this node first saw the alert, or could have sent it first.</param>
     /// <param name="IsSent">Whether this node or another node has sent the alert.</param>
-    private sealed record ReportedAlert(MemberAlert Alert, DateTimeOffset Since, bool IsSent);
+    /// <param name="IsEndHeld">Whether the alert ended in quiet hours, and its end was not sent.</param>
+    private sealed record ReportedAlert(MemberAlert Alert, DateTimeOffset Since, bool IsSent, bool IsEndHeld = false);
 }

@@ -143,6 +143,38 @@ public sealed class AlertOutboxTests
         Assert.Empty(Sent([all[0]], isQuiet: false, 90));
     }
 
+    [Fact]
+    public void A_critical_alert_that_begins_again_in_quiet_hours_is_sent_again()
+    {
+        var outbox = new AlertOutbox();
+        var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
+        MemberAlert critical = new("A", AlertSenderTests.HotAlert() with { Severity = AlertSeverity.Critical });
+        string[] Sent(MemberAlert[] alerts, bool isQuiet, int seconds) =>
+            [
+                .. outbox
+                    .Update(alerts, static _ => true, MayBeOver, now.AddSeconds(seconds), isQuiet)
+                    .Select(static message => message.State),
+            ];
+        Assert.Equal(["firing"], Sent([critical], isQuiet: true, 0));
+        Assert.Empty(Sent([], isQuiet: true, 10));
+        Assert.Equal(["firing"], Sent([critical], isQuiet: true, 20));
+        Assert.Empty(Sent([critical], isQuiet: true, 30));
+        Assert.Empty(Sent([], isQuiet: true, 40));
+        Assert.Equal(["resolved"], Sent([], isQuiet: false, 50));
+    }
+
+    [Fact]
+    public void A_held_alert_is_sent_by_the_next_leader_if_the_first_one_fails_at_the_end_of_quiet_hours()
+    {
+        var next = new AlertOutbox();
+        var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
+        MemberAlert[] held = [new("B", AlertSenderTests.HotAlert())];
+        Assert.Empty(next.Update(held, static _ => false, MayBeOver, now, isQuiet: true));
+        Assert.Empty(next.Update(held, static _ => false, MayBeOver, now.AddHours(1), isQuiet: true));
+        Assert.Empty(next.Update(held, static _ => false, MayBeOver, now.AddHours(1).AddSeconds(10)));
+        Assert.Single(next.Update(held, static _ => true, MayBeOver, now.AddHours(1).AddSeconds(20)));
+    }
+
     // AlertOutbox.Update asks whether an alert that is no longer reported is over; here it always is.
     private static bool MayBeOver(MemberAlert alert) => true;
 }
