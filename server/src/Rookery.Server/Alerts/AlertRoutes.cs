@@ -49,6 +49,7 @@ internal static class AlertRoutes
         }
 
         var webhook = context.AlertSender?.Webhook;
+        var settings = AlertSettings.Of(StoredSettings(context));
         await JsonResponse.SendAsync(
             http,
             json =>
@@ -56,7 +57,7 @@ internal static class AlertRoutes
                 json.WriteString("Place"u8, webhook is null ? null : ShownSetting.PlaceOf(webhook.Url));
                 json.WriteString("Form"u8, webhook?.Form);
                 json.WriteBoolean("IsOfFile"u8, context.AlertSender?.IsOfFile ?? false);
-                (context.AlertSender?.Settings ?? AlertSettings.None).WriteQuiet(json);
+                settings.WriteQuiet(json);
             }
         );
     }
@@ -71,21 +72,46 @@ internal static class AlertRoutes
             return;
         }
 
-        var stored = AlertSettings.Of(context.Node.Databases.ServerConfigurations);
+        var stored = StoredSettings(context);
+        bool keepsUrl = false;
         byte[] text = await ConfigurationProposal.ReadAsync(
             context,
             http,
             (ref Utf8JsonReader body) =>
-                body.TokenType == JsonTokenType.Null ? [.. "null"u8] : AlertSettings.Read(ref body, stored).ToJson()
+                body.TokenType == JsonTokenType.Null
+                    ? [.. "null"u8]
+                    : AlertSettings
+                        .Read(
+                            ref body,
+                            () =>
+                            {
+                                keepsUrl = true;
+                                return AlertSettings.Of(stored);
+                            }
+                        )
+                        .ToJson()
         );
+
+        // A URL that is kept must be the one that was read: another request may replace one that became known.
+        long? expectedEtag = keepsUrl ? stored.Etag : null;
         if (
-            await ConfigurationProposal.TrySetAsync(context, http, database: 0, ConfigurationName.Alerts, text)
+            await ConfigurationProposal.TrySetAsync(
+                context,
+                http,
+                database: 0,
+                ConfigurationName.Alerts,
+                text,
+                expectedEtag
+            )
             is not null
         )
         {
             await EmptyResponse.AnswerNoContent(http);
         }
     }
+
+    private static DatabaseConfiguration StoredSettings(ServerContext context) =>
+        context.Node.Databases.ServerConfigurations.Find(ConfigurationName.Alerts);
 
     private static void WriteCatalogue(Utf8JsonWriter json)
     {

@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Http.Headers;
 using System.Threading.Channels;
 using Microsoft.Extensions.Logging;
+using Rookery.Documents.Databases;
 using Rookery.Platform;
 using Rookery.Server.Configuration;
 using Rookery.Server.Raven;
@@ -47,10 +48,13 @@ public sealed class AlertSender : IAsyncDisposable
     // Whether the webhook did not accept the last message.
     private bool _isFailing;
 
-    // Whether the search for changes has failed, which is logged once.
-    private bool _hasFailed;
+    // Whether the search for changes or a message has failed, which is logged once.
+    private int _hasFailed;
     private int _isDisposed;
     private int _isSending;
+
+    // Etag of the last settings that could not be read, which is logged once.
+    private long _unknownEtag;
 
     /// <summary>Starts to send.</summary>
     /// <param name="context">The node whose alerts are sent.</param>
@@ -82,12 +86,34 @@ public sealed class AlertSender : IAsyncDisposable
     public bool IsOfFile => _ofFile is not null;
 
     /// <summary>
-    /// What is set for the whole cluster, as this node knows it; nothing while its data are not open.
+    /// What is set for the whole cluster, as this node knows it; nothing while its data are not open, or if a newer
+    /// version set it.
     /// </summary>
-    internal AlertSettings Settings =>
+    internal AlertSettings Settings
+    {
+        get
+        {
+            var stored = Stored;
+            try
+            {
+                return AlertSettings.Of(stored);
+            }
+            catch (RefusedException unknown)
+            {
+                if (Interlocked.Exchange(ref _unknownEtag, stored.Etag) != stored.Etag)
+                {
+                    _context.Log.LogWarning(LogEvents.WebhookFails, "No alert is sent. {Failure}", unknown.Message);
+                }
+
+                return AlertSettings.None;
+            }
+        }
+    }
+
+    private DatabaseConfiguration Stored =>
         _context.Readiness.Node is { Diagnosis: null } node
-            ? AlertSettings.Of(node.Databases.ServerConfigurations)
-            : AlertSettings.None;
+            ? node.Databases.ServerConfigurations.Find(ConfigurationName.Alerts)
+            : default;
 
     /// <summary>Whether a request is in progress.</summary>
     internal bool IsSending => Volatile.Read(ref _isSending) != 0;
@@ -180,22 +206,27 @@ public sealed class AlertSender : IAsyncDisposable
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
             // An exception on the timer's thread would end the process, as in AlertWatch.
-            if (!_hasFailed)
-            {
-                _hasFailed = true;
-                _context.Log.LogError(
-                    LogEvents.AlertsFail,
-                    failure,
-                    "The node cannot send alerts to the webhook because of an error in Rookery, and retries"
-                );
-            }
+            LogFailure(failure);
+        }
+    }
+
+    private void LogFailure(Exception failure)
+    {
+        if (Interlocked.Exchange(ref _hasFailed, 1) == 0)
+        {
+            _context.Log.LogError(
+                LogEvents.AlertsFail,
+                failure,
+                "The node cannot send alerts to the webhook because of an error in Rookery, and retries"
+            );
         }
     }
 
     private void QueueChanges()
     {
         var settings = Settings;
-        if (_ofFile is null && settings.Url is null)
+        var webhook = _ofFile ?? settings.Webhook;
+        if (webhook is null)
         {
             _outbox.Clear();
             return;
@@ -270,7 +301,16 @@ public sealed class AlertSender : IAsyncDisposable
         {
             await foreach (var message in _waiting.Reader.ReadAllAsync(_stopping.Token))
             {
-                await SendUntilAcceptedAsync(message);
+                try
+                {
+                    await SendUntilAcceptedAsync(message);
+                }
+                catch (Exception failure)
+                    when (failure is not (OperationCanceledException or InvariantViolationException))
+                {
+                    // The next messages are sent all the same.
+                    LogFailure(failure);
+                }
             }
         }
         catch (OperationCanceledException)

@@ -30,17 +30,30 @@ internal sealed record AlertSettings(string? Url, string? Form, int? QuietFrom, 
         Url is null ? null : new WebhookSettings(Url, Form, TokenFile: null).Check();
 
     /// <summary>Returns the stored settings.</summary>
-    public static AlertSettings Of(DatabaseConfigurations ofServer)
+    /// <exception cref="RefusedException">This version cannot read them, because a newer one stored them (501).
+    /// </exception>
+    public static AlertSettings Of(DatabaseConfiguration stored)
     {
-        var stored = ofServer.Find(ConfigurationName.Alerts);
-        return stored.IsSet
-            ? JsonBody.Read(stored.Json.Span, static (ref Utf8JsonReader json) => Read(ref json))
-            : None;
+        try
+        {
+            return stored.IsSet
+                ? JsonBody.Read(stored.Json.Span, static (ref Utf8JsonReader json) => Read(ref json, static () => None))
+                : None;
+        }
+        catch (RefusedException unknown)
+        {
+            throw RefusedException.NotSupported(
+                "The stored settings of alerts are of a version that this node does not have, so it sends nothing by "
+                    + $"them: {unknown.Message} Update this node, or set the URL anew."
+            );
+        }
     }
 
     /// <summary>Reads settings from a body. Those without a URL keep the URL and the form of the stored ones.</summary>
+    /// <param name="body">The body.</param>
+    /// <param name="readStored">Returns the stored settings; called only without a URL.</param>
     /// <exception cref="RefusedException">A member is unknown (501) or invalid (400).</exception>
-    public static AlertSettings Read(ref Utf8JsonReader body, AlertSettings? stored = null)
+    public static AlertSettings Read(ref Utf8JsonReader body, Func<AlertSettings> readStored)
     {
         string? url = null;
         string? form = null;
@@ -77,7 +90,13 @@ internal sealed record AlertSettings(string? Url, string? Form, int? QuietFrom, 
             );
         }
 
-        var settings = new AlertSettings(url ?? stored?.Url, url is null ? stored?.Form : form, from, until);
+        if (url is null && form is not null)
+        {
+            throw RefusedException.BadRequest("'Form' is that of a 'Url'. Send both, or leave both out to keep them.");
+        }
+
+        var sent = url is null ? readStored() : new AlertSettings(url, form, null, null);
+        var settings = sent with { QuietFrom = from, QuietUntil = until };
         if (settings.Url?.Length > MaxUrlLength)
         {
             throw RefusedException.BadRequest(

@@ -33,16 +33,18 @@ internal static class ConfigurationProposal
     /// <param name="database">Number of the database; 0 for the server.</param>
     /// <param name="name">Name of the configuration.</param>
     /// <param name="json">Its text.</param>
+    /// <param name="expectedEtag">The etag that it must have, so that no other change is lost; null for any.</param>
     /// <returns>The outcome; null if the rejection is sent.</returns>
     public static async ValueTask<CommandOutcome?> TrySetAsync(
         ServerContext context,
         HttpContext http,
         uint database,
         string name,
-        byte[] json
+        byte[] json,
+        long? expectedEtag = null
     )
     {
-        var command = CommandEncoder.SetConfiguration(database, name, json);
+        var command = CommandEncoder.SetConfiguration(database, name, json, expectedEtag);
         var outcome = await HttpProposal.ProposeAsync(context, http, command);
         if (outcome.Rejection is not { } rejection)
         {
@@ -50,7 +52,7 @@ internal static class ConfigurationProposal
         }
 
         // Setting the same configuration again changes nothing, so the client may repeat the request.
-        await RavenErrors.WriteAsync(http, rejection, clientMayRetry: true);
+        await RavenErrors.WriteAsync(http, rejection, clientMayRetry: expectedEtag is null);
         return null;
     }
 
