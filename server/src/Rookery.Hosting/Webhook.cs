@@ -6,7 +6,6 @@ namespace Rookery.Hosting;
 /// <summary>Reads the bearer token of the alert webhook from its file.</summary>
 internal static class Webhook
 {
-    private const int MinSecretLength = 12;
     private const UnixFileMode AccessOfOthers =
         UnixFileMode.GroupRead | UnixFileMode.GroupWrite | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
 
@@ -23,15 +22,7 @@ internal static class Webhook
             return null;
         }
 
-        // The path of the URL is secret, because it is enough for sending (a topic of ntfy, for example). A path
-        // shorter than 12 characters can be guessed anyway, and hiding it could hide an ordinary word such as `rookery`
-        // in all lines of the log.
-        string path = webhook.Url.PathAndQuery.TrimStart('/');
-        if (path.Length >= MinSecretLength)
-        {
-            secrets.Hide(path);
-        }
-
+        secrets.HidePath(webhook.Url);
         if (webhook.TokenFile is not { } file)
         {
             return null;

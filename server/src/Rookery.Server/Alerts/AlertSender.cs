@@ -55,6 +55,7 @@ public sealed class AlertSender : IAsyncDisposable
 
     // Etag of the last settings that could not be read, which is logged once.
     private long _unknownEtag;
+    private Uri? _hiddenUrl;
 
     /// <summary>Starts to send.</summary>
     /// <param name="context">The node whose alerts are sent.</param>
@@ -210,6 +211,15 @@ public sealed class AlertSender : IAsyncDisposable
         }
     }
 
+    private void HideUrl(WebhookConfiguration webhook)
+    {
+        if (webhook.Url != _hiddenUrl)
+        {
+            _hiddenUrl = webhook.Url;
+            _context.RecentLog.Secrets.HidePath(webhook.Url);
+        }
+    }
+
     private void LogFailure(Exception failure)
     {
         if (Interlocked.Exchange(ref _hasFailed, 1) == 0)
@@ -231,6 +241,8 @@ public sealed class AlertSender : IAsyncDisposable
             _outbox.Clear();
             return;
         }
+
+        HideUrl(webhook);
 
         var cluster = _context.Readiness.Node is { Diagnosis: null } node ? node.ReadStatistics()?.Consensus : null;
         bool isLeader = cluster is not null && ClusterMargin.IsLeader(cluster);
@@ -375,6 +387,7 @@ public sealed class AlertSender : IAsyncDisposable
             return ("there is no webhook any more.", true);
         }
 
+        HideUrl(webhook);
         string place = ShownSetting.PlaceOf(webhook.Url);
         bool isNtfy = webhook.Form is WebhookSettings.Ntfy;
         Volatile.Write(ref _isSending, 1);

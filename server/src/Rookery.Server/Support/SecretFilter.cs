@@ -11,6 +11,9 @@ public sealed partial class SecretFilter
 {
     // Shorter secrets are ignored, because removing them would mangle ordinary words.
     private const int MinLength = 6;
+
+    // A shorter path can be guessed anyway, and hiding it could hide an ordinary word such as `rookery` in all lines.
+    private const int MinPathLength = 12;
     private const string Removed = "(secret)";
 
     private ImmutableArray<string> _secrets = [];
@@ -30,6 +33,18 @@ public sealed partial class SecretFilter
             static (known, added) => [.. known.Union(added, StringComparer.Ordinal)],
             (string[])[word, written]
         );
+    }
+
+    /// <summary>
+    /// Registers what follows the host of a URL, because it is enough for sending there (a topic of ntfy, for example).
+    /// </summary>
+    public void HidePath(Uri url)
+    {
+        string path = url.PathAndQuery.TrimStart('/');
+        if (path.Length >= MinPathLength)
+        {
+            Hide(path);
+        }
     }
 
     /// <summary>Returns the text without secrets.</summary>

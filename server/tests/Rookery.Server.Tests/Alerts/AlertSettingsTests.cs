@@ -59,6 +59,18 @@ public sealed class AlertSettingsTests(SecureServer node) : IClassFixture<Secure
         Assert.Equal("https://ntfy.sh/another-topic", sender.Webhook?.Url.ToString());
     }
 
+    [Fact]
+    public async Task The_path_of_the_webhook_is_hidden_once_the_node_looks_for_alerts()
+    {
+        await using var sender = new AlertSender(node.Context, ofFile: null, token: null);
+        Assert.Equal(204, await SetAsync("""{"Url":"https://ntfy.sh/topic-of-the-cluster","Form":"ntfy"}"""));
+        node.Time.Advance(AlertWatch.Interval);
+        Assert.Equal(
+            "sent to https://ntfy.sh/(secret)",
+            node.Context.RecentLog.Secrets.Clean("sent to https://ntfy.sh/topic-of-the-cluster")
+        );
+    }
+
     [Theory]
     [InlineData("""{"Form":"json"}""")]
     [InlineData("""{"Form":"nonsense","QuietFrom":"21:00","QuietUntil":"06:30"}""")]
