@@ -112,6 +112,7 @@ public sealed class SmugglerRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("", "ends early")]
     [InlineData("[]", "'{' was expected")]
     [InlineData("""{"Docs":1}""", "not a list")]
+    [InlineData("{\"a\\\\\":\"\\\"\",\"Docs\":2}", "Docs is not a list")]
     [InlineData("""{"Docs":[{"a":1,"@metadata":{"@id":"x"}}""", "ends early")]
     [InlineData("""{"Docs":[]} {}""", "follows")]
     [InlineData("""{"Identities":[{"Key":"a|"}]}""", "unexpected form")]
@@ -121,6 +122,21 @@ public sealed class SmugglerRouteTests(RunningServer server) : IClassFixture<Run
     {
         string db = await server.CreateDatabaseAsync();
         (await server.SendAsync("POST", db + "/smuggler/import", Encoding.UTF8.GetBytes(dump))).IsRefusal(400, what);
+    }
+
+    [Theory]
+    [InlineData(2000)]
+    [InlineData(100_000)]
+    public async Task A_name_of_a_section_that_is_too_long_is_refused_before_it_ends(int length)
+    {
+        string db = await server.CreateDatabaseAsync();
+        (
+            await server.SendAsync(
+                "POST",
+                db + "/smuggler/import",
+                Encoding.UTF8.GetBytes("{\"" + new string('n', length))
+            )
+        ).IsRefusal(400, "longer than 1024 bytes");
     }
 
     [Fact]

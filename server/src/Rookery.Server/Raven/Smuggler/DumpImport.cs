@@ -101,7 +101,9 @@ internal sealed class DumpImport : IAsyncDisposable
         int length = await body.ReadAtLeastAsync(buffer, OptionsBytes, throwOnEndOfStream: false);
         return length < OptionsBytes
             ? SmugglerOptions.Read(buffer.AsSpan(0, length))
-            : throw RefusedException.BadRequest($"The importOptions have at least {Amount.Bytes(OptionsBytes)}.");
+            : throw RefusedException.BadRequest(
+                $"The importOptions must be shorter than {Amount.Bytes(OptionsBytes)}."
+            );
     }
 
     private async Task ReadFileAsync(Stream file)
@@ -117,7 +119,7 @@ internal sealed class DumpImport : IAsyncDisposable
         {
             do
             {
-                string section = await dump.TakeTextAsync();
+                string section = await dump.TakeNameAsync();
                 await dump.TakeAsync(':');
                 await ReadSectionAsync(dump, section);
             } while (await dump.TakeCommaOrAsync('}'));

@@ -16,6 +16,7 @@ namespace Rookery.Server.Raven.Smuggler;
 internal sealed class DumpReader(Stream input, Func<int, ValueTask> reserve) : IDisposable
 {
     private const int FirstBytes = 32 << 10;
+    private const int MaxNameBytes = 1024;
     private const int MaxBytes = DocumentLimits.MaxDocumentBytes + (64 << 10);
 
     private static readonly SearchValues<byte> ValueEnds = SearchValues.Create(",]} \t\r\n"u8);
@@ -71,15 +72,15 @@ internal sealed class DumpReader(Stream input, Func<int, ValueTask> reserve) : I
         return next == ',';
     }
 
-    /// <summary>Takes a string.</summary>
-    public async ValueTask<string> TakeTextAsync()
+    /// <summary>Takes the name of a section.</summary>
+    public async ValueTask<string> TakeNameAsync()
     {
         if (await PeekAsync() != '"')
         {
             throw Malformed("a string was expected");
         }
 
-        var text = await TakeValueAsync();
+        var text = await TakeValueAsync(MaxNameBytes);
         try
         {
             return Decode(text.Span);
@@ -91,7 +92,8 @@ internal sealed class DumpReader(Stream input, Func<int, ValueTask> reserve) : I
     }
 
     /// <summary>Takes a value whole. It is valid until the next call.</summary>
-    public async ValueTask<ReadOnlyMemory<byte>> TakeValueAsync()
+    /// <param name="maxBytes">Its maximum length.</param>
+    public async ValueTask<ReadOnlyMemory<byte>> TakeValueAsync(int maxBytes = int.MaxValue)
     {
         byte first = await PeekAsync();
         var boundary = default(ElementBoundary);
@@ -99,6 +101,11 @@ internal sealed class DumpReader(Stream input, Func<int, ValueTask> reserve) : I
         while (true)
         {
             int found = FindEnd(first, ref boundary, ref scanned);
+            if (Math.Max(found, scanned) > maxBytes)
+            {
+                throw Malformed($"a name is longer than {maxBytes} bytes");
+            }
+
             if (found >= 0)
             {
                 var value = _buffer.AsMemory(_start, found);
@@ -179,17 +186,27 @@ internal sealed class DumpReader(Stream input, Func<int, ValueTask> reserve) : I
 
         if (first != (byte)'"')
         {
-            return bytes.IndexOfAny(ValueEnds);
+            int end = bytes[scanned..].IndexOfAny(ValueEnds);
+            scanned = end < 0 ? bytes.Length : scanned + end;
+            return end < 0 ? -1 : scanned;
         }
 
-        for (int at = 1; at < bytes.Length; at++)
+        scanned = Math.Max(scanned, 1);
+        while (scanned < bytes.Length)
         {
-            if (bytes[at] == '"')
+            int next = bytes[scanned..].IndexOfAny((byte)'"', (byte)'\\');
+            scanned = next < 0 ? bytes.Length : scanned + next;
+            if (next >= 0 && bytes[scanned] == '"')
             {
-                return at + 1;
+                return scanned + 1;
             }
 
-            at += bytes[at] == '\\' ? 1 : 0;
+            if (scanned + 1 >= bytes.Length)
+            {
+                break; // the character after a backslash comes with the next bytes
+            }
+
+            scanned += 2;
         }
 
         return -1;
