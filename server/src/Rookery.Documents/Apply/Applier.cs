@@ -266,8 +266,8 @@ public sealed class Applier : IDisposable
         bool changedNoDocument = _context.OperationsWithoutDocumentChange == command.OperationCount;
         if (changedNoDocument)
         {
-            // All operations only read or changed values of counters, which only indexes over counters read. So no other
-            // index becomes stale.
+            // All operations only read or changed values of counters, which only indexes over counters read. So no
+            // other index becomes stale.
             database.LastEtagForIndexes = lastEtagForIndexes;
         }
 

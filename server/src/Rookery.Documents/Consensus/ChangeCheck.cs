@@ -178,8 +178,8 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
             }
             else if (creates)
             {
-                // This version becomes no revision, but the next operation or command in the queue may keep the new one,
-                // which has the same attachments.
+                // This version becomes no revision, but the next operation or command in the queue may keep the new
+                // one, which has the same attachments.
                 ContentRows.CheckAll(_snapshot, database, head.Attachments);
             }
         }

@@ -128,7 +128,8 @@ public sealed class RunningIndex : IDisposable
     /// <summary>Whether entries are buffered and not yet written.</summary>
     public bool HasPending => Store.PendingBytes > 0;
 
-    /// <summary>Whether the write of the buffered entries failed. The index is not fed until they are written.</summary>
+    /// <summary>Whether the write of the buffered entries failed. The index is not fed until they are
+    /// written.</summary>
     public bool IsWriteBlocked => _schedule.IsBlocked;
 
     /// <summary>Documents that the first build has still to read; null if the index is not being built.</summary>

@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Text;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Nodes;
@@ -6,8 +5,6 @@ using Rookery.Documents.Parsing;
 using Rookery.Documents.Revisions;
 using Rookery.Documents.Subscriptions;
 using Rookery.Documents.Tests.Nodes;
-using Rookery.Journal;
-using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Transfer;

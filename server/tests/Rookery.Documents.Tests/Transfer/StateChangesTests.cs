@@ -3,8 +3,6 @@ using System.Globalization;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Nodes;
-using Rookery.Documents.Revisions;
-using Rookery.Documents.Subscriptions;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Documents.Transfer;
 using Rookery.Journal;
