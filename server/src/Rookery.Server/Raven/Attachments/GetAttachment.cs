@@ -146,7 +146,7 @@ internal sealed class GetAttachment(ServerContext context)
     // If the file is missing, the attachment may have been deleted or replaced after the document was read: a deleted
     // one is answered with null, a replaced one is opened again. The missing file is damage only if the attachment is
     // still the same.
-    private ContentFile? Open(Database database, AttachmentParameters attachment, ref Found found)
+    internal ContentFile? Open(Database database, AttachmentParameters attachment, ref Found found)
     {
         var contents =
             context.Node.Attachments

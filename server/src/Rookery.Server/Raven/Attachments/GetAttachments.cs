@@ -18,6 +18,8 @@ internal sealed class GetAttachments(ServerContext context)
     private const int MaxAttachments = 1024;
     private const int MaxBodyBytes = 2 << 20;
 
+    private readonly GetAttachment _files = new(context);
+
     public async Task HandleAsync(HttpContext http, Database database)
     {
         List<AttachmentParameters> requested;
@@ -36,12 +38,12 @@ internal sealed class GetAttachments(ServerContext context)
             );
         }
 
-        var found = new List<(string Id, GetAttachment.Found Attachment)>();
+        var found = new List<(AttachmentParameters Requested, GetAttachment.Found Attachment)>();
         foreach (var attachment in requested)
         {
             if (GetAttachment.TryFind(database, attachment, out var one))
             {
-                found.Add((Encoding.UTF8.GetString(attachment.Id), one));
+                found.Add((attachment, one));
             }
         }
 
@@ -51,29 +53,32 @@ internal sealed class GetAttachments(ServerContext context)
     private async Task SendAsync(
         HttpContext http,
         Database database,
-        List<(string Id, GetAttachment.Found Attachment)> found
+        List<(AttachmentParameters Requested, GetAttachment.Found Attachment)> found
     )
     {
-        var contents =
-            context.Node.Attachments
-            ?? throw RefusedException.NotSupported("This node reads no attachments, because its data is damaged.");
         using var answer = ResponseBuffer.Rent();
-        long bytes = WriteDetails(answer, database, found);
         using var ending = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.ReadsEnd);
         var buffer = PooledMemory.Rent(ContentFile.ChunkBytes);
         try
         {
             // The first file is opened before the headers are sent, so that its damage can be answered with an error.
-            var file = found.Count == 0 ? null : contents.Open(database.Number, found[0].Attachment.Hash);
+            var file = OpenFirst(database, found);
             try
             {
+                long bytes = WriteDetails(answer, database, found);
                 http.Response.ContentType = "application/octet-stream";
                 http.Response.Headers.XContentTypeOptions = "nosniff";
                 http.Response.ContentLength = answer.Length + bytes;
                 await GetAttachment.SendPartAsync(context, http, answer.Written, ending.Token);
                 for (int i = 0; i < found.Count; i++)
                 {
-                    file ??= contents.Open(database.Number, found[i].Attachment.Hash);
+                    file ??= OpenSame(database, found[i].Requested, found[i].Attachment);
+                    if (file is null)
+                    {
+                        http.Abort(); // a part must not look like the whole
+                        return;
+                    }
+
                     for (int chunk = 0; chunk < file.ChunkCount; chunk++)
                     {
                         int length = file.ReadChunk(chunk, buffer.Span);
@@ -89,14 +94,14 @@ internal sealed class GetAttachments(ServerContext context)
                 file?.Dispose();
             }
         }
-        catch (Exception failure) when (failure is ContentDamagedException or DiskException)
+        catch (Exception failure) when (failure is ContentDamagedException or DiskException or RefusedException)
         {
             if (!http.Response.HasStarted)
             {
-                throw GetAttachment.Damaged(failure);
+                throw failure is RefusedException ? failure : GetAttachment.Damaged(failure);
             }
 
-            http.Abort(); // a part must not look like the whole
+            http.Abort(); // a part must not look like the whole; the damage is reported
         }
         finally
         {
@@ -104,20 +109,55 @@ internal sealed class GetAttachments(ServerContext context)
         }
     }
 
+    // Leaves out attachments that were deleted meanwhile, until one can be opened.
+    private ContentFile? OpenFirst(
+        Database database,
+        List<(AttachmentParameters Requested, GetAttachment.Found Attachment)> found
+    )
+    {
+        while (found.Count > 0)
+        {
+            var (requested, attachment) = found[0];
+            if (_files.Open(database, requested, ref attachment) is { } file)
+            {
+                found[0] = (requested, attachment);
+                return file;
+            }
+
+            found.RemoveAt(0);
+        }
+
+        return null;
+    }
+
+    // Returns null if the attachment was replaced or deleted after its details were sent.
+    private ContentFile? OpenSame(Database database, AttachmentParameters requested, GetAttachment.Found sent)
+    {
+        var found = sent;
+        var file = _files.Open(database, requested, ref found);
+        if (file is null || found.Etag == sent.Etag)
+        {
+            return file;
+        }
+
+        file.Dispose();
+        return null;
+    }
+
     private static long WriteDetails(
         ResponseBuffer answer,
         Database database,
-        List<(string Id, GetAttachment.Found Attachment)> found
+        List<(AttachmentParameters Requested, GetAttachment.Found Attachment)> found
     )
     {
         long bytes = 0;
         using var json = new Utf8JsonWriter(answer);
         json.WriteStartObject();
         json.WriteStartArray("AttachmentsMetadata"u8);
-        foreach (var (id, attachment) in found)
+        foreach (var (requested, attachment) in found)
         {
             json.WriteStartObject();
-            json.WriteString("DocumentId"u8, id);
+            json.WriteString("DocumentId"u8, requested.Id);
             json.WriteString("Name"u8, attachment.Name);
             json.WriteString("ChangeVector"u8, database.ChangeVectorOf(attachment.Etag));
             json.WriteString("ContentType"u8, attachment.ContentType);
