@@ -157,8 +157,8 @@ internal sealed class AttachmentOperations(DocumentRows rows)
             list = _listWithoutSource.AsSpan(0, kept);
         }
 
-        // Finding the source reads the list that contains it.
-        if (WriteList(context, id, previous, list, added, adds: true, out int length, sources.Length) is { } refusal)
+        // Finding the source reads all that stands before the body of its document.
+        if (WriteList(context, id, previous, list, added, adds: true, out int length, other.HeadLength) is { } refusal)
         {
             return refusal;
         }

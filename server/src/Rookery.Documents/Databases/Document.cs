@@ -10,6 +10,8 @@ namespace Rookery.Documents.Databases;
 /// </summary>
 public readonly struct Document : IDisposable
 {
+    private const int LargeChunkBytes = 64 << 10;
+
     private readonly Row _row;
     private readonly LargeDocument? _large;
 
@@ -38,6 +40,15 @@ public readonly struct Document : IDisposable
 
     /// <summary>Like <see cref="View"/>, but without the body of a large document, which makes it cheap.</summary>
     public DocumentView Head => new(_large is null ? _row.Value : _large.Head);
+
+    /// <summary>
+    /// Bytes that reading <see cref="Head"/> takes, for charges: what stands before the body, and for a large document
+    /// at least a chunk; 0 without a document.
+    /// </summary>
+    public long HeadLength =>
+        !Exists ? 0
+        : _large is null ? Length - Head.Body.Length
+        : Math.Max(_large.Head.Length, LargeChunkBytes);
 
     internal ReadOnlySpan<byte> Bytes => _large is null ? _row.Value : _large.Whole;
 

@@ -181,6 +181,34 @@ public sealed class AttachmentCopyTests : IDisposable
         Assert.Null(Move("users/2", first, "users/2", first + "x").Rejection); // needs room for one list only
     }
 
+    [Fact]
+    public void Copies_cost_what_reading_their_source_takes()
+    {
+        _node.Node.Put("db", "large", $$"""{"text":"{{new string('x', 200_000)}}"}""");
+        _node.Attach("large", "a", [1]);
+        var commands = new StringBuilder();
+        for (int i = 0; i < 50; i++)
+        {
+            _node.Node.Put("db", $"small/{i}", "{}");
+        }
+
+        // 64 KiB of the source for each and its own document exceed the 256 MiB that a command may read.
+        for (int i = 0; i < 4090; i++)
+        {
+            commands.Append(
+                $$"""
+                ,{"Id":"large","Name":"a","DestinationId":"small/{{i % 50}}","DestinationName":"{{i}}",
+                "Type":"AttachmentCOPY"}
+                """
+            );
+        }
+
+        var refused = _node.Node.Propose(Parse(commands.ToString(1, commands.Length - 1), default)).Rejection;
+        Assert.Equal(RejectionKind.TooLarge, refused?.Kind);
+        Assert.Equal(1, _node.Totals().Attachments);
+        Assert.Null(Copy("large", "a", "small/1", "b").Rejection);
+    }
+
     private void Restart()
     {
         _node.Dispose();
@@ -208,15 +236,21 @@ public sealed class AttachmentCopyTests : IDisposable
     )
     {
         string vector = expected is null ? "null" : $"\"{expected}\"";
+        return Parse(
+            $$"""
+            {"Id":"{{source}}","Name":"{{name}}","DestinationId":"{{id}}",
+            "DestinationName":"{{newName}}","ChangeVector":{{vector}},
+            "Type":"{{(moves ? "AttachmentMOVE" : "AttachmentCOPY")}}"}
+            """,
+            key
+        );
+    }
+
+    private CommandBuffer Parse(string commands, IdempotencyKey key)
+    {
         Assert.True(
             BatchRequestParser.TryParse(
-                Encoding.UTF8.GetBytes(
-                    $$"""
-                    {"Commands":[{"Id":"{{source}}","Name":"{{name}}","DestinationId":"{{id}}",
-                    "DestinationName":"{{newName}}","ChangeVector":{{vector}},
-                    "Type":"{{(moves ? "AttachmentMOVE" : "AttachmentCOPY")}}"}]}
-                    """
-                ),
+                Encoding.UTF8.GetBytes($$"""{"Commands":[{{commands}}]}"""),
                 _node.Database,
                 key,
                 maxBatchBytes: 1 << 20,

@@ -87,7 +87,7 @@ internal static class PatchRoom
                 && reader.TryGetDocument(operation.Id.Written, out var document)
             )
             {
-                bytes += document.Length;
+                bytes += document.Length + SourceBytes(reader, operation);
                 document.Dispose();
             }
             else if (operation.IsOfCounter)
@@ -111,6 +111,24 @@ internal static class PatchRoom
         }
 
         return bytes;
+    }
+
+    // A copied attachment is looked up in the document that has it.
+    private static long SourceBytes(in DatabaseReader reader, in Operation operation)
+    {
+        if (
+            operation.Kind != OperationKind.AttachmentCopy
+            || operation.Copy.Renames
+            || !reader.TryGetDocument(operation.Copy.Source.Written, out var source)
+        )
+        {
+            return 0;
+        }
+
+        using (source)
+        {
+            return source.HeadLength;
+        }
     }
 
     // Apply rewrites a document when counters are created or deleted, once for all operations of a group.
