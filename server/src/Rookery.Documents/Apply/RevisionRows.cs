@@ -66,6 +66,16 @@ internal sealed class RevisionRows : IDisposable
         document.Counters.Count == 0 || !MayConcern(context) ? 0 : (long)BytesPerCounter * document.Counters.Count;
 
     /// <summary>
+    /// Returns the bytes that a stream or a schedule counts for the revision that a change of the document may store,
+    /// so that its commands do not cost too much: the revision adds a reference to the content of each attachment, and
+    /// reads each counter.
+    /// </summary>
+    public static long CostOf(Database database, scoped in DocumentView document) =>
+        database.MayHaveRevisions
+            ? BytesPerCounter * ((long)document.Counters.Count + AttachmentList.CountOf(document.Attachments))
+            : 0;
+
+    /// <summary>
     /// Returns the bytes to charge for the revisions that the deletion of a document removes.
     /// </summary>
     public static long CostOfPurge(ApplyContext context, ReadOnlySpan<byte> lowerId, scoped in DocumentView document)

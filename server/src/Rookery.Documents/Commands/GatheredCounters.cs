@@ -72,7 +72,9 @@ public sealed class GatheredCounters(Database database) : IDisposable
         {
             _byId.Add(key, own = new CounterOperationList(Nodes.FormatLevel.Newest));
             own.DocumentId.Append(id);
-            _rewrittenBytes += LengthOf(id);
+
+            // 0 for a document of an earlier command that is not applied yet: such documents together are short.
+            _rewrittenBytes += ReplacedNames.BytesOf(database, id);
             Bytes += CounterOperationList.GroupBytes(id);
         }
 
@@ -96,19 +98,4 @@ public sealed class GatheredCounters(Database database) : IDisposable
     /// Counts a put of the same command, which rewrites the names of the stored document's counters.
     /// </summary>
     internal void AddPut(ReadOnlySpan<byte> id) => _rewrittenBytes += _replaced.NameBytesOf(id);
-
-    // Returns 0 for a document of an earlier command that is not applied yet: such documents together are short.
-    private long LengthOf(ReadOnlySpan<byte> id)
-    {
-        using var reader = database.OpenReader();
-        if (!reader.TryGetDocument(id, out var document))
-        {
-            return 0;
-        }
-
-        using (document)
-        {
-            return document.Length;
-        }
-    }
 }

@@ -1,10 +1,12 @@
+using Rookery.Documents.Apply;
 using Rookery.Documents.Databases;
 
 namespace Rookery.Documents.Commands;
 
 /// <summary>
 /// Counts the bytes that a put of a document rewrites beside its content: the names of its counters and its list of
-/// attachments. By this number, a stream of puts is split into commands that are not too costly to apply.
+/// attachments, and the reads for a revision. By this number, a stream of puts is split into commands that are not too
+/// costly to apply.
 /// </summary>
 /// <param name="database">The database.</param>
 public sealed class ReplacedNames(Database database)
@@ -23,7 +25,31 @@ public sealed class ReplacedNames(Database database)
     private bool _hasAny;
 
     /// <summary>
-    /// Returns the length of the counters' names and the attachments of a stored document; 0 without one.
+    /// Returns the bytes that storing a document again rewrites, with the reads for a revision; 0 without one.
+    /// </summary>
+    public static long BytesOf(Database database, ReadOnlySpan<byte> id)
+    {
+        using var reader = database.OpenReader();
+        if (!reader.TryGetDocument(id, out var document))
+        {
+            return 0;
+        }
+
+        using (document)
+        {
+            return document.Length + RevisionRows.CostOf(database, document.Head);
+        }
+    }
+
+    /// <summary>
+    /// Returns the upper bound of the reads for a revision of a document with so many counters.
+    /// </summary>
+    public static long CostOfCounters(Database database, int counters) =>
+        database.MayHaveRevisions ? (long)RevisionRows.BytesPerCounter * counters : 0;
+
+    /// <summary>
+    /// Returns the length of the counters' names and the attachments of a stored document, with the reads for a
+    /// revision; 0 without one.
     /// </summary>
     public long NameBytesOf(ReadOnlySpan<byte> id)
     {
@@ -49,7 +75,7 @@ public sealed class ReplacedNames(Database database)
         using (document)
         {
             var head = document.Head;
-            return head.CounterNames.Length + head.Attachments.Length;
+            return head.CounterNames.Length + head.Attachments.Length + RevisionRows.CostOf(database, head);
         }
     }
 }

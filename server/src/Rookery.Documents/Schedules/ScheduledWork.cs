@@ -212,7 +212,7 @@ internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consen
             {
                 using (document)
                 {
-                    length = document.Length + CostOfRevision(database, document.Head);
+                    length = document.Length + RevisionRows.CostOf(database, document.Head);
                     _ = document.Bytes; // reads and checks all chunks
                     new ChangeCheck(reader.Snapshot, database.Number, database, nowTicks).RunForStore(lowerId);
                 }
@@ -225,13 +225,6 @@ internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consen
             return false;
         }
     }
-
-    // A revision adds a reference to the content of each attachment, and reads each counter.
-    private static long CostOfRevision(Database database, scoped in DocumentView document) =>
-        database.MayHaveRevisions
-            ? RevisionRows.BytesPerCounter
-                * ((long)document.Counters.Count + AttachmentList.CountOf(document.Attachments))
-            : 0;
 
     /// <summary>
     /// Registers documents that were stored before the database was configured, in the order of their ids. The progress

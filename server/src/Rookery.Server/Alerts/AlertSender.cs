@@ -103,7 +103,11 @@ public sealed class AlertSender : IAsyncDisposable
             {
                 if (Interlocked.Exchange(ref _unknownEtag, stored.Etag) != stored.Etag)
                 {
-                    _context.Log.LogWarning(LogEvents.WebhookFails, "No alert is sent. {Failure}", unknown.Message);
+                    _context.Log.LogWarning(
+                        LogEvents.WebhookFails,
+                        "The settings of alerts for the whole cluster are not used: {Failure}",
+                        unknown.Message
+                    );
                 }
 
                 return AlertSettings.None;

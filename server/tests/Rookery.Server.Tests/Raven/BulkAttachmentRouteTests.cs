@@ -94,6 +94,14 @@ public sealed class BulkAttachmentRouteTests(RunningServer server) : IClassFixtu
         "Remote"
     )]
     [InlineData("""{"Id":"a","Type":"PUT","Document":{},"Name":"n"}""", 501, "Name")]
+    [InlineData(
+        """
+            {"Id":"a","Type":"Counters","Name":"n","ContentLength":1,
+            "Counters":{"DocumentId":"a","Operations":[{"Type":"Increment","CounterName":"c","Delta":1}]}}x
+            """,
+        501,
+        "Name"
+    )]
     [InlineData("""{"Id":"none","Type":"AttachmentPUT","Name":"n","ContentLength":1}x""", 400, "does not exist")]
     [InlineData("""{"Id":"a","Type":"AttachmentPUT","Name":"n","ContentLength":1}xy""", 400, "")]
     public async Task An_attachment_that_is_not_whole_ends_the_bulk_insert(string element, int status, string what)
@@ -122,6 +130,112 @@ public sealed class BulkAttachmentRouteTests(RunningServer server) : IClassFixtu
         (await server.SendAsync("POST", db + "/attachments/bulk", body)).IsRefusal(status, what);
     }
 
+    [Fact]
+    public async Task A_long_content_arrives_in_many_reads_after_what_came_before_it_is_stored()
+    {
+        string db = await server.CreateDatabaseAsync();
+        byte[] content = new byte[700_000];
+        new Random(3).NextBytes(content);
+        using var body = new Paused(
+            [
+                .. Encoding.UTF8.GetBytes("[" + Put("a") + "," + Attachment("a", "n", content.Length)),
+                .. content[..400_000],
+            ],
+            [.. content[400_000..], .. Encoding.UTF8.GetBytes("," + Put("b") + "]")]
+        );
+        var answer = server.Http.PostAsync(new Uri(server.Address, db + "/bulk_insert"), body);
+        while ((await server.SendAsync("GET", db + "/docs?id=a")).Status != 200)
+        {
+            await Task.Yield();
+        }
+
+        body.Continue();
+        using var stored = await answer;
+        Assert.Equal(HttpStatusCode.Created, stored.StatusCode);
+        Assert.Equal(content, await ReadAsync(db + "/attachments?id=a&name=n"));
+        Assert.Equal(200, (await server.SendAsync("GET", db + "/docs?id=b")).Status);
+    }
+
+    [Fact]
+    public async Task Chunks_of_documents_with_revisions_and_many_counters_are_not_refused_as_too_large()
+    {
+        string db = await server.CreateDatabaseAsync();
+        const string Revisions = """{"Default":{"MinimumRevisionsToKeep":1}}""";
+        Assert.Equal(200, (await server.SendAsync("POST", db + "/admin/revisions/config", Revisions)).Status);
+        string increments = string.Join(
+            ',',
+            Enumerable.Range(0, 6000).Select(static i => $$"""{"Type":"Increment","CounterName":"{{i}}","Delta":1}""")
+        );
+        string counters = $$"""
+            {"Id":"a","Type":"Counters","Counters":{"DocumentId":"a","Operations":[{{increments}}]} }
+            """;
+        await StoreAsync($"[{Put("a")},{counters}]");
+
+        // Each of them costs 3 MB, and a command may cost 256 MiB.
+        var attached = Enumerable.Range(0, 90).Select(static i => Attachment("a", $"{i}", 1) + "x");
+        await StoreAsync($"[{string.Join(',', attached)}]");
+        await StoreAsync($"[{string.Join(',', Enumerable.Repeat(Put("a"), 90))}]");
+        var counts = (await server.SendAsync("GET", db + "/stats")).Json;
+        Assert.Equal(90, counts.GetProperty("CountOfAttachments").GetInt64());
+
+        async Task StoreAsync(string body)
+        {
+            var stored = await server.SendAsync("POST", db + "/bulk_insert", body);
+            Assert.True(stored.Status == 201, stored.Body);
+        }
+    }
+
+    [Fact]
+    public async Task Several_attachments_during_deletions_are_whole_or_left_out()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string url = db + "/attachments?id=a&name=n";
+        await server.SendAsync("PUT", db + "/docs?id=a", "{}");
+        using var ended = new CancellationTokenSource();
+        var changes = Task.Run(async () =>
+        {
+            for (int i = 0; i < 60; i++)
+            {
+                var stored = await server.SendAsync("PUT", url, [(byte)i, 1, 2]);
+                Assert.Equal(201, stored.Status);
+                Assert.Equal(204, (await server.SendAsync("DELETE", url)).Status);
+                string hash = Convert.ToHexStringLower(stored.Json.GetProperty("Hash").GetBytesFromBase64());
+                server.Disk.Delete(server.Disk.Files.Single(file => file.EndsWith(hash, StringComparison.Ordinal)));
+            }
+
+            await ended.CancelAsync();
+        });
+        while (!ended.IsCancellationRequested && !changes.IsFaulted)
+        {
+            await ReadAsync(db + "/attachments/bulk", """{"Attachments":[{"DocumentId":"a","Name":"n"}]}""");
+        }
+
+        await changes;
+    }
+
+    [Theory]
+    [InlineData("""{"DocumentId":"a","Name":"lost"}""")]
+    [InlineData("""{"DocumentId":"a","Name":"n"},{"DocumentId":"a","Name":"lost"}""")]
+    public async Task A_content_that_is_missing_among_several_is_reported_and_the_answer_is_not_whole(string requested)
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", db + "/docs?id=a", "{}");
+        await server.SendAsync("PUT", db + "/attachments?id=a&name=n", [1]);
+        byte[] content = Guid.NewGuid().ToByteArray();
+        var stored = await server.SendAsync("PUT", db + "/attachments?id=a&name=lost", content);
+        string hash = Convert.ToHexStringLower(stored.Json.GetProperty("Hash").GetBytesFromBase64());
+        server.Disk.Delete(server.Disk.Files.Single(file => file.EndsWith(hash, StringComparison.Ordinal)));
+        await Assert.ThrowsAnyAsync<Exception>(() =>
+            ReadAsync(db + "/attachments/bulk", $$"""{"Attachments":[{{requested}}]}""")
+        );
+        Assert.Equal(1, await DamagedPlacesAsync());
+        Assert.Equal(201, (await server.SendAsync("PUT", db + "/attachments?id=a&name=lost", content)).Status);
+        Assert.Equal(0, await DamagedPlacesAsync());
+
+        async Task<int> DamagedPlacesAsync() =>
+            (await server.SendAsync("GET", "/readyz?verbose")).Json.GetProperty("DamagedPlaces").GetInt32();
+    }
+
     private static string Put(string id) => $$"""{"Id":"{{id}}","Type":"PUT","Document":{"a":1} }""";
 
     private static string Attachment(string id, string name, int length) =>
@@ -137,6 +251,27 @@ public sealed class BulkAttachmentRouteTests(RunningServer server) : IClassFixtu
         using var answer = await server.Http.SendAsync(request);
         Assert.True(answer.IsSuccessStatusCode, answer.StatusCode.ToString());
         return await answer.Content.ReadAsByteArrayAsync();
+    }
+
+    private sealed class Paused(byte[] before, byte[] after) : HttpContent
+    {
+        private readonly TaskCompletionSource _mayContinue = new();
+
+        public void Continue() => _mayContinue.SetResult();
+
+        protected override async Task SerializeToStreamAsync(Stream stream, TransportContext? context)
+        {
+            await stream.WriteAsync(before);
+            await stream.FlushAsync();
+            await _mayContinue.Task;
+            await stream.WriteAsync(after);
+        }
+
+        protected override bool TryComputeLength(out long length)
+        {
+            length = 0;
+            return false;
+        }
     }
 
     private sealed class Pieces(byte[] body, int bytes) : HttpContent

@@ -44,6 +44,7 @@ internal sealed class BulkInsertChunks(
     private IReadOnlyList<PinnedContent> _pinsInFlight = [];
     private int _longestDocument; // of this chunk and of the one in flight
     private int _longestInFlight;
+    private int _countersInFlight;
     private bool _hasRest; // whether the last element has operations on counters that are not in a chunk yet
 
     /// <summary>
@@ -60,13 +61,19 @@ internal sealed class BulkInsertChunks(
             await StoreRestAsync();
         }
 
-        int longest = Math.Max(_longestDocument, _longestInFlight);
-        if (!await _contents.ReceiveAsync(documents, _chunk, longest))
+        // The counters of this chunk follow its attachments in the command.
+        long unapplied =
+            Math.Max(_longestDocument, _longestInFlight) + ReplacedNames.CostOfCounters(database, _countersInFlight);
+        if (!await _contents.ReceiveAsync(documents, _chunk, unapplied))
         {
             return false;
         }
 
-        if (_contents.IsFull || _chunk.Count >= ChunkDocuments || _chunk.Length >= ChunkBytes)
+        if (
+            _contents.IsFull
+            || _chunk.Count + _counters.Count >= ChunkDocuments
+            || _chunk.Length + _counters.Bytes >= ChunkBytes
+        )
         {
             await StoreAsync();
         }
@@ -222,6 +229,7 @@ internal sealed class BulkInsertChunks(
 
     private void Propose()
     {
+        _countersInFlight = _counters.Count;
         _counters.MoveTo(_chunk);
         _documentsInFlight = _chunk.Count;
         _lastIdInFlight = _lastId;
@@ -270,6 +278,7 @@ internal sealed class BulkInsertChunks(
         finally
         {
             _inFlight = null;
+            _countersInFlight = 0;
             BulkInsertContents.Release(_pinsInFlight);
             _pinsInFlight = [];
         }

@@ -33,10 +33,11 @@ internal sealed class BulkInsertContents(ServerContext context, Database databas
     /// <summary>Receives the bytes that the reader has, and adds the attachment to the chunk at the last one.</summary>
     /// <param name="documents">The reader.</param>
     /// <param name="chunk">The chunk.</param>
-    /// <param name="documentBytes">The length of the document if it is not stored yet, or an upper bound.</param>
+    /// <param name="unappliedBytes">What rewriting the document takes if it is not stored yet, or an upper
+    /// bound.</param>
     /// <returns>Whether the content is complete; otherwise more bytes must be fed.</returns>
     /// <exception cref="RefusedException">The content was not accepted.</exception>
-    public async ValueTask<bool> ReceiveAsync(BulkInsertReader documents, BatchWriter chunk, int documentBytes)
+    public async ValueTask<bool> ReceiveAsync(BulkInsertReader documents, BatchWriter chunk, long unappliedBytes)
     {
         try
         {
@@ -57,7 +58,7 @@ internal sealed class BulkInsertContents(ServerContext context, Database databas
         _upload.Dispose();
         _upload = null;
         Add(documents, chunk);
-        _rewrittenBytes += Math.Max(documentBytes, LengthOf(documents.AttachedId)) + EntryBytes;
+        _rewrittenBytes += Math.Max(unappliedBytes, ReplacedNames.BytesOf(database, documents.AttachedId)) + EntryBytes;
         return true;
     }
 
@@ -98,18 +99,4 @@ internal sealed class BulkInsertContents(ServerContext context, Database databas
                 Size = _pins[^1].Size,
             }
         );
-
-    private long LengthOf(ReadOnlySpan<byte> id)
-    {
-        using var reader = database.OpenReader();
-        if (!reader.TryGetDocument(id, out var document))
-        {
-            return 0;
-        }
-
-        using (document)
-        {
-            return document.Length;
-        }
-    }
 }
