@@ -1,6 +1,5 @@
 using System.Text;
 using Rookery.Documents.Apply;
-using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
