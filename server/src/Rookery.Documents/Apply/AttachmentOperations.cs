@@ -4,6 +4,7 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Documents.Revisions;
 using Rookery.Documents.Stored;
 
 namespace Rookery.Documents.Apply;
@@ -199,7 +200,7 @@ internal sealed class AttachmentOperations(DocumentRows rows)
         }
 
         long stored = previous.Length + length;
-        long copied = previous.Length + stored + readBytes + RevisionRows.CostOfCounters(context, previous.Head);
+        long copied = previous.Length + stored + readBytes + RevisionCosts.OfCounters(context, previous.Head);
         return context.Patches.ChargeParts(stored, copied) is { } refusal
             ? refusal with
             {

@@ -4,6 +4,7 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Documents.Revisions;
 using Rookery.Documents.Stored;
 using Rookery.Platform;
 
@@ -267,7 +268,7 @@ internal sealed class CounterOperations : IDisposable
         }
 
         long stored = _document.Length + _names.Length;
-        long copied = _document.Length + stored + RevisionRows.CostOfCounters(context, head);
+        long copied = _document.Length + stored + RevisionCosts.OfCounters(context, head);
         return context.Patches.ChargeParts(stored, copied);
     }
 

@@ -4,6 +4,7 @@ using Rookery.Documents.Changes;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Revisions;
 using Rookery.Documents.Schedules;
 using Rookery.Documents.Stored;
 using Rookery.Platform;
@@ -59,12 +60,12 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
         long copied =
             bytes + (changesReferences ? (long)BytesPerReference * AttachmentList.CountOf(parts.Attachments) : 0);
         long stored = isDelete ? 0 : bytes;
-        copied += RevisionRows.CostOfCounters(context, document.Head);
+        copied += RevisionCosts.OfCounters(context, document.Head);
         if (isKept)
         {
             // The previous version becomes a row.
             stored += Math.Max(0, document.Length - newLength);
-            long purge = isDelete ? RevisionRows.CostOfPurge(context, lowerId, document.Head) : 0;
+            long purge = isDelete ? RevisionCosts.OfPurge(context, lowerId, document.Head) : 0;
             if (purge > PatchBudget.CopiedBytesPerCommand)
             {
                 return TooManyRevisions(context, document, purge / RevisionRows.BytesPerRemoval);

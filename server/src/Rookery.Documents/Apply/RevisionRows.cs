@@ -60,38 +60,6 @@ internal sealed class RevisionRows : IDisposable
         || (isDelete && context.Database.Revisions?.Find(document.Collection) is { Creates: true });
 
     /// <summary>
-    /// Returns the bytes to charge for reading the counters of a document, whose values a new revision contains.
-    /// </summary>
-    public static long CostOfCounters(ApplyContext context, scoped in DocumentView document) =>
-        document.Counters.Count == 0 || !MayConcern(context) ? 0 : (long)BytesPerCounter * document.Counters.Count;
-
-    /// <summary>
-    /// Returns the bytes that a stream or a schedule counts for the revision that a change of the document may store,
-    /// so that its commands do not cost too much: the revision adds a reference to the content of each attachment, and
-    /// reads each counter.
-    /// </summary>
-    public static long CostOf(Database database, scoped in DocumentView document) =>
-        database.MayHaveRevisions
-            ? BytesPerCounter * ((long)document.Counters.Count + AttachmentList.CountOf(document.Attachments))
-            : 0;
-
-    /// <summary>
-    /// Returns the bytes to charge for the revisions that the deletion of a document removes.
-    /// </summary>
-    public static long CostOfPurge(ApplyContext context, ReadOnlySpan<byte> lowerId, scoped in DocumentView document)
-    {
-        if (
-            document.Revisions.IsEmpty
-            || context.Database.Revisions?.Find(document.Collection) is not { IsDisabled: false, PurgesOnDelete: true }
-        )
-        {
-            return 0;
-        }
-
-        return BytesPerRemoval * RevisionStates.Find(context, lowerId).Rows;
-    }
-
-    /// <summary>
     /// Keeps the version that is replaced, if it is a revision, and removes revisions beyond the limits of the
     /// collection. Call it before the new version is stored.
     /// </summary>

@@ -1,5 +1,6 @@
 using Rookery.Documents.Apply;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Revisions;
 
 namespace Rookery.Documents.Commands;
 
@@ -37,7 +38,7 @@ public sealed class ReplacedNames(Database database)
 
         using (document)
         {
-            return document.Length + RevisionRows.CostOf(database, document.Head);
+            return document.Length + RevisionCosts.Of(database, document.Head);
         }
     }
 
@@ -75,7 +76,7 @@ public sealed class ReplacedNames(Database database)
         using (document)
         {
             var head = document.Head;
-            return head.CounterNames.Length + head.Attachments.Length + RevisionRows.CostOf(database, head);
+            return head.CounterNames.Length + head.Attachments.Length + RevisionCosts.Of(database, head);
         }
     }
 }

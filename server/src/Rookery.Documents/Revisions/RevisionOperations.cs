@@ -124,7 +124,7 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
         }
 
         context.Forcing = RevisionForcing.OfStored;
-        long copied = (2 * previous.Length) + RevisionRows.CostOfCounters(context, view);
+        long copied = (2 * previous.Length) + RevisionCosts.OfCounters(context, view);
         if (context.Patches.ChargeParts(previous.Length, copied) is { } refusal)
         {
             context.Forcing = RevisionForcing.None;

@@ -5,7 +5,7 @@ using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Nodes;
-using Rookery.Documents.Stored;
+using Rookery.Documents.Revisions;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Schedules;
@@ -211,7 +211,7 @@ internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consen
             {
                 using (document)
                 {
-                    length = document.Length + RevisionRows.CostOf(database, document.Head);
+                    length = document.Length + RevisionCosts.Of(database, document.Head);
                     _ = document.Bytes; // reads and checks all chunks
                     new ChangeCheck(reader.Snapshot, database.Number, database, nowTicks).RunForStore(lowerId);
                 }
