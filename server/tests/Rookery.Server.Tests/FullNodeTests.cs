@@ -80,6 +80,7 @@ public sealed class FullNodeTests : IAsyncLifetime
         ),
         (507, "POST", "bulk_insert?id=7", """[{"Id":"a","Type":"PUT","Document":{}}]"""),
         (507, "POST", "import", "{}\n"),
+        (507, "POST", "smuggler/import", """{"Docs":[{"a":1,"@metadata":{"@id":"users/9"}}]}"""),
         (507, "GET", "hilo/next?tag=users", null),
         (204, "PUT", "hilo/return?tag=users&end=2&last=1", null),
         (507, "POST", "identity/next?name=users", null),

@@ -68,10 +68,16 @@ public sealed class FastPathAccessTests : IAsyncLifetime
         await AssertAnswerAsync(reading, "GET", Document, reader, status: 200, isFast: false);
         await AssertAnswerAsync(reading, "POST", Queries, reader, status: 200, isFast: true, Query);
         await AssertAnswerAsync(reading, "POST", Batches, reader, status: 403, isFast: false, Batch);
+        string both = await _server.GiveTokenAsync(["read", "write"]);
+        using var changing = _server.NewClient();
+        await AssertAnswerAsync(changing, "PUT", Document, both, status: 201, isFast: false, "{}");
+        await AssertAnswerAsync(changing, "POST", Batches, both, status: 201, isFast: true, Batch);
+
+        // The full pipeline leaves out of the results what this token may not read.
         string writer = await _server.GiveTokenAsync(["write"]);
         using var writing = _server.NewClient();
         await AssertAnswerAsync(writing, "PUT", Document, writer, status: 201, isFast: false, "{}");
-        await AssertAnswerAsync(writing, "POST", Batches, writer, status: 201, isFast: true, Batch);
+        await AssertAnswerAsync(writing, "POST", Batches, writer, status: 201, isFast: false, Batch);
         await AssertAnswerAsync(writing, "POST", Queries, writer, status: 403, isFast: false, Query);
     }
 

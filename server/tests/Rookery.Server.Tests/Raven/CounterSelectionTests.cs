@@ -104,7 +104,7 @@ public sealed class CounterSelectionTests(RunningServer server) : IClassFixture<
         (await QueryAsync(await FillAsync(), query)).IsRefusal(status, text);
 
     [Theory]
-    [InlineData("this.n = counter(this, 'likes')", "counter")]
+    [InlineData("this.n = counterRaw(this, 'likes')", "counterRaw")]
     [InlineData("includes.cmpxchg('a')", "includes.cmpxchg")]
     public async Task Patches_and_indexes_do_not_read_the_answer_of_a_query(string script, string function)
     {
