@@ -187,7 +187,10 @@ internal sealed class AttachmentOperations(DocumentRows rows)
     )
     {
         Reserve(ref _list);
-        length = AttachmentList.Write(list, added.Name, added, adds, _list);
+        // Each route checks names. If one did not, a name longer than the buffer would stop every member, also in the
+        // replay of its log.
+        bool fits = !adds || list.Length + AttachmentList.SizeOf(added) <= _list.Length;
+        length = fits ? AttachmentList.Write(list, added.Name, added, adds, _list) : int.MaxValue;
         if (length > AttachmentList.MaxBytes)
         {
             return Refuse(

@@ -81,6 +81,12 @@ public ref struct AttachmentList(ReadOnlySpan<byte> list)
         return true;
     }
 
+    /// <summary>Returns whether a name, in UTF-8, is one that an attachment can have.</summary>
+    public static bool IsName(ReadOnlySpan<byte> name) => name.Length is > 0 and <= MaxNameBytes;
+
+    /// <summary>Returns whether a content type, in UTF-8, is one that an attachment can have.</summary>
+    public static bool IsContentType(ReadOnlySpan<byte> contentType) => contentType.Length <= MaxContentTypeBytes;
+
     /// <summary>Finds an attachment by name, without regard to the case of ASCII letters.</summary>
     public static bool TryFind(ReadOnlySpan<byte> list, ReadOnlySpan<byte> name, out AttachmentEntry entry)
     {

@@ -116,7 +116,7 @@ internal sealed class AttachmentElement(bool takesContents)
             return true;
         }
 
-        if (_contentType.Written.Length > AttachmentList.MaxContentTypeBytes)
+        if (!AttachmentList.IsContentType(_contentType.Written))
         {
             what = $"The ContentType has more than {AttachmentList.MaxContentTypeBytes} bytes";
             advice = "Send a shorter one";
@@ -136,7 +136,7 @@ internal sealed class AttachmentElement(bool takesContents)
 
     private static bool IsName(ReadOnlySpan<byte> name, string what, ref string refusal, ref string advice)
     {
-        if (name.Length is > 0 and <= AttachmentList.MaxNameBytes)
+        if (AttachmentList.IsName(name))
         {
             return true;
         }

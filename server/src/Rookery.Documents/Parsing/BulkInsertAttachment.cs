@@ -86,12 +86,12 @@ internal sealed class BulkInsertAttachment
 
     /// <summary>Returns what is wrong with the attachment, and what to do; null if nothing is.</summary>
     public (string Problem, string Advice)? FindProblem() =>
-        _name.Length is 0 or > AttachmentList.MaxNameBytes
+        !AttachmentList.IsName(Name)
             ? (
                 $"The Name has 1 to {AttachmentList.MaxNameBytes} bytes, and this one {_name.Length}",
                 "Choose another one"
             )
-        : _contentType.Length > AttachmentList.MaxContentTypeBytes
+        : !AttachmentList.IsContentType(ContentType)
             ? ($"The ContentType has more than {AttachmentList.MaxContentTypeBytes} bytes", "Send a shorter one")
         : ContentLength < 0
             ? (

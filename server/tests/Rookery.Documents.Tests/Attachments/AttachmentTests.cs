@@ -132,6 +132,14 @@ public sealed class AttachmentTests : IDisposable
     }
 
     [Fact]
+    public void A_name_that_no_list_can_hold_is_refused_where_a_route_did_not_check_it()
+    {
+        var outcome = _node.Attach("users/1", new string('n', ushort.MaxValue), [1]);
+        Assert.Equal(RejectionKind.TooLarge, outcome.Rejection?.Kind);
+        Assert.Null(_node.Attach("users/1", "a", [1]).Rejection);
+    }
+
+    [Fact]
     public void A_document_has_a_bounded_number_of_attachments()
     {
         CommandOutcome outcome = default;

@@ -9,6 +9,7 @@ namespace Rookery.Server.Tests.Raven;
 public sealed class SmugglerRouteTests(RunningServer server) : IClassFixture<RunningServer>
 {
     private const string Every = "Documents,Attachments,CounterGroups,CompareExchange,Identities,Indexes";
+    private const string HashOfXyz = "4/PnXgILeK1zciPdfG/4DJfg4U8tZlJHV2RTQWLbmt4=";
 
     [Theory]
     [InlineData(true)]
@@ -149,6 +150,28 @@ public sealed class SmugglerRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Theory]
+    [InlineData(512, 256, true)]
+    [InlineData(513, 0, false)]
+    [InlineData(1, 257, false)]
+    [InlineData(65_535, 0, false)]
+    [InlineData(65_536, 0, false)]
+    public async Task An_attachment_of_a_dump_has_the_names_that_other_routes_take(int name, int type, bool isStored)
+    {
+        string db = await server.CreateDatabaseAsync();
+        string text = new('n', name);
+        string entry = $$"""{"Name":"{{text}}","ContentType":"{{new string('t', type)}}","Hash":"{{HashOfXyz}}"}""";
+        var result = await ImportAsync(
+            db,
+            DumpWithContent($$$"""{"@metadata":{"@id":"a","@attachments":[{{{entry}}}]}}"""),
+            isMultipart: false
+        );
+        Assert.Equal(isStored ? 0 : 1, Failed(result));
+        var stored = await server.SendAsync("GET", db + "/docs?id=a");
+        Assert.Equal(200, stored.Status);
+        Assert.Equal(isStored, stored.Body.Contains($"\"Name\":\"{text}\"", StringComparison.Ordinal));
+    }
+
+    [Theory]
     [InlineData("""{"OperateOnTypes":"Documents,Everything"}""", 501, "Everything")]
     [InlineData("""{"TransformScript":"this.a = 1"}""", 501, "TransformScript")]
     [InlineData("""{"EncryptionKey":"x"}""", 501, "EncryptionKey")]
@@ -164,6 +187,16 @@ public sealed class SmugglerRouteTests(RunningServer server) : IClassFixture<Run
 
     private static long Read(JsonElement result, string type) =>
         result.GetProperty(type).GetProperty("ReadCount").GetInt64();
+
+    private static long Failed(JsonElement result) =>
+        result.GetProperty("Documents").GetProperty("Attachments").GetProperty("ErroredCount").GetInt64();
+
+    // A dump of the content "xyz" and a document that names it.
+    private static byte[] DumpWithContent(string document) =>
+        Encoding.UTF8.GetBytes(
+            "{\"Docs\":[{\"@metadata\":{\"@export-type\":\"Attachment\"},\"Hash\":\""
+                + $"{HashOfXyz}\",\"Size\":3}}xyz,{document}]}}"
+        );
 
     // Without what differs between two databases: change vectors, times, etags.
     private static string Normalize(byte[] dump) =>

@@ -24,7 +24,7 @@ internal readonly record struct AttachmentParameters(byte[] Id, byte[] Name)
         Span<byte> id = stackalloc byte[DocumentId.MaxBytes];
         id = id[..DocumentIdParameter.Read(escaped, id)];
         byte[] name = Encoding.UTF8.GetBytes(parameters.RequiredText("name"));
-        return name.Length is > 0 and <= AttachmentList.MaxNameBytes
+        return AttachmentList.IsName(name)
             ? new AttachmentParameters(id.ToArray(), name)
             : throw RefusedException.BadRequest(
                 $"The name of an attachment has 1 to {AttachmentList.MaxNameBytes} bytes, but the parameter 'name' has "
@@ -37,7 +37,7 @@ internal readonly record struct AttachmentParameters(byte[] Id, byte[] Name)
     public static byte[] ReadContentType(HttpContext http)
     {
         byte[] type = Encoding.UTF8.GetBytes(new QueryParameters(http).Text("contentType") ?? "");
-        return type.Length <= AttachmentList.MaxContentTypeBytes
+        return AttachmentList.IsContentType(type)
             ? type
             : throw RefusedException.BadRequest(
                 $"The parameter 'contentType' has {type.Length} bytes, and at most "

@@ -246,7 +246,7 @@ internal sealed class GetAttachments(ServerContext context)
             throw RavenErrors.Refuse(error);
         }
 
-        return attachment.Length is > 0 and <= AttachmentList.MaxNameBytes
+        return AttachmentList.IsName(attachment)
             ? new AttachmentParameters(documentId, attachment)
             : throw RefusedException.BadRequest(
                 $"The Name of an attachment has 1 to {AttachmentList.MaxNameBytes} bytes, and this one "

@@ -60,6 +60,19 @@ internal sealed class DumpedDocuments : IAsyncDisposable
         await StoreWhenFullAsync();
         foreach (var attachment in attachments)
         {
+            byte[] name = Encoding.UTF8.GetBytes(attachment.Name);
+            byte[] contentType = Encoding.UTF8.GetBytes(attachment.ContentType);
+            if (!AttachmentList.IsName(name) || !AttachmentList.IsContentType(contentType))
+            {
+                _operation.Attachments.Fail();
+                _operation.Tell(
+                    $"An attachment of {id} is not stored: a name has 1 to {AttachmentList.MaxNameBytes} bytes, this one "
+                        + $"{name.Length}, and a content type up to {AttachmentList.MaxContentTypeBytes}, this one "
+                        + $"{contentType.Length}."
+                );
+                continue;
+            }
+
             if (_contents.Find(attachment.Hash) is not { } content)
             {
                 _operation.Attachments.Fail();
@@ -72,8 +85,8 @@ internal sealed class DumpedDocuments : IAsyncDisposable
                 ExpectedChangeVector.None,
                 new AttachmentEntry
                 {
-                    Name = Encoding.UTF8.GetBytes(attachment.Name),
-                    ContentType = Encoding.UTF8.GetBytes(attachment.ContentType),
+                    Name = name,
+                    ContentType = contentType,
                     Hash = content.Hash,
                     Size = content.Size,
                 }
