@@ -171,6 +171,19 @@ public sealed class SmugglerRouteTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(isStored, stored.Body.Contains($"\"Name\":\"{text}\"", StringComparison.Ordinal));
     }
 
+    [Fact]
+    public async Task A_message_of_an_import_is_short_whatever_the_dump_names()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string dump = $$$"""
+            {"Docs":[{"@metadata":{"@id":"{{{new string('d', 20_000)}}}"}},{"@metadata":{"@export-type":"Attachment"},
+            "Hash":"{{{new string('h', 20_000)}}}","Size":1}x]}
+            """;
+        var result = await ImportAsync(db, Encoding.UTF8.GetBytes(dump), isMultipart: false);
+        var messages = result.GetProperty("Messages").EnumerateArray().Select(static each => each.GetString()!.Length);
+        Assert.InRange(messages.Max(), 1000, 1201);
+    }
+
     [Theory]
     [InlineData("""{"OperateOnTypes":"Documents,Everything"}""", 501, "Everything")]
     [InlineData("""{"TransformScript":"this.a = 1"}""", 501, "TransformScript")]

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Rookery.Json;
 using Rookery.Server.Raven.LongOperations;
 
 namespace Rookery.Server.Raven.Smuggler;
@@ -10,6 +11,9 @@ internal sealed class SmugglerOperation(uint database, long id) : LongOperation(
 {
     private const int MaxMessages = 100;
     private const int MaxLeftOut = 64;
+
+    // Room for an id and a name. Messages name parts of the dump, which can have megabytes, and all are kept and sent.
+    private const int MaxMessageLength = 1200;
 
     private readonly Lock _lock = new();
     private readonly List<string> _messages = [];
@@ -46,14 +50,14 @@ internal sealed class SmugglerOperation(uint database, long id) : LongOperation(
         }
     }
 
-    /// <summary>Adds a sentence to the result. Beyond a limit only their number is kept.</summary>
+    /// <summary>Adds a sentence to the result. Beyond a limit only their number is kept; a long one is cut.</summary>
     public void Tell(string message)
     {
         lock (_lock)
         {
             if (_messages.Count < MaxMessages)
             {
-                _messages.Add(message);
+                _messages.Add(ShortText.Of(message, MaxMessageLength));
             }
             else
             {
