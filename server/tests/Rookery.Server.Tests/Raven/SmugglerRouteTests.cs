@@ -184,6 +184,18 @@ public sealed class SmugglerRouteTests(RunningServer server) : IClassFixture<Run
         Assert.InRange(messages.Max(), 1000, 1201);
     }
 
+    [Fact]
+    public async Task An_import_with_an_idempotency_key_is_refused_because_it_is_stored_in_parts()
+    {
+        string db = await server.CreateDatabaseAsync();
+        using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(server.Address, db + "/smuggler/import"));
+        request.Content = new StringContent("{}");
+        request.Headers.Add("Idempotency-Key", "k");
+        using var answer = await server.Http.SendAsync(request);
+        Assert.Equal(HttpStatusCode.BadRequest, answer.StatusCode);
+        Assert.Contains("smuggler/import", await answer.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData("""{"OperateOnTypes":"Documents,Everything"}""", 501, "Everything")]
     [InlineData("""{"TransformScript":"this.a = 1"}""", 501, "TransformScript")]

@@ -28,8 +28,14 @@ internal sealed class SmugglerRoutes(ServerContext context, OperationRegistry op
         );
     }
 
-    public Task ImportAsync(HttpContext http, Database database) =>
-        RunAsync(
+    public Task ImportAsync(HttpContext http, Database database)
+    {
+        IdempotencyHeader.Refuse(
+            http,
+            "smuggler/import",
+            "a dump is stored in parts, and a repetition has the same effect"
+        );
+        return RunAsync(
             http,
             database,
             async operation =>
@@ -39,6 +45,7 @@ internal sealed class SmugglerRoutes(ServerContext context, OperationRegistry op
                 await JsonResponse.SendAsync(http, operation.WriteResult);
             }
         );
+    }
 
     private async Task RunAsync(HttpContext http, Database database, Func<SmugglerOperation, Task> run)
     {
