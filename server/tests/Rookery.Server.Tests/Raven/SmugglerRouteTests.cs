@@ -196,6 +196,19 @@ public sealed class SmugglerRouteTests(RunningServer server) : IClassFixture<Run
         Assert.Contains("smuggler/import", await answer.Content.ReadAsStringAsync(), StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task Options_of_an_import_that_come_after_the_file_are_refused()
+    {
+        string db = await server.CreateDatabaseAsync();
+        using var parts = new MultipartFormDataContent();
+        parts.Add(new ByteArrayContent("{}"u8.ToArray()), "name", "dump");
+        parts.Add(new StringContent("""{"OperateOnTypes":"Documents"}"""), "importOptions");
+        using var answer = await server.Http.PostAsync(new Uri(server.Address, db + "/smuggler/import"), parts);
+        Assert.Equal(HttpStatusCode.BadRequest, answer.StatusCode);
+        string body = await answer.Content.ReadAsStringAsync();
+        Assert.Contains("before the file", body, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData("""{"OperateOnTypes":"Documents,Everything"}""", 501, "Everything")]
     [InlineData("""{"TransformScript":"this.a = 1"}""", 501, "TransformScript")]

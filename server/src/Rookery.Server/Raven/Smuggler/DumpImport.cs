@@ -70,6 +70,14 @@ internal sealed class DumpImport : IAsyncDisposable
         {
             if (IsOptions(part))
             {
+                if (isRead)
+                {
+                    throw RefusedException.BadRequest(
+                        "The importOptions come after the file, which is stored without regard to them. Send them "
+                            + "before the file."
+                    );
+                }
+
                 _options = await ReadOptionsAsync(part.Body);
                 continue;
             }
