@@ -115,6 +115,10 @@ public sealed class SmugglerRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("""{"Docs":1}""", "not a list")]
     [InlineData("{\"a\\\\\":\"\\\"\",\"Docs\":2}", "Docs is not a list")]
     [InlineData("""{"Docs":[{"a":1,"@metadata":{"@id":"x"}}""", "ends early")]
+    [InlineData(
+        """{"Docs":[{"@metadata":{"@id":"x"}},{"@metadata":{"@id":"y","@attachments":[{"Hash":"h"}]}}]}""",
+        "unexpected form"
+    )]
     [InlineData("""{"Docs":[]} {}""", "follows")]
     [InlineData("""{"Identities":[{"Key":"a|"}]}""", "unexpected form")]
     [InlineData("""{"Identities":[{"Key":"a|","Value":"-1"}]}""", "unexpected form")]
@@ -123,6 +127,9 @@ public sealed class SmugglerRouteTests(RunningServer server) : IClassFixture<Run
     {
         string db = await server.CreateDatabaseAsync();
         (await server.SendAsync("POST", db + "/smuggler/import", Encoding.UTF8.GetBytes(dump))).IsRefusal(400, what);
+        bool isStored = dump.Contains("\"x\"", StringComparison.Ordinal);
+        Assert.Equal(isStored ? 200 : 404, (await server.SendAsync("GET", db + "/docs?id=x")).Status);
+        Assert.Equal(404, (await server.SendAsync("GET", db + "/docs?id=y")).Status);
     }
 
     [Theory]

@@ -116,6 +116,19 @@ internal sealed class DumpImport : IAsyncDisposable
 
     private async Task ReadFileAsync(Stream file)
     {
+        try
+        {
+            await ReadSectionsAsync(file);
+        }
+        catch (RefusedException)
+        {
+            await _documents.StoreAsync(); // its message says that what came before is stored
+            throw;
+        }
+    }
+
+    private async Task ReadSectionsAsync(Stream file)
+    {
         await using var bytes = await StartedStream.OpenAsync(file);
         using var dump = new DumpReader(bytes, ReserveAsync);
         await dump.TakeAsync('{');

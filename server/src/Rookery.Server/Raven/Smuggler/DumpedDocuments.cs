@@ -177,13 +177,14 @@ internal sealed class DumpedDocuments : IAsyncDisposable
             return false;
         }
 
+        if (document.NamesAttachments && options.Has("Attachments"))
+        {
+            ReadAttachments(element.Span, attachments); // before the put: it refuses a list of an unexpected form
+        }
+
         _rewrittenBytes += _replaced.NameBytesOf(document.MetadataId);
         _chunk.Put(document.MetadataId, ExpectedChangeVector.None, document);
         _documents++;
-        if (document.NamesAttachments && options.Has("Attachments"))
-        {
-            ReadAttachments(element.Span, attachments);
-        }
 
         return true;
     }
