@@ -149,7 +149,7 @@ public ref struct AttachmentList(ReadOnlySpan<byte> list)
     }
 
     /// <summary>Returns the length of an entry.</summary>
-    internal static int SizeOf(scoped in AttachmentEntry entry) =>
+    public static int SizeOf(scoped in AttachmentEntry entry) =>
         FixedBytes
         + Varint.Size((uint)entry.Name.Length)
         + entry.Name.Length

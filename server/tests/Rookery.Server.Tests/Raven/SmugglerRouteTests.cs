@@ -216,6 +216,43 @@ public sealed class SmugglerRouteTests(RunningServer server) : IClassFixture<Run
         Assert.Contains("before the file", body, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task What_is_beyond_a_limit_is_counted_and_the_rest_of_the_dump_is_stored()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string entries = string.Join(
+            ',',
+            Enumerable
+                .Range(0, 70)
+                .Select(static i =>
+                    $$"""{"Name":"{{new string('n', 500)}}{{i}}","ContentType":"","Hash":"{{HashOfXyz}}"}"""
+                )
+        );
+        var result = await ImportAsync(
+            db,
+            DumpWithContent(
+                $$$"""{"@metadata":{"@id":"a","@attachments":[{{{entries}}}]}},{"@metadata":{"@id":"b"}}"""
+            ),
+            isMultipart: false
+        );
+        long stored = result.GetProperty("Documents").GetProperty("Attachments").GetProperty("ReadCount").GetInt64();
+        Assert.Equal(2, Read(result, "Documents"));
+        Assert.Equal(70, stored + Failed(result));
+        Assert.InRange(stored, 50, 65);
+        string dump = $$$$"""
+            {"CounterGroups":[{"DocId":"a","Values":{"@vals":{"{{{{new string('c', 2000)}}}}":[1,1]}}},
+            {"DocId":"a","Values":{"@vals":{"likes":[1,1]}}}],
+            "CompareExchange":[{"Key":"{{{{new string('k', 2000)}}}}","Value":{"Object":1}},{"Key":"k","Value":"{"},
+            {"Key":"ok","Value":{"Object":1}}],
+            "Identities":[{"Key":"{{{{new string('i', 2000)}}}}|","Value":12},{"Key":"users|","Value":12}]}
+            """;
+        result = await ImportAsync(db, Encoding.UTF8.GetBytes(dump), isMultipart: false);
+        Assert.Equal(1, Read(result, "Counters"));
+        Assert.Equal(1, Read(result, "CompareExchange"));
+        Assert.Equal(1, Read(result, "Identities"));
+        Assert.Equal(4, result.GetProperty("Messages").GetArrayLength());
+    }
+
     [Theory]
     [InlineData("""{"OperateOnTypes":"Documents,Everything"}""", 501, "Everything")]
     [InlineData("""{"TransformScript":"this.a = 1"}""", 501, "TransformScript")]

@@ -58,6 +58,7 @@ internal sealed class DumpedDocuments : IAsyncDisposable
         }
 
         await StoreWhenFullAsync();
+        int listBytes = 0;
         foreach (var attachment in attachments)
         {
             byte[] name = Encoding.UTF8.GetBytes(attachment.Name);
@@ -80,17 +81,26 @@ internal sealed class DumpedDocuments : IAsyncDisposable
                 continue;
             }
 
-            _chunk.PutAttachment(
-                Encoding.UTF8.GetBytes(id),
-                ExpectedChangeVector.None,
-                new AttachmentEntry
-                {
-                    Name = name,
-                    ContentType = contentType,
-                    Hash = content.Hash,
-                    Size = content.Size,
-                }
-            );
+            var entry = new AttachmentEntry
+            {
+                Name = name,
+                ContentType = contentType,
+                Hash = content.Hash,
+                Size = content.Size,
+            };
+            if (listBytes + AttachmentList.SizeOf(entry) > AttachmentList.MaxBytes)
+            {
+                // Otherwise the document is refused with its whole chunk, and so is the rest of the dump.
+                _operation.Attachments.Fail();
+                _operation.Tell(
+                    $"Attachment '{attachment.Name}' of {id} is not stored: names, content types and hashes take more "
+                        + $"than {AttachmentList.MaxBytes >> 10} KiB."
+                );
+                continue;
+            }
+
+            listBytes += AttachmentList.SizeOf(entry);
+            _chunk.PutAttachment(Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, entry);
             _attachments++;
             _rewrittenBytes += element.Length + AttachmentList.MaxNameBytes;
             await StoreWhenFullAsync();

@@ -32,15 +32,39 @@ internal sealed class DumpedValues(
     public static string? TypeOf(string section) =>
         section is "CounterGroups" or "CompareExchange" or "Identities" or "Indexes" ? section : null;
 
-    /// <summary>Stores an element.</summary>
-    /// <exception cref="RefusedException">It was refused, and so is the rest of the dump.</exception>
-    public ValueTask StoreAsync(string section, JsonElement element) =>
+    /// <summary>Stores an element, or counts and names it if it is not valid or too large here.</summary>
+    /// <exception cref="RefusedException">The database takes nothing now, so the rest of the dump is refused too.
+    /// </exception>
+    public async ValueTask StoreAsync(string section, JsonElement element)
+    {
+        try
+        {
+            await StoreCheckedAsync(section, element);
+        }
+        catch (RefusedException refused)
+            when (refused.Status is StatusCodes.Status400BadRequest or StatusCodes.Status413PayloadTooLarge)
+        {
+            CountOf(section).Fail();
+            operation.Tell($"An element of {section} is not stored: {refused.Message}");
+        }
+    }
+
+    private ValueTask StoreCheckedAsync(string section, JsonElement element) =>
         section switch
         {
             "CounterGroups" => StoreCountersAsync(element),
             "CompareExchange" => StoreCompareExchangeAsync(element),
             "Identities" => StoreIdentityAsync(element),
             _ => StoreIndexAsync(element),
+        };
+
+    private SmugglerCount CountOf(string section) =>
+        section switch
+        {
+            "CounterGroups" => operation.Counters,
+            "CompareExchange" => operation.CompareExchange,
+            "Identities" => operation.Identities,
+            _ => operation.Indexes,
         };
 
     private async ValueTask StoreCountersAsync(JsonElement group)
