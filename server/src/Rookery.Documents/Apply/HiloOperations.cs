@@ -1,13 +1,11 @@
 using System.Buffers.Text;
 using System.Text;
-using System.Text.Json;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
 using Rookery.Documents.Stored;
-using Rookery.Json;
 
 namespace Rookery.Documents.Apply;
 
@@ -20,7 +18,6 @@ internal sealed class HiloOperations(DocumentOperations documents)
 {
     private const long SmallestRange = 32;
     private const long MaxRange = 1024 * 1024;
-    private const long MaxNumber = 1L << 53; // the largest integer range that JavaScript represents exactly
     private const long SoonTicks = 30 * TimeSpan.TicksPerSecond;
     private const long LateTicks = 60 * TimeSpan.TicksPerSecond;
 
@@ -28,8 +25,6 @@ internal sealed class HiloOperations(DocumentOperations documents)
     private readonly byte[] _lower = new byte[2 * DocumentId.MaxBytes];
     private readonly byte[] _body = new byte[32];
     private readonly byte[] _content = new byte[128];
-
-    private static ReadOnlySpan<byte> IdPrefix => "Raven/Hilo/"u8;
 
     private static ReadOnlySpan<byte> Collection => "@hilo"u8;
     private static ReadOnlySpan<byte> MaxMember => "\"Max\":"u8;
@@ -43,13 +38,13 @@ internal sealed class HiloOperations(DocumentOperations documents)
         using var previous = context.FindDocument(lower);
         long max = Math.Max(previous.Exists ? MaxOf(previous.View) : 0, command.LastMax);
         long size = RangeSize(command.LastBatchSize, context.LogTicks - command.LastRangeAtTicks);
-        if (max > MaxNumber - size)
+        if (max > HiloDocument.MaxNumber - size)
         {
             string name = Encoding.UTF8.GetString(id);
             result = default;
             return new Rejection(
                 RejectionKind.Invalid,
-                $"No range of {size} numbers is left after {max}: ids end at {MaxNumber}. Correct "
+                $"No range of {size} numbers is left after {max}: ids end at {HiloDocument.MaxNumber}. Correct "
                     + $"'lastMax', or the Max of document {name}."
             )
             {
@@ -88,7 +83,7 @@ internal sealed class HiloOperations(DocumentOperations documents)
     /// <returns>Bytes written.</returns>
     internal static int WriteLowerId(ReadOnlySpan<byte> tag, ReadOnlySpan<byte> lowerTag, Span<byte> destination)
     {
-        Ascii.ToLower(IdPrefix, destination, out int length);
+        Ascii.ToLower(HiloDocument.IdPrefix, destination, out int length);
         if (lowerTag.IsEmpty)
         {
             Ascii.ToLower(tag, destination[length..], out int tagLength);
@@ -118,11 +113,11 @@ internal sealed class HiloOperations(DocumentOperations documents)
 
     private ReadOnlySpan<byte> IdOf(ReadOnlySpan<byte> tag, ReadOnlySpan<byte> lowerTag, out ReadOnlySpan<byte> lower)
     {
-        IdPrefix.CopyTo(_id);
-        tag.CopyTo(_id.AsSpan(IdPrefix.Length));
+        HiloDocument.IdPrefix.CopyTo(_id);
+        tag.CopyTo(_id.AsSpan(HiloDocument.IdPrefix.Length));
         int lowerLength = WriteLowerId(tag, lowerTag, _lower);
         lower = _lower.AsSpan(0, lowerLength);
-        return _id.AsSpan(0, IdPrefix.Length + tag.Length);
+        return _id.AsSpan(0, HiloDocument.IdPrefix.Length + tag.Length);
     }
 
     private OperationResult Store(
@@ -142,28 +137,5 @@ internal sealed class HiloOperations(DocumentOperations documents)
         return documents.PutContent(context, id, lower, previous, _content.AsSpan(0, length), Collection);
     }
 
-    /// <summary>
-    /// Returns the document's Max; 0 if a user replaced it by anything but a whole number of at least 0.
-    /// </summary>
-    private static long MaxOf(in DocumentView document)
-    {
-        byte[] json = [(byte)'{', .. document.Body, (byte)'}'];
-        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = JsonLimits.MaxDepth + 1 });
-        reader.Read();
-        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
-        {
-            bool isMax = reader.ValueTextEquals("Max"u8);
-            reader.Read();
-            if (isMax)
-            {
-                return reader.TokenType == JsonTokenType.Number && reader.TryGetInt64(out long max) && max >= 0
-                    ? Math.Min(max, MaxNumber)
-                    : 0;
-            }
-
-            reader.Skip();
-        }
-
-        return 0;
-    }
+    private static long MaxOf(in DocumentView document) => HiloDocument.MaxOf([(byte)'{', .. document.Body, (byte)'}']);
 }

@@ -253,6 +253,28 @@ public sealed class SmugglerRouteTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(4, result.GetProperty("Messages").GetArrayLength());
     }
 
+    [Fact]
+    public async Task An_import_never_lowers_the_numbers_that_clients_take()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("GET", db + "/hilo/next?tag=users");
+        byte[] dump = await ExportAsync(db);
+        await server.SendAsync("GET", db + "/hilo/next?tag=users");
+        var result = await ImportAsync(db, dump, isMultipart: false);
+        Assert.Contains("up to 64 are in use", result.GetProperty("Messages")[0].GetString(), StringComparison.Ordinal);
+        var next = (await server.SendAsync("GET", db + "/hilo/next?tag=users")).Json;
+        Assert.Equal(65, next.GetProperty("Low").GetInt64());
+
+        // Within a dump, too, and a higher number is taken over.
+        const string Dump = """
+            {"Docs":[{"Max":500,"@metadata":{"@id":"raven/hilo/Users"}},
+            {"Max":7,"@metadata":{"@id":"Raven/Hilo/users"}}]}
+            """;
+        await ImportAsync(db, Encoding.UTF8.GetBytes(Dump), isMultipart: false);
+        next = (await server.SendAsync("GET", db + "/hilo/next?tag=users")).Json;
+        Assert.Equal(501, next.GetProperty("Low").GetInt64());
+    }
+
     [Theory]
     [InlineData("""{"OperateOnTypes":"Documents,Everything"}""", 501, "Everything")]
     [InlineData("""{"TransformScript":"this.a = 1"}""", 501, "TransformScript")]

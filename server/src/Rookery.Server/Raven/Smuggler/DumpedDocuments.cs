@@ -57,6 +57,11 @@ internal sealed class DumpedDocuments : IAsyncDisposable
             return;
         }
 
+        if (HiloDocument.IsId(Encoding.UTF8.GetBytes(id)))
+        {
+            await StoreAsync(); // at once, because the number was compared with the stored one
+        }
+
         await StoreWhenFullAsync();
         int listBytes = 0;
         foreach (var attachment in attachments)
@@ -67,8 +72,8 @@ internal sealed class DumpedDocuments : IAsyncDisposable
             {
                 _operation.Attachments.Fail();
                 _operation.Tell(
-                    $"An attachment of {id} is not stored: a name has 1 to {AttachmentList.MaxNameBytes} bytes, this one "
-                        + $"{name.Length}, and a content type up to {AttachmentList.MaxContentTypeBytes}, this one "
+                    $"An attachment of {id} is not stored: a name has 1 to {AttachmentList.MaxNameBytes} bytes, this "
+                        + $"one {name.Length}, and a content type up to {AttachmentList.MaxContentTypeBytes}, this one "
                         + $"{contentType.Length}."
                 );
                 continue;
@@ -187,6 +192,11 @@ internal sealed class DumpedDocuments : IAsyncDisposable
             return false;
         }
 
+        if (HiloDocument.IsId(document.MetadataId) && LowersHilo(id, document.MetadataId, element.Span))
+        {
+            return false;
+        }
+
         if (document.NamesAttachments && options.Has("Attachments"))
         {
             ReadAttachments(element.Span, attachments); // before the put: it refuses a list of an unexpected form
@@ -197,6 +207,34 @@ internal sealed class DumpedDocuments : IAsyncDisposable
         _documents++;
 
         return true;
+    }
+
+    // The numbers up to the stored Max are given to clients, which store new documents under them without a change
+    // vector: from a lower Max on, they would replace others. A range that a client takes between this reading and the
+    // put can still be lost; only a command that raises Max and never lowers it could rule that out.
+    private bool LowersHilo(string id, ReadOnlySpan<byte> utf8Id, ReadOnlySpan<byte> element)
+    {
+        using var reader = _database.OpenReader();
+        if (!reader.TryGetDocument(utf8Id, out var stored))
+        {
+            return false;
+        }
+
+        using (stored)
+        {
+            long max = HiloDocument.MaxOf([(byte)'{', .. stored.View.Body, (byte)'}']);
+            long dumped = HiloDocument.MaxOf(element);
+            if (max <= dumped)
+            {
+                return false;
+            }
+
+            _operation.Tell(
+                $"Document {id} is not stored: numbers up to {max} are in use here, and the Max of the dump is "
+                    + $"{dumped}."
+            );
+            return true;
+        }
     }
 
     private async ValueTask StoreWhenFullAsync()
