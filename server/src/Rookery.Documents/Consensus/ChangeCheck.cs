@@ -34,6 +34,9 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
     private long _copiedBytes;
     private long _deletesLeft = RevisionRows.MaxDeletesPerEntry;
 
+    /// <summary>The current time, in UTC ticks.</summary>
+    public readonly long NowTicks => nowTicks;
+
     private readonly bool IsBeyondBudget => _copiedBytes > PatchBudget.CopiedBytesPerCommand;
 
     /// <summary>Checks an operation of a batch that is none of a counter.</summary>

@@ -1,3 +1,5 @@
+using System.Buffers.Binary;
+using System.Text;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
@@ -50,7 +52,7 @@ internal static class PatchRehearsal
         lowerId = lowerId[..operation.Id.WriteLowerName(lowerId)];
         using var evaluator = new PatchEvaluator();
         using var document = source.Find(lowerId);
-        evaluator.LogTicks = document.Exists ? document.Head.LastModifiedTicks : DateTime.UnixEpoch.Ticks;
+        evaluator.LogTicks = changes.NowTicks; // scripts make ids of the time
         evaluator.CopiedBytesLeft = PatchBudget.CopiedBytesPerCommand - copiedBytes;
         evaluator.BeginWrites(source, lowerId, firstEtag: snapshot.Sequence + 1, operation.Patch.ReservedEtags);
         _ = document.Exists
@@ -59,7 +61,41 @@ internal static class PatchRehearsal
         copiedBytes += evaluator.CopiedBytes + document.Length;
         for (int index = 0; index < evaluator.Writes.Count; index++)
         {
-            Check(source, snapshot, database, evaluator.Writes[index], ref changes);
+            var write = evaluator.Writes[index];
+            if (!IsChecked(evaluator.Writes, index))
+            {
+                CheckReplaced(snapshot, database, write);
+            }
+
+            Check(source, snapshot, database, write, ref changes);
+        }
+    }
+
+    /// <summary>Whether the document of a write was read for an earlier one, as far as the later one needs it.</summary>
+    private static bool IsChecked(PatchWrites writes, int index)
+    {
+        var write = writes[index];
+        for (int i = 0; i < index; i++)
+        {
+            var earlier = writes[i];
+            if ((earlier.IsOfCounter || !write.IsOfCounter) && earlier.LowerId.SequenceEqual(write.LowerId))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>
+    /// Reads the present version of a document. It is stored again as a whole if it gets or loses a counter.
+    /// </summary>
+    private static void CheckReplaced(in Snapshot snapshot, uint database, scoped in PatchWrite write)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        if (snapshot.TryLoadAhead(Key.WriteText(key, database, Table.Documents, write.LowerId), out var row))
+        {
+            PreviousVersions.Check(row, isWhole: write.IsOfCounter);
         }
     }
 
@@ -96,6 +132,8 @@ internal static class PatchRehearsal
 
     private sealed class SnapshotSource(Snapshot snapshot, uint database) : IPatchSource
     {
+        private readonly Dictionary<string, long> _identities = new(StringComparer.Ordinal);
+
         public Document Find(ReadOnlySpan<byte> lowerId)
         {
             Span<byte> key = stackalloc byte[Key.MaxBytes];
@@ -113,7 +151,26 @@ internal static class PatchRehearsal
             return new Document(row);
         }
 
-        public long NextIdentity(ReadOnlySpan<byte> lowerName) => long.MaxValue;
+        // Counts on, as apply does: otherwise the second id of one identity would be taken, and the script would fail
+        // here before the reads that apply comes to.
+        public long NextIdentity(ReadOnlySpan<byte> lowerName)
+        {
+            string name = Encoding.UTF8.GetString(lowerName);
+            if (!_identities.TryGetValue(name, out long last))
+            {
+                Span<byte> key = stackalloc byte[Key.MaxBytes];
+                if (snapshot.TryGet(Key.WriteText(key, database, Table.Identities, lowerName), out var row))
+                {
+                    using (row)
+                    {
+                        last = BinaryPrimitives.ReadInt64LittleEndian(row.Value);
+                    }
+                }
+            }
+
+            _identities[name] = last + 1;
+            return last + 1;
+        }
 
         public long? ReadCounter(ReadOnlySpan<byte> lowerId, ReadOnlySpan<byte> lowerName)
         {
