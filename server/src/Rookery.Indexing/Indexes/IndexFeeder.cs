@@ -230,6 +230,7 @@ public sealed class IndexFeeder
     /// </summary>
     private bool FeedInTurn()
     {
+        _group.Clear();
         var withDependents = NextIndexWithDependents();
         Span<int> weights =
         [
