@@ -176,6 +176,28 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(7, await CountAsync(db, "from Items where by = 7 and n < 7"));
     }
 
+    [Theory]
+    [InlineData("incrementCounter('gone', 'c')", "gone")]
+    [InlineData("put('items/0', {}, 'A:1-none')", "items/0")]
+    public async Task A_refused_write_of_a_script_ends_the_operation_and_earlier_changes_stay(string write, string id)
+    {
+        string db = await FillAsync(count: 10);
+        var state = await AwaitEndAsync(
+            db,
+            await PatchAsync(db, $"from Items as i update {{ if (i.n == 7) {{ {write} }} i.by = 7 }}")
+        );
+        Assert.Equal(
+            ("Faulted", 7),
+            (state.GetProperty("Status").GetString(), Number(state, "Progress", "Processed"))
+        );
+        Assert.Contains(
+            id,
+            state.GetProperty("Result").GetProperty("Message").GetString()!,
+            StringComparison.OrdinalIgnoreCase
+        );
+        Assert.Equal(7, await CountAsync(db, "from Items where by = 7 and n < 7"));
+    }
+
     /// <summary>Together the patches would cost more than one command may; each alone does not.</summary>
     [Fact]
     public async Task Costly_patches_are_sent_in_smaller_batches()

@@ -132,8 +132,8 @@ internal sealed class DocumentChanges(
     }
 
     /// <summary>
-    /// Stores a part of the batch. If the part is too large or a patch in it fails, stores its halves one after the
-    /// other, so that all documents before the failing one are changed.
+    /// Stores a part of the batch. If the part is too large or a patch in it is refused, stores its halves one after
+    /// the other, so that all documents before the failing one are changed.
     /// </summary>
     private async Task StoreAsync(int start, int count, CancellationToken ending)
     {
@@ -143,7 +143,7 @@ internal sealed class DocumentChanges(
             case null:
                 Record(start, count, outcome);
                 break;
-            case { Kind: RejectionKind.TooLarge or RejectionKind.PatchFailed } when count > 1:
+            case { } rejection when count > 1 && IsOfOneDocument(rejection):
                 await StoreAsync(start, count / 2, ending);
                 await StoreAsync(start + (count / 2), count - (count / 2), ending);
                 break;
@@ -152,6 +152,21 @@ internal sealed class DocumentChanges(
                 throw RavenErrors.Refuse(rejection);
         }
     }
+
+    /// <summary>
+    /// Whether a smaller part may be stored. Only a patch that stores documents or counts can be refused for another
+    /// reason than its size or its script.
+    /// </summary>
+    private bool IsOfOneDocument(Rejection rejection) =>
+        rejection.Kind switch
+        {
+            RejectionKind.TooLarge or RejectionKind.PatchFailed => true,
+            RejectionKind.DocumentMissing
+            or RejectionKind.ConcurrencyConflict
+            or RejectionKind.CounterOverflow
+            or RejectionKind.Invalid => StoresDocuments,
+            _ => false,
+        };
 
     /// <summary>
     /// Proposes a part of the batch, and retries while the node is overloaded. In a cluster the batch has an
