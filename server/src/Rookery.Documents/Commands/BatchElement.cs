@@ -498,7 +498,7 @@ internal sealed class BatchElement(
                 return true;
             case OperationKind.Patch when _isBatchPatch && _patch.HasScript && _ids.Count > 0:
                 _patch.Complete(default, scanner.Json);
-                _ids.AddTo(Writer, _patch.Program, MaxBatchBytes);
+                _ids.AddTo(Writer, _patch.Program, _returnsDocument, MaxBatchBytes);
                 return true;
             case OperationKind.Patch when _patch.HasScript && !_isJsonPatch && !_isBatchPatch:
                 return TryAddPatch(ref scanner, expected);

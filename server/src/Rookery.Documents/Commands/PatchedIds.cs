@@ -36,7 +36,7 @@ internal sealed class PatchedIds
     public void Release() => _bytes.Release();
 
     /// <summary>Adds the patch of each document to a batch, until the batch is longer than it may be.</summary>
-    public void AddTo(BatchWriter writer, ReadOnlySpan<byte> program, int maxBatchBytes)
+    public void AddTo(BatchWriter writer, ReadOnlySpan<byte> program, bool returnsDocument, int maxBatchBytes)
     {
         foreach (var (id, vector, hasVector) in _documents)
         {
@@ -49,7 +49,7 @@ internal sealed class PatchedIds
                 _bytes.Written[id],
                 hasVector ? ExpectedChangeVector.MustEqual(_bytes.Written[vector]) : ExpectedChangeVector.None,
                 program,
-                returnsDocument: false,
+                returnsDocument,
                 skipsOnMismatch: false
             );
         }

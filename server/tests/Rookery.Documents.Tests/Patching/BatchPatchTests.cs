@@ -20,7 +20,7 @@ public sealed class BatchPatchTests
         const string Script = """{"Script":"this.p = args.p","Values":{"p":3}}""";
         const string IfMissing = """{"Script":"this.q = 4"}""";
         const string Command =
-            $$"""{"Commands":[{"Type":"BatchPATCH","Ids":{{Ids}},"Patch":{{Script}},"PatchIfMissing":{{IfMissing}} }]}""";
+            $$"""{"Commands":[{"Type":"BatchPATCH","Ids":{{Ids}},"Patch":{{Script}},"PatchIfMissing":{{IfMissing}},"ReturnDocument":true}]}""";
         Assert.True(
             BatchRequestParser.TryParse(
                 Encoding.UTF8.GetBytes(Command),
@@ -34,7 +34,9 @@ public sealed class BatchPatchTests
             error.What
         );
         Assert.Equal(3, batch.Count);
-        Assert.Null(node.Propose(batch.Command).Rejection);
+        var outcome = node.Propose(batch.Command);
+        Assert.Null(outcome.Rejection);
+        Assert.All(Enumerable.Range(0, 3), index => Assert.NotNull(outcome[index].Document));
         var documents = node.Documents("db");
         Assert.Contains("\"p\":3", documents["users/1"], StringComparison.Ordinal);
         Assert.Contains("\"p\":3", documents["other"], StringComparison.Ordinal);
