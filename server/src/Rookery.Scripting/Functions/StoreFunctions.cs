@@ -79,7 +79,7 @@ internal static class StoreFunctions
         double delta = arguments.Length > 2 ? heap.ToNumber(arguments[2]) : 1;
         if (delta != Math.Truncate(delta) || !(Math.Abs(delta) <= MaxDelta))
         {
-            throw new ScriptFailure("the script increments a counter by a number that is not whole");
+            throw new ScriptFailure("the script increments a counter by a number that is not whole, or not below 2^53");
         }
 
         bool isDelete = function == ScriptFunction.DeleteCounter;
