@@ -231,7 +231,7 @@ public sealed class AlertSender : IAsyncDisposable
             _context.Log.LogError(
                 LogEvents.AlertsFail,
                 failure,
-                "The node cannot send alerts to the webhook because of an error in Rookery, and retries"
+                "The node could not send alerts to the webhook because of an error in Rookery, and goes on"
             );
         }
     }
@@ -326,6 +326,7 @@ public sealed class AlertSender : IAsyncDisposable
                 {
                     // The next messages are sent all the same.
                     LogFailure(failure);
+                    GiveUp(message, $"an error in Rookery ({failure.GetType().Name})");
                 }
             }
         }

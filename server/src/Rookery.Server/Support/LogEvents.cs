@@ -231,7 +231,7 @@ public static class LogEvents
             1606,
             "alert_given_up",
             LogLevel.Warning,
-            "A message to the webhook was dropped: the webhook refused it as invalid, or the queue was full."
+            "A message to the webhook was dropped: the webhook refused it, the queue was full, or Rookery had an error."
         );
 
     private static EventId Add(int number, string name, LogLevel level, string meaning)
