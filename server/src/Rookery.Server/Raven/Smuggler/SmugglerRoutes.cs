@@ -28,14 +28,8 @@ internal sealed class SmugglerRoutes(ServerContext context, OperationRegistry op
         );
     }
 
-    public Task ImportAsync(HttpContext http, Database database)
-    {
-        IdempotencyHeader.Refuse(
-            http,
-            "smuggler/import",
-            "a dump is stored in parts, and a repetition has the same effect"
-        );
-        return RunAsync(
+    public Task ImportAsync(HttpContext http, Database database) =>
+        RunAsync(
             http,
             database,
             async operation =>
@@ -45,7 +39,6 @@ internal sealed class SmugglerRoutes(ServerContext context, OperationRegistry op
                 await JsonResponse.SendAsync(http, operation.WriteResult);
             }
         );
-    }
 
     private async Task RunAsync(HttpContext http, Database database, Func<SmugglerOperation, Task> run)
     {
