@@ -71,7 +71,8 @@ internal static class PatchRehearsal
         }
     }
 
-    /// <summary>Whether the document of a write was read for an earlier one, as far as the later one needs it.</summary>
+    /// <summary>Whether the document of a write was read for an earlier one, as far as the later one needs
+    /// it.</summary>
     private static bool IsChecked(PatchWrites writes, int index)
     {
         var write = writes[index];
