@@ -138,7 +138,8 @@ internal static class PatchRehearsal
         public Document Find(ReadOnlySpan<byte> lowerId)
         {
             Span<byte> key = stackalloc byte[Key.MaxBytes];
-            if (!snapshot.TryLoadAhead(Key.WriteText(key, database, Table.Documents, lowerId), out var row))
+            // Not TryLoadAhead, which finds nothing that is in a memtable.
+            if (!snapshot.TryGet(Key.WriteText(key, database, Table.Documents, lowerId), out var row))
             {
                 return default;
             }
