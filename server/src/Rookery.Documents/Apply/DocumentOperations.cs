@@ -284,42 +284,15 @@ internal sealed class DocumentOperations : IDisposable
         // As in RavenDB, skips a number if a client already stored a document under that id.
         Span<byte> name = stackalloc byte[DocumentId.MaxBytes];
         name = name[..id.WriteLowerName(name)];
-        long number = FindFreeNumber(context, id, IdentityOperations.Last(context, name));
+        var ids = new NumberedIds
+        {
+            Operations = this,
+            Context = context,
+            Id = id,
+        };
+        long number = FreeNumber.Find(ids, IdentityOperations.Last(context, name));
         IdentityOperations.Set(context, name, number);
         _idLength = id.Resolve(number, _id, _lowerId, out _lowerIdLength);
-    }
-
-    /// <summary>
-    /// Returns the next number without a document. After 64 taken numbers, searches exponentially, then by bisection.
-    /// This may skip free numbers, but a million taken numbers do not delay other writes.
-    /// </summary>
-    private long FindFreeNumber(ApplyContext context, in CommandId id, long last)
-    {
-        const int NumbersTriedInTurn = 64;
-        for (int i = 1; i <= NumbersTriedInTurn; i++)
-        {
-            if (!IsTaken(context, id, last + i))
-            {
-                return last + i;
-            }
-        }
-
-        long taken = last + NumbersTriedInTurn;
-        long step = 1;
-        while (IsTaken(context, id, taken + step))
-        {
-            taken += step;
-            step *= 2;
-        }
-
-        long free = taken + step;
-        while (free - taken > 1)
-        {
-            long middle = taken + ((free - taken) / 2);
-            (taken, free) = IsTaken(context, id, middle) ? (middle, free) : (taken, middle);
-        }
-
-        return free;
     }
 
     private bool IsTaken(ApplyContext context, in CommandId id, long number)
@@ -544,4 +517,15 @@ internal sealed class DocumentOperations : IDisposable
             status,
             DocumentRows.KeptParts(context, previous)
         );
+
+    private readonly ref struct NumberedIds : INumberedIds
+    {
+        public required DocumentOperations Operations { get; init; }
+
+        public required ApplyContext Context { get; init; }
+
+        public required CommandId Id { get; init; }
+
+        public bool IsTaken(long number) => Operations.IsTaken(Context, Id, number);
+    }
 }

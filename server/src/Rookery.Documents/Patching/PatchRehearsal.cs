@@ -153,26 +153,28 @@ internal static class PatchRehearsal
             return new Document(row);
         }
 
-        // Counts on, as apply does: otherwise the second id of one identity would be taken, and the script would fail
-        // here before the reads that apply comes to.
-        public long NextIdentity(ReadOnlySpan<byte> lowerName)
+        public long LastIdentity(ReadOnlySpan<byte> lowerName)
         {
-            string name = Encoding.UTF8.GetString(lowerName);
-            if (!_identities.TryGetValue(name, out long last))
+            if (_identities.TryGetValue(Encoding.UTF8.GetString(lowerName), out long last))
             {
-                Span<byte> key = stackalloc byte[Key.MaxBytes];
-                if (snapshot.TryGet(Key.WriteText(key, database, Table.Identities, lowerName), out var row))
-                {
-                    using (row)
-                    {
-                        last = BinaryPrimitives.ReadInt64LittleEndian(row.Value);
-                    }
-                }
+                return last;
             }
 
-            _identities[name] = last + 1;
-            return last + 1;
+            Span<byte> key = stackalloc byte[Key.MaxBytes];
+            if (!snapshot.TryGet(Key.WriteText(key, database, Table.Identities, lowerName), out var row))
+            {
+                return 0;
+            }
+
+            using (row)
+            {
+                return BinaryPrimitives.ReadInt64LittleEndian(row.Value);
+            }
         }
+
+        // Counts on, as apply does: otherwise the second id of one identity would be taken by the first.
+        public void SetIdentity(ReadOnlySpan<byte> lowerName, long value) =>
+            _identities[Encoding.UTF8.GetString(lowerName)] = value;
 
         public long? ReadCounter(ReadOnlySpan<byte> lowerId, ReadOnlySpan<byte> lowerName)
         {

@@ -27,7 +27,11 @@ internal sealed class PatchWriteOperations(DocumentRows rows) : IPatchSource, ID
     public Document Find(ReadOnlySpan<byte> lowerId) => Context.FindDocument(lowerId);
 
     /// <inheritdoc/>
-    public long NextIdentity(ReadOnlySpan<byte> lowerName) => IdentityOperations.Next(Context, lowerName);
+    public long LastIdentity(ReadOnlySpan<byte> lowerName) => IdentityOperations.Last(Context, lowerName);
+
+    /// <inheritdoc/>
+    public void SetIdentity(ReadOnlySpan<byte> lowerName, long value) =>
+        IdentityOperations.Set(Context, lowerName, value);
 
     /// <inheritdoc/>
     public long? ReadCounter(ReadOnlySpan<byte> lowerId, ReadOnlySpan<byte> lowerName)

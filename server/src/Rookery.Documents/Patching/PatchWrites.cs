@@ -21,7 +21,6 @@ internal sealed class PatchWrites : IScriptStore, IDisposable
 
     // Maximum length of a document that a script loads. The memory of a script would not hold a longer one.
     private const long MaxLoadedBytes = 8 << 20;
-    private const int MaxTakenIdentities = 1000;
     private const int NumberDigits = 19;
 
     private readonly PooledBytes _bytes = new();
@@ -298,24 +297,44 @@ internal sealed class PatchWrites : IScriptStore, IDisposable
                 "-A"u8.CopyTo(number[NumberDigits..]);
                 return Append(id, number);
             case (byte)'|':
-                for (int tried = 0; tried < MaxTakenIdentities; tried++)
-                {
-                    TryToLower(id, out var lowerName);
-                    long next = Source?.NextIdentity(lowerName) ?? 1;
-                    Utf8Formatter.TryFormat(next, number, out int digits);
-                    int start = _bytes.Length;
-                    var whole = Append(id, number[..digits]);
-                    _bytes.WrittenMemory.Span[start + id.Length - 1] = (byte)'/';
-                    if (TryToLower(Span(whole), out var lowerId) && FindWrite(lowerId) is null && !Exists(lowerId))
-                    {
-                        return whole;
-                    }
-                }
-
-                throw new ScriptFailure($"the next {MaxTakenIdentities} ids of {Shown(id)} are taken");
+                return CompleteByIdentity(id);
             default:
                 return Append(id);
         }
+    }
+
+    private Range CompleteByIdentity(ReadOnlySpan<byte> id)
+    {
+        Span<byte> lowerName = stackalloc byte[DocumentId.MaxBytes];
+        if (!TryToLower(id, out var lower))
+        {
+            throw new ScriptFailure("the script writes a document whose id is too long");
+        }
+
+        lower.CopyTo(lowerName);
+        lowerName = lowerName[..lower.Length];
+        var ids = new NumberedIds { Writes = this, Prefix = id };
+        long number = FreeNumber.Find(ids, Source?.LastIdentity(lowerName) ?? 0);
+        Source?.SetIdentity(lowerName, number);
+        return AppendNumbered(id, number);
+    }
+
+    private Range AppendNumbered(ReadOnlySpan<byte> prefix, long number)
+    {
+        Span<byte> digits = stackalloc byte[NumberDigits + 1];
+        Utf8Formatter.TryFormat(number, digits, out int length);
+        int start = _bytes.Length;
+        var id = Append(prefix, digits[..length]);
+        _bytes.WrittenMemory.Span[start + prefix.Length - 1] = (byte)'/';
+        return id;
+    }
+
+    private bool IsTaken(ReadOnlySpan<byte> prefix, long number)
+    {
+        var id = AppendNumbered(prefix, number);
+        bool isTaken = TryToLower(Span(id), out var lowerId) && (FindWrite(lowerId) is not null || Exists(lowerId));
+        _bytes.Truncate(id.Start.Value);
+        return isTaken;
     }
 
     private bool Exists(ReadOnlySpan<byte> lowerId)
@@ -384,6 +403,16 @@ internal sealed class PatchWrites : IScriptStore, IDisposable
 
     // The sentences begin with an ASCII letter.
     private static string Lowered(string sentence) => (char)(sentence[0] | 0x20) + sentence[1..];
+
+    /// <summary>Ids of a prefix; those that the run itself wrote are taken.</summary>
+    private readonly ref struct NumberedIds : INumberedIds
+    {
+        public required PatchWrites Writes { get; init; }
+
+        public required ReadOnlySpan<byte> Prefix { get; init; }
+
+        public bool IsTaken(long number) => Writes.IsTaken(Prefix, number);
+    }
 
     private sealed record Write
     {
@@ -458,9 +487,14 @@ internal interface IPatchSource
     /// <summary>Finds a document. The caller disposes it.</summary>
     Document Find(ReadOnlySpan<byte> lowerId);
 
-    /// <summary>Returns the next value of an identity.</summary>
+    /// <summary>Returns the last value of an identity; 0 if it was never used.</summary>
     /// <param name="lowerName">Its name, lower-cased, with the <c>|</c> at its end.</param>
-    long NextIdentity(ReadOnlySpan<byte> lowerName);
+    long LastIdentity(ReadOnlySpan<byte> lowerName);
+
+    /// <summary>Sets the last value of an identity.</summary>
+    /// <param name="lowerName">Its name, lower-cased, with the <c>|</c> at its end.</param>
+    /// <param name="value">The value.</param>
+    void SetIdentity(ReadOnlySpan<byte> lowerName, long value);
 
     /// <summary>Returns the value of a counter; null if there is no such counter.</summary>
     long? ReadCounter(ReadOnlySpan<byte> lowerId, ReadOnlySpan<byte> lowerName);

@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using Rookery.Documents.Commands;
@@ -60,6 +61,27 @@ public sealed class ReachingPatchTests : IDisposable
         string numbered = Assert.Single(documents.Keys, static id => id.StartsWith("x/", StringComparison.Ordinal));
         Assert.Contains($"\"a\":\"{numbered}\"", documents["users/1"], StringComparison.Ordinal);
         Assert.EndsWith("-A", numbered, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void An_identity_passes_over_any_number_of_taken_ids()
+    {
+        for (int i = 1; i <= 1100; i++)
+        {
+            _node.Put("db", $"y/{i}", "{}");
+        }
+
+        Assert.Null(Patch("this.a = put('y|', {}); this.b = put('y|', {}); this.c = put('Y|', {})").Rejection);
+        string own = _node.Documents("db")["users/1"];
+        using var json = JsonDocument.Parse("{" + own + "}");
+        var ids = json.RootElement;
+        long[] numbers =
+        [
+            .. new[] { "a", "b", "c" }.Select(name =>
+                long.Parse(ids.GetProperty(name).GetString()![2..], CultureInfo.InvariantCulture)
+            ),
+        ];
+        Assert.True(numbers[0] > 1100 && numbers[1] == numbers[0] + 1 && numbers[2] == numbers[1] + 1, own);
     }
 
     /// <summary>The sample of RavenDB's documentation that changes the collection of documents.</summary>
