@@ -31,7 +31,7 @@ public sealed class ReachingPatchDamageTests
         int stored = 0;
         foreach (string path in disk.Files.Where(static path => path.EndsWith(".run", StringComparison.Ordinal)))
         {
-            for (long offset = 1500; offset < DamageTests.Length(disk, path); offset += isLarge ? 10_000 : 2500)
+            for (long offset = 500; offset < DamageTests.Length(disk, path); offset += isLarge ? 10_000 : 800)
             {
                 var damaged = disk.AfterPowerLoss(seed: 1);
                 damaged.Rot(path, offset, mask: 1);
@@ -80,8 +80,12 @@ public sealed class ReachingPatchDamageTests
             string noise = DamageTests.Noise(i, isLarge && i % 7 == 0 ? 30_000 : 200);
             node.Put("db", $"d/{i:D2}", $$"""{"n":"{{noise}}"}""");
             node.Put("db", $"d/{Start + TimeSpan.FromDays(i):yyyy-MM-dd}", $$"""{"n":"{{noise}}"}""");
-            byte[] identity = Encoding.UTF8.GetBytes($"d/{i:D2}|");
-            node.Run(CommandEncoder.IdentitySeed(database, identity, 1000 + i, force: true, key: default));
+            foreach (string name in (string[])[$"d/{i:D2}|", $"d/{i:D2}/{DamageTests.Noise(i, bytes: 200)}|"])
+            {
+                byte[] identity = Encoding.UTF8.GetBytes(name);
+                node.Run(CommandEncoder.IdentitySeed(database, identity, 1000 + i, force: true, key: default));
+            }
+
             if (isLarge && i % 7 == 0)
             {
                 node.Run(Batch(node, Increment($"d/{i:D2}")));
