@@ -20,7 +20,8 @@ public sealed class BatchPatchTests
         const string Script = """{"Script":"this.p = args.p","Values":{"p":3}}""";
         const string IfMissing = """{"Script":"this.q = 4"}""";
         const string Command =
-            $$"""{"Commands":[{"Type":"BatchPATCH","Ids":{{Ids}},"Patch":{{Script}},"PatchIfMissing":{{IfMissing}},"ReturnDocument":true}]}""";
+            $$"""{"Commands":[{"Type":"BatchPATCH","Ids":{{Ids}},"Patch":{{Script}},"""
+            + $$""" "PatchIfMissing":{{IfMissing}},"ReturnDocument":true}]}""";
         Assert.True(
             BatchRequestParser.TryParse(
                 Encoding.UTF8.GetBytes(Command),

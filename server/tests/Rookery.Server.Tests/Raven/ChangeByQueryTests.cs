@@ -186,10 +186,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
             db,
             await PatchAsync(db, $"from Items as i update {{ if (i.n == 7) {{ {write} }} i.by = 7 }}")
         );
-        Assert.Equal(
-            ("Faulted", 7),
-            (state.GetProperty("Status").GetString(), Number(state, "Progress", "Processed"))
-        );
+        Assert.Equal(("Faulted", 7), (state.GetProperty("Status").GetString(), Number(state, "Progress", "Processed")));
         Assert.Contains(
             id,
             state.GetProperty("Result").GetProperty("Message").GetString()!,
