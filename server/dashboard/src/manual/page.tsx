@@ -101,13 +101,31 @@ function Manual({ texts }: { texts: Texts }) {
   )
 }
 
-/** Shows a page that is newly opened from its beginning or from its heading. Going back keeps the browser's place. */
+/** Scroll positions of the entries of the browser's history that were left, by their keys. */
+const leftAt = new Map<string, number>()
+const maxPlaces = 100
+
+interface Navigation extends EventTarget {
+  currentEntry?: { key: string } | null
+}
+
+/**
+ * Shows a page that is newly opened from its beginning or from its heading. Going back returns to the position at which
+ * the page was left. The browser restores it too, but before a slow machine has rendered the page, and then too high.
+ */
 function useScroll(path: string, anchor: string, onOpen: () => void): void {
-  const isBack = useRef(false)
+  const returnedTo = useRef<string | undefined>(undefined)
   useEffect(() => {
-    const navigation = (window as { navigation?: EventTarget }).navigation
+    const navigation = (window as { navigation?: Navigation }).navigation
     const listen = (event: Event) => {
-      isBack.current = (event as Event & { navigationType?: string }).navigationType === "traverse"
+      const { navigationType, destination } = event as Event & {
+        navigationType?: string
+        destination?: { key: string }
+      }
+      if (navigation?.currentEntry) leftAt.set(navigation.currentEntry.key, scrollY)
+      const [oldest] = leftAt.keys()
+      if (leftAt.size > maxPlaces && oldest !== undefined) leftAt.delete(oldest)
+      returnedTo.current = navigationType === "traverse" ? destination?.key : undefined
     }
     navigation?.addEventListener("navigate", listen)
     return () => navigation?.removeEventListener("navigate", listen)
@@ -115,7 +133,11 @@ function useScroll(path: string, anchor: string, onOpen: () => void): void {
   // The route is an object that is new at each navigation, also to the same heading again.
   useEffect(() => {
     onOpen()
-    if (isBack.current) return
+    if (returnedTo.current !== undefined) {
+      const place = leftAt.get(returnedTo.current)
+      if (place !== undefined) scrollTo(0, place)
+      return
+    }
     const heading = anchor === "" ? null : document.getElementById(idOf(anchor))
     if (heading) {
       heading.scrollIntoView()

@@ -177,7 +177,7 @@ internal static class RavenErrors
             RejectionKind.DatabaseMissing => (StatusCodes.Status503ServiceUnavailable, RavenType.DatabaseDoesNotExist),
             RejectionKind.PatchFailed => (StatusCodes.Status400BadRequest, RavenType.PatchFailed),
             RejectionKind.DocumentMissing => (StatusCodes.Status400BadRequest, RavenType.DocumentDoesNotExist),
-            RejectionKind.AttachmentMissing => (StatusCodes.Status404NotFound, RavenType.AttachmentDoesNotExist),
+            RejectionKind.AttachmentMissing => (StatusCodes.Status400BadRequest, RavenType.AttachmentDoesNotExist),
             RejectionKind.CounterOverflow => (StatusCodes.Status400BadRequest, RavenType.CounterOverflow),
             RejectionKind.DatabaseDisabled => (StatusCodes.Status503ServiceUnavailable, RavenType.DatabaseDisabled),
             RejectionKind.DatabaseLocked => (StatusCodes.Status400BadRequest, RavenType.RavenException),

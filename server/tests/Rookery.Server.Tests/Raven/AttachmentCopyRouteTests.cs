@@ -54,7 +54,7 @@ public sealed class AttachmentCopyRouteTests(RunningServer server) : IClassFixtu
     [InlineData("{\"DestinationId\":\"\"}", 400, "DestinationId")]
     [InlineData("{\"DestinationName\":\"\"}", 400, "DestinationName")]
     [InlineData("{\"Name\":\"\"}", 400, "1 to 512")]
-    [InlineData("{\"Name\":\"none\"}", 404, "has no attachment 'none'")]
+    [InlineData("{\"Name\":\"none\"}", 400, "has no attachment 'none'")]
     [InlineData("{\"DestinationId\":\"users/9\"}", 400, "users/9 does not exist")]
     [InlineData("{\"DestinationId\":\"users/1\",\"DestinationName\":\"A\"}", 409, "expected not to exist")]
     [InlineData("{\"ChangeVector\":\"A:1-x\"}", 409, "A:1-x")]

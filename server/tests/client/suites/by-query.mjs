@@ -74,7 +74,7 @@ export function byQuery(client, url) {
       const failing = await patch(store, "from Users as u where u.n < 10 update { if (u.n == 5) { u.none.deeper = 1; } u.seen = true; }")
       await assert.rejects(failing.waitForCompletion(), /users\/5 failed.*5 of 10 documents were changed before/s)
       assert.equal(await countOf("from Users where seen = true"), 5)
-      await assert.rejects(patch(store, "from Users update { put('a', {}) }"), /'put'/)
+      await assert.rejects(patch(store, "from Users update { spatial(this) }"), /'spatial'/)
       await assert.rejects(patch(store, "from Users update { this.a = }"), /column 30/)
       await assert.rejects(patch(store, "from Users"), /update/)
       await assert.rejects(new client.OperationCompletionAwaiter(store.getRequestExecutor(), store.conventions, 5, "A").waitForCompletion(), /knows no operation 5/)
