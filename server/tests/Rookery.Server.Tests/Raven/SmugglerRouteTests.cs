@@ -179,6 +179,22 @@ public sealed class SmugglerRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
+    public async Task Each_index_of_a_dump_is_defined_also_if_the_request_has_an_id()
+    {
+        string db = await server.CreateDatabaseAsync();
+        const string Dump = """
+            {"Docs":[],"Indexes":[
+            {"Type":"Map","IndexDefinition":{"Name":"A","Maps":["from u in docs.Users select new { u.a }"]}},
+            {"Type":"Map","IndexDefinition":{"Name":"B","Maps":["from u in docs.Users select new { u.b }"]}}]}
+            """;
+        string url = $"{db}/smuggler/import?raft-request-id=5e2f7c1e-5d0b-4c53-9f4e-0f4f6b0f5a11";
+        var answer = await server.SendAsync("POST", url, Encoding.UTF8.GetBytes(Dump));
+        Assert.Equal((200, 2), (answer.Status, Read(answer.Json, "Indexes")));
+        var indexes = await server.SendAsync("GET", db + "/indexes?namesOnly=true");
+        Assert.Equal("""{"Results":["A","B"]}""", indexes.Body);
+    }
+
+    [Fact]
     public async Task A_message_of_an_import_is_short_whatever_the_dump_names()
     {
         string db = await server.CreateDatabaseAsync();

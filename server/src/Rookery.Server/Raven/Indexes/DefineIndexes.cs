@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Definitions;
@@ -68,8 +69,12 @@ internal sealed class DefineIndexes(ServerContext context)
     }
 
     /// <summary>Defines one index of a dump.</summary>
+    /// <param name="http">The request.</param>
+    /// <param name="database">The database.</param>
+    /// <param name="definition">The definition.</param>
+    /// <param name="key">The key of this definition. The request's own key is for one change.</param>
     /// <exception cref="RefusedException">The definition is not accepted.</exception>
-    public async Task DefineAsync(HttpContext http, Database database, JsonElement definition)
+    public async Task DefineAsync(HttpContext http, Database database, JsonElement definition, IdempotencyKey key)
     {
         JsonBody.RefuseRepeatedMembers(definition);
         var request = Parse(definition, database);
@@ -77,7 +82,8 @@ internal sealed class DefineIndexes(ServerContext context)
             context,
             http,
             database,
-            writer => writer.Put(request.Name, request.Definition.ToJson(), request.Settings)
+            writer => writer.Put(request.Name, request.Definition.ToJson(), request.Settings),
+            key
         );
     }
 

@@ -21,15 +21,17 @@ internal static class IndexCommand
     /// <param name="http">The request.</param>
     /// <param name="database">The database of the indexes.</param>
     /// <param name="encode">Encodes the change.</param>
+    /// <param name="key">The key of the change if the request has several changes; null for the request's key.</param>
     /// <exception cref="RefusedException">The change was rejected; nothing was changed.</exception>
     public static async ValueTask<CommandOutcome> ProposeAsync(
         ServerContext context,
         HttpContext http,
         Database database,
-        Action<IndexWriter> encode
+        Action<IndexWriter> encode,
+        IdempotencyKey? key = null
     )
     {
-        using var writer = new IndexWriter(database.Number, IdempotencyHeader.ReadOrRequestId(http));
+        using var writer = new IndexWriter(database.Number, key ?? IdempotencyHeader.ReadOrRequestId(http));
         encode(writer);
         var outcome = await HttpProposal.ProposeAsync(context, http, writer.Complete());
         if (outcome.Rejection is { } rejection)

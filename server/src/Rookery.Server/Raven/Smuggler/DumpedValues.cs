@@ -249,7 +249,7 @@ internal sealed class DumpedValues(
 
         try
         {
-            await _indexes.DefineAsync(http, database, definition);
+            await _indexes.DefineAsync(http, database, definition, Key());
             operation.Indexes.Add();
         }
         catch (RefusedException refused) when (refused.Status < StatusCodes.Status503ServiceUnavailable)
