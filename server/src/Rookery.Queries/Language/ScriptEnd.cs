@@ -1,3 +1,5 @@
+using Rookery.Scripting.Syntax;
+
 namespace Rookery.Queries.Language;
 
 /// <summary>
@@ -6,8 +8,6 @@ namespace Rookery.Queries.Language;
 /// </summary>
 internal ref struct ScriptEnd
 {
-    // Characters after which an operand must follow.
-    private const string BeforeOperand = "(,=:[!&|?{};+-*%<>~^";
     private readonly string _text;
     private readonly int _open;
 
@@ -81,22 +81,8 @@ internal ref struct ScriptEnd
     /// Returns whether an operand must follow. Then a slash begins a regular expression; otherwise it divides.
     /// </summary>
     private readonly bool IsOperandNext() =>
-        (!_isMember && IsWordBeforeOperand())
-        || (_previous.Length == 1 && BeforeOperand.Contains(_previous[0], StringComparison.Ordinal));
-
-    private readonly bool IsWordBeforeOperand() =>
-        _previous
-            is "return"
-                or "typeof"
-                or "case"
-                or "in"
-                or "of"
-                or "delete"
-                or "void"
-                or "throw"
-                or "new"
-                or "else"
-                or "do";
+        (!_isMember && PatternText.IsWordBeforeOperand(_previous))
+        || (_previous.Length == 1 && PatternText.IsBeforeOperand(_previous[0]));
 
     private void SkipWord(char first)
     {

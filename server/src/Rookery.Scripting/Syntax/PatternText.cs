@@ -19,22 +19,28 @@ internal static class PatternText
         return last.Kind switch
         {
             TokenKind.Punctuator => last.Text is not (")" or "]" or "++" or "--"),
-            TokenKind.Name => !isMember
-                && last.Text
-                    is "return"
-                        or "typeof"
-                        or "case"
-                        or "in"
-                        or "of"
-                        or "delete"
-                        or "void"
-                        or "throw"
-                        or "new"
-                        or "else"
-                        or "do",
+            TokenKind.Name => !isMember && IsWordBeforeOperand(last.Text),
             _ => false,
         };
     }
+
+    /// <summary>Returns whether an operand must follow a word that is not the name of a member.</summary>
+    public static bool IsWordBeforeOperand(ReadOnlySpan<char> word) =>
+        word
+            is "return"
+                or "typeof"
+                or "case"
+                or "in"
+                or "of"
+                or "delete"
+                or "void"
+                or "throw"
+                or "new"
+                or "else"
+                or "do";
+
+    /// <summary>Returns whether an operand must follow a character of an operator or a bracket.</summary>
+    public static bool IsBeforeOperand(char character) => BeforeOperand.Contains(character, StringComparison.Ordinal);
 
     /// <summary>
     /// Returns whether a slash in the value of a template begins a regular expression: it is no comment, and an operand
@@ -56,7 +62,7 @@ internal static class PatternText
             before--;
         }
 
-        return before < from || BeforeOperand.Contains(text[before], StringComparison.Ordinal);
+        return before < from || IsBeforeOperand(text[before]);
     }
 
     /// <summary>
