@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import type { StoredDocument } from "../documents/document-text"
 import { isOutcomeUnknown } from "../documents/store"
+import { NumberInput } from "../shell/number-input"
 import { Button, Confirm, ErrorSentence, Field, Menu, Panel, sentenceOf, toast, WorkDialog } from "../shell/parts"
 import { type Counter, deleteCounter, deltaProblem, grouped, increment, newKey, readCounters } from "./counters"
 
@@ -176,15 +177,7 @@ export function IncrementDialog({ database, id, name, onDone, onClose }: Increme
         {...(name === null ? {} : { hint: "A negative number subtracts." })}
         wrong={problem}
       >
-        <input
-          class="input number"
-          inputMode="numeric"
-          autocomplete="off"
-          value={delta.value}
-          onInput={(event) => {
-            delta.value = event.currentTarget.value
-          }}
-        />
+        <NumberInput text={delta} />
       </Field>
     </WorkDialog>
   )

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { useId } from "preact/hooks"
+import { NumberInput } from "../shell/number-input"
 import { Choice, Field, WorkDialog } from "../shell/parts"
 import { type AgeUnit, AgeUnits, ageOf, ageText, type RevisionRule, wholeNumber } from "./record"
 
@@ -100,24 +101,10 @@ export function RuleDialog({ collection, rule, taken, known, store, onClose }: R
         <>
           <div class="pair">
             <Field label="The newest" hint="Empty: no limit by number." wrong={wrong(counted)}>
-              <input
-                class="input number"
-                inputMode="numeric"
-                value={count.value}
-                onInput={(event) => {
-                  count.value = event.currentTarget.value
-                }}
-              />
+              <NumberInput text={count} />
             </Field>
             <Field label="All of the last" hint={odd === null ? "Empty: no limit by age." : `Empty: ${odd}, as now.`} wrong={wrong(aged)}>
-              <input
-                class="input number"
-                inputMode="numeric"
-                value={old.value}
-                onInput={(event) => {
-                  old.value = event.currentTarget.value
-                }}
-              />
+              <NumberInput text={old} />
             </Field>
             <Field label="Unit">
               <select
@@ -137,14 +124,7 @@ export function RuleDialog({ collection, rule, taken, known, store, onClose }: R
           </div>
           <p class="quiet">With both limits, a revision is removed only if neither keeps it; without one, all stay.</p>
           <Field label="Removed at most at one change" hint="Empty: as many as are beyond the limits." wrong={wrong(deleted)}>
-            <input
-              class="input number"
-              inputMode="numeric"
-              value={most.value}
-              onInput={(event) => {
-                most.value = event.currentTarget.value
-              }}
-            />
+            <NumberInput text={most} />
           </Field>
           <label class="tick">
             <input

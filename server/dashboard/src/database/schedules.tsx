@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals"
 import { pathOf } from "../documents/store"
 import { count } from "../shell/format"
 import { manualHref } from "../shell/manual-href"
+import { NumberInput } from "../shell/number-input"
 import { Confirm, ErrorSentence, Field, Menu, Panel, Table, Tag, toast, useAsked, WorkDialog } from "../shell/parts"
 import { ask } from "../shell/request"
 import { may } from "../shell/session"
@@ -212,28 +213,14 @@ function ScheduleDialog({ kind, schedule, store, onClose }: ScheduleDialogProps)
       {isActive.value && (
         <div class="pair">
           <Field label="Look every … seconds" wrong={isFrequency ? null : "A whole number above 0."}>
-            <input
-              class="input number"
-              inputMode="numeric"
-              value={seconds.value}
-              onInput={(event) => {
-                seconds.value = event.currentTarget.value
-              }}
-            />
+            <NumberInput text={seconds} />
           </Field>
           <Field
             label="At most at once"
             hint="Empty: all that are due."
             wrong={limit === undefined || limit === 0 ? "A whole number above 0." : null}
           >
-            <input
-              class="input number"
-              inputMode="numeric"
-              value={most.value}
-              onInput={(event) => {
-                most.value = event.currentTarget.value
-              }}
-            />
+            <NumberInput text={most} />
           </Field>
         </div>
       )}
