@@ -203,21 +203,26 @@ internal static class ModelComparison
         AssertEqual([withExpiry], [expiring], $"{story}: expiring values");
     }
 
-    private static void CheckSubscriptions(in DatabaseReader reader, ModelDatabase expected, string story) =>
-        AssertEqual(
-            expected.Subscriptions.Values,
-            SubscriptionRows
-                .ReadAll(reader)
-                .Select(record => new ModelSubscription(
+    private static void CheckSubscriptions(in DatabaseReader reader, ModelDatabase expected, string story)
+    {
+        var actual = new List<ModelSubscription>();
+        byte[]? after = null;
+        while (SubscriptionRows.ReadNext(reader, skipped: 0, ref after) is { } record)
+        {
+            actual.Add(
+                new ModelSubscription(
                     record.Name,
                     record.Number,
                     record.Query,
                     record.Version,
                     record.Progress,
                     record.AcknowledgedTicks > 0
-                )),
-            $"{story}: subscriptions"
-        );
+                )
+            );
+        }
+
+        AssertEqual(expected.Subscriptions.Values, actual, $"{story}: subscriptions");
+    }
 
     // The names come from the documents, the values from the counters' own rows.
     private static void CheckDocumentCounters(in DatabaseReader reader, ModelDatabase expected, string story)

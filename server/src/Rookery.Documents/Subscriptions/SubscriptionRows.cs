@@ -26,26 +26,6 @@ public static class SubscriptionRows
         }
     }
 
-    /// <summary>Reads all subscriptions, ordered by lower-cased name.</summary>
-    public static IReadOnlyList<SubscriptionRecord> ReadAll(in DatabaseReader reader)
-    {
-        var records = new List<SubscriptionRecord>();
-        Span<byte> from = stackalloc byte[Key.MaxBytes];
-        Span<byte> to = stackalloc byte[Key.MaxBytes];
-        using var rows = reader.Snapshot.Seek(
-            SubscriptionKey.WriteFirstDefinition(from, reader.Database.Number),
-            Key.WritePrefix(to, reader.Database.Number, Table.Subscriptions + 1)
-        );
-        while (rows.MoveNext())
-        {
-            using var value = CommandBuffer.Rent();
-            rows.CopyTo(value, 0, rows.Length);
-            records.Add(ToRecord(reader, SubscriptionValue.Read(value.Written.Span), rows.Sequence));
-        }
-
-        return records;
-    }
-
     /// <summary>
     /// Reads the next subscription in the order of lower-cased names; returns null at the end.
     /// </summary>

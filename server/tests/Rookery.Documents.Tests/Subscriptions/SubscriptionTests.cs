@@ -268,10 +268,17 @@ public sealed class SubscriptionTests : IDisposable
         return found;
     }
 
-    private IEnumerable<string> Names()
+    private List<string> Names()
     {
         using var reader = Database.OpenReader();
-        return [.. SubscriptionRows.ReadAll(reader).Select(static record => record.Name)];
+        var names = new List<string>();
+        byte[]? after = null;
+        while (SubscriptionRows.ReadNext(reader, skipped: 0, ref after) is { } record)
+        {
+            names.Add(record.Name);
+        }
+
+        return names;
     }
 
     private long LastDocumentEtag()
