@@ -42,6 +42,12 @@ internal sealed class ApplyContext
     /// <summary>The revision that the current operation creates without regard to the configuration.</summary>
     public RevisionForcing Forcing { get; set; }
 
+    /// <summary>The time that the current operation gives its document, in UTC ticks; 0 for that of the log.</summary>
+    public long GivenTicks { get; set; }
+
+    /// <summary>The time of the version that the current operation stores, in UTC ticks.</summary>
+    public long VersionTicks => GivenTicks == 0 ? LogTicks : GivenTicks;
+
     /// <summary>
     /// Number of revisions beyond their limits that the entry may still remove:
     /// <see cref="RevisionRows.MaxDeletesPerEntry"/>.
@@ -84,6 +90,7 @@ internal sealed class ApplyContext
         Damage = null;
         OperationsWithoutDocumentChange = 0;
         Forcing = RevisionForcing.None;
+        GivenTicks = 0;
         _changes.Clear();
         Patches.BeginCommand();
     }
@@ -167,4 +174,13 @@ internal enum RevisionForcing : byte
 
     /// <summary>A revision of the version that the operation stores.</summary>
     OfStored = 2,
+
+    /// <summary>Like <see cref="OfStored"/>, but it does not count as forced: it is a revision in a dump.</summary>
+    OfDump = 3,
+
+    /// <summary>Like <see cref="OfDump"/>, of a revision that a client had forced.</summary>
+    OfForcedDump = 4,
+
+    /// <summary>None: the document's version, if it is a revision, stays one under its new etag.</summary>
+    OfRestated = 5,
 }

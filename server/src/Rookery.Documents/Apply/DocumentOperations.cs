@@ -22,6 +22,7 @@ internal sealed class DocumentOperations : IDisposable
     private readonly RevisionRows _revisions = new();
     private readonly AttachmentOperations _attachments;
     private readonly RevisionOperations _revisionOperations;
+    private readonly VersionOperations _versions;
     private readonly PatchEvaluator _patches = new();
     private readonly PatchWriteOperations _writes;
     private readonly CounterOperations _counters = new();
@@ -39,6 +40,7 @@ internal sealed class DocumentOperations : IDisposable
         _attachments = new AttachmentOperations(_rows);
         _writes = new PatchWriteOperations(_rows);
         _revisionOperations = new RevisionOperations(_rows);
+        _versions = new VersionOperations(_rows);
     }
 
     private ReadOnlySpan<byte> Id => _id.AsSpan(0, _idLength);
@@ -55,6 +57,7 @@ internal sealed class DocumentOperations : IDisposable
     )
     {
         context.Forcing = RevisionForcing.None;
+        context.GivenTicks = 0;
         if (operation.IsOfCounter)
         {
             return ApplyToCounter(context, operation, out result);
@@ -70,6 +73,16 @@ internal sealed class DocumentOperations : IDisposable
         if (operation.Kind == OperationKind.Revision)
         {
             return _revisionOperations.Apply(context, Id, LowerId, previous, operation, out result);
+        }
+
+        if (operation.Kind == OperationKind.Version)
+        {
+            var version = operation.Version;
+            context.GivenTicks = version.Ticks;
+            if (version.Kind != VersionKind.Document)
+            {
+                return _versions.Apply(context, Id, LowerId, previous, operation, out result);
+            }
         }
 
         context.Forcing = operation.ForcesRevision ? RevisionForcing.OfPrevious : RevisionForcing.None;
@@ -96,11 +109,10 @@ internal sealed class DocumentOperations : IDisposable
 
         switch (operation.Kind)
         {
-            case OperationKind.Put:
-                result =
-                    skipUnchanged && DocumentRows.IsUnchanged(previous, operation)
-                        ? MakeUnchangedResult(context, previous)
-                        : Put(context, previous, operation);
+            case OperationKind.Put or OperationKind.Version:
+                result = IsUnchanged(context, previous, operation, skipUnchanged)
+                    ? MakeUnchangedResult(context, previous)
+                    : Put(context, previous, operation);
                 return null;
             case OperationKind.Delete:
                 result = _rows.Delete(context, LowerId, previous);
@@ -271,6 +283,7 @@ internal sealed class DocumentOperations : IDisposable
         _rows.Dispose();
         _revisions.Dispose();
         _revisionOperations.Dispose();
+        _versions.Dispose();
     }
 
     private void ResolveId(ApplyContext context, in CommandId id)
@@ -314,6 +327,14 @@ internal sealed class DocumentOperations : IDisposable
         );
         return operation.Id.Kind == CommandIdKind.Literal ? result : result with { Id = Encoding.UTF8.GetString(Id) };
     }
+
+    // A version of a dump that is there already makes no revision.
+    private static bool IsUnchanged(ApplyContext context, in Document previous, in Operation put, bool skipUnchanged) =>
+        (
+            put.Kind == OperationKind.Version
+                ? previous.Exists && previous.Head.LastModifiedTicks == context.GivenTicks
+                : skipUnchanged
+        ) && DocumentRows.IsUnchanged(previous, put);
 
     private Rejection? Patch(
         ApplyContext context,

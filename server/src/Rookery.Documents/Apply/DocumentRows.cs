@@ -100,8 +100,8 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
         var revisionState = revisions.Replace(context, lowerId, previous, content, collection, parts.Counters);
         var head =
             parts.IsEmpty && revisionState.IsEmpty
-                ? _head.AsSpan(0, StoredDocument.WriteHead(_head, id, context.LogTicks, expiresAtTicks))
-                : WriteHead(id, context.LogTicks, expiresAtTicks, parts, revisionState);
+                ? _head.AsSpan(0, StoredDocument.WriteHead(_head, id, context.VersionTicks, expiresAtTicks))
+                : WriteHead(id, context.VersionTicks, expiresAtTicks, parts, revisionState);
         long length = head.Length + content.Length;
         if (previous.Exists)
         {
@@ -137,7 +137,7 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
         {
             Status = status,
             Etag = etag,
-            LastModifiedTicks = context.LogTicks,
+            LastModifiedTicks = context.VersionTicks,
             Collection = collectionText,
             High = revisionState.IsEmpty
                 ? 0

@@ -84,9 +84,20 @@ internal sealed class RevisionRows : IDisposable
             return default;
         }
 
+        if (context.Forcing == RevisionForcing.OfRestated)
+        {
+            VersionOperations.KeepRevisions(context, lowerId, previous, _part);
+            return _part.Written;
+        }
+
         var rule = context.Database.Revisions?.Find(collection);
         bool creates = rule is { Creates: true };
-        var state = previous.Exists ? RevisionStates.Find(context, lowerId, previous) : TakeDeleted(context, lowerId);
+        bool isOfDump = context.Forcing is RevisionForcing.OfDump or RevisionForcing.OfForcedDump;
+        // The document does not know yet of revisions that the same command imported.
+        var state =
+            isOfDump ? RevisionStates.Find(context, lowerId)
+            : previous.Exists ? RevisionStates.Find(context, lowerId, previous)
+            : TakeDeleted(context, lowerId);
         bool hadState = state != default;
         bool keepsPrevious = context.Forcing == RevisionForcing.OfPrevious;
         if (previous.Exists && (keepsPrevious || state.LiveEtag != 0))
@@ -94,7 +105,8 @@ internal sealed class RevisionRows : IDisposable
             Keep(context, lowerId, previous, ref state, creates, content);
         }
 
-        bool isRevision = creates || context.Forcing == RevisionForcing.OfStored || (keepsPrevious && !previous.Exists);
+        bool isRevision =
+            creates || isOfDump || context.Forcing == RevisionForcing.OfStored || (keepsPrevious && !previous.Exists);
         if (isRevision)
         {
             state.LiveEtag = context.Etag;
@@ -116,7 +128,11 @@ internal sealed class RevisionRows : IDisposable
         _part.Append(
             (byte)(
                 (isRevision ? RevisionFlags.IsRevision : RevisionFlags.None)
-                | (isRevision && !creates ? RevisionFlags.IsForced : RevisionFlags.None)
+                | (
+                    isRevision && !creates && context.Forcing != RevisionForcing.OfDump
+                        ? RevisionFlags.IsForced
+                        : RevisionFlags.None
+                )
             )
         );
         if (isRevision)

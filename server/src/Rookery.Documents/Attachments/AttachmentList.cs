@@ -135,6 +135,16 @@ public ref struct AttachmentList(ReadOnlySpan<byte> list)
         return isAdded ? written : written + WriteEntry(destination[written..], added);
     }
 
+    /// <summary>Sets the etag of all attachments of a list.</summary>
+    internal static void SetEtags(Span<byte> list, long etag)
+    {
+        var reader = new AttachmentList(list);
+        for (int at = 0; reader.TryRead(out _); at = reader._position)
+        {
+            BinaryPrimitives.WriteInt64LittleEndian(list[at..], etag);
+        }
+    }
+
     /// <summary>Returns the number of attachments.</summary>
     internal static int CountOf(ReadOnlySpan<byte> list)
     {

@@ -25,6 +25,14 @@ public readonly record struct ContentName(uint Database, ContentHash Hash, long 
                 var attachment = operation.Attachment;
                 names.Add(new ContentName(reader.Database, attachment.Hash, attachment.Size));
             }
+            else if (operation.Kind == OperationKind.Version)
+            {
+                var list = new AttachmentList(operation.Version.Attachments);
+                while (list.TryRead(out var ofRevision))
+                {
+                    names.Add(new ContentName(reader.Database, ofRevision.Hash, ofRevision.Size));
+                }
+            }
         }
     }
 

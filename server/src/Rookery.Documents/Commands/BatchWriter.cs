@@ -85,6 +85,61 @@ public sealed class BatchWriter : IDisposable
         Count++;
     }
 
+    /// <summary>Adds the version of a document that a dump has as the document.</summary>
+    /// <param name="id">The document's id.</param>
+    /// <param name="ticks">The time of its last change, in UTC ticks.</param>
+    /// <param name="document">The document.</param>
+    public void PutVersion(ReadOnlySpan<byte> id, long ticks, in ParsedDocument document)
+    {
+        var version = new VersionCommand { Kind = VersionKind.Document, Ticks = ticks };
+        CommandFormat.WriteVersion(Buffer, id, version, document, isForced: false);
+        Count++;
+    }
+
+    /// <summary>Adds a revision of a dump. <see cref="Restate"/> follows, once for all revisions of the id.</summary>
+    /// <param name="id">The document's id.</param>
+    /// <param name="kind">Revision or Deletion.</param>
+    /// <param name="ticks">The time of the revision, in UTC ticks.</param>
+    /// <param name="document">The content.</param>
+    /// <param name="parts">Its attachments, whose contents are durable and pinned, and its counters.</param>
+    /// <param name="isForced">Whether a client forced its creation.</param>
+    public void PutRevision(
+        ReadOnlySpan<byte> id,
+        VersionKind kind,
+        long ticks,
+        in ParsedDocument document,
+        VersionParts parts,
+        bool isForced
+    )
+    {
+        Invariant.Holds(kind is VersionKind.Revision or VersionKind.Deletion, "documents have another method");
+        var version = new VersionCommand
+        {
+            Kind = kind,
+            Ticks = ticks,
+            Attachments = parts.Attachments,
+            CounterNames = parts.CounterNames,
+            CounterValues = parts.CounterValues,
+        };
+        CommandFormat.WriteVersion(Buffer, id, version, document, isForced);
+        if (!parts.Attachments.IsEmpty)
+        {
+            Buffer.WrittenSpan[CommandFormat.FlagsOffset] |= CommandFormat.HeaderNamesContents;
+        }
+
+        Count++;
+    }
+
+    /// <summary>Adds the storing of a document as it is, under a new etag.</summary>
+    /// <param name="id">The document's id. If it does not exist, nothing happens.</param>
+    /// <param name="ticks">The time of its last change, in UTC ticks; 0 to keep it.</param>
+    public void Restate(ReadOnlySpan<byte> id, long ticks)
+    {
+        var version = new VersionCommand { Kind = VersionKind.Restated, Ticks = ticks };
+        CommandFormat.WriteVersion(Buffer, id, version, document: default, isForced: false);
+        Count++;
+    }
+
     /// <summary>Adds a delete.</summary>
     public void Delete(ReadOnlySpan<byte> id, ExpectedChangeVector expected)
     {

@@ -23,7 +23,7 @@ namespace Rookery.Documents.Commands;
 /// <c>[includes forced u8]</c>, for Delete <c>[includes forced u8][first i64][from i64][to i64][length varint][etags
 /// i64]</c>. An operation on an attachment continues with <c>[name u16+bytes]</c>, and a put with <c>[content type
 /// u16+bytes][size i64][hash 32 bytes]</c>. A copy of an attachment continues as <see cref="AttachmentCopyCommand"/>
-/// says. Apply lower-cases ASCII ids. Other ids carry their lower-cased form, so that nodes with different versions of
+/// says; a version continues as <see cref="VersionCommand"/> says, then like a put. Apply lower-cases ASCII ids. Other ids carry their lower-cased form, so that nodes with different versions of
 /// Unicode agree.
 /// </remarks>
 internal static class CommandFormat
@@ -143,6 +143,21 @@ internal static class CommandFormat
     {
         byte flags = (byte)(ExpiryFlag(document) | (forcesRevision ? ForcesRevision : 0));
         WriteOperation(buffer, OperationKind.Put, id, expected, flags);
+        WriteContent(buffer, document);
+    }
+
+    /// <summary>Writes a version of a document.</summary>
+    public static void WriteVersion(
+        CommandBuffer buffer,
+        ReadOnlySpan<byte> id,
+        scoped in VersionCommand version,
+        in ParsedDocument document,
+        bool isForced
+    )
+    {
+        byte flags = (byte)(ExpiryFlag(document) | (isForced ? ForcesRevision : 0));
+        WriteOperation(buffer, OperationKind.Version, id, ExpectedChangeVector.None, flags);
+        VersionCommand.Write(buffer, version);
         WriteContent(buffer, document);
     }
 

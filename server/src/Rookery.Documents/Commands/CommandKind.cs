@@ -136,6 +136,12 @@ public enum OperationKind : byte
     /// (see <see cref="AttachmentCopyCommand"/>). Needs <see cref="FormatLevel.Attachments"/>.
     /// </summary>
     AttachmentCopy = 12,
+
+    /// <summary>
+    /// Stores a version of a document with the time that it has in a dump: see <see cref="VersionKind"/>. Needs
+    /// <see cref="FormatLevel.Revisions"/>.
+    /// </summary>
+    Version = 13,
 }
 
 /// <summary>What an operation on revisions does. Numbers are part of the journal's format.</summary>

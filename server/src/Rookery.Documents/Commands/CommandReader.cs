@@ -142,6 +142,7 @@ public ref struct CommandReader
             OperationKind.AttachmentPut or OperationKind.AttachmentDelete or OperationKind.AttachmentCopy =>
                 ReadAttachment(kind, id, expected),
             OperationKind.Revision => ReadRevision(id, expected),
+            OperationKind.Version => ReadVersion(id, flags),
             _ => throw Broken(),
         };
         return true;
@@ -419,6 +420,18 @@ public ref struct CommandReader
             Expected = expected,
             AttachmentBytes = bytes,
         };
+    }
+
+    private Operation ReadVersion(CommandId id, byte flags)
+    {
+        var version = ReadBytes(VersionCommand.Measure(_command[_position..]));
+        if (!NamesContents && !VersionCommand.Decode(version).Attachments.IsEmpty)
+        {
+            throw Broken(); // members would append the entry without its contents
+        }
+
+        var put = ReadPut(id, ExpectedChangeVector.None, flags);
+        return put with { Kind = OperationKind.Version, AttachmentBytes = version };
     }
 
     private Operation ReadRevision(CommandId id, ExpectedChangeVector expected)

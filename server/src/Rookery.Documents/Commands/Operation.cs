@@ -47,7 +47,7 @@ public readonly ref struct Operation
 
     /// <summary>
     /// Attachments: the attachment as the command contains it. <see cref="Expected"/> is then the expected change
-    /// vector of the attachment; of a copy, that of its source.
+    /// vector of the attachment; of a copy, that of its source. Version: the version without its content.
     /// </summary>
     public ReadOnlySpan<byte> AttachmentBytes { get; init; }
 
@@ -62,6 +62,9 @@ public readonly ref struct Operation
 
     /// <summary>AttachmentCopy: the two attachments. Decoded on each call.</summary>
     public AttachmentCopyCommand Copy => AttachmentCopyCommand.Decode(AttachmentBytes);
+
+    /// <summary>Version: the version. Decoded on each call; <see cref="Content"/> has its content.</summary>
+    public VersionCommand Version => VersionCommand.Decode(AttachmentBytes);
 
     /// <summary>Whether the operation reads or changes a counter.</summary>
     public bool IsOfCounter =>

@@ -75,6 +75,9 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
             case OperationKind.Revision:
                 RunForRevisions(lowerId, operation.Revision);
                 break;
+            case OperationKind.Version:
+                RunForVersion(lowerId, operation);
+                break;
             default:
                 Check(lowerId, new Change { IsForced = isForced, IsPatch = operation.Kind == OperationKind.Patch });
                 break;
@@ -289,6 +292,28 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
             default:
                 break;
         }
+    }
+
+    private void RunForVersion(ReadOnlySpan<byte> lowerId, in Operation operation)
+    {
+        var version = operation.Version;
+        if (version.Kind == VersionKind.Document)
+        {
+            Check(lowerId, new Change { Rule = RuleOf(operation.Collection), HasRule = true });
+            return;
+        }
+
+        ContentRows.CheckAll(_snapshot, database, version.Attachments);
+        var state = _source.ReadState(lowerId);
+        if (version.Kind != VersionKind.Restated && state.Rows > 0 && !IsBeyondBudget)
+        {
+            using var decoder = new RevisionDecoder();
+            long newest = VersionOperations.NewestRowOf(_source, lowerId, state).Etag;
+            _ = state.Depth > 0 && decoder.TryRead(_source, lowerId, newest);
+            _copiedBytes += decoder.CopiedBytes;
+        }
+
+        Check(lowerId, new Change { IsForced = true });
     }
 
     private void CheckReverted(ReadOnlySpan<byte> lowerId, long etag)

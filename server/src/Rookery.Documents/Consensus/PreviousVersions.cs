@@ -146,7 +146,7 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
                     if (row.IsLarge)
                     {
                         bool isWhole =
-                            operation.Kind is OperationKind.Patch or OperationKind.Revision
+                            operation.Kind is OperationKind.Patch or OperationKind.Revision or OperationKind.Version
                             || operation.IsOfAttachment
                             || command.SkipUnchanged;
                         Check(row, isWhole);

@@ -307,6 +307,7 @@ internal sealed class MetadataReader
         || name.SequenceEqual("@projection"u8)
         || name.SequenceEqual("@attachments"u8)
         || name.SequenceEqual("@counters"u8)
+        || name.SequenceEqual("@counters-snapshot"u8)
         || name.SequenceEqual("@timeseries"u8)
         || name.SequenceEqual("@spatial"u8);
 

@@ -379,42 +379,11 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
                 return refusal;
             }
 
-            Rewrite(context, source, lowerId, revision, content);
+            WholeRevision.Store(context, source, lowerId, revision, content, _row);
             _removal.Revisions[i] = revision with { IsDelta = false };
         }
 
         return null;
-    }
-
-    private void Rewrite(
-        ApplyContext context,
-        in RevisionSource source,
-        ReadOnlySpan<byte> lowerId,
-        in PeekedRevision revision,
-        ReadOnlySpan<byte> content
-    )
-    {
-        Invariant.Holds(source.TryGetRevision(lowerId, revision.Etag, out var row), "a row that was read is there");
-        using (var bytes = new RevisionBytes(row))
-        {
-            _row.Clear();
-            RevisionRow.WritePrefix(
-                _row.Reserve(RevisionRow.PrefixBytes),
-                isDelta: false,
-                revision.IsForced ? RevisionFlags.IsForced : RevisionFlags.None
-            );
-            _row.Advance(RevisionRow.PrefixBytes);
-            _row.Append(new RevisionRow(bytes.Span).Head);
-            context.Batch.ReleaseLarge(row, context.Etag);
-        }
-
-        Span<byte> key = stackalloc byte[Key.MaxBytes];
-        context.Batch.Put(
-            Key.WriteRevision(key, context.Database.Number, lowerId, revision.Etag),
-            context.Etag,
-            _row.Written,
-            content
-        );
     }
 
     private void RemoveMarked(

@@ -137,6 +137,27 @@ public sealed class RevisionReader : IDisposable
         return TryReadRow(etag, newerEtag: Etag);
     }
 
+    /// <summary>
+    /// Moves to the oldest revision of the selected document, then to the next newer one; false at the end. Each costs
+    /// the rows of its chain.
+    /// </summary>
+    public bool MoveNextNewer()
+    {
+        long live = _source.ReadState(LowerId).LiveEtag;
+        if (Etag != 0 && Etag == live)
+        {
+            return false;
+        }
+
+        long etag = 0;
+        using (var rows = _source.Seek(LowerId, Etag + 1, long.MaxValue))
+        {
+            etag = rows.MoveNext() ? Key.LastNumberOf(rows.Key) : 0;
+        }
+
+        return etag == 0 ? TryReadLive(live) : TryReadRow(etag, newerEtag: 0);
+    }
+
     /// <summary>Moves to the newest revision of the selected document that is not newer than a time.</summary>
     /// <param name="ticks">The time, in UTC ticks.</param>
     public bool TryFindAt(long ticks)

@@ -1,0 +1,291 @@
+using System.Text;
+using Rookery.Documents.Apply;
+using Rookery.Documents.Attachments;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Stored;
+using Rookery.Platform;
+using Rookery.Storage;
+
+namespace Rookery.Documents.Revisions;
+
+/// <summary>
+/// Stores the revisions of a dump. They are older than the document, whose etag must stay above those of its revisions:
+/// so the document is stored again, under a new etag, in the same command.
+/// </summary>
+/// <param name="rows">Stores documents.</param>
+internal sealed class VersionOperations(DocumentRows rows) : IDisposable
+{
+    private readonly RevisionDecoder _decoder = new();
+    private readonly PooledBytes _row = new();
+    private readonly PooledBytes _counters = new();
+    private readonly PooledBytes _attachments = new();
+    private readonly PooledBytes _part = new();
+
+    /// <summary>Applies an operation that stores a revision, or the document again.</summary>
+    /// <returns>The reason to refuse the whole batch, or null.</returns>
+    public Rejection? Apply(
+        ApplyContext context,
+        ReadOnlySpan<byte> id,
+        ReadOnlySpan<byte> lowerId,
+        in Document previous,
+        in Operation operation,
+        out OperationResult result
+    )
+    {
+        result = default;
+        var version = operation.Version;
+        bool isRestated = version.Kind == VersionKind.Restated;
+        if (isRestated && !previous.Exists)
+        {
+            context.OperationsWithoutDocumentChange++;
+            return null;
+        }
+
+        var state = RevisionStates.Find(context, lowerId);
+        bool isDelete = version.Kind == VersionKind.Deletion;
+        bool isDocument =
+            !isRestated && !isDelete && previous.Exists && previous.Head.LastModifiedTicks == version.Ticks;
+        if (!isRestated && IsThere(context, lowerId, state, version.Ticks, isDocument))
+        {
+            context.OperationsWithoutDocumentChange++;
+            result = new OperationResult { Status = OperationStatus.NotModified };
+            return null;
+        }
+
+        if (Charge(context, previous, operation, state) is { } refusal)
+        {
+            return refusal with { DocumentId = Encoding.UTF8.GetString(id), Database = context.Database.Database.Name };
+        }
+
+        if (isRestated || isDocument)
+        {
+            context.Forcing =
+                isRestated ? RevisionForcing.OfRestated
+                : operation.ForcesRevision ? RevisionForcing.OfForcedDump
+                : RevisionForcing.OfDump;
+            result = StoreAgain(context, lowerId, previous);
+            return null;
+        }
+
+        context.OperationsWithoutDocumentChange++;
+        Insert(context, id, lowerId, previous, operation, ref state);
+        result = new OperationResult
+        {
+            Status = OperationStatus.Stored,
+            Etag = context.Etag,
+            LastModifiedTicks = version.Ticks,
+        };
+        return null;
+    }
+
+    /// <summary>Returns the newest row of a document that has rows.</summary>
+    public static PeekedRevision NewestRowOf(in RevisionSource source, ReadOnlySpan<byte> lowerId, RevisionState state)
+    {
+        using var rows = source.Seek(lowerId, state.FirstEtag, long.MaxValue, backward: true);
+        Invariant.Holds(rows.MoveNext(), "a document whose state counts rows has them");
+        return RevisionBytes.Peek(rows);
+    }
+
+    /// <summary>
+    /// Writes what a document that is stored again stores about its revisions. If its version is one of them, it stays
+    /// one, under the new etag.
+    /// </summary>
+    public static void KeepRevisions(
+        ApplyContext context,
+        ReadOnlySpan<byte> lowerId,
+        in Document previous,
+        PooledBytes part
+    )
+    {
+        part.Clear();
+        var state = RevisionStates.Find(context, lowerId);
+        if (state.Count == 0)
+        {
+            return;
+        }
+
+        state.LiveEtag = state.LiveEtag == 0 ? 0 : context.Etag;
+        RevisionStates.Write(context, lowerId, state, hadState: true);
+        part.Append(previous.Head.Revisions);
+        if (part.Length == 0)
+        {
+            part.Append((byte)RevisionFlags.None);
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _decoder.Dispose();
+        _row.Release();
+        _counters.Release();
+        _attachments.Release();
+        _part.Release();
+    }
+
+    // A second import of the same dump, or of a part of it, finds its revisions by their time: it rises from one
+    // revision of a document to the next.
+    private static bool IsThere(
+        ApplyContext context,
+        ReadOnlySpan<byte> lowerId,
+        RevisionState state,
+        long ticks,
+        bool isDocument
+    )
+    {
+        if (isDocument && state.LiveEtag != 0)
+        {
+            return true;
+        }
+
+        try
+        {
+            return state.Rows > 0 && NewestRowOf(RevisionStates.SourceOf(context), lowerId, state).Ticks >= ticks;
+        }
+        catch (DamagedException) when (context.TreatsDamagedAsMissing)
+        {
+            return true; // an export of damaged data needs no further revision
+        }
+    }
+
+    private static Rejection? Charge(
+        ApplyContext context,
+        in Document previous,
+        in Operation operation,
+        RevisionState state
+    )
+    {
+        const int BytesPerReference = 512;
+        var version = operation.Version;
+        long stored = operation.Content.Length + version.Attachments.Length + version.CounterNames.Length;
+        long copied = stored + (BytesPerReference * (long)AttachmentList.CountOf(version.Attachments));
+        if (previous.Exists)
+        {
+            stored += previous.Length;
+            copied += (2 * previous.Length) + RevisionCosts.OfCounters(context, previous.Head);
+        }
+
+        // The newest row may be a difference: up to this many versions are read to store it whole.
+        copied += state.Depth * Math.Max(operation.Content.Length, previous.Exists ? previous.Length : 0);
+        return context.Patches.ChargeParts(stored, copied);
+    }
+
+    private OperationResult StoreAgain(ApplyContext context, ReadOnlySpan<byte> lowerId, in Document previous)
+    {
+        var view = previous.View;
+        context.GivenTicks = context.GivenTicks == 0 ? view.LastModifiedTicks : context.GivenTicks;
+        return rows.Store(
+            context,
+            view.Id,
+            lowerId,
+            previous,
+            view.Content,
+            view.Collection,
+            view.ExpiresAtTicks,
+            OperationStatus.Stored,
+            DocumentRows.KeptParts(context, previous)
+        );
+    }
+
+    private void Insert(
+        ApplyContext context,
+        ReadOnlySpan<byte> id,
+        ReadOnlySpan<byte> lowerId,
+        in Document previous,
+        in Operation operation,
+        ref RevisionState state
+    )
+    {
+        bool hadState = state != default;
+        bool isDelete = operation.Version.Kind == VersionKind.Deletion;
+        if (!previous.Exists)
+        {
+            context.Database.Counters.DeletedWithRevisions += state.Count == 0 ? 1 : 0;
+            RevisionRows.RemoveFromBin(context, ref state);
+        }
+
+        StoreNewestWhole(context, lowerId, state);
+        WriteRow(context, id, operation, isDelete);
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        uint database = context.Database.Number;
+        long etag = context.Etag;
+        context.Batch.Put(Key.WriteRevision(key, database, lowerId, etag), etag, _row.Written, operation.Content);
+        context.Batch.Put(Key.WriteNumber(key, database, Table.RevisionsByEtag, etag), etag, lowerId);
+        context.Database.Counters.Revisions++;
+        state.Rows++;
+        state.FirstEtag = state.Rows == 1 ? etag : state.FirstEtag;
+        state.Depth = 0;
+        if (isDelete && !previous.Exists)
+        {
+            context.Batch.Put(Key.WriteNumber(key, database, Table.RevisionBin, etag), etag, lowerId);
+            state.DeleteEtag = etag;
+        }
+
+        RevisionStates.Write(context, lowerId, state, hadState);
+    }
+
+    // The newest row can be a difference from the document, and would be decoded with the inserted one from now on.
+    private void StoreNewestWhole(ApplyContext context, ReadOnlySpan<byte> lowerId, RevisionState state)
+    {
+        if (state.Depth == 0)
+        {
+            return;
+        }
+
+        var source = RevisionStates.SourceOf(context);
+        var newest = NewestRowOf(source, lowerId, state);
+        _decoder.Reset();
+        Invariant.Holds(_decoder.TryRead(source, lowerId, newest.Etag), "a row that a cursor found is there");
+        WholeRevision.Store(context, source, lowerId, newest, _decoder.View.Content, _row);
+    }
+
+    private void WriteRow(ApplyContext context, ReadOnlySpan<byte> id, in Operation operation, bool isDelete)
+    {
+        var version = operation.Version;
+        var flags =
+            RevisionFlags.IsRevision
+            | (isDelete ? RevisionFlags.IsDelete : RevisionFlags.None)
+            | (operation.ForcesRevision ? RevisionFlags.IsForced : RevisionFlags.None);
+        _counters.Clear();
+        if (version.CounterCount > 0)
+        {
+            DocumentCounters.WriteHead(
+                _counters.Reserve(DocumentCounters.HeadBytes),
+                context.Etag,
+                version.CounterCount
+            );
+            _counters.Advance(DocumentCounters.HeadBytes);
+            _counters.Append(version.CounterNames);
+        }
+
+        _attachments.Clear();
+        _attachments.Append(version.Attachments);
+        AttachmentList.SetEtags(_attachments.WrittenMemory.Span, context.Etag);
+        var list = new AttachmentList(version.Attachments);
+        while (list.TryRead(out var attachment))
+        {
+            ContentRows.Add(context, attachment.Hash, attachment.Size);
+        }
+
+        _part.Clear();
+        _part.Append((byte)flags);
+        _part.Append(version.CounterValues);
+        _row.Clear();
+        RevisionRow.WritePrefix(_row.Reserve(RevisionRow.PrefixBytes), isDelta: false, flags);
+        _row.Advance(RevisionRow.PrefixBytes);
+        StoredDocument.AppendHead(
+            _row,
+            id,
+            version.Ticks,
+            operation.ExpiresAtTicks,
+            new DocumentParts
+            {
+                Counters = _counters.Written,
+                Attachments = _attachments.Written,
+                Revisions = _part.Written,
+            }
+        );
+    }
+}
