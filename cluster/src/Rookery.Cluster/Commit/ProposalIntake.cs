@@ -178,6 +178,7 @@ internal sealed class ProposalIntake(
         CancellationToken cancellationToken
     )
     {
+        store.ChooseNumbering(command);
         var reader = new CommandReader(command.Written.Span);
         var refused =
             host.Refusal

@@ -288,23 +288,20 @@ internal sealed class DocumentOperations : IDisposable
 
     private void ResolveId(ApplyContext context, in CommandId id)
     {
-        if (id.Kind != CommandIdKind.Identity)
+        if (id.Kind is not (CommandIdKind.Identity or CommandIdKind.NumberedInDatabase))
         {
             _idLength = id.Resolve(context.Etag, _id, _lowerId, out _lowerIdLength);
             return;
         }
 
         // As in RavenDB, skips a number if a client already stored a document under that id.
-        Span<byte> name = stackalloc byte[DocumentId.MaxBytes];
-        name = name[..id.WriteLowerName(name)];
         var ids = new NumberedIds
         {
             Operations = this,
             Context = context,
             Id = id,
         };
-        long number = FreeNumber.Find(ids, IdentityOperations.Last(context, name));
-        IdentityOperations.Set(context, name, number);
+        long number = IdentityOperations.TakeFree(context, id, ids);
         _idLength = id.Resolve(number, _id, _lowerId, out _lowerIdLength);
     }
 

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Ids;
 
 namespace Rookery.Documents.Apply;
 
@@ -24,6 +25,26 @@ internal static class IdentityOperations
     {
         Read(context, lowerName, out bool exists);
         Write(context, lowerName, value, exists);
+    }
+
+    /// <summary>Takes the number of a new document's id, whose id no document has.</summary>
+    /// <param name="context">State of the command.</param>
+    /// <param name="id">The id: it ends in <c>|</c> and is numbered by its identity, or in <c>/</c> and is numbered by the
+    /// database, whatever its prefix.</param>
+    /// <param name="ids">The ids with all numbers.</param>
+    public static long TakeFree<T>(ApplyContext context, scoped in CommandId id, T ids)
+        where T : INumberedIds, allows ref struct
+    {
+        if (id.Kind == CommandIdKind.NumberedInDatabase)
+        {
+            return TakeFreeOfDatabase(context, ids);
+        }
+
+        Span<byte> name = stackalloc byte[DocumentId.MaxBytes];
+        name = name[..id.WriteLowerName(name)];
+        long number = FreeNumber.Find(ids, Read(context, name, out bool exists));
+        Write(context, name, number, exists);
+        return number;
     }
 
     /// <summary>Sets an identity; lowers it only with <see cref="IdentitySeedCommand.Force"/>.</summary>
@@ -69,5 +90,24 @@ internal static class IdentityOperations
             context.Etag,
             bytes
         );
+    }
+
+    private static long TakeFreeOfDatabase<T>(ApplyContext context, T ids)
+        where T : INumberedIds, allows ref struct
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        Span<byte> value = stackalloc byte[sizeof(long)];
+        var row = Key.WritePrefix(key, context.Database.Number, Table.IdNumbers);
+        value.Clear();
+        if (context.Batch.TryGet(row, out var stored))
+        {
+            stored.Value.CopyTo(value);
+            stored.Dispose();
+        }
+
+        long number = FreeNumber.Find(ids, BinaryPrimitives.ReadInt64LittleEndian(value));
+        BinaryPrimitives.WriteInt64LittleEndian(value, number);
+        context.Batch.Put(row, context.Etag, value);
+        return number;
     }
 }

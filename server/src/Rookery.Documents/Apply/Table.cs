@@ -124,6 +124,12 @@ internal static class Table
     /// </summary>
     public const byte CountersByEtag = 28;
 
+    /// <summary>
+    /// Empty key → the last number that was given to an id that ends in <c>/</c>, an i64. Ids of format levels before 3
+    /// have the etag of their operation instead.
+    /// </summary>
+    public const byte IdNumbers = 29;
+
     private const byte DocumentGroup = 1;
     private const byte WalkedGroup = 2;
     private const byte MetaGroup = 3;
@@ -162,5 +168,6 @@ internal static class Table
         new(Refreshes, "refreshes of documents", WalkedGroup, IsWalkedOnly: true),
         new(Archivals, "archivals of documents", WalkedGroup, IsWalkedOnly: true),
         new(CountersByEtag, "counters by etag", WalkedGroup, IsWalkedOnly: true),
+        new(IdNumbers, "numbers of ids", MetaGroup),
     ];
 }

@@ -41,8 +41,16 @@ internal static class CommandFormat
 
     // Some patch reserves etags for other documents: the number of operations in the header includes them.
     public const byte HeaderReservesEtags = 32;
+
+    // An id that ends in '/' gets the next number of its database, as in RavenDB, and not its etag. The proposer sets it.
+    public const byte HeaderNumbersInDatabase = 64;
     public const byte HeaderFlags =
-        HeaderSkipUnchanged | HeaderHasKey | HeaderWithoutGuards | HeaderNamesContents | HeaderReservesEtags;
+        HeaderSkipUnchanged
+        | HeaderHasKey
+        | HeaderWithoutGuards
+        | HeaderNamesContents
+        | HeaderReservesEtags
+        | HeaderNumbersInDatabase;
     public const int KeyedHeaderBytes = FixedHeaderBytes + IdempotencyKey.Length + RequestHash.Length;
 
     /// <summary>Length of the size and the hash of a content, with which a put of an attachment ends.</summary>

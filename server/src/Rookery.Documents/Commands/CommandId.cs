@@ -17,6 +17,12 @@ public enum CommandIdKind : byte
 
     /// <summary>The id is complete: a GUID that the server chose. The client learns it from the result.</summary>
     Generated = 3,
+
+    /// <summary>
+    /// Like <see cref="Numbered"/>, with the database's next number instead of the etag. Commands contain
+    /// <see cref="Numbered"/> and a flag in their header.
+    /// </summary>
+    NumberedInDatabase = 4,
 }
 
 /// <summary>
@@ -30,9 +36,15 @@ public readonly ref struct CommandId
 
     private readonly ReadOnlySpan<byte> _lower;
 
-    internal CommandId(CommandIdKind kind, ReadOnlySpan<byte> written, ReadOnlySpan<byte> lower)
+    internal CommandId(
+        CommandIdKind kind,
+        ReadOnlySpan<byte> written,
+        ReadOnlySpan<byte> lower,
+        bool numbersInDatabase = false
+    )
     {
-        Kind = kind;
+        bool isOfDatabase = numbersInDatabase && kind == CommandIdKind.Numbered;
+        Kind = isOfDatabase ? CommandIdKind.NumberedInDatabase : kind;
         Written = written;
         _lower = lower;
     }
@@ -40,12 +52,16 @@ public readonly ref struct CommandId
     /// <summary>How apply completes the id.</summary>
     public CommandIdKind Kind { get; }
 
+    /// <summary>Whether apply appends a number, so that the id is not known before.</summary>
+    public bool IsCompletedByApply =>
+        Kind is CommandIdKind.Numbered or CommandIdKind.NumberedInDatabase or CommandIdKind.Identity;
+
     /// <summary>The id or prefix, as the client wrote it.</summary>
     public ReadOnlySpan<byte> Written { get; }
 
     /// <summary>Writes the final id.</summary>
-    /// <param name="number">The operation's etag for <see cref="CommandIdKind.Numbered"/>, the identity's new value for
-    /// <see cref="CommandIdKind.Identity"/>; otherwise unused.</param>
+    /// <param name="number">The operation's etag for <see cref="CommandIdKind.Numbered"/>, the new value of the
+    /// identity or of the database for the kinds that have one; otherwise unused.</param>
     /// <param name="written">Receives the id as written; at least 512 bytes.</param>
     /// <param name="lower">Receives the id lower-cased; at least 512 bytes.</param>
     /// <param name="lowerLength">Length of the lower-cased id.</param>
@@ -81,7 +97,7 @@ public readonly ref struct CommandId
     {
         switch (Kind)
         {
-            case CommandIdKind.Numbered:
+            case CommandIdKind.Numbered or CommandIdKind.NumberedInDatabase:
                 Utf8Formatter.TryFormat(
                     number,
                     id[length..],

@@ -12,6 +12,7 @@ namespace Rookery.Documents.Commands;
 public ref struct CommandReader
 {
     private readonly ReadOnlySpan<byte> _command;
+    private readonly bool _numbersInDatabase;
     private int _position;
     private CommandId _groupId; // the id of the current group of operations on counters
 
@@ -57,6 +58,7 @@ public ref struct CommandReader
         SkipUnchanged = (flags & CommandFormat.HeaderSkipUnchanged) != 0;
         NamesContents = (flags & CommandFormat.HeaderNamesContents) != 0;
         ReservesEtags = (flags & CommandFormat.HeaderReservesEtags) != 0;
+        _numbersInDatabase = (flags & CommandFormat.HeaderNumbersInDatabase) != 0;
         HasGuards = Kind == CommandKind.ClusterTransaction && (flags & CommandFormat.HeaderWithoutGuards) == 0;
     }
 
@@ -115,7 +117,7 @@ public ref struct CommandReader
 
         ReadOnlySpan<byte> written = ReadShortBytes();
         ReadOnlySpan<byte> lower = (flags & CommandFormat.HasLowerId) == 0 ? default : ReadShortBytes();
-        var id = new CommandId((CommandIdKind)(kinds >> 4), written, lower);
+        var id = new CommandId((CommandIdKind)(kinds >> 4), written, lower, _numbersInDatabase);
         ExpectedChangeVector expected = ReadExpectation(flags);
         operation = kind switch
         {

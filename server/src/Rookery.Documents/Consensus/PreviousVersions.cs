@@ -103,7 +103,7 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
         {
             while (command.TryReadOperation(out var operation))
             {
-                if (operation.Id.Kind is CommandIdKind.Numbered or CommandIdKind.Identity)
+                if (operation.Id.IsCompletedByApply)
                 {
                     CheckNumbers(snapshot, command.Database, operation.Id, ref changes);
                     continue;
@@ -221,6 +221,12 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
         {
             CheckIdentity(database, from[Key.PrefixBytes..prefixLength]);
             from[prefixLength - 1] = (byte)'/';
+            from[prefixLength] = (byte)'0';
+        }
+        else if (id.Kind == CommandIdKind.NumberedInDatabase)
+        {
+            using var numbers = storage.OpenSnapshot();
+            CheckRow(numbers, Key.WritePrefix(to, database, Table.IdNumbers));
             from[prefixLength] = (byte)'0';
         }
         else

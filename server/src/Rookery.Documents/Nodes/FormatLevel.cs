@@ -60,6 +60,9 @@ public sealed record FormatLevel(int Level, string Program)
     /// <summary>From this level on the log and the tables may contain revisions of documents.</summary>
     public const int Revisions = 3;
 
+    /// <summary>From this level on an id that ends in <c>/</c> gets a number of its database.</summary>
+    public const int IdNumbers = 3;
+
     /// <summary>From this level on the log and the tables may contain data subscriptions.</summary>
     public const int Subscriptions = 3;
 

@@ -214,6 +214,24 @@ public sealed class NodeStore : IDisposable
         };
 
     /// <summary>
+    /// Lets a command of documents take the numbers of its ids from the database, once no member may return to a
+    /// version that gives them etags. Call it before the command is read.
+    /// </summary>
+    public void ChooseNumbering(CommandBuffer command)
+    {
+        if (
+            _level.Current.Level >= FormatLevel.IdNumbers
+            && (CommandKind)command.WrittenSpan[1]
+                is CommandKind.Batch
+                    or CommandKind.BulkPut
+                    or CommandKind.ClusterTransaction
+        )
+        {
+            command.WrittenSpan[CommandFormat.FlagsOffset] |= CommandFormat.HeaderNumbersInDatabase;
+        }
+    }
+
+    /// <summary>
     /// Reads the rows that a command needs, on the caller's thread, before the command is queued. A command in the
     /// journal must be applied, so a command that could not be applied is refused here.
     /// </summary>

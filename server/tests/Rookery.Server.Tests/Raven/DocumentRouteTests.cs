@@ -9,6 +9,25 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         """{"name":"Ann Øst","n":1.50,"@metadata":{"@collection":"Users","Raven-Node-Type":"User"}}""";
 
     [Fact]
+    public async Task Ids_that_end_in_a_slash_count_in_their_database()
+    {
+        string other = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", other + "/docs?id=users/1", "{}");
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", db + "/docs?id=users/0000000000000000002-A", "{}");
+        Assert.Equal("users/0000000000000000001-A", await PutAsync("users/"));
+        Assert.Equal("users/0000000000000000003-A", await PutAsync("users/"));
+        Assert.Equal("Orders/0000000000000000004-A", await PutAsync("Orders/"));
+        const string Batch =
+            """{"Commands":[{"Type":"PUT","Id":"users/","Document":{}},{"Type":"PUT","Id":"users/","Document":{}}]}""";
+        var results = (await server.SendAsync("POST", db + "/bulk_docs", Batch)).Json.GetProperty("Results");
+        Assert.Equal("users/0000000000000000006-A", results[1].GetProperty("@id").GetString());
+
+        async Task<string?> PutAsync(string prefix) =>
+            (await server.SendAsync("PUT", $"{db}/docs?id={prefix}", "{}")).Json.GetProperty("Id").GetString();
+    }
+
+    [Fact]
     public async Task A_stored_document_is_returned_byte_for_byte_with_its_metadata()
     {
         string db = await server.CreateDatabaseAsync();

@@ -44,7 +44,7 @@ internal static class MissingDocument
                 continue;
             }
 
-            if (operation.Id.Kind is CommandIdKind.Numbered or CommandIdKind.Identity)
+            if (operation.Id.IsCompletedByApply)
             {
                 return null; // its id is known only at apply
             }
