@@ -110,7 +110,9 @@ internal sealed class ClientConfigurationRoutes(ServerContext context)
             && disabled.ValueKind == JsonValueKind.True;
     }
 
-    private static byte[] Read(ref Utf8JsonReader body)
+    /// <summary>Reads a configuration, and returns the text to store.</summary>
+    /// <exception cref="RefusedException">It is not valid (400), or not supported (501).</exception>
+    public static byte[] Read(ref Utf8JsonReader body)
     {
         if (body.TokenType == JsonTokenType.Null)
         {

@@ -18,8 +18,8 @@ internal sealed class DatabaseRoutes(ServerContext context)
 {
     private const int BodyBytes = 1 << 20;
 
-    // Members of a record that are configurations.
-    private static readonly (string Member, string Name)[] RecordMembers =
+    /// <summary>Members of a record that are configurations, with the names of these.</summary>
+    public static readonly (string Member, string Name)[] RecordMembers =
     [
         ("Client", ConfigurationName.Client),
         ("DataArchival", ConfigurationName.DataArchival),

@@ -94,7 +94,9 @@ internal sealed class DatabaseSettingRoutes(ServerContext context)
         }
     }
 
-    private static byte[] Read(ref Utf8JsonReader body)
+    /// <summary>Reads settings by name, and returns the text to store.</summary>
+    /// <exception cref="RefusedException">A setting is not valid (400), or not supported (501).</exception>
+    public static byte[] Read(ref Utf8JsonReader body)
     {
         var settings = new SortedDictionary<string, string>(StringComparer.Ordinal);
         JsonBody.ForEachMember(

@@ -28,7 +28,9 @@ internal sealed class ScheduleConfigurationRoutes(ServerContext context, string 
         }
     }
 
-    private byte[] Read(ref Utf8JsonReader body)
+    /// <summary>Reads a configuration, and returns the text to store.</summary>
+    /// <exception cref="RefusedException">It is not valid (400), or has an unknown member (501).</exception>
+    public byte[] Read(ref Utf8JsonReader body)
     {
         if (body.TokenType == JsonTokenType.Null)
         {

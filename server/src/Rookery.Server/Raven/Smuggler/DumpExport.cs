@@ -3,12 +3,12 @@ using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents.Attachments;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
+using Rookery.Documents.Revisions;
 using Rookery.Documents.Stored;
-using Rookery.Platform;
+using Rookery.Documents.Subscriptions;
 using Rookery.Queries.Answering;
 using Rookery.Server.Raven.Indexes;
 
@@ -16,7 +16,7 @@ namespace Rookery.Server.Raven.Smuggler;
 
 /// <summary>
 /// Sends a dump of one snapshot of a database. The bytes of attachments precede the first document that has them, as in
-/// RavenDB's dumps. What RavenDB's dumps have and this one has not is named in the result of the operation.
+/// RavenDB's dumps.
 /// </summary>
 internal sealed class DumpExport(
     ServerContext context,
@@ -29,11 +29,7 @@ internal sealed class DumpExport(
     // The version of RavenDB whose form the dump has. Importers choose by it how they read old dumps.
     private const int BuildVersion = 62000;
 
-    // Contents whose bytes were written. When there are more, some are written twice, which importers accept.
-    private const int MaxRemembered = 64 << 10;
-
     private readonly byte[] _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
-    private readonly HashSet<ContentHash> _written = [];
 
     public async Task RunAsync()
     {
@@ -43,48 +39,68 @@ internal sealed class DumpExport(
         using (var reader = new AnswerReader(database, answer))
         using (var dump = new DumpWriter(answer.Buffer))
         {
-            NameLeftOut(reader.Current);
             dump.Begin();
             dump.WriteMember(
                 "BuildVersion"u8,
                 Encoding.ASCII.GetBytes(BuildVersion.ToString(CultureInfo.InvariantCulture))
             );
+            if (options.Has("DatabaseRecord"))
+            {
+                DumpedRecord.Write(dump, database, reader.Current, options);
+                operation.DatabaseRecord.Add();
+            }
+
+            var contents = new DumpContents(context, database, operation, answer, dump);
             var slices = new RequestTimeSlices(context, http);
-            if (options.Has("Documents"))
-            {
-                dump.BeginList("Docs"u8);
-                await WriteDocumentsAsync(answer, reader, dump, slices);
-                dump.EndList();
-            }
-
-            if (options.Has("Indexes"))
-            {
-                dump.BeginList("Indexes"u8);
-                WriteIndexes(reader, dump);
-                dump.EndList();
-            }
-
-            if (options.Has("Identities"))
-            {
-                dump.BeginList("Identities"u8);
-                await WriteIdentitiesAsync(answer, reader, dump, slices);
-                dump.EndList();
-            }
-
-            if (options.Has("CompareExchange"))
-            {
-                dump.BeginList("CompareExchange"u8);
-                await WriteCompareExchangeAsync(answer, reader, dump, slices);
-                dump.EndList();
-            }
-
-            if (options.Has("CounterGroups") && reader.Current.ReadStatistics().DocumentCounters > 0)
-            {
-                dump.BeginList("CounterGroups"u8);
-                await WriteCountersAsync(answer, reader, dump, slices);
-                dump.EndList();
-            }
-
+            await WriteListAsync(
+                dump,
+                "Documents",
+                "Docs",
+                () => WriteDocumentsAsync(answer, reader, dump, contents, slices)
+            );
+            // Before the revisions: an import finds the documents with the counters that they have.
+            await WriteListAsync(
+                dump,
+                "CounterGroups",
+                "CounterGroups",
+                () => WriteCountersAsync(answer, reader, dump, slices),
+                isThere: reader.Current.ReadStatistics().DocumentCounters > 0
+            );
+            await WriteListAsync(
+                dump,
+                "RevisionDocuments",
+                "RevisionDocuments",
+                () => WriteRevisionsAsync(answer, reader, dump, contents, slices),
+                isThere: reader.Current.ReadStatistics().Revisions > 0
+            );
+            await WriteListAsync(
+                dump,
+                "Indexes",
+                "Indexes",
+                () =>
+                {
+                    WriteIndexes(reader, dump);
+                    return Task.CompletedTask;
+                }
+            );
+            await WriteListAsync(
+                dump,
+                "Identities",
+                "Identities",
+                () => WriteIdentitiesAsync(answer, reader, dump, slices)
+            );
+            await WriteListAsync(
+                dump,
+                "CompareExchange",
+                "CompareExchange",
+                () => WriteCompareExchangeAsync(answer, reader, dump, slices)
+            );
+            await WriteListAsync(
+                dump,
+                "Subscriptions",
+                "Subscriptions",
+                () => WriteSubscriptionsAsync(answer, reader, dump, slices)
+            );
             dump.End();
         }
 
@@ -92,19 +108,13 @@ internal sealed class DumpExport(
         await answer.SendAsync();
     }
 
-    private void NameLeftOut(in DatabaseReader reader)
+    private async Task WriteListAsync(DumpWriter dump, string type, string name, Func<Task> write, bool isThere = true)
     {
-        if (options.Has("RevisionDocuments") && reader.ReadStatistics().Revisions is > 0 and var revisions)
+        if (options.Has(type) && isThere)
         {
-            operation.LeaveOut("Revisions", revisions);
-        }
-
-        foreach (string part in (string[])["DatabaseRecord", "Subscriptions"])
-        {
-            if (options.Has(part))
-            {
-                operation.Tell($"{part} is not part of this version's dumps.");
-            }
+            dump.BeginList(Encoding.ASCII.GetBytes(name));
+            await write();
+            dump.EndList();
         }
     }
 
@@ -112,6 +122,7 @@ internal sealed class DumpExport(
         DocumentResponse answer,
         AnswerReader reader,
         DumpWriter dump,
+        DumpContents contents,
         RequestTimeSlices slices
     )
     {
@@ -126,10 +137,10 @@ internal sealed class DumpExport(
                 continue;
             }
 
-            if (hasAttachments && TakeContents(cursor.Head.Attachments) is { Count: > 0 } contents)
+            if (hasAttachments && contents.Take(cursor.Head.Attachments) is { Count: > 0 } unwritten)
             {
                 StepBack();
-                await WriteContentsAsync(answer, dump, contents, Pause);
+                await contents.WriteAsync(unwritten, Pause);
                 continue; // the cursor moves to the same document again
             }
 
@@ -138,7 +149,7 @@ internal sealed class DumpExport(
                 continue;
             }
 
-            operation.Attachments.Add(hasAttachments ? CountOf(cursor.Head.Attachments) : 0);
+            contents.Count(hasAttachments ? cursor.Head.Attachments : default);
             cursor.Write(dump.Element, _historyId);
             dump.WriteElement();
             operation.Documents.Add();
@@ -158,6 +169,109 @@ internal sealed class DumpExport(
         }
     }
 
+    // Oldest first, because an import adds each as the newest one.
+    private async Task WriteRevisionsAsync(
+        DocumentResponse answer,
+        AnswerReader reader,
+        DumpWriter dump,
+        DumpContents contents,
+        RequestTimeSlices slices
+    )
+    {
+        using var revisions = new RevisionReader(reader.Current, slices.CheckCancelled);
+        byte[]? after = null;
+        while (revisions.TrySelectNext(ref after))
+        {
+            while (revisions.MoveNextNewer())
+            {
+                operation.Killed.ThrowIfCancellationRequested();
+                if (IsWanted(revisions.View))
+                {
+                    await WriteRevisionAsync(answer, reader, dump, contents, revisions);
+                }
+
+                await slices.YieldWhenDueAsync();
+                _ = reader.Current;
+            }
+        }
+    }
+
+    private async Task WriteRevisionAsync(
+        DocumentResponse answer,
+        AnswerReader reader,
+        DumpWriter dump,
+        DumpContents contents,
+        RevisionReader revisions
+    )
+    {
+        var unwritten = options.Has("Attachments") ? contents.Take(revisions.View.Attachments) : [];
+        long neededBytes = RevisionReader.Copies * revisions.Length;
+        while (!answer.TryReserve(neededBytes))
+        {
+            Pause();
+            await answer.WaitForMemoryAsync(neededBytes);
+            Resume();
+        }
+
+        if (unwritten.Count > 0)
+        {
+            await contents.WriteAsync(unwritten, reader.Pause);
+            _ = reader.Current;
+        }
+
+        revisions.Write(dump.Element, metadataOnly: false, _historyId);
+        dump.WriteElement();
+        operation.Revisions.Add();
+        await answer.SendWhenDueAsync(reader.Pause);
+
+        void Pause()
+        {
+            revisions.Pause();
+            reader.Pause();
+        }
+
+        void Resume()
+        {
+            _ = reader.Current;
+            revisions.Resume();
+        }
+    }
+
+    private async Task WriteSubscriptionsAsync(
+        DocumentResponse answer,
+        AnswerReader reader,
+        DumpWriter dump,
+        RequestTimeSlices slices
+    )
+    {
+        const int CopiesOfQuery = 8; // as text, and as JSON in which each character may take six bytes
+        const int MostBytes = CopiesOfQuery * SubscriptionRecord.MaxQueryBytes;
+        byte[]? after = null;
+        while (true)
+        {
+            while (!answer.TryReserve(MostBytes))
+            {
+                reader.Pause();
+                await answer.WaitForMemoryAsync(MostBytes);
+            }
+
+            if (SubscriptionRows.ReadNext(reader.Current, skipped: 0, ref after) is not { } subscription)
+            {
+                return;
+            }
+
+            using (var json = new Utf8JsonWriter(dump.Element))
+            {
+                DumpedSubscription.Write(json, database, subscription);
+            }
+
+            dump.WriteElement();
+            operation.Subscriptions.Add();
+            await slices.YieldWhenDueAsync();
+            await answer.SendWhenDueAsync(reader.Pause);
+        }
+    }
+
     private bool IsWanted(in DocumentView document)
     {
         if (options.Collections is not { } collections)
@@ -166,115 +280,6 @@ internal sealed class DumpExport(
         }
 
         return collections.Contains(Encoding.UTF8.GetString(document.Collection));
-    }
-
-    // The contents of a document that were not written yet.
-    private List<(ContentHash Hash, long Size)> TakeContents(ReadOnlySpan<byte> attachments)
-    {
-        var contents = new List<(ContentHash, long)>();
-        var list = new AttachmentList(attachments);
-        while (list.TryRead(out var attachment))
-        {
-            if (!_written.Contains(attachment.Hash))
-            {
-                contents.Add((attachment.Hash, attachment.Size));
-            }
-        }
-
-        if (contents.Count > 0 && _written.Count > MaxRemembered)
-        {
-            _written.Clear();
-            return TakeContents(attachments);
-        }
-
-        return contents;
-    }
-
-    private static int CountOf(ReadOnlySpan<byte> attachments)
-    {
-        int count = 0;
-        var list = new AttachmentList(attachments);
-        while (list.TryRead(out _))
-        {
-            count++;
-        }
-
-        return count;
-    }
-
-    private async Task WriteContentsAsync(
-        DocumentResponse answer,
-        DumpWriter dump,
-        List<(ContentHash Hash, long Size)> contents,
-        Action pause
-    )
-    {
-        var buffer = PooledMemory.Rent(ContentFile.ChunkBytes);
-        try
-        {
-            foreach (var (hash, size) in contents)
-            {
-                if (!_written.Add(hash))
-                {
-                    continue; // twice in this document
-                }
-
-                using var file = Open(hash);
-                if (file is null)
-                {
-                    continue;
-                }
-
-                WriteContentHead(dump, hash, size);
-                for (int chunk = 0; chunk < file.ChunkCount; chunk++)
-                {
-                    operation.Killed.ThrowIfCancellationRequested();
-                    dump.WriteRaw(buffer.Span[..file.ReadChunk(chunk, buffer.Span)]);
-                    await answer.SendWhenDueAsync(pause);
-                }
-            }
-        }
-        catch (ContentDamagedException damaged)
-        {
-            // Bytes of the content are written already, so the dump cannot go on.
-            throw new IOException(damaged.Message, damaged);
-        }
-        finally
-        {
-            buffer.Return();
-        }
-    }
-
-    // A content can be deleted after the snapshot was taken. The importer then finds the document without it.
-    private ContentFile? Open(ContentHash hash)
-    {
-        try
-        {
-            return context.Node.Attachments?.Open(database.Number, hash);
-        }
-        catch (Exception failure) when (failure is ContentDamagedException or DiskException)
-        {
-            operation.Attachments.Fail();
-            operation.Tell($"The content {hash} of attachments is not in the dump. {failure.Message}");
-            return null;
-        }
-    }
-
-    private static void WriteContentHead(DumpWriter dump, ContentHash hash, long size)
-    {
-        using (var json = new Utf8JsonWriter(dump.Element))
-        {
-            json.WriteStartObject();
-            json.WriteStartObject("@metadata"u8);
-            json.WriteString("@export-type"u8, "Attachment"u8);
-            json.WriteEndObject();
-            json.WriteString("Hash"u8, hash.ToString());
-            json.WriteNumber("Size"u8, size);
-            json.WriteString("Tag"u8, ""u8);
-            json.WriteEndObject();
-        }
-
-        dump.WriteElement();
     }
 
     private void WriteIndexes(AnswerReader reader, DumpWriter dump)

@@ -13,7 +13,7 @@ namespace Rookery.Server.Raven.Smuggler;
 
 /// <summary>
 /// Reads a dump of RavenDB from the body of a request, and stores what it has: documents, attachments, counters,
-/// compare-exchange values, identities and static indexes. All other parts are counted and named in the result. What is
+/// revisions, compare-exchange values, identities, static indexes, subscriptions and configurations. All other parts are counted and named in the result. What is
 /// stored stays if the import ends early, and a repeated import overwrites it.
 /// </summary>
 internal sealed class DumpImport : IAsyncDisposable
@@ -31,6 +31,7 @@ internal sealed class DumpImport : IAsyncDisposable
     private readonly DumpedDocuments _documents;
     private readonly DumpedContents _contents;
     private readonly DumpedValues _values;
+    private readonly DumpedRecord _record;
     private SmugglerOptions _options = SmugglerOptions.Read([]);
 
     public DumpImport(
@@ -46,6 +47,7 @@ internal sealed class DumpImport : IAsyncDisposable
         _contents = new DumpedContents(context, database, operation);
         _documents = new DumpedDocuments(context, database, operation, operations, _contents, _room);
         _values = new DumpedValues(context, http, database, operation);
+        _record = new DumpedRecord(context, http, database, operation);
     }
 
     /// <summary>Reads and stores the dump.</summary>
@@ -125,6 +127,16 @@ internal sealed class DumpImport : IAsyncDisposable
             await _documents.StoreAsync(); // its message says that what came before is stored
             throw;
         }
+        catch (Exception failure)
+            when (failure is OperationCanceledException or IOException or InvalidDataException
+                && !_operation.Killed.IsCancellationRequested
+                && !_context.Stopping.IsCancellationRequested
+            )
+        {
+            // The connection broke. What arrived whole is stored, and the state of the operation tells how much.
+            await _documents.StoreAsync();
+            throw;
+        }
     }
 
     private async Task ReadSectionsAsync(Stream file)
@@ -148,6 +160,7 @@ internal sealed class DumpImport : IAsyncDisposable
 
         await dump.RequireEndAsync();
         await _documents.StoreAsync();
+        await _record.StoreAsync();
     }
 
     private ValueTask ReserveAsync(int length) =>
@@ -157,8 +170,14 @@ internal sealed class DumpImport : IAsyncDisposable
     {
         if (await dump.PeekAsync() != '[')
         {
-            await dump.TakeValueAsync();
-            if (section is "Docs" or "Identities" or "Indexes" or "CompareExchange" or "CounterGroups")
+            var value = await dump.TakeValueAsync();
+            if (section is "DatabaseRecord")
+            {
+                ReadRecord(dump, value);
+                return;
+            }
+
+            if (section is "Docs" or "RevisionDocuments" || DumpedValues.TypeOf(section) is not null)
             {
                 throw dump.Malformed($"{section} is not a list");
             }
@@ -187,6 +206,24 @@ internal sealed class DumpImport : IAsyncDisposable
         await _documents.StoreAsync(); // counters need their documents
     }
 
+    private void ReadRecord(DumpReader dump, ReadOnlyMemory<byte> value)
+    {
+        if (!_options.Has("DatabaseRecord"))
+        {
+            return;
+        }
+
+        try
+        {
+            _record.Read(value, _options);
+            _operation.DatabaseRecord.Add();
+        }
+        catch (Exception malformed) when (malformed is JsonException or InvalidOperationException or FormatException)
+        {
+            throw dump.Malformed("DatabaseRecord has an unexpected form");
+        }
+    }
+
     private async Task ReadElementAsync(DumpReader dump, string section)
     {
         var element = await dump.TakeValueAsync();
@@ -199,6 +236,13 @@ internal sealed class DumpImport : IAsyncDisposable
             else if (section is "Docs" or "Results")
             {
                 await ReadDocumentAsync(element);
+            }
+            else if (section is "RevisionDocuments")
+            {
+                if (_options.Has("RevisionDocuments"))
+                {
+                    await _documents.AddRevisionAsync(element, _options);
+                }
             }
             else if (DumpedValues.TypeOf(section) is not { } type)
             {
@@ -229,7 +273,7 @@ internal sealed class DumpImport : IAsyncDisposable
 
     private async Task ReadRawAsync(DumpReader dump, string section, RawBytes raw)
     {
-        if (raw.Hash is not { } hash || section is not ("Docs" or "Results"))
+        if (raw.Hash is not { } hash || section is not ("Docs" or "Results" or "RevisionDocuments"))
         {
             _operation.LeaveOut(raw.Hash is null ? "TimeSeries" : $"Attachments of {section}", count: 1);
             await dump.TakeRawAsync(raw.Size, static _ => ValueTask.CompletedTask);

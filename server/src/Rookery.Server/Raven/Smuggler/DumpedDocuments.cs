@@ -1,17 +1,17 @@
 using System.Buffers;
 using System.Text;
-using System.Text.Json;
 using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Documents.Nodes;
 using Rookery.Documents.Parsing;
 using Rookery.Server.Raven.BulkInsert;
 using Rookery.Server.Raven.LongOperations;
 
 namespace Rookery.Server.Raven.Smuggler;
 
-/// <summary>Stores the documents of a dump with their attachments, in chunks.</summary>
+/// <summary>Stores the documents of a dump and their revisions, with their attachments and times, in chunks.</summary>
 internal sealed class DumpedDocuments : IAsyncDisposable
 {
     private const int ChunkBytes = 896 << 10;
@@ -26,10 +26,16 @@ internal sealed class DumpedDocuments : IAsyncDisposable
     private readonly StreamedRoom _room;
     private readonly NdjsonReader _reader = new();
     private readonly ReplacedNames _replaced;
+    private readonly VersionParts _parts = new();
+
+    // Documents with revisions in the chunk, which are stored again at its end.
+    private readonly HashSet<string> _revised = new(StringComparer.OrdinalIgnoreCase);
+    private readonly bool _keepsVersions;
     private BatchWriter _chunk;
     private long _rewrittenBytes;
     private int _documents;
     private int _attachments;
+    private int _revisions;
 
     public DumpedDocuments(
         ServerContext context,
@@ -42,6 +48,7 @@ internal sealed class DumpedDocuments : IAsyncDisposable
     {
         (_context, _database, _operation, _operations) = (context, database, operation, operations);
         (_contents, _room) = (contents, room);
+        _keepsVersions = context.Node.FormatLevel.Level >= FormatLevel.Revisions;
         _replaced = new ReplacedNames(database);
         _chunk = Begin();
     }
@@ -51,8 +58,7 @@ internal sealed class DumpedDocuments : IAsyncDisposable
     /// <param name="options">What the import is to contain.</param>
     public async ValueTask AddAsync(ReadOnlyMemory<byte> element, SmugglerOptions options)
     {
-        var attachments = new List<Listed>();
-        if (!TryAdd(element, options, attachments, out string id))
+        if (!TryAdd(element, options, out string id, out var metadata))
         {
             return;
         }
@@ -64,50 +70,46 @@ internal sealed class DumpedDocuments : IAsyncDisposable
 
         await StoreWhenFullAsync();
         int listBytes = 0;
-        foreach (var attachment in attachments)
+        bool hasAttachments = false;
+        foreach (var attachment in options.Has("Attachments") ? metadata.Attachments : [])
         {
-            byte[] name = Encoding.UTF8.GetBytes(attachment.Name);
-            byte[] contentType = Encoding.UTF8.GetBytes(attachment.ContentType);
-            if (!AttachmentList.IsName(name) || !AttachmentList.IsContentType(contentType))
+            if (FindContent(id, attachment) is not { } content || !Fits(id, attachment, content, ref listBytes))
             {
-                _operation.Attachments.Fail();
-                _operation.Tell(
-                    $"An attachment of {id} is not stored: a name has 1 to {AttachmentList.MaxNameBytes} bytes, this "
-                        + $"one {name.Length}, and a content type up to {AttachmentList.MaxContentTypeBytes}, this one "
-                        + $"{contentType.Length}."
-                );
                 continue;
             }
 
-            if (_contents.Find(attachment.Hash) is not { } content)
+            if (Has(id, attachment, content))
             {
-                _operation.Attachments.Fail();
-                _operation.Tell($"The dump does not have the bytes of attachment '{attachment.Name}' of {id}.");
-                continue;
+                _attachments++;
+                continue; // otherwise a second import would make a further version of the document
             }
 
-            var entry = new AttachmentEntry
-            {
-                Name = name,
-                ContentType = contentType,
-                Hash = content.Hash,
-                Size = content.Size,
-            };
-            if (listBytes + AttachmentList.SizeOf(entry) > AttachmentList.MaxBytes)
-            {
-                // Otherwise the document is refused with its whole chunk, and so is the rest of the dump.
-                _operation.Attachments.Fail();
-                _operation.Tell(
-                    $"Attachment '{attachment.Name}' of {id} is not stored: names, content types and hashes take more "
-                        + $"than {AttachmentList.MaxBytes >> 10} KiB."
-                );
-                continue;
-            }
-
-            listBytes += AttachmentList.SizeOf(entry);
-            _chunk.PutAttachment(Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, entry);
+            _chunk.PutAttachment(Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, EntryOf(attachment, content));
+            hasAttachments = true;
             _attachments++;
             _rewrittenBytes += element.Length + AttachmentList.MaxNameBytes;
+            await StoreWhenFullAsync();
+        }
+
+        if (hasAttachments && _keepsVersions && metadata.Ticks != 0)
+        {
+            _chunk.Restate(Encoding.UTF8.GetBytes(id), metadata.Ticks); // each attachment changed the time
+        }
+    }
+
+    /// <summary>Adds a revision; stores the chunk if it is full.</summary>
+    /// <param name="element">The revision's JSON.</param>
+    /// <param name="options">What the import is to contain.</param>
+    public async ValueTask AddRevisionAsync(ReadOnlyMemory<byte> element, SmugglerOptions options)
+    {
+        if (!_keepsVersions)
+        {
+            _operation.LeaveOut("RevisionDocuments, until the upgrade is ended", count: 1);
+            return;
+        }
+
+        if (TryAddRevision(element, options))
+        {
             await StoreWhenFullAsync();
         }
     }
@@ -118,6 +120,12 @@ internal sealed class DumpedDocuments : IAsyncDisposable
     {
         if (_chunk.Count > 0)
         {
+            foreach (string id in _revised)
+            {
+                _chunk.Restate(Encoding.UTF8.GetBytes(id), ticks: 0);
+            }
+
+            _revised.Clear();
             using var command = _chunk.Complete();
             _chunk.Dispose();
             _chunk = Begin();
@@ -135,7 +143,8 @@ internal sealed class DumpedDocuments : IAsyncDisposable
 
             _operation.Documents.Add(_documents);
             _operation.Attachments.Add(_attachments);
-            (_documents, _attachments) = (0, 0);
+            _operation.Revisions.Add(_revisions);
+            (_documents, _attachments, _revisions) = (0, 0, 0);
             _operations.Announce(_operation);
         }
 
@@ -147,10 +156,192 @@ internal sealed class DumpedDocuments : IAsyncDisposable
     {
         _chunk.Dispose();
         _reader.Dispose();
+        _parts.Dispose();
         return ValueTask.CompletedTask;
     }
 
-    private bool TryAdd(ReadOnlyMemory<byte> element, SmugglerOptions options, List<Listed> attachments, out string id)
+    private bool Has(string id, DumpedAttachment attachment, PinnedContent content)
+    {
+        using var reader = _database.OpenReader();
+        if (!reader.TryGetDocument(Encoding.UTF8.GetBytes(id), out var document))
+        {
+            return false;
+        }
+
+        using (document)
+        {
+            var entry = EntryOf(attachment, content);
+            return AttachmentList.TryFind(document.Head.Attachments, entry.Name, out var stored)
+                && stored.Hash == entry.Hash
+                && stored.Name.SequenceEqual(entry.Name)
+                && stored.ContentType.SequenceEqual(entry.ContentType);
+        }
+    }
+
+    // Returns the content of an attachment; null, and says why, if it cannot be stored.
+    private PinnedContent? FindContent(string id, DumpedAttachment attachment)
+    {
+        int nameBytes = Encoding.UTF8.GetByteCount(attachment.Name);
+        int typeBytes = Encoding.UTF8.GetByteCount(attachment.ContentType);
+        if (nameBytes > AttachmentList.MaxNameBytes || typeBytes > AttachmentList.MaxContentTypeBytes)
+        {
+            _operation.Attachments.Fail();
+            _operation.Tell(
+                $"An attachment of {id} is not stored: a name has 1 to {AttachmentList.MaxNameBytes} bytes, this "
+                    + $"one {nameBytes}, and a content type up to {AttachmentList.MaxContentTypeBytes}, this one "
+                    + $"{typeBytes}."
+            );
+            return null;
+        }
+
+        if (_contents.Find(attachment.Hash) is { } content)
+        {
+            return content;
+        }
+
+        _operation.Attachments.Fail();
+        _operation.Tell($"The dump does not have the bytes of attachment '{attachment.Name}' of {id}.");
+        return null;
+    }
+
+    // Otherwise the document is refused with its whole chunk, and so is the rest of the dump.
+    private bool Fits(string id, DumpedAttachment attachment, PinnedContent content, ref int listBytes)
+    {
+        int bytes = AttachmentList.SizeOf(EntryOf(attachment, content));
+        if (listBytes + bytes > AttachmentList.MaxBytes)
+        {
+            RefuseLongList(id, attachment);
+            return false;
+        }
+
+        listBytes += bytes;
+        return true;
+    }
+
+    private void RefuseLongList(string id, DumpedAttachment attachment)
+    {
+        _operation.Attachments.Fail();
+        _operation.Tell(
+            $"Attachment '{attachment.Name}' of {id} is not stored: names, content types and hashes take more "
+                + $"than {AttachmentList.MaxBytes >> 10} KiB."
+        );
+    }
+
+    private static AttachmentEntry EntryOf(DumpedAttachment attachment, PinnedContent content) =>
+        new()
+        {
+            Name = Encoding.UTF8.GetBytes(attachment.Name),
+            ContentType = Encoding.UTF8.GetBytes(attachment.ContentType),
+            Hash = content.Hash,
+            Size = content.Size,
+        };
+
+    private bool TryAdd(
+        ReadOnlyMemory<byte> element,
+        SmugglerOptions options,
+        out string id,
+        out DumpedMetadata metadata
+    )
+    {
+        metadata = new DumpedMetadata();
+        if (!TryRead(element, options, _operation.Documents, out var document, out id))
+        {
+            return false;
+        }
+
+        if (HiloDocument.IsId(document.MetadataId) && LowersHilo(id, document.MetadataId, element.Span))
+        {
+            return false;
+        }
+
+        metadata = DumpedMetadata.Read(element.Span); // before the put: it refuses a list of an unexpected form
+        _rewrittenBytes += _replaced.NameBytesOf(document.MetadataId);
+        if (_keepsVersions && metadata.Ticks != 0)
+        {
+            _chunk.PutVersion(document.MetadataId, metadata.Ticks, document);
+        }
+        else
+        {
+            _chunk.Put(document.MetadataId, ExpectedChangeVector.None, document);
+        }
+
+        _documents++;
+        return true;
+    }
+
+    private bool TryAddRevision(ReadOnlyMemory<byte> element, SmugglerOptions options)
+    {
+        if (!TryRead(element, options, _operation.Revisions, out var document, out string id))
+        {
+            return false;
+        }
+
+        var metadata = DumpedMetadata.Read(element.Span);
+        if (metadata.Ticks == 0)
+        {
+            _operation.Revisions.Fail();
+            _operation.Tell($"A revision of {id} is not stored: its @last-modified is not a time.");
+            return false;
+        }
+
+        _parts.Clear();
+        foreach (var attachment in options.Has("Attachments") ? metadata.Attachments : [])
+        {
+            if (FindContent(id, attachment) is not { } content)
+            {
+                continue;
+            }
+
+            if (!_parts.TryAdd(EntryOf(attachment, content)))
+            {
+                RefuseLongList(id, attachment);
+            }
+        }
+
+        AddCounters(metadata);
+        if (_revised.Add(id))
+        {
+            _rewrittenBytes += ReplacedNames.BytesOf(_database, document.MetadataId);
+        }
+
+        _chunk.PutRevision(
+            document.MetadataId,
+            metadata.IsDeletion ? VersionKind.Deletion : VersionKind.Revision,
+            metadata.Ticks,
+            document,
+            _parts,
+            metadata.IsForced
+        );
+        _revisions++;
+        return true;
+    }
+
+    private void AddCounters(DumpedMetadata metadata)
+    {
+        int bytes = 0;
+        foreach (var (text, value) in metadata.Counters)
+        {
+            byte[] name = Encoding.UTF8.GetBytes(text);
+            bytes += (2 * name.Length) + 4;
+            if (CounterName.TryValidate(name, out _) && bytes <= CounterName.MaxBytesPerDocument)
+            {
+                _parts.AddCounter(name, value);
+            }
+            else
+            {
+                _operation.LeaveOut("Counters of revisions", count: 1);
+            }
+        }
+    }
+
+    // Reads a document or a revision; false, and counts why, if it is not stored.
+    private bool TryRead(
+        ReadOnlyMemory<byte> element,
+        SmugglerOptions options,
+        SmugglerCount count,
+        out ParsedDocument document,
+        out string id
+    )
     {
         id = "";
         // A line break can only be white space in JSON, and the reader takes documents by lines.
@@ -163,7 +354,7 @@ internal sealed class DumpedDocuments : IAsyncDisposable
         }
 
         _reader.Feed(element);
-        var read = _reader.Read(out var document, out var error);
+        var read = _reader.Read(out document, out var error);
         if (read == StreamRead.NeedMore)
         {
             _reader.Feed(LineEnd);
@@ -178,35 +369,14 @@ internal sealed class DumpedDocuments : IAsyncDisposable
 
         if (read != StreamRead.Item || !DocumentId.TryValidate(document.MetadataId, out error))
         {
-            _operation.Documents.Fail();
+            count.Fail();
             _operation.Tell($"A document is not stored: {error}");
             return false;
         }
 
         id = Encoding.UTF8.GetString(document.MetadataId);
-        if (
-            options.Collections is { } collections
-            && !collections.Contains(Encoding.UTF8.GetString(document.Collection))
-        )
-        {
-            return false;
-        }
-
-        if (HiloDocument.IsId(document.MetadataId) && LowersHilo(id, document.MetadataId, element.Span))
-        {
-            return false;
-        }
-
-        if (document.NamesAttachments && options.Has("Attachments"))
-        {
-            ReadAttachments(element.Span, attachments); // before the put: it refuses a list of an unexpected form
-        }
-
-        _rewrittenBytes += _replaced.NameBytesOf(document.MetadataId);
-        _chunk.Put(document.MetadataId, ExpectedChangeVector.None, document);
-        _documents++;
-
-        return true;
+        return options.Collections is not { } collections
+            || collections.Contains(Encoding.UTF8.GetString(document.Collection));
     }
 
     // The numbers up to the stored Max are given to clients, which store new documents under them without a change
@@ -262,52 +432,5 @@ internal sealed class DumpedDocuments : IAsyncDisposable
         var copy = CommandBuffer.Rent(command.Length);
         copy.Write(command.Written.Span);
         return copy;
-    }
-
-    private static void ReadAttachments(ReadOnlySpan<byte> document, List<Listed> attachments)
-    {
-        var json = new Utf8JsonReader(document, new JsonReaderOptions { MaxDepth = 130 });
-        json.Read();
-        JsonBody.ForEachMember(
-            ref json,
-            (string name, ref Utf8JsonReader value) =>
-            {
-                if (name is "@metadata" && value.TokenType == JsonTokenType.StartObject)
-                {
-                    JsonBody.ForEachMember(
-                        ref value,
-                        (string member, ref Utf8JsonReader list) =>
-                        {
-                            if (member is "@attachments" && list.TokenType == JsonTokenType.StartArray)
-                            {
-                                using var entries = JsonDocument.ParseValue(ref list);
-                                attachments.AddRange(entries.RootElement.EnumerateArray().Select(Listed.Of));
-                            }
-                            else
-                            {
-                                list.Skip();
-                            }
-                        }
-                    );
-                }
-                else
-                {
-                    value.Skip();
-                }
-            }
-        );
-    }
-
-    private sealed record Listed(string Name, string ContentType, string Hash)
-    {
-        public static Listed Of(JsonElement entry) =>
-            new(
-                Text(entry, "Name") is { Length: > 0 } name ? name : throw new FormatException("no Name"),
-                Text(entry, "ContentType"),
-                Text(entry, "Hash")
-            );
-
-        private static string Text(JsonElement entry, string name) =>
-            entry.TryGetProperty(name, out var value) ? value.GetString() ?? "" : "";
     }
 }

@@ -6,6 +6,7 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Documents.Nodes;
 using Rookery.Documents.Parsing;
 using Rookery.Server.Raven.BulkInsert;
 using Rookery.Server.Raven.CompareExchange;
@@ -30,7 +31,9 @@ internal sealed class DumpedValues(
 
     /// <summary>Returns the type of data in a section; null for a section that is left out.</summary>
     public static string? TypeOf(string section) =>
-        section is "CounterGroups" or "CompareExchange" or "Identities" or "Indexes" ? section : null;
+        section is "CounterGroups" or "CompareExchange" or "Identities" or "Indexes" or "Subscriptions"
+            ? section
+            : null;
 
     /// <summary>Stores an element, or counts and names it if it is not valid or too large here.</summary>
     /// <exception cref="RefusedException">The database takes nothing now, so the rest of the dump is refused too.
@@ -42,7 +45,11 @@ internal sealed class DumpedValues(
             await StoreCheckedAsync(section, element);
         }
         catch (RefusedException refused)
-            when (refused.Status is StatusCodes.Status400BadRequest or StatusCodes.Status413PayloadTooLarge)
+            when (refused.Status
+                    is StatusCodes.Status400BadRequest
+                        or StatusCodes.Status413PayloadTooLarge
+                        or StatusCodes.Status501NotImplemented
+            )
         {
             CountOf(section).Fail();
             operation.Tell($"An element of {section} is not stored: {refused.Message}");
@@ -55,6 +62,7 @@ internal sealed class DumpedValues(
             "CounterGroups" => StoreCountersAsync(element),
             "CompareExchange" => StoreCompareExchangeAsync(element),
             "Identities" => StoreIdentityAsync(element),
+            "Subscriptions" => StoreSubscriptionAsync(element),
             _ => StoreIndexAsync(element),
         };
 
@@ -64,6 +72,7 @@ internal sealed class DumpedValues(
             "CounterGroups" => operation.Counters,
             "CompareExchange" => operation.CompareExchange,
             "Identities" => operation.Identities,
+            "Subscriptions" => operation.Subscriptions,
             _ => operation.Indexes,
         };
 
@@ -90,11 +99,15 @@ internal sealed class DumpedValues(
             counters.Add((name, value));
         }
 
+        int total = counters.Count;
+        RemoveStored(id, counters);
         if (counters.Count == 0)
         {
+            operation.Counters.Add(total);
             return;
         }
 
+        long ticks = TicksOf(id);
         var outcome = await ProposeAsync(() => EncodeCounters(id, counters));
         if (outcome.Rejection is { Kind: RejectionKind.DocumentMissing } missing)
         {
@@ -104,7 +117,52 @@ internal sealed class DumpedValues(
         }
 
         Require(outcome);
-        operation.Counters.Add(counters.Count);
+        operation.Counters.Add(total);
+        await RestoreTimeAsync(id, ticks);
+    }
+
+    // Otherwise a second import would make a further version of the document.
+    private void RemoveStored(string id, List<(string Name, long Value)> counters)
+    {
+        byte[] utf8Id = Encoding.UTF8.GetBytes(id);
+        using var reader = database.OpenReader();
+        var snapshot = reader;
+        counters.RemoveAll(counter =>
+            snapshot.ReadCounter(utf8Id, Encoding.UTF8.GetBytes(counter.Name), out _) == counter.Value
+        );
+    }
+
+    private long TicksOf(string id)
+    {
+        using var reader = database.OpenReader();
+        if (!reader.TryGetDocument(Encoding.UTF8.GetBytes(id), out var document))
+        {
+            return 0;
+        }
+
+        using (document)
+        {
+            return document.Head.LastModifiedTicks;
+        }
+    }
+
+    // A new counter changed the document, which keeps the time that the dump has.
+    private async ValueTask RestoreTimeAsync(string id, long ticks)
+    {
+        if (ticks == 0 || TicksOf(id) == ticks || context.Node.FormatLevel.Level < FormatLevel.Revisions)
+        {
+            return;
+        }
+
+        var key = Key();
+        Require(
+            await ProposeAsync(() =>
+            {
+                using var writer = new BatchWriter(CommandKind.BulkPut, database.Number, key);
+                writer.Restate(Encoding.UTF8.GetBytes(id), ticks);
+                return writer.Complete();
+            })
+        );
     }
 
     // A counter is removed and incremented, so that it has the value of the dump, also after a second import.
@@ -233,6 +291,27 @@ internal sealed class DumpedValues(
             await ProposeAsync(() => CommandEncoder.IdentitySeed(database.Number, name, last, force: false, Key()))
         );
         operation.Identities.Add();
+    }
+
+    private async ValueTask StoreSubscriptionAsync(JsonElement subscription)
+    {
+        if (context.Node.FormatLevel.Level < FormatLevel.Subscriptions)
+        {
+            operation.LeaveOut("Subscriptions, until the upgrade is ended", count: 1);
+            return;
+        }
+
+        string[] members = [.. context.Node.Consensus.View.Members.Select(static member => member.Tag)];
+        var key = Key();
+        Require(await ProposeAsync(() => DumpedSubscription.Encode(subscription, database, members, key)));
+        operation.Subscriptions.Add();
+        if (DumpedSubscription.HasPosition(subscription))
+        {
+            operation.Tell(
+                $"Subscription '{subscription.GetProperty("SubscriptionName").GetString()}' begins with the first "
+                    + "document, unless it existed: its position in the dump is of another database."
+            );
+        }
     }
 
     private async ValueTask StoreIndexAsync(JsonElement index)

@@ -38,6 +38,15 @@ internal sealed class SmugglerOperation(uint database, long id) : LongOperation(
     /// <summary>Definitions of indexes.</summary>
     public SmugglerCount Indexes { get; } = new("Indexes");
 
+    /// <summary>Revisions of documents.</summary>
+    public SmugglerCount Revisions { get; } = new("RevisionDocuments");
+
+    /// <summary>Definitions of data subscriptions.</summary>
+    public SmugglerCount Subscriptions { get; } = new("Subscriptions");
+
+    /// <summary>The record of the database: 1, and the configurations of it that are not accepted.</summary>
+    public SmugglerCount DatabaseRecord { get; } = new("DatabaseRecord");
+
     /// <inheritdoc/>
     public override long HeldBytes
     {
@@ -90,7 +99,10 @@ internal sealed class SmugglerOperation(uint database, long id) : LongOperation(
         Attachments.WriteMembers(json, isProcessed);
         json.WriteEndObject();
         json.WriteEndObject();
-        foreach (var count in (SmugglerCount[])[Counters, CompareExchange, Identities, Indexes])
+        foreach (
+            var count in (SmugglerCount[])
+                [DatabaseRecord, Revisions, Counters, CompareExchange, Identities, Indexes, Subscriptions]
+        )
         {
             json.WriteStartObject(count.Name);
             count.WriteMembers(json, isProcessed);
@@ -131,17 +143,17 @@ internal sealed class SmugglerOperation(uint database, long id) : LongOperation(
 /// <param name="name">The name of the type in results.</param>
 internal sealed class SmugglerCount(string name)
 {
-    private long _read;
+    private long _done;
     private long _errors;
 
     /// <summary>The name of the type in results.</summary>
     public string Name => name;
 
     /// <summary>Number of items that were written.</summary>
-    public long Read => Interlocked.Read(ref _read);
+    public long Done => Interlocked.Read(ref _done);
 
     /// <summary>Counts items that were written.</summary>
-    public void Add(long count = 1) => Interlocked.Add(ref _read, count);
+    public void Add(long count = 1) => Interlocked.Add(ref _done, count);
 
     /// <summary>Counts an item that was not written.</summary>
     public void Fail() => Interlocked.Increment(ref _errors);
@@ -150,8 +162,9 @@ internal sealed class SmugglerCount(string name)
     public void WriteMembers(Utf8JsonWriter json, bool isProcessed)
     {
         json.WriteBoolean("Processed"u8, isProcessed);
-        json.WriteNumber("ReadCount"u8, Read);
-        json.WriteNumber("ErroredCount"u8, Interlocked.Read(ref _errors));
+        long errors = Interlocked.Read(ref _errors);
+        json.WriteNumber("ReadCount"u8, Done + errors); // as in RavenDB, with those that were not written
+        json.WriteNumber("ErroredCount"u8, errors);
         json.WriteNumber("SkippedCount"u8, 0);
     }
 }

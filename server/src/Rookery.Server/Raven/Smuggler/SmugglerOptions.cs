@@ -14,16 +14,16 @@ internal sealed class SmugglerOptions
         "CompareExchange",
         "Identities",
         "Indexes",
+        "RevisionDocuments",
+        "DatabaseRecord",
+        "Subscriptions",
     ];
 
     // Types that this server does not have, or does not read and write yet. The result names what was left out.
     private static readonly string[] OtherTypes =
     [
         "None",
-        "RevisionDocuments",
         "Conflicts",
-        "DatabaseRecord",
-        "Subscriptions",
         "TimeSeries",
         "TimeSeriesDeletedRanges",
         "Tombstones",
@@ -39,6 +39,12 @@ internal sealed class SmugglerOptions
 
     /// <summary>The collections of the documents, in any casing; null for all documents.</summary>
     public HashSet<string>? Collections { get; private set; }
+
+    private HashSet<string>? RecordTypes { get; set; }
+
+    /// <summary>Returns whether a configuration of the database's record is wanted.</summary>
+    /// <param name="member">The member of the record.</param>
+    public bool HasOfRecord(string member) => RecordTypes is null || RecordTypes.Contains(member);
 
     /// <summary>Returns whether a type of data is wanted.</summary>
     public bool Has(string type) => _types.Contains(type);
@@ -78,8 +84,13 @@ internal sealed class SmugglerOptions
             case "CompressionAlgorithm":
                 RequireText(ref value, name, "Gzip");
                 break;
-            // Without a script, and without records of databases, these choose among nothing.
-            case "MaxStepsForTransformScript" or "OperateOnDatabaseRecordType":
+            case "OperateOnDatabaseRecordType":
+                RecordTypes = JsonBody.ReadText(ref value, name) is { } members
+                    ? new HashSet<string>(Split(members), StringComparer.OrdinalIgnoreCase)
+                    : null;
+                break;
+            // Without a script it limits nothing.
+            case "MaxStepsForTransformScript":
                 value.Skip();
                 break;
             // Nothing that is written expires, is archived or is artificial in a way that would change this.
@@ -105,9 +116,7 @@ internal sealed class SmugglerOptions
         }
 
         _types.Clear();
-        foreach (
-            string type in types.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries)
-        )
+        foreach (string type in Split(types))
         {
             if (
                 !ReadTypes.Contains(type, StringComparer.OrdinalIgnoreCase)
@@ -122,6 +131,9 @@ internal sealed class SmugglerOptions
             _types.Add(type);
         }
     }
+
+    private static string[] Split(string list) =>
+        list.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries);
 
     private static void RequireFlag(ref Utf8JsonReader value, string name, bool expected)
     {

@@ -71,7 +71,10 @@ internal sealed class SmugglerRoutes(ServerContext context, OperationRegistry op
             var refused =
                 failure is OperationCanceledException && !http.RequestAborted.IsCancellationRequested
                     ? LargeRequests.TooSlow(http)
-                    : RefusedException.BadRequest($"The transfer broke off: {failure.Message}");
+                    : RefusedException.BadRequest(
+                        $"The transfer broke off: {failure.Message} {operation.Documents.Done} documents are done. An "
+                            + "import keeps what it has stored; repeat it whole, which replaces them."
+                    );
             operation.Fail(refused);
             throw http.Response.HasStarted ? failure : refused; // the former ends the connection
         }
