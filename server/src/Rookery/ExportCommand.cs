@@ -30,7 +30,9 @@ internal static class ExportCommand
         };
         var to = new Option<string?>("--to")
         {
-            Description = "File to write, with DB; compressed if it ends in .gz; - is stdout [default: stdout].",
+            Description =
+                "File to write, with DB; compressed if it ends in .gz, a dump with everything if in .ravendbdump; "
+                + "- is stdout [default: stdout].",
             HelpName = "FILE",
         };
         var replace = new Option<bool>("--replace")

@@ -58,8 +58,18 @@ internal sealed class NodeClient(
 
     /// <summary>Sends a request and returns the response, whatever its status. The caller reads the body.</summary>
     /// <exception cref="AdminException">The node does not answer, or hangs.</exception>
+    public Task<HttpResponseMessage> AskAsync(HttpRequestMessage request, CancellationToken cancellation = default) =>
+        AskAsync(request, longestWork: null, cancellation);
+
+    /// <summary>Like <see cref="AskAsync(HttpRequestMessage, CancellationToken)"/>, for a request that is no GET.
+    /// </summary>
+    /// <param name="request">The request.</param>
+    /// <param name="longestWork">The longest wait while the node answers other requests; null for an hour.</param>
+    /// <param name="cancellation">Cancels the request.</param>
+    /// <exception cref="AdminException">The node does not answer, or hangs.</exception>
     public async Task<HttpResponseMessage> AskAsync(
         HttpRequestMessage request,
+        TimeSpan? longestWork,
         CancellationToken cancellation = default
     )
     {
@@ -76,7 +86,8 @@ internal sealed class NodeClient(
                     _node,
                     _time,
                     ends => _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ends),
-                    cancellation
+                    cancellation,
+                    longestWork
                 );
         }
         catch (HttpRequestException failure)

@@ -64,19 +64,22 @@ internal static class ResponseWait
     /// <param name="time">The clock.</param>
     /// <param name="work">The work to await.</param>
     /// <param name="cancellation">Cancels the work.</param>
+    /// <param name="longestWork">The longest wait in all; null for <see cref="LongestWork"/>.</param>
     /// <exception cref="AdminException">The node answers nothing, or sent nothing for too long.</exception>
     public static Task<T> BoundLongWorkAsync<T>(
         NodeConnection node,
         TimeProvider time,
         Func<CancellationToken, Task<T>> work,
-        CancellationToken cancellation = default
+        CancellationToken cancellation = default,
+        TimeSpan? longestWork = null
     ) =>
         BoundWhileAnsweringAsync(
             node.Address,
             time,
             work,
             async ends => await NodeChoice.WhyNoAnswerAsync(node, ends) is null,
-            cancellation
+            cancellation,
+            longestWork
         );
 
     /// <summary>
@@ -88,9 +91,11 @@ internal static class ResponseWait
         TimeProvider time,
         Func<CancellationToken, Task<T>> work,
         Func<CancellationToken, Task<bool>> answersOthers,
-        CancellationToken cancellation
+        CancellationToken cancellation,
+        TimeSpan? longestWork = null
     )
     {
+        var longest = longestWork ?? LongestWork;
         using var ends = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
         var awaited = work(ends.Token);
         long startedAt = time.GetTimestamp();
@@ -111,7 +116,7 @@ internal static class ResponseWait
                 throw;
             }
 
-            bool isOverdue = time.GetElapsedTime(startedAt) >= LongestWork;
+            bool isOverdue = time.GetElapsedTime(startedAt) >= longest;
             if (!isOverdue && await answersOthers(cancellation))
             {
                 continue;
@@ -123,7 +128,7 @@ internal static class ResponseWait
                 $"The node at {address} accepted the request and has sent nothing for "
                     + (
                         isOverdue
-                            ? $"{LongestWork.TotalHours:0} h, so the command gives up. "
+                            ? $"{longest.TotalHours:0} h, so the command gives up. "
                             : $"{Longest.TotalSeconds:0} s, and it answers no other request either: it hangs. "
                     )
                     + "If the request was a write, it may still be executed: look before you repeat it. Check "

@@ -67,24 +67,4 @@ internal sealed class ByteSource(Stream stream)
         _start += bytes;
         Position += bytes;
     }
-
-    /// <summary>Skips bytes that need not be in the window.</summary>
-    /// <exception cref="BadInputException">The input has fewer bytes.</exception>
-    public void Skip(long bytes)
-    {
-        while (bytes > 0)
-        {
-            if (Window.IsEmpty && !Fill())
-            {
-                throw new BadInputException(
-                    $"The input ends at byte {Position}, where {bytes} more bytes belong to an attachment or "
-                        + $"time series."
-                );
-            }
-
-            int skipped = (int)Math.Min(bytes, Window.Length);
-            Consume(skipped);
-            bytes -= skipped;
-        }
-    }
 }

@@ -34,6 +34,11 @@ internal static class ExportDownload
             throw new AdminException(reason, ExitCode.Configuration);
         }
 
+        if (to is not null && to.EndsWith(DumpDownload.Extension, StringComparison.OrdinalIgnoreCase))
+        {
+            return await DumpDownload.RunAsync(client, database, to, replaces, time);
+        }
+
         var statistics = await ResponseWait.BoundBeginningAsync(
             client.Address,
             time,
@@ -57,21 +62,37 @@ internal static class ExportDownload
         }
 
         string path = Path.GetFullPath(to);
+        long documents = await WriteFileAsync(
+            path,
+            replaces,
+            async file =>
+            {
+                if (!path.EndsWith(".gz", StringComparison.OrdinalIgnoreCase))
+                {
+                    return await CopyAsync(client, database, answer, file, progress, time);
+                }
+
+                await using var packed = new GZipStream(file, CompressionLevel.Fastest, leaveOpen: true);
+                return await CopyAsync(client, database, answer, packed, progress, time);
+            }
+        );
+        await Console.Error.WriteLineAsync($"{database}: {Amount.Of(documents, "document")} in {path}.");
+        return await EndAsync(answer);
+    }
+
+    /// <summary>Writes a file that appears under its name only when it is complete and durable.</summary>
+    /// <param name="path">The full path.</param>
+    /// <param name="replaces">Whether to replace an existing file.</param>
+    /// <param name="write">Writes the content.</param>
+    /// <exception cref="AdminException">The content or the file failed.</exception>
+    internal static async Task<T> WriteFileAsync<T>(string path, bool replaces, Func<Stream, Task<T>> write)
+    {
         string partial = path + ".part";
-        long documents;
+        T result;
         try
         {
             await using var file = OpenPart(partial);
-            if (path.EndsWith(".gz", StringComparison.OrdinalIgnoreCase))
-            {
-                await using var packed = new GZipStream(file, CompressionLevel.Fastest, leaveOpen: true);
-                documents = await CopyAsync(client, database, answer, packed, progress, time);
-            }
-            else
-            {
-                documents = await CopyAsync(client, database, answer, file, progress, time);
-            }
-
+            result = await write(file);
             await file.FlushAsync();
             SyncContent(partial);
         }
@@ -111,8 +132,7 @@ internal static class ExportDownload
             );
         }
 
-        await Console.Error.WriteLineAsync($"{database}: {Amount.Of(documents, "document")} in {path}.");
-        return await EndAsync(answer);
+        return result;
     }
 
     /// <summary>Returns the exit code of an export whose documents are all written.</summary>
@@ -144,7 +164,7 @@ internal static class ExportDownload
             )
         );
 
-    private static string DescribePartial(string? to, long documents, long expected)
+    internal static string DescribePartial(string? to, long documents, long expected)
     {
         if (to is not null)
         {

@@ -9,15 +9,7 @@ namespace Rookery.Transfer;
 /// <param name="start">The starting point: the beginning, or the end of an earlier import.</param>
 /// <param name="journalPath">The file that records how far the import has come; null for none.</param>
 /// <param name="progress">Shows the progress.</param>
-/// <param name="atPause">Called at each pause of the source: takes the identities that the source contains. No part is
-/// being sent at that time.</param>
-internal sealed class Import(
-    ImportUpload upload,
-    ImportJournal start,
-    string? journalPath,
-    Progress progress,
-    Func<IRecordSource, Task> atPause
-)
+internal sealed class Import(ImportUpload upload, ImportJournal start, string? journalPath, Progress progress)
 {
     private const int PartBytes = 4 << 20;
     private const int PartRecords = 8192;
@@ -30,7 +22,6 @@ internal sealed class Import(
     private long _reasonsShown;
     private BadInputException? _failure; // thrown once the records before the unreadable place are sent
     private bool _hasReportedUnwritable;
-    private bool _isPaused;
 
     /// <summary>How far the import has come.</summary>
     public ImportJournal Result => _journal;
@@ -59,7 +50,7 @@ internal sealed class Import(
         long skipped = 0;
         while (skipped < _journal.Records)
         {
-            if (!source.TryRead(out var record))
+            if (!source.TryRead(out _))
             {
                 throw new BadInputException(
                     $"The input has fewer than the {Amount.Number(_journal.Records)} records that were imported "
@@ -67,14 +58,7 @@ internal sealed class Import(
                 );
             }
 
-            if (record.IsPause)
-            {
-                await atPause(source);
-            }
-            else
-            {
-                skipped++;
-            }
+            skipped++;
         }
 
         progress.BeginAt(_journal.Stored, bytesRead());
@@ -89,12 +73,6 @@ internal sealed class Import(
             {
                 RecordResult(sent, await sending, source.PlaceName);
                 progress.Report(_journal.Stored, bytesRead());
-            }
-
-            if (_isPaused)
-            {
-                _isPaused = false;
-                await atPause(source);
             }
 
             (next, sent) = (sent, next);
@@ -150,12 +128,6 @@ internal sealed class Import(
             if (!TryRead(source, out var record))
             {
                 return false;
-            }
-
-            if (record.IsPause)
-            {
-                _isPaused = true;
-                return true;
             }
 
             records++;

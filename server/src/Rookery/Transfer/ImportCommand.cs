@@ -2,7 +2,6 @@ using System.CommandLine;
 using System.Security.Cryptography;
 using Rookery.Access;
 using Rookery.Hosting;
-using Rookery.Hosting.Logging;
 using Rookery.Platform;
 using Rookery.Terminal;
 
@@ -64,6 +63,11 @@ internal static class ImportCommand
 
     private static async Task<int> RunAsync(NodeClient client, ImportRequest request, bool isJson)
     {
+        if (request.Format is Dump)
+        {
+            return await SendDumpAsync(client, request, isJson);
+        }
+
         // Checked before the input is opened, because opening stdin waits for data.
         string history = await ReadHistoryAsync(client, request.Database);
         using var input = ImportInput.Open(request.File);
@@ -71,22 +75,15 @@ internal static class ImportCommand
         var journal = Begin(request, history, input, out string? journalPath);
         progress.TotalBytes = input.Version?.Bytes;
         var upload = new ImportUpload(client, request.Database, TimeProvider.System, progress.Say);
-        long identities = 0;
-        var import = new Import(upload, journal, journalPath, progress, TakeIdentitiesAsync);
+        var import = new Import(upload, journal, journalPath, progress);
         using var interruption = new Interruption(
             progress,
             () => $"{DescribeStopped(import)}. {DescribeResume(request, import)}"
         );
         var source = Open(request, input);
-        var dump = source as DumpSource;
-        StoredRest stored;
         try
         {
             await import.RunAsync(source, () => input.CompressedBytesRead);
-            await TakeIdentitiesAsync(source);
-            stored = dump is null
-                ? new StoredRest(Identities: 0, Indexes: 0, Refused: 0)
-                : await FinishAsync(upload, dump, identities, progress);
         }
         catch (Exception stopped)
             when ((stopped is AdminException or BadInputException or ImportRefusedException)
@@ -121,30 +118,33 @@ internal static class ImportCommand
 
         if (isJson)
         {
-            Output.Line(ToJson(import, stored, dump));
+            Output.Line(ToJson(import));
         }
         else
         {
             await Console.Error.WriteLineAsync($"{DescribeResult(import.Result)}.");
         }
 
-        // The sections of a dump are counted instead.
-        if (dump is null)
+        ReportLeftOut("values of the counters", import.WithoutCounters);
+        ReportLeftOut("contents of the attachments", import.WithoutAttachments);
+        return import.Result.Bad == 0 ? ExitCode.Success : ExitCode.BadInput;
+    }
+
+    private static async Task<int> SendDumpAsync(NodeClient client, ImportRequest request, bool isJson)
+    {
+        if (request.Resumes)
         {
-            ReportLeftOut("values of the counters", import.WithoutCounters);
-            ReportLeftOut("contents of the attachments", import.WithoutAttachments);
+            throw new AdminException(
+                "A dump is imported whole, so --resume does not apply. Run the command without it: what is stored "
+                    + "already is replaced.",
+                ExitCode.Configuration
+            );
         }
 
-        dump?.RequireEnd();
-        return import.Result.Bad + stored.Refused == 0 ? ExitCode.Success : ExitCode.BadInput;
-
-        async Task TakeIdentitiesAsync(IRecordSource from)
-        {
-            var batch = (from as DumpSource)?.TakeIdentities() ?? [];
-            await upload.SeedAsync(batch);
-            identities += batch.Length;
-            progress.Report(progress.Items, input.CompressedBytesRead);
-        }
+        await ReadHistoryAsync(client, request.Database); // before the input is opened, as opening stdin waits for data
+        using var input = ImportInput.Open(request.File);
+        using var progress = new Progress("documents", TimeProvider.System) { TotalBytes = input.Version?.Bytes };
+        return await new DumpUpload(client, request.Database, input, progress).RunAsync(isJson);
     }
 
     // An export contains only the names of these.
@@ -218,7 +218,6 @@ internal static class ImportCommand
         request.Format switch
         {
             Rows => new CsvSource(CsvSource.TextOf(input.Stream), request.Csv!),
-            Dump => new DumpSource(input.Bytes),
             Lines when !JsonSource.Recognizes(input.Bytes) => new NdjsonSource(input.Bytes),
             _ => new JsonSource(input.Bytes),
         };
@@ -312,65 +311,14 @@ internal static class ImportCommand
             };
     }
 
-    /// <summary>Stores what follows the documents of a dump: defines indexes, and reports the skipped parts.</summary>
-    private static async Task<StoredRest> FinishAsync(
-        ImportUpload upload,
-        DumpSource dump,
-        long identities,
-        Progress progress
-    )
-    {
-        var stored = new StoredRest(identities, Indexes: 0, Refused: 0);
-        foreach (var index in dump.Indexes)
-        {
-            try
-            {
-                await upload.DefineAsync(index);
-                stored = stored with { Indexes = stored.Indexes + 1 };
-            }
-            catch (ImportRefusedException refused) when (refused.Refusal.Code == ExitCode.Configuration)
-            {
-                string name = VisibleText.OfLine(DumpSource.NameOf(index));
-                progress.Say($"Not stored: the index {name}: {VisibleText.OfLine(refused.Message)}");
-                stored = stored with { Refused = stored.Refused + 1 };
-            }
-        }
-
-        progress.Say(
-            $"{Amount.Of(stored.Identities, "identity", "identities")} and "
-                + $"{Amount.Of(stored.Indexes, "index", "indexes")} were stored."
-        );
-        foreach (var (kind, count) in dump.Skipped)
-        {
-            progress.Say($"Left out: {Amount.Number(count)} × {VisibleText.OfLine(kind)}.");
-        }
-
-        return stored;
-    }
-
-    private static string ToJson(Import import, StoredRest stored, DumpSource? dump) =>
+    private static string ToJson(Import import) =>
         Clusters.JsonLine.Of(json =>
         {
             json.WriteNumber("Records"u8, import.Result.Records);
             json.WriteNumber("Stored"u8, import.Result.Stored);
             json.WriteNumber("Bad"u8, import.Result.Bad);
-            if (dump is null)
-            {
-                WriteIfAny("WithoutCounters", import.WithoutCounters);
-                WriteIfAny("WithoutAttachments", import.WithoutAttachments);
-                return;
-            }
-
-            json.WriteNumber("Identities"u8, stored.Identities);
-            json.WriteNumber("Indexes"u8, stored.Indexes);
-            json.WriteNumber("IndexesRefused"u8, stored.Refused);
-            json.WriteStartObject("LeftOut"u8);
-            foreach (var (kind, count) in dump.Skipped)
-            {
-                json.WriteNumber(kind, count);
-            }
-
-            json.WriteEndObject();
+            WriteIfAny("WithoutCounters", import.WithoutCounters);
+            WriteIfAny("WithoutAttachments", import.WithoutAttachments);
 
             void WriteIfAny(string name, long count)
             {
@@ -380,9 +328,6 @@ internal static class ImportCommand
                 }
             }
         });
-
-    /// <summary>The stored identities and indexes of a dump, and the number of refused indexes.</summary>
-    private sealed record StoredRest(long Identities, int Indexes, int Refused);
 
     /// <summary>The options of an import.</summary>
     /// <param name="Database">The database.</param>

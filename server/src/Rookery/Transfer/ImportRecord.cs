@@ -4,17 +4,7 @@ namespace Rookery.Transfer;
 /// <param name="Json">The record's JSON on one line; valid until the next record is read.</param>
 /// <param name="Place">The number of its line or, in formats without lines, of the document, from 1.</param>
 /// <param name="Error">Why the record is not a document; null if the node must validate it.</param>
-internal readonly record struct ImportRecord(ReadOnlyMemory<byte> Json, long Place, string? Error = null)
-{
-    /// <summary>
-    /// Returned instead of a record: before the next read, the caller must take what the source holds besides
-    /// documents.
-    /// </summary>
-    public static ImportRecord Pause { get; } = new(Json: default, Place: 0);
-
-    /// <summary>Whether this is <see cref="Pause"/>.</summary>
-    public bool IsPause => Place == 0;
-}
+internal readonly record struct ImportRecord(ReadOnlyMemory<byte> Json, long Place, string? Error = null);
 
 /// <summary>Reads the records of an input one by one, in the same order each time.</summary>
 internal interface IRecordSource

@@ -37,7 +37,6 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
 
     // An election or the sync of a part takes less time, except on dying cards.
     private static readonly TimeSpan QuietWait = TimeSpan.FromSeconds(10);
-    private const int IdentitiesAtOnce = 16;
 
     /// <summary>
     /// Sends lines of JSON, and returns when all valid ones are durable. Every document has a complete id
@@ -54,62 +53,6 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
             return await WhyRetryAsync(answer, timeout) is { } reason
                 ? (new PartResult(0, 0, []), reason)
                 : Read(Encoding.UTF8.GetString(await ForeignAnswer.ReadAsync(answer.Content, client.Address, timeout)));
-        });
-
-    /// <summary>
-    /// Raises identities, 16 at a time, because each waits for the disks of a majority. Identities are never lowered,
-    /// so that they may be sent twice.
-    /// </summary>
-    /// <exception cref="ImportRefusedException">The node refuses an identity.</exception>
-    /// <exception cref="AdminException">The node does not answer for minutes.</exception>
-    public Task SeedAsync((string Name, long Value)[] identities)
-    {
-        bool[] isDone = new bool[identities.Length];
-        return RetryAsync(async timeout =>
-        {
-            string? retryReason = null;
-            var options = new ParallelOptions
-            {
-                MaxDegreeOfParallelism = IdentitiesAtOnce,
-                CancellationToken = timeout,
-            };
-            await Parallel.ForAsync(
-                0,
-                identities.Length,
-                options,
-                async (index, token) =>
-                {
-                    if (isDone[index] || retryReason is not null)
-                    {
-                        return;
-                    }
-
-                    string name = Uri.EscapeDataString(identities[index].Name);
-                    string path = $"identity/seed?name={name}&value={identities[index].Value}";
-                    using var answer = await AskAsync(HttpMethod.Post, path, body: null, token);
-                    string? reason = await WhyRetryAsync(answer, token);
-                    isDone[index] = reason is null;
-                    retryReason ??= reason;
-                }
-            );
-            return (0, retryReason);
-        });
-    }
-
-    /// <summary>Defines an index.</summary>
-    /// <exception cref="ImportRefusedException">The node refuses the index.</exception>
-    /// <exception cref="AdminException">The node does not answer for minutes.</exception>
-    public Task DefineAsync(JsonElement index) =>
-        RetryAsync(async timeout =>
-        {
-            using var body = NodeClient.BodyOf(json =>
-            {
-                json.WriteStartArray("Indexes"u8);
-                json.WriteExact(index);
-                json.WriteEndArray();
-            });
-            using var answer = await AskAsync(HttpMethod.Put, "indexes", body, timeout);
-            return (0, await WhyRetryAsync(answer, timeout));
         });
 
     /// <summary>Retries until an attempt succeeds (its error is null), or for two minutes.</summary>

@@ -1,4 +1,3 @@
-using System.Text;
 using System.Text.Json;
 
 namespace Rookery.Transfer;
@@ -13,9 +12,6 @@ internal sealed class JsonElements(ByteSource bytes)
     internal static readonly JsonReaderOptions Reading = new() { MaxDepth = DeepestLevel };
 
     private int _taken; // length of the last value, which is consumed when the next one is taken
-
-    /// <summary>Options to parse a value of <see cref="TakeValue"/>.</summary>
-    public static JsonDocumentOptions Parsing => new() { MaxDepth = DeepestLevel };
 
     /// <summary>Skips white space and returns the next byte without consuming it.</summary>
     /// <exception cref="BadInputException">The input ends.</exception>
@@ -126,26 +122,6 @@ internal sealed class JsonElements(ByteSource bytes)
                 );
             }
         }
-    }
-
-    /// <summary>Takes a string.</summary>
-    public string TakeText()
-    {
-        Peek();
-        var reader = new Utf8JsonReader(TakeValue().Span);
-        return reader.Read() && reader.TokenType == JsonTokenType.String
-            ? reader.GetString()!
-            : throw new BadInputException(
-                $"At byte {bytes.Position} a member name is expected, not {Encoding.UTF8.GetString(reader.ValueSpan)}."
-            );
-    }
-
-    /// <summary>Skips raw bytes after the last value.</summary>
-    public void Skip(long count)
-    {
-        bytes.Consume(_taken);
-        _taken = 0;
-        bytes.Skip(count);
     }
 
     /// <summary>

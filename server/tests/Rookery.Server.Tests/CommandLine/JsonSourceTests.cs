@@ -16,7 +16,7 @@ public sealed class JsonSourceTests
     {
         for (int piece = 1; piece < 8; piece++)
         {
-            var bytes = new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), piece));
+            var bytes = new ByteSource(new PieceStream(Encoding.UTF8.GetBytes(input), piece));
             Assert.True(JsonSource.Recognizes(bytes));
             Assert.Equal(expected, string.Join('|', Read(new JsonSource(bytes))));
         }
@@ -31,9 +31,7 @@ public sealed class JsonSourceTests
     [InlineData("")]
     public void Input_with_one_document_per_line_is_not_read_as_one_JSON_text(string input) =>
         Assert.False(
-            JsonSource.Recognizes(
-                new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), pieceBytes: 3))
-            )
+            JsonSource.Recognizes(new ByteSource(new PieceStream(Encoding.UTF8.GetBytes(input), pieceBytes: 3)))
         );
 
     [Theory]
@@ -46,9 +44,7 @@ public sealed class JsonSourceTests
     )]
     public void Truncated_JSON_is_reported_with_its_position(string input, string sentence)
     {
-        var source = new JsonSource(
-            new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), pieceBytes: 5))
-        );
+        var source = new JsonSource(new ByteSource(new PieceStream(Encoding.UTF8.GetBytes(input), pieceBytes: 5)));
         string message = Assert.Throws<BadInputException>(() => Read(source)).Message;
         Assert.Contains(sentence, message, StringComparison.Ordinal);
         Assert.DoesNotContain("LineNumber", message, StringComparison.Ordinal);
@@ -91,5 +87,12 @@ public sealed class JsonSourceTests
         }
 
         return read;
+    }
+
+    /// <summary>Returns at most a number of bytes from each read.</summary>
+    private sealed class PieceStream(byte[] bytes, int pieceBytes) : MemoryStream(bytes)
+    {
+        public override int Read(byte[] buffer, int offset, int count) =>
+            base.Read(buffer, offset, Math.Min(count, pieceBytes));
     }
 }
