@@ -161,6 +161,9 @@ internal static class RavenParameters
     /// <summary>Reads of a database without parameters of their own.</summary>
     public static RouteParameters Read { get; } = new(Consistency);
 
+    /// <summary>GET admin/connection-strings.</summary>
+    public static RouteParameters ConnectionStrings { get; } = new("connectionStringName", "type", Consistency);
+
     /// <summary>GET stats and similar routes.</summary>
     public static RouteParameters Statistics { get; } = new(Consistency) { TakesNotes = true };
 

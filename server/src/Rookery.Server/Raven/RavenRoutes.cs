@@ -134,6 +134,14 @@ public static class RavenRoutes
         }
 
         Describe(routes, context, "admin/record", RouteScope.Admin, databases.RecordAsync);
+        routes
+            .MapMethods(
+                Database + "admin/connection-strings",
+                ["GET"],
+                RavenRoute.OnAnyDatabaseRead(context, ConnectionStringRoutes.GetAsync)
+            )
+            .For(RouteScope.Admin)
+            .Taking(RavenParameters.ConnectionStrings);
         Describe(routes, context, Settings, RouteScope.Admin, DatabaseSettingRoutes.GetAsync);
         // Also of a disabled database: settings are usually changed while it is disabled.
         routes

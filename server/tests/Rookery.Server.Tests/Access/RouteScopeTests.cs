@@ -37,6 +37,7 @@ public class RouteScopeTests(SecureServer server) : IClassFixture<SecureServer>
         "GET /configuration/client: read or write",
         "GET /databases/{database}/admin/configuration/client: admin",
         "GET /databases/{database}/admin/configuration/settings: admin",
+        "GET /databases/{database}/admin/connection-strings: admin",
         "GET /databases/{database}/admin/data-archival/config: admin",
         "GET /databases/{database}/admin/expiration/config: admin",
         "GET /databases/{database}/admin/record: admin",

@@ -58,6 +58,16 @@ public sealed class ConfigurationRouteTests(RunningServer server) : IClassFixtur
     }
 
     [Fact]
+    public async Task There_are_no_connection_strings_and_none_can_be_stored()
+    {
+        string db = await server.CreateDatabaseAsync();
+        var listed = await server.SendAsync("GET", db + "/admin/connection-strings?connectionStringName=a&type=Raven");
+        Assert.Equal("{}", listed.Json.GetProperty("RavenConnectionStrings").GetRawText());
+        Assert.Equal("{}", listed.Json.GetProperty("SqlConnectionStrings").GetRawText());
+        (await server.SendAsync("PUT", db + "/admin/connection-strings", "{}")).IsRefusal(501, "connection strings");
+    }
+
+    [Fact]
     public async Task The_record_has_the_configurations_and_accepts_only_the_same_ones()
     {
         string db = await server.CreateDatabaseAsync();
