@@ -127,8 +127,11 @@ public sealed class AttachmentCrashTests
     {
         string id = $"d{random.Next(3)}";
         string name = $"{id}/n{random.Next(3)}";
-        switch (random.Next(8))
+        switch (random.Next(9))
         {
+            case 5:
+                BulkInsert(node, random, id, documents);
+                return;
             case 0:
                 Run(node, Put(id, $$"""{"v":{{random.Next(1000)}}}"""));
                 documents[id] = [];
@@ -180,6 +183,42 @@ public sealed class AttachmentCrashTests
 
                 return;
         }
+    }
+
+    // As a bulk insert: documents and their attachments in one command.
+    private static void BulkInsert(
+        SteppedNode node,
+        Random random,
+        string id,
+        SortedDictionary<string, byte[]> documents
+    )
+    {
+        byte[] content = new byte[random.Next(2) == 0 ? 70_000 : random.Next(3000)];
+        Array.Fill(content, (byte)random.Next(3));
+        using var pinned = Upload(node, content);
+        using var parser = DocumentParser.Rent();
+        Assert.True(
+            parser.TryParse(Encoding.UTF8.GetBytes($$"""{"v":{{random.Next(1000)}}}"""), out var document, out _)
+        );
+        using var writer = new BatchWriter(CommandKind.BulkPut, 1);
+        writer.Put(Encoding.ASCII.GetBytes(id), ExpectedChangeVector.None, document);
+        documents[id] = [];
+        foreach (string name in (string[])["n0", "n1"])
+        {
+            writer.PutAttachment(
+                Encoding.ASCII.GetBytes(id),
+                ExpectedChangeVector.None,
+                new AttachmentEntry
+                {
+                    Name = Encoding.ASCII.GetBytes(name),
+                    Hash = pinned.Hash,
+                    Size = pinned.Size,
+                }
+            );
+            documents[$"{id}/{name}"] = content;
+        }
+
+        Run(node, writer.Complete());
     }
 
     private static void CopyOrMove(
