@@ -9,6 +9,9 @@ export const failover = {
   "documents expire, are refreshed and archived under the next leader": schedulesAcrossLeaders,
   "revisions are kept of each write after the leader is killed, the same at every member": revisionsAcrossLeaders,
   "a subscription continues after the leader is killed, and misses no document": subscriptionAcrossLeaders,
+  "copies of attachments continue after the leader is killed, with their bytes at every member": copiesAcrossLeaders,
+  "patches that load and put continue after the leader is killed, the same at every member": patchesAcrossLeaders,
+  "an import of a dump continues while the leader changes, the same at every member": dumpAcrossLeaders,
   "a node that is killed twice is used again each time": nodeFailsTwice,
   "a bulk insert continues while the leader changes": bulkInsertAcrossLeaders,
   "a bulk insert whose node is killed can be repeated": bulkInsertRepeated,
@@ -308,6 +311,125 @@ async function revisionsAcrossLeaders(t, client, cluster, database) {
       }
     }
   })
+}
+
+// Sends a change until it is acknowledged. A change whose answer was lost may be there already: `isThere` finds out.
+async function untilDone(change, isThere) {
+  for (const deadline = Date.now() + 60_000; ; await pause(50)) {
+    try {
+      await change()
+      return
+    } catch (error) {
+      assert.ok(Date.now() < deadline, error.message)
+      if (await isThere().catch(() => false)) {
+        return
+      }
+    }
+  }
+}
+
+async function copiesAcrossLeaders(_, client, cluster, database) {
+  await withStore(client, cluster, database, async store => {
+    const bytes = Buffer.alloc(200_000, "7")
+    const first = store.openSession()
+    for (let i = 0; i < 20; i++) {
+      await first.store(new User({ name: `${i}` }), `users/${i}`)
+    }
+
+    first.advanced.attachments.store("users/0", "file", bytes, "image/png")
+    await first.saveChanges()
+    let dead
+    for (let i = 1; i < 20; i++) {
+      if (i === 6) {
+        dead = await cluster.leader()
+        await cluster.nodes[dead].kill()
+      }
+
+      await untilDone(() => {
+        const session = store.openSession()
+        session.advanced.attachments.copy("users/0", "file", `users/${i}`, "copy")
+        return session.saveChanges()
+      }, () => store.openSession().advanced.attachments.exists(`users/${i}`, "copy"))
+    }
+
+    await cluster.start(dead)
+    for (const node of cluster.nodes) {
+      for (let i = 1; i < 20; i++) {
+        const { status, text } = await node.request("GET", `/databases/${database}/attachments?id=users/${i}&name=copy`)
+        assert.equal(status, 200)
+        assert.equal(text, bytes.toString())
+      }
+    }
+  })
+}
+
+async function patchesAcrossLeaders(_, client, cluster, database) {
+  await withStore(client, cluster, database, async store => {
+    const first = store.openSession()
+    await first.store(new User({ name: "ann" }), "users/source")
+    await first.store(new User({ name: "eve", steps: 0 }), "users/target")
+    await first.saveChanges()
+    const script = 'this.steps++; this.name = load("users/source").name; put("steps/" + args.step, { step: args.step, "@metadata": { "@collection": "Steps" } })'
+    let dead
+    for (let step = 0; step < 20; step++) {
+      if (step === 6) {
+        dead = await cluster.leader()
+        await cluster.nodes[dead].kill()
+      }
+
+      const patch = Object.assign(new client.PatchRequest(), { script, values: { step } })
+      await untilDone(
+        () => store.operations.send(new client.PatchOperation("users/target", null, patch)),
+        () => store.openSession().advanced.exists(`steps/${step}`),
+      )
+    }
+
+    await cluster.start(dead)
+    const ids = ["users/target", ...Array.from({ length: 20 }, (_, step) => `steps/${step}`)]
+    const path = `/databases/${database}/docs?${ids.map(id => `&id=${id}`).join("")}`
+    const { text } = await cluster.nodes[0].request("GET", path)
+    const [target, ...steps] = JSON.parse(text).Results
+    assert.equal(target.name, "ann")
+    // A patch whose answer was lost may have been sent twice by the client.
+    assert.ok(target.steps >= 20 && target.steps <= 22, `${target.steps} steps`)
+    assert.deepEqual(steps.map(({ step }) => step), Array.from({ length: 20 }, (_, step) => step))
+    for (const node of cluster.nodes) {
+      assert.equal((await node.request("GET", path)).text, text)
+    }
+  })
+}
+
+async function dumpAcrossLeaders(t, _, cluster, database) {
+  const documents = 20_000
+  const dump = JSON.stringify({
+    Docs: Array.from({ length: documents }, (_, n) => ({ n, text: "x".repeat(300), "@metadata": { "@id": `dumped/${n}`, "@last-modified": "2026-01-01T00:00:00.0000000Z" } })),
+    RevisionDocuments: Array.from({ length: 100 }, (_, n) => ({ n: -1, "@metadata": { "@id": `dumped/${n}`, "@flags": "Revision", "@last-modified": "2025-01-01T00:00:00.0000000Z" } })),
+  })
+  const dead = await cluster.leader()
+  const other = cluster.nodes[(dead + 1) % cluster.nodes.length]
+  const importing = other.request("POST", `/databases/${database}/smuggler/import`, dump)
+  const stored = async () => JSON.parse((await other.request("GET", `/databases/${database}/stats?consistency=local`)).text).CountOfDocuments
+  for (const deadline = Date.now() + 30_000; await stored() === 0; await pause(5)) {
+    assert.ok(Date.now() < deadline, "nothing is stored")
+  }
+
+  const before = await stored()
+  await cluster.nodes[dead].kill()
+  t.diagnostic(`the leader was killed after ${before} documents`)
+  const { status, text } = await importing
+  assert.equal(status, 200, text)
+  assert.equal(JSON.parse(text).Documents.ReadCount, documents)
+  await cluster.start(dead)
+  const paths = [`docs?id=dumped/0&id=dumped/99&id=dumped/${documents - 1}`, "revisions?id=dumped/0", "revisions?id=dumped/99"]
+  for (const path of paths) {
+    const first = (await cluster.nodes[0].request("GET", `/databases/${database}/${path}`)).text
+    assert.match(first, path.startsWith("docs") ? /2026-01-01/ : /"n":-1.*2025-01-01.*"TotalResults":1/)
+    for (const node of cluster.nodes) {
+      assert.equal((await node.request("GET", `/databases/${database}/${path}`)).text, first)
+    }
+  }
+
+  assert.equal(await stored(), documents)
 }
 
 async function nodeFailsTwice(t, client, cluster, database) {
