@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text;
 using System.Text.Json;
 using Rookery.Terminal;
 
@@ -81,6 +82,9 @@ internal static class ResultTable
         {
             JsonValueKind.String => value.GetString()!,
             JsonValueKind.Number => FormatNumber(value.GetRawText()),
+            JsonValueKind.Object or JsonValueKind.Array => Encoding.UTF8.GetString(
+                Output.Bytes(value, Output.Compact).AsSpan().TrimEnd((byte)'\n')
+            ),
             _ => value.GetRawText(),
         };
         return Table.Cut(text, WidestCell);

@@ -15,6 +15,9 @@ internal static class Output
         Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
     };
 
+    /// <summary>The form of JSON in a cell of a table: one line, with letters instead of their escapes.</summary>
+    public static JsonWriterOptions Compact { get; } = Indented with { Indented = false };
+
     /// <summary>Stdout without escaping.</summary>
     public static StandardStream Stream => StandardStream.Output;
 
@@ -52,15 +55,21 @@ internal static class Output
     /// <summary>Formats JSON with a newline at the end.</summary>
     public static byte[] Bytes(JsonElement json, bool isIndented)
     {
-        using var text = new MemoryStream();
         if (isIndented)
         {
-            using var writer = new Utf8JsonWriter(text, Indented);
-            json.WriteTo(writer);
+            return Bytes(json, Indented);
         }
-        else
+
+        return Encoding.UTF8.GetBytes(json.GetRawText() + "\n");
+    }
+
+    /// <summary>Formats JSON with a newline at the end.</summary>
+    public static byte[] Bytes(JsonElement json, JsonWriterOptions form)
+    {
+        using var text = new MemoryStream();
+        using (var writer = new Utf8JsonWriter(text, form))
         {
-            text.Write(Encoding.UTF8.GetBytes(json.GetRawText()));
+            json.WriteTo(writer);
         }
 
         text.WriteByte((byte)'\n');

@@ -31,7 +31,8 @@ internal sealed class Table(params string[] columns)
         int[] widths =
         [
             .. names.Select(
-                (name, column) => Math.Max(name.Length, _rows.Count == 0 ? 0 : _rows.Max(row => row[column].Length))
+                (name, column) =>
+                    Math.Max(CellWidth.Of(name), _rows.Count == 0 ? 0 : _rows.Max(row => CellWidth.Of(row[column])))
             ),
         ];
         if (width is { } room)
@@ -46,20 +47,25 @@ internal sealed class Table(params string[] columns)
         }
     }
 
-    /// <summary>Cuts a text to a number of characters; an ellipsis replaces the rest.</summary>
+    /// <summary>Cuts a text to a number of cells; an ellipsis replaces the rest.</summary>
     public static string Cut(string text, int width)
     {
-        if (text.Length <= width)
+        if (text.Length <= width / CellWidth.Widest || CellWidth.Of(text) <= width)
         {
             return text;
         }
 
-        if (width <= 1)
+        // Each letter has at least one cell, except marks; the loop shortens texts with wide letters.
+        for (int length = Math.Min(width - 1, text.Length); length > 0; length--)
         {
-            return "…";
+            string shorter = ShortText.Of(text, length);
+            if (CellWidth.Of(shorter) <= width)
+            {
+                return shorter;
+            }
         }
 
-        return ShortText.Of(text, width - 1);
+        return "…";
     }
 
     /// <summary>Narrows the widest columns first, until the table fits or every column has its minimum.</summary>
@@ -87,8 +93,9 @@ internal sealed class Table(params string[] columns)
         for (int column = 0; column < cells.Length; column++)
         {
             string cell = Cut(cells[column], widths[column]);
-            line.Append(_heads[column].StartsWith('>') ? cell.PadLeft(widths[column]) : cell.PadRight(widths[column]))
-                .Append(' ', Gap);
+            int blanks = Math.Max(0, widths[column] - CellWidth.Of(cell));
+            bool isRight = _heads[column].StartsWith('>');
+            line.Append(' ', isRight ? blanks : 0).Append(cell).Append(' ', isRight ? Gap : blanks + Gap);
         }
 
         return line.ToString().TrimEnd();

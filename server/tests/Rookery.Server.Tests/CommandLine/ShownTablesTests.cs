@@ -76,6 +76,24 @@ public sealed class ShownTablesTests
         Assert.Equal((state, note), (IndexCommand.StateOf(statistics, progress), IndexCommand.NoteOf(progress)));
     }
 
+    [Fact]
+    public void Letters_of_two_cells_keep_the_columns_aligned_and_are_never_cut_in_half()
+    {
+        Assert.Equal(
+            "City  Total\n東京      1\nBonn      2",
+            Show("""[{"City":"東京","Total":1},{"City":"Bonn","Total":2}]""")
+        );
+        Assert.Equal(["…", "東…", "東京"], new[] { 2, 3, 4 }.Select(static width => Table.Cut("東京", width)));
+        Assert.Equal("東…", Table.Cut("東京大学", 4));
+    }
+
+    [Fact]
+    public void Nested_values_show_letters_instead_of_their_escapes() =>
+        Assert.Equal(
+            "ShipTo\n{\"City\":\"東京\",\"Tags\":[\"<é>\"]}",
+            Show("""[{"ShipTo":{"City":"\u6771\u4eac", "Tags":["<\u00e9>"]}}]""")
+        );
+
     private static string Show(string results) =>
         string.Join(
             '\n',
