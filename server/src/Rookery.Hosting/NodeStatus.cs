@@ -34,10 +34,10 @@ internal static class NodeStatus
 
         log.LogInformation(
             LogEvents.Serving,
-            "Serving {Directory} on {Address} with {Memory} MiB of memory.",
+            "Serving {Directory} on {Address} with {Memory} of memory.",
             configuration.DataDirectory,
             configuration.Url,
-            configuration.MemoryBytes >> 20
+            Amount.Bytes(configuration.MemoryBytes)
         );
         systemd.NotifyReady(Serving);
     }
