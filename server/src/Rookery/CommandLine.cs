@@ -8,6 +8,7 @@ using Rookery.Doctor;
 using Rookery.Hosting;
 using Rookery.Indexes;
 using Rookery.Live;
+using Rookery.Shell;
 using Rookery.Snmp;
 using Rookery.Support;
 using Rookery.Transfer;
@@ -32,6 +33,7 @@ internal static class CommandLine
         ("rm", RemoveCommand.Create),
         ("query", QueryCommand.Create),
         ("patch", PatchCommand.Create),
+        ("shell", ShellCommand.Create),
         ("import", ImportCommand.Create),
         ("export", ExportCommand.Create),
         ("index", IndexCommand.Create),
@@ -55,7 +57,11 @@ internal static class CommandLine
     /// <param name="arguments">The arguments.</param>
     /// <param name="error">Receives the message about an invalid command line; null for stderr.</param>
     public static Task<int> RunAsync(string[] arguments, TextWriter? error = null) =>
-        Refusal.GuardAsync(() => InvokeAsync(arguments, error ?? Console.Error));
+        Refusal.GuardAsync(() =>
+            arguments is [NodeCompletion.CommandName, .. var words]
+                ? NodeCompletion.PrintAsync(words)
+                : InvokeAsync(arguments, error ?? Console.Error)
+        );
 
     private static async Task<int> InvokeAsync(string[] arguments, TextWriter error)
     {

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.CommandLine.Completions;
 using Rookery.Access;
+using Rookery.Data;
 using Rookery.Hosting;
 using Rookery.Terminal;
 
@@ -81,9 +82,18 @@ internal static class CompletionCommand
     {
         yield return "# bash completion of rookery: source <(rookery completion bash)";
         yield return "_rookery() {";
-        yield return "  local current=${COMP_WORDS[COMP_CWORD]} path='' word at words=''";
-        yield return "  for ((at = 1; at < COMP_CWORD; at++)); do";
+        yield return "  local current=${COMP_WORDS[COMP_CWORD]} line=${COMP_LINE:0:COMP_POINT}";
+        yield return "  local path='' word at words=''";
+        yield return "  local -a typed=()";
+        // Bash splits words at colons and equals signs, as in http://pi:8080. The typed line shows where blanks are.
+        yield return "  for ((at = 0; at <= COMP_CWORD; at++)); do";
         yield return "    word=${COMP_WORDS[at]}";
+        yield return "    if ((at > 0)) && [[ $line == [![:space:]]* ]]; then typed[-1]+=$word; "
+            + "else typed+=(\"$word\"); fi";
+        yield return "    line=${line#\"${line%%[![:space:]]*}\"}";
+        yield return "    line=${line#\"$word\"}";
+        yield return "  done";
+        yield return "  for word in \"${typed[@]:1:${#typed[@]}-2}\"; do";
         yield return "    case \"$path $word\" in";
         yield return $"      {PathsOf(nodes, " | ")}) path=\"$path $word\" ;;";
         yield return "    esac";
@@ -96,7 +106,17 @@ internal static class CompletionCommand
         }
 
         yield return "  esac";
-        yield return "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")";
+        yield return "  if [[ -n $words ]]; then";
+        yield return "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")";
+        yield return "    return";
+        yield return "  fi";
+        yield return "  local name beginning=${typed[-1]%\"$current\"}";
+        yield return "  COMPREPLY=()";
+        yield return "  while IFS= read -r name; do";
+        yield return "    name=${name#\"$beginning\"}";
+        yield return "    [[ $current == [\\\"\\']* ]] || printf -v name %q \"$name\"";
+        yield return "    COMPREPLY+=(\"$name\")";
+        yield return $"  done < <(\"${{typed[0]}}\" {NodeCompletion.CommandName} \"${{typed[@]:1}}\" 2>/dev/null)";
         yield return "}";
         yield return "complete -o bashdefault -o default -F _rookery rookery";
     }
@@ -122,7 +142,14 @@ internal static class CompletionCommand
         }
 
         yield return "  esac";
-        yield return "  if (( ${#offered} )); then _describe rookery offered; else _files; fi";
+        yield return "  if (( ${#offered} )); then";
+        yield return "    _describe rookery offered";
+        yield return "    return";
+        yield return "  fi";
+        yield return "  local -a names";
+        yield return "  names=(\"${(@f)$(\"${(Q)words[1]}\" "
+            + $"{NodeCompletion.CommandName} \"${{(@Q)words[2,CURRENT-1]}}\" \"${{(Q)PREFIX}}\" 2>/dev/null)}}\")";
+        yield return "  if [[ -n $names[1] ]]; then compadd -a names; else _files; fi";
         yield return "}";
         yield return "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _rookery \"$@\"; "
             + "else compdef _rookery rookery; fi";
@@ -141,6 +168,14 @@ internal static class CompletionCommand
         yield return "  end";
         yield return "  test \"$place\" = \"$argv[1]\"";
         yield return "end";
+        yield return "function __rookery_find_names";
+        yield return "  set -l words (commandline -opc)";
+        yield return "  set -l typed (commandline -ct | string trim --left --chars \"\\\"'\")";
+        yield return "  set -g __rookery_names "
+            + $"($words[1] {NodeCompletion.CommandName} $words[2..-1] \"$typed\" 2>/dev/null)";
+        yield return "  test (count $__rookery_names) -gt 0";
+        yield return "end";
+        yield return "complete -c rookery -n __rookery_find_names -f -a '$__rookery_names'";
         foreach (var node in nodes)
         {
             foreach (var (name, description) in node.Commands)

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.CommandLine;
 using Rookery.Access;
+using Rookery.Data;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
 using Rookery.Hosting;
@@ -27,7 +28,7 @@ internal static class ExportCommand
         {
             Description = "A database of the running node at --url; `.` is your default, which `rookery login` saved.",
             Arity = ArgumentArity.ZeroOrOne,
-        };
+        }.Offering(address, static (names, _, _) => names.DatabasesAsync());
         var to = new Option<string?>("--to")
         {
             Description =

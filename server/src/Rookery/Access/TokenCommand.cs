@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Globalization;
 using System.Text.Json;
+using Rookery.Data;
 using Rookery.Hosting;
 
 namespace Rookery.Access;
@@ -78,7 +79,7 @@ internal static class TokenCommand
             Description =
                 "A database to which the scopes read and write apply, no other; may be repeated [default: all].",
             HelpName = "NAME",
-        };
+        }.Offering(address, static (names, _, _) => names.DatabasesAsync());
         var days = WholeNumber.Option(
             "--days",
             "How many days it is valid, at most a century [default: for ever].",

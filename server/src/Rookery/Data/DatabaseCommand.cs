@@ -1,5 +1,4 @@
 using System.CommandLine;
-using System.Globalization;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Hosting;
@@ -33,17 +32,7 @@ internal static class DatabaseCommand
                             return ExitCode.Success;
                         }
 
-                        var table = new Table("NAME", ">DOCUMENTS");
-                        foreach (var database in answer.GetProperty("Databases").EnumerateArray())
-                        {
-                            table.Add(
-                                database.GetProperty("Name").GetString()!,
-                                database.TryGetProperty("DocumentsCount", out var count)
-                                    ? count.GetInt64().ToString(CultureInfo.InvariantCulture)
-                                    : "?"
-                            );
-                        }
-
+                        var table = TableOf(answer);
                         if (table.Rows == 0)
                         {
                             await Console.Error.WriteLineAsync(
@@ -58,6 +47,21 @@ internal static class DatabaseCommand
                 )
         );
         return command;
+    }
+
+    /// <summary>Returns the table of the databases in an answer of a node.</summary>
+    public static Table TableOf(JsonElement answer)
+    {
+        var table = new Table("NAME", ">DOCUMENTS");
+        foreach (var database in answer.GetProperty("Databases").EnumerateArray())
+        {
+            table.Add(
+                database.GetProperty("Name").GetString()!,
+                database.TryGetProperty("DocumentsCount", out var count) ? Amount.Number(count.GetInt64()) : "?"
+            );
+        }
+
+        return table;
     }
 
     private static Command MakeCreateCommand()
@@ -113,7 +117,10 @@ internal static class DatabaseCommand
     private static Command MakeRemoveCommand()
     {
         var address = new NodeAddress();
-        var name = new Argument<string>("NAME") { Description = "The database's name." };
+        var name = new Argument<string>("NAME") { Description = "The database's name." }.Offering(
+            address,
+            static (names, _, _) => names.DatabasesAsync()
+        );
         var yes = new Option<string?>("--yes")
         {
             Description = "The name of the database again, to confirm without being asked.",

@@ -9,13 +9,13 @@ internal static class PatchCommand
     public static Command Create()
     {
         var address = new NodeAddress();
-        var database = DocumentArguments.Database();
+        var database = DocumentArguments.Database(address);
         var query = new Argument<string>("RQL")
         {
             Description =
                 "The query with its script, such as 'from Users where age > $age update { this.grown = true }'; - "
                 + "reads it from stdin.",
-        };
+        }.OfferingRql(address, database);
         var parameters = AskedQuery.ParameterOption();
         var perSecond = PerSecondOption();
         var yes = new Option<bool>("--yes") { Description = "Do not ask." };

@@ -12,13 +12,13 @@ internal static class PutCommand
     public static Command Create()
     {
         var address = new NodeAddress();
-        var database = DocumentArguments.Database();
+        var database = DocumentArguments.Database(address);
         var id = new Argument<string>("ID")
         {
             Description =
                 "The document's id. If it ends in /, the node appends a number; if it ends in |, the next value of "
                 + "that identity.",
-        };
+        }.OfferingDocuments(address, database);
         var file = new Argument<string?>("FILE")
         {
             Description = "A file with the document in JSON; without one, or with -, stdin.",

@@ -29,7 +29,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
 
     private string DoneVerb => isPatch ? "changed" : "deleted";
 
-    /// <summary>Runs the operation and reports its end.</summary>
+    /// <summary>Runs the operation and reports its end. A signal ends the process, with a sentence.</summary>
     /// <param name="isAgreed">Whether the user has confirmed already.</param>
     /// <param name="maxPerSecond">The maximum of documents per second; null for no limit.</param>
     /// <param name="isJson">Whether to print the operation's last state as JSON.</param>
@@ -38,35 +38,80 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
     public async Task<int> RunAsync(bool isAgreed, int? maxPerSecond, bool isJson)
     {
         using var beforeStart = new Interruption(progress: null, () => $"No document was {DoneVerb}.");
-        var (count, firstNames) = await CountAsync();
-        if (count > 0 && !isAgreed)
+        string? consequence = await CountAsync();
+        if (consequence is not null && !isAgreed)
         {
-            Question.Confirm(
-                $"{Amount.Of(count, "document")} of {database} will be {DoneVerb}: {firstNames}.",
-                database,
-                "--yes"
-            );
+            Question.Confirm(consequence, database, "--yes");
         }
 
-        using var body = isPatch ? asked.WrappedBody() : asked.Body();
-        string rateLimit = maxPerSecond is { } limit ? $"?maxOpsPerSec={limit}" : string.Empty;
-        string path = $"{asked.Path}/queries{rateLimit}";
-        _total = count;
         beforeStart.Dispose();
         using var progress = new Progress("documents", TimeProvider.System);
         using var interruption = new Interruption(progress, Stop);
-        var started = await client.GetJsonAsync(isPatch ? HttpMethod.Patch : HttpMethod.Delete, path, body);
-        long operation = started.GetProperty("OperationId").GetInt64();
-        _operation.SetResult(operation);
-        var finalState = await WatchAsync(operation, progress);
+        var finalState = await ExecuteAsync(maxPerSecond, progress);
         interruption.Dispose();
         progress.Clear();
-        string status = finalState.GetProperty("Status").GetString()!;
         if (isJson)
         {
             Output.Write(finalState);
         }
 
+        return await ReportAsync(finalState);
+    }
+
+    /// <summary>Runs the operation and reports its end. The token stops it, with a sentence.</summary>
+    /// <param name="confirm">Asks the user, who is told the consequence; null if the user has confirmed
+    /// already.</param>
+    /// <param name="cancellation">Stops the operation.</param>
+    /// <exception cref="AdminException">The query is not suitable, the user did not confirm, or the operation
+    /// failed or was stopped.</exception>
+    public async Task<int> RunAsync(Action<string>? confirm, CancellationToken cancellation)
+    {
+        string? consequence = await CountAsync(cancellation);
+        if (consequence is not null)
+        {
+            confirm?.Invoke(consequence);
+        }
+
+        using var progress = new Progress("documents", TimeProvider.System);
+        try
+        {
+            var finalState = await ExecuteAsync(maxPerSecond: null, progress, cancellation);
+            progress.Clear();
+            return await ReportAsync(finalState);
+        }
+        catch (OperationCanceledException) when (cancellation.IsCancellationRequested)
+        {
+            progress.Clear();
+            throw new AdminException($"Interrupted. {Stop()}", ExitCode.Interrupted);
+        }
+    }
+
+    /// <summary>Starts the operation, and returns its last state.</summary>
+    private async Task<JsonElement> ExecuteAsync(
+        int? maxPerSecond,
+        Progress progress,
+        CancellationToken cancellation = default
+    )
+    {
+        using var body = isPatch ? asked.WrappedBody() : asked.Body();
+        string rateLimit = maxPerSecond is { } limit ? $"?maxOpsPerSec={limit}" : string.Empty;
+        string path = $"{asked.Path}/queries{rateLimit}";
+
+        // Without the token: if the answer to the start were lost, the operation could not be stopped.
+        var started = await client.GetJsonAsync(
+            isPatch ? HttpMethod.Patch : HttpMethod.Delete,
+            path,
+            body,
+            cancellation: CancellationToken.None
+        );
+        long operation = started.GetProperty("OperationId").GetInt64();
+        _operation.SetResult(operation);
+        return await WatchAsync(operation, progress, cancellation);
+    }
+
+    private async Task<int> ReportAsync(JsonElement finalState)
+    {
+        string status = finalState.GetProperty("Status").GetString()!;
         long done = ProcessedOf(finalState);
         string verb = isPatch ? "Changed" : "Deleted";
         return status switch
@@ -89,8 +134,11 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         return ExitCode.Success;
     }
 
-    /// <summary>Counts the affected documents, and names up to three of them.</summary>
-    private async Task<(long Count, string Some)> CountAsync()
+    /// <summary>
+    /// Counts the affected documents. Returns a sentence with their number and the ids of up to three; null if there is
+    /// none.
+    /// </summary>
+    private async Task<string?> CountAsync(CancellationToken cancellation = default)
     {
         var query = TryParse();
         var counting = asked with
@@ -100,7 +148,12 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
             PageSize = NamedDocuments,
         };
         using var body = counting.Body();
-        var answer = await client.GetJsonAsync(HttpMethod.Post, $"{asked.Path}/queries", body);
+        var answer = await client.GetJsonAsync(
+            HttpMethod.Post,
+            $"{asked.Path}/queries",
+            body,
+            cancellation: cancellation
+        );
         long total = answer.GetProperty("TotalResults").GetInt64();
         long count = total;
         if (query is not null)
@@ -114,7 +167,11 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
             ", ",
             answer.GetProperty("Results").EnumerateArray().Select(static result => VisibleText.OfLine(IdOf(result)))
         );
-        return (count, count > NamedDocuments ? $"{names}, …" : names);
+        _total = count;
+        return count == 0
+            ? null
+            : $"{Amount.Of(count, "document")} of {database} will be {DoneVerb}: {names}"
+                + (count > NamedDocuments ? ", …." : ".");
     }
 
     /// <summary>Returns the id of a result.</summary>
@@ -194,14 +251,14 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
     }
 
     /// <summary>Waits for the end of the operation, and returns its last state.</summary>
-    private async Task<JsonElement> WatchAsync(long operation, Progress progress)
+    private async Task<JsonElement> WatchAsync(long operation, Progress progress, CancellationToken cancellation)
     {
         while (true)
         {
             JsonElement state;
             try
             {
-                state = await ReadStateAsync(operation);
+                state = await ReadStateAsync(operation, cancellation);
             }
             catch (AdminException failure)
             {
@@ -218,7 +275,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
 
             progress.TotalItems = _total;
             progress.Report(_done, bytes: 0);
-            await Task.Delay(PollInterval, TimeProvider.System);
+            await Task.Delay(PollInterval, TimeProvider.System, cancellation);
         }
     }
 

@@ -18,12 +18,12 @@ internal static class RemoveCommand
     public static Command Create()
     {
         var address = new NodeAddress();
-        var database = DocumentArguments.Database();
+        var database = DocumentArguments.Database(address);
         var ids = new Argument<string[]>("ID")
         {
             Description = "The documents' ids.",
             Arity = ArgumentArity.ZeroOrMore,
-        };
+        }.OfferingDocuments(address, database);
         var prefix = new Option<string?>("--prefix")
         {
             Description = "All documents whose ids begin with PREFIX.",

@@ -31,11 +31,19 @@ internal static class IndexCommand
         };
 
     /// <summary>Creates the argument that names an index.</summary>
-    public static Argument<string> Name() => new("NAME") { Description = "The index." };
+    private static Argument<string> Name(NodeAddress address, Argument<string> database) =>
+        new Argument<string>("NAME") { Description = "The index." }.Offering(
+            address,
+            (names, parsed, _) => names.IndexesAsync(address.DatabaseOf(parsed.GetValue(database)!))
+        );
 
     /// <summary>Creates the optional argument that names an index; without it all indexes are meant.</summary>
-    public static Argument<string?> NameOrAll() =>
-        new("NAME") { Description = "The index [default: all].", Arity = ArgumentArity.ZeroOrOne };
+    public static Argument<string?> NameOrAll(NodeAddress address, Argument<string> database) =>
+        new Argument<string?>("NAME")
+        {
+            Description = "The index [default: all].",
+            Arity = ArgumentArity.ZeroOrOne,
+        }.Offering(address, (names, parsed, _) => names.IndexesAsync(address.DatabaseOf(parsed.GetValue(database)!)));
 
     /// <summary>Returns a path with the index's name as a query parameter, if a name is given.</summary>
     public static string PathWithName(string path, string? name) =>
@@ -46,7 +54,7 @@ internal static class IndexCommand
     private static Command List()
     {
         var address = new NodeAddress();
-        var database = DocumentArguments.Database();
+        var database = DocumentArguments.Database(address);
         var command = address.AddTo(
             new Command("ls", "List the indexes with their progress on this node and their errors.") { database }
         );
@@ -64,31 +72,7 @@ internal static class IndexCommand
                             return ExitCode.Success;
                         }
 
-                        var progress = (await client.GetJsonAsync(HttpMethod.Get, $"{path}/indexes/progress"))
-                            .GetProperty("Results")
-                            .EnumerateArray()
-                            .ToDictionary(
-                                static index => index.GetProperty("Name").GetString()!,
-                                StringComparer.Ordinal
-                            );
-                        var table = new Table("NAME", "TYPE", "STATE", ">ENTRIES", ">LEFT", ">ERRORS", "NOTE");
-                        foreach (var index in statistics.GetProperty("Results").EnumerateArray())
-                        {
-                            string name = index.GetProperty("Name").GetString()!;
-                            var indexProgress = progress.GetValueOrDefault(name);
-                            table.Add(
-                                name,
-                                index.GetProperty("Type").GetString()!,
-                                StateOf(index, indexProgress),
-                                Amount.Number(index.GetProperty("EntriesCount").GetInt64()),
-                                indexProgress.ValueKind == JsonValueKind.Object
-                                    ? Amount.Number(LeftOf(indexProgress))
-                                    : "?",
-                                Amount.Number(index.GetProperty("ErrorsCount").GetInt64()),
-                                index.GetProperty("Trouble").GetString() ?? NoteOf(indexProgress)
-                            );
-                        }
-
+                        var table = await ReadTableAsync(client, path, statistics);
                         if (table.Rows == 0)
                         {
                             await Console.Error.WriteLineAsync(
@@ -104,6 +88,42 @@ internal static class IndexCommand
                 )
         );
         return command;
+    }
+
+    /// <summary>Returns the table of a database's indexes, with their progress on the node.</summary>
+    /// <param name="client">The node.</param>
+    /// <param name="path">The URL path of the database.</param>
+    /// <param name="statistics">The node's statistics of the indexes.</param>
+    /// <param name="cancellation">Cancels the request.</param>
+    public static async Task<Table> ReadTableAsync(
+        NodeClient client,
+        string path,
+        JsonElement statistics,
+        CancellationToken cancellation = default
+    )
+    {
+        var progress = (
+            await client.GetJsonAsync(HttpMethod.Get, $"{path}/indexes/progress", cancellation: cancellation)
+        )
+            .GetProperty("Results")
+            .EnumerateArray()
+            .ToDictionary(static index => index.GetProperty("Name").GetString()!, StringComparer.Ordinal);
+        var table = new Table("NAME", "TYPE", "STATE", ">ENTRIES", ">LEFT", ">ERRORS", "NOTE");
+        foreach (var index in statistics.GetProperty("Results").EnumerateArray())
+        {
+            string name = index.GetProperty("Name").GetString()!;
+            var indexProgress = progress.GetValueOrDefault(name);
+            table.Add(
+                name,
+                index.GetProperty("Type").GetString()!,
+                StateOf(index, indexProgress),
+                Amount.Number(index.GetProperty("EntriesCount").GetInt64()),
+                indexProgress.ValueKind == JsonValueKind.Object ? Amount.Number(LeftOf(indexProgress)) : "?",
+                Amount.Number(index.GetProperty("ErrorsCount").GetInt64()),
+                index.GetProperty("Trouble").GetString() ?? NoteOf(indexProgress)
+            );
+        }
+        return table;
     }
 
     /// <summary>Returns the cell of the column STATE.</summary>
@@ -166,8 +186,8 @@ internal static class IndexCommand
     private static Command Show()
     {
         var address = new NodeAddress();
-        var database = DocumentArguments.Database();
-        var name = Name();
+        var database = DocumentArguments.Database(address);
+        var name = Name(address, database);
         var command = address.AddTo(
             new Command("show", "Print the definition of an index, in the form that `rookery index put` accepts.")
             {
@@ -207,7 +227,7 @@ internal static class IndexCommand
     private static Command Put()
     {
         var address = new NodeAddress();
-        var database = DocumentArguments.Database();
+        var database = DocumentArguments.Database(address);
         var file = new Argument<string>("FILE")
         {
             Description = "A file with a definition in JSON, a list of them, or {\"Indexes\":[…]}; - is stdin.",
@@ -325,8 +345,8 @@ internal static class IndexCommand
     private static Command Change(string verb, string description, HttpMethod method, string path, string doneMessage)
     {
         var address = new NodeAddress();
-        var database = DocumentArguments.Database();
-        var name = Name();
+        var database = DocumentArguments.Database(address);
+        var name = Name(address, database);
         var command = address.AddTo(new Command(verb, description) { database, name });
         command.SetAction(
             (parsed, _) =>
@@ -355,8 +375,8 @@ internal static class IndexCommand
     private static Command PauseOrResume(string verb, string route, string description)
     {
         var address = new NodeAddress();
-        var database = DocumentArguments.Database();
-        var name = NameOrAll();
+        var database = DocumentArguments.Database(address);
+        var name = NameOrAll(address, database);
         var command = address.AddTo(new Command(verb, description) { database, name });
         command.SetAction(
             (parsed, _) =>
@@ -387,8 +407,8 @@ internal static class IndexCommand
     private static Command Errors()
     {
         var address = new NodeAddress();
-        var database = DocumentArguments.Database();
-        var name = NameOrAll();
+        var database = DocumentArguments.Database(address);
+        var name = NameOrAll(address, database);
         var clear = new Option<bool>("--clear") { Description = "Delete the errors after printing them." };
         var command = address.AddTo(
             new Command("errors", "List the documents that could not be indexed, the last 500 of each index.")

@@ -24,8 +24,8 @@ internal static class WaitCommand
     public static Command Create()
     {
         var address = new NodeAddress();
-        var database = DocumentArguments.Database();
-        var name = IndexCommand.NameOrAll();
+        var database = DocumentArguments.Database(address);
+        var name = IndexCommand.NameOrAll(address, database);
         var timeout = WholeNumber.Option(
             "--timeout",
             "Give up after so many seconds [default: never].",

@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using System.Text;
 
 namespace Rookery.Terminal;
@@ -21,41 +20,20 @@ internal enum Key
 /// Sets the terminal up for a live view: keys arrive one by one without echo, and the alternate screen is used. The
 /// terminal is restored however the process ends, except by SIGKILL.
 /// </summary>
-internal sealed unsafe partial class RawTerminal : IDisposable
+internal sealed class RawTerminal : IDisposable
 {
-    private const int Input = 0; // the descriptor of stdin
-
-    // The layout of struct termios, and constants of termios(3) and signal(7), on Linux for x86-64 and arm64.
-    private const int SettingsBytes = 60;
-    private const int LocalFlagsOffset = 12;
-    private const int ControlCharactersOffset = 17;
-    private const int MinimumOffset = 6; // VMIN
-    private const int TimeOffset = 5; // VTIME
-    private const uint Canonical = 2; // ICANON
-    private const uint Echo = 8; // ECHO
-    private const int Now = 0; // TCSANOW
-    private const int StopSignal = 19; // SIGSTOP
-    private const int InterruptedError = 4; // EINTR
-
     // The alternate screen without a cursor, erased; and back.
     private const string EnterScreen = "\u001b[?1049h\u001b[?25l\u001b[2J";
     private const string LeaveScreen = "\u001b[?25h\u001b[?1049l";
 
-    private readonly byte[] _savedSettings = new byte[SettingsBytes];
-    private readonly bool _isTerminal;
+    private readonly TerminalSettings _settings = new();
     private int _isRestored;
 
     /// <summary>Saves the terminal's settings and sets it up.</summary>
     public RawTerminal()
     {
-        fixed (byte* settings = _savedSettings)
-        {
-            _isTerminal = GetAttributes(Input, settings) == 0;
-        }
-
         AppDomain.CurrentDomain.ProcessExit += OnExit;
-        SetKeys(isRaw: true);
-        Write(EnterScreen);
+        SetUpAgain();
     }
 
     /// <summary>Draws a whole screen over the previous one, without flicker.</summary>
@@ -79,30 +57,12 @@ internal sealed unsafe partial class RawTerminal : IDisposable
     public static void ReadKeys(Action<Key> pressed)
     {
         Span<byte> bytes = stackalloc byte[32];
-        while (true)
+        while (TerminalSettings.Read(bytes) is > 0 and var count)
         {
-            nint read;
-            fixed (byte* to = bytes)
+            ReadOnlySpan<byte> unread = bytes[..count];
+            while (!unread.IsEmpty)
             {
-                read = ReadFrom(Input, to, (nuint)bytes.Length);
-            }
-
-            if (read == 0)
-            {
-                return;
-            }
-
-            if (read > 0)
-            {
-                ReadOnlySpan<byte> unread = bytes[..(int)read];
-                while (!unread.IsEmpty)
-                {
-                    pressed(TakeKey(ref unread));
-                }
-            }
-            else if (Marshal.GetLastPInvokeError() != InterruptedError)
-            {
-                return; // the terminal is gone
+                pressed(TakeKey(ref unread));
             }
         }
     }
@@ -146,15 +106,15 @@ internal sealed unsafe partial class RawTerminal : IDisposable
     /// <summary>Restores the terminal and stops the process, for Ctrl+Z.</summary>
     public void Stop()
     {
-        SetKeys(isRaw: false);
+        _settings.Restore();
         Write(LeaveScreen);
-        _ = Send(Environment.ProcessId, StopSignal);
+        TerminalSettings.StopProcess();
     }
 
     /// <summary>Sets the terminal up again after the stopped process was continued.</summary>
     public void SetUpAgain()
     {
-        SetKeys(isRaw: true);
+        _settings.ReadEachKey(hasSignals: true);
         Write(EnterScreen);
     }
 
@@ -163,7 +123,7 @@ internal sealed unsafe partial class RawTerminal : IDisposable
         if (Interlocked.Exchange(ref _isRestored, 1) == 0)
         {
             AppDomain.CurrentDomain.ProcessExit -= OnExit;
-            SetKeys(isRaw: false);
+            _settings.Restore();
             Write(LeaveScreen);
         }
     }
@@ -181,36 +141,4 @@ internal sealed unsafe partial class RawTerminal : IDisposable
     }
 
     private void OnExit(object? sender, EventArgs e) => Dispose();
-
-    private void SetKeys(bool isRaw)
-    {
-        if (!_isTerminal)
-        {
-            return;
-        }
-
-        byte* settings = stackalloc byte[SettingsBytes];
-        _savedSettings.CopyTo(new Span<byte>(settings, SettingsBytes));
-        if (isRaw)
-        {
-            *(uint*)(settings + LocalFlagsOffset) &= ~(Canonical | Echo);
-            settings[ControlCharactersOffset + MinimumOffset] = 1;
-            settings[ControlCharactersOffset + TimeOffset] = 0;
-        }
-
-        _ = SetAttributes(Input, Now, settings);
-    }
-
-    // struct termios of glibc on Linux: four flags of 32 bits, the line discipline, 32 control characters, two speeds.
-    [LibraryImport("libc", EntryPoint = "tcgetattr")]
-    private static partial int GetAttributes(int descriptor, byte* settings);
-
-    [LibraryImport("libc", EntryPoint = "tcsetattr")]
-    private static partial int SetAttributes(int descriptor, int when, byte* settings);
-
-    [LibraryImport("libc", EntryPoint = "kill")]
-    private static partial int Send(int process, int signal);
-
-    [LibraryImport("libc", EntryPoint = "read", SetLastError = true)]
-    private static partial nint ReadFrom(int descriptor, byte* bytes, nuint count);
 }

@@ -351,9 +351,11 @@ internal static class ImportCommand
 
     private sealed class Options
     {
+        public Options() => Database = Data.DocumentArguments.Database(Address);
+
         public NodeAddress Address { get; } = new();
 
-        public Argument<string> Database { get; } = Data.DocumentArguments.Database();
+        public Argument<string> Database { get; }
 
         public Argument<string> File { get; } =
             new("FILE") { Description = "The file; - is stdin. gzip and Zstandard are decompressed." };
