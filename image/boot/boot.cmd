@@ -20,6 +20,22 @@ else
   echo "Rookery: no slot state, using slot a"
 fi
 
+# All cards are flashed with one disk identifier. The kernel finds its root by it, so with a second card in a reader it might find the other's. Each card draws its own
+# here, at its first start, before the kernel is told. It is one write of one sector. The firmware (or QEMU) puts random numbers into the device tree; without them the
+# initial RAM disk draws the identifier, at its first start, for the later ones.
+part uuid ${devtype} ${devnum}:2 uuid
+if test "${uuid}" = 524b5259-02; then
+  setenv drawn
+  fdt addr ${fdt_addr}
+  fdt get value drawn /chosen rng-seed 1 || fdt get value drawn /chosen kaslr-seed 1
+  if test -n "${drawn}" && test "${drawn}" != 0x0 && test "${drawn}" != 0x00000000 && ${devtype} read ${state} 0 1; then
+    setexpr place ${state} + 0x1b8
+    mw.l ${place} ${drawn}
+    ${devtype} write ${state} 0 1
+    echo "Rookery: the disk has the identifier ${drawn}"
+  fi
+fi
+
 setenv chosen ${slot}
 if test -n "${trial}" && test ${tries} -gt 0; then
   setenv chosen ${trial}
@@ -41,7 +57,7 @@ if test "${chosen}" = b; then setenv order "b a"; else setenv order "a b"; fi
 for candidate in ${order}; do
   if test ${candidate} = b; then setenv part 3; else setenv part 2; fi
   part uuid ${devtype} ${devnum}:${part} uuid
-  setenv bootargs "root=PARTUUID=${uuid} ro rootwait panic=10 rookery.slot=${candidate} quiet systemd.ssh_auto=no damon_stat.enabled=N console=tty1 ${extra}"
+  setenv bootargs "root=PARTUUID=${uuid} ro rootwait panic=10 rookery.slot=${candidate} rookery.disk=${devtype} quiet systemd.ssh_auto=no damon_stat.enabled=N console=tty1 ${extra}"
   if load ${devtype} ${devnum}:${part} ${kernel} /boot/vmlinuz; then
     if load ${devtype} ${devnum}:${part} ${ramdisk} /boot/initrd.img; then
       echo "Rookery: starting slot ${candidate}"

@@ -2,6 +2,8 @@
 
 setup() {
   [ "$(id -u)" -eq 0 ] || skip "needs root for loop devices"
+  # shellcheck source=image/files/usr/lib/rookery-image/own-disk.sh
+  . "$BATS_TEST_DIRNAME/../files/usr/lib/rookery-image/own-disk.sh"
   # shellcheck source=image/files/usr/lib/rookery-image/data-partition.sh
   . "$BATS_TEST_DIRNAME/../files/usr/lib/rookery-image/data-partition.sh"
   card=$BATS_TEST_TMPDIR/card.img
@@ -103,4 +105,53 @@ file_system() { blkid -p -s "$1" -o value "$data"; }
   run prepare_data_partition "$disk" "$data"
   [ "$status" -ne 0 ]
   [ -z "$(file_system TYPE)" ]
+}
+
+@test "Data that were there before the card was flashed are told and not used" {
+  mkfs.ext4 -q -F -L rookery-data "$data"
+  present=$(file_system UUID)
+  before=$(sha256sum <"$data")
+  run prepare_data_partition "$disk" "$data"
+  [ "$status" -ne 0 ]
+  [[ $output == *"$present, which was there before this card was flashed"* ]]
+  [[ $output == *"extra=rookery.data=$present"* ]]
+  [ "$(head -c 8388608 "$data" | sha256sum)" = "$before" ]
+  prepare_data_partition "$disk" "$data" "$present"
+  [ "$(file_system UUID)" = "$present" ]
+  # From then on without being told.
+  prepare_data_partition "$disk" "$data"
+}
+
+@test "The data of another card are told and not used" {
+  prepare_data_partition "$disk" "$data"
+  own=$(file_system UUID)
+  mkfs.ext4 -q -F -L rookery-data "$data"
+  other=$(file_system UUID)
+  run prepare_data_partition "$disk" "$data"
+  [ "$status" -ne 0 ]
+  [[ $output == *"the file system $other, and this card was set up with $own"* ]]
+  [ "$(recorded_data "$disk")" = "$own" ]
+}
+
+@test "A card that was formatted before its data were recorded keeps them" {
+  mkfs.ext4 -q -F -L rookery-data "$data"
+  present=$(file_system UUID)
+  mark_formatting "$disk" 'rookery: formatted'
+  prepare_data_partition "$disk" "$data"
+  [ "$(file_system UUID)" = "$present" ]
+  [ "$(recorded_data "$disk")" = "$present" ]
+}
+
+@test "A card whose data are gone is not formatted again" {
+  prepare_data_partition "$disk" "$data"
+  dd if=/dev/zero of="$data" bs=1M count=8 conv=notrunc,fsync status=none
+  run prepare_data_partition "$disk" "$data"
+  [ "$status" -ne 0 ]
+  [[ $output == *"is blank now: the card lost it, or it was erased"* ]]
+  [ -z "$(file_system TYPE)" ]
+}
+
+@test "After an error in it the file system becomes read-only" {
+  prepare_data_partition "$disk" "$data"
+  [[ $(dumpe2fs -h "$data" 2>/dev/null) == *"Errors behavior:          Remount read-only"* ]]
 }

@@ -44,8 +44,18 @@ class Drive:
     def block_device(self) -> dict:
         return {"driver": "raw", "node-name": self.serial, "file": {"driver": "file", "filename": str(self.path)}}
 
-    def usb_device(self) -> dict:
+    def device(self) -> dict:
         return {"driver": "usb-storage", "id": f"usb-{self.serial}", "bus": "usb.0", "drive": self.serial, "serial": self.serial}
+
+
+class OtherCard(Drive):
+    """The disk of another machine. It is an NVMe disk, because U-Boot for `virt` would start from a USB disk before the card; on a Pi it tries the card first."""
+
+    def __init__(self, card: "Card", serial: str):  # pylint: disable=super-init-not-called
+        self.path, self.serial = card.path, serial
+
+    def device(self) -> dict:
+        return {"driver": "nvme", "id": f"nvme-{self.serial}", "drive": self.serial, "serial": self.serial}
 
 
 class Card:
@@ -100,7 +110,7 @@ class Machine:
         forward = ",".join(f"hostfwd=tcp:127.0.0.1:{host}-:{guest}" for host, guest in ((self.https, 443), (self.http, 80), (self.ssh, 22)))
         self.started_at, self.loss = time.monotonic(), "nothing"
         drives = ["-device", "qemu-xhci,id=usb"] if self.drives or self.has_usb else []
-        drives += [word for drive in self.drives for word in ("-blockdev", json.dumps(drive.block_device()), "-device", json.dumps(drive.usb_device()))]
+        drives += [word for drive in self.drives for word in ("-blockdev", json.dumps(drive.block_device()), "-device", json.dumps(drive.device()))]
         self.monitor = self.card.path.with_name("monitor")
         self.cache = WriteCache(self.card.path, self.chance) if self.chance else None
         card = ["-blockdev", json.dumps(self.cache.block_device()), "-device", "virtio-blk-pci,drive=card"] if self.cache else [
@@ -130,7 +140,7 @@ class Machine:
             connection.connect(str(self.monitor))
             answers = connection.makefile()
             answers.readline()
-            for command, arguments in (("qmp_capabilities", {}), ("blockdev-add", drive.block_device()), ("device_add", drive.usb_device())):
+            for command, arguments in (("qmp_capabilities", {}), ("blockdev-add", drive.block_device()), ("device_add", drive.device())):
                 connection.sendall(json.dumps({"execute": command, "arguments": arguments}).encode())
                 answer = next(text for text in answers if '"event"' not in text)
                 assert '"return"' in answer, answer

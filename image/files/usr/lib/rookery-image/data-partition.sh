@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # Grows the data partition, the fourth of the disk, to the end of the disk, and formats it only if it is blank.
-# Sourced by the initial RAM disk; image/tests/data-partition.bats runs it on loop devices.
+# Sourced by the initial RAM disk, after own-disk.sh; image/tests/data-partition.bats runs it on loop devices.
 
 # Sector 18, before the first partition, records that formatting has begun. After a power cut the partition may not look blank; this record allows formatting it again.
 formatting_sector=18
@@ -20,12 +20,44 @@ partition_of() { # DISK NUMBER
   esac
 }
 
+formatted_mark='rookery: formatted'
+# Sector 19 records the UUID of the file system that the card made.
+data_sector=19
+
 formatting_has_begun() { # DISK
-  [ "$(dd if="$1" bs=512 skip=$formatting_sector count=1 2>/dev/null | tr -d '\000')" = "$formatting_mark" ]
+  [ "$(read_note "$1" $formatting_sector)" = "$formatting_mark" ]
 }
 
 mark_formatting() { # DISK TEXT
-  printf '%s\n' "$2" | dd of="$1" bs=512 seek=$formatting_sector count=1 conv=sync,notrunc,fsync 2>/dev/null
+  write_note "$1" $formatting_sector "$2"
+}
+
+# Without this record any file system in that place, such as that of an earlier node, would be taken.
+recorded_data() { # DISK: prints the UUID, empty if none is recorded
+  recorded=$(read_note "$1" $data_sector)
+  [ "$recorded" = "${recorded#rookery: data }" ] || echo "${recorded#rookery: data }"
+}
+
+record_data() { # DISK UUID
+  write_note "$1" $data_sector "rookery: data $2" || { echo "Writing $1 failed: the card is broken and is not used. Replace it." >&2; return 1; }
+}
+
+# Fails if the file system is not the one that this card recorded. ACCEPTED is the UUID of a file system that the owner accepts.
+is_own_data() { # DISK DEVICE ACCEPTED
+  present=$(blkid -p -s UUID -o value "$2") recorded=$(recorded_data "$1")
+  [ "$present" != "$recorded" ] || return 0
+  # A card that was formatted before there was a record has the mark alone.
+  if [ "$present" = "$3" ] || { [ -z "$recorded" ] && [ "$(read_note "$1" $formatting_sector)" = "$formatted_mark" ]; }; then
+    record_data "$1" "$present"
+    return
+  fi
+  if [ -z "$recorded" ]; then
+    echo "$2 holds the file system $present, which was there before this card was flashed: the data of another node." >&2
+  else
+    echo "$2 holds the file system $present, and this card was set up with $recorded: the data are those of another card, or a copy." >&2
+  fi
+  echo "They are left unchanged and not used. To use them, write extra=rookery.data=$present to the file boot.env on the first partition and restart; the node that has them must not run elsewhere. To start with an empty node, flash the card again." >&2
+  return 1
 }
 
 # A partition is blank if blkid finds no file system, RAID or partition table on it and its first MiB is zeros, as in the image.
@@ -78,17 +110,24 @@ has_its_reported_size() { # DEVICE
   done
 }
 
-prepare_data_partition() { # DISK DEVICE
+prepare_data_partition() { # DISK DEVICE ACCEPTED
   [ -b "$2" ] || { echo "$2 does not exist: the card has no data partition." >&2; return 1; }
   grow_partition "$1" "$2" || echo "$2 could not be grown and is used with its present size." >&2
-  if is_blank "$2" || formatting_has_begun "$1"; then
+  if ! formatting_has_begun "$1" && [ -n "$(recorded_data "$1")" ] && is_blank "$2"; then
+    echo "$2 held the file system $(recorded_data "$1") of this card and is blank now: the card lost it, or it was erased. It is not formatted again. Flash the card again, or replace it." >&2
+    return 1
+  fi
+  if formatting_has_begun "$1" || is_blank "$2"; then
     has_its_reported_size "$2" || return
     mark_formatting "$1" "$formatting_mark" || return
     # One inode per 256 KiB, because a node has few, large files. Lazy initialisation, because writing all inode tables of a large card takes minutes and wears it.
-    mkfs.ext4 -q -F -L rookery-data -i 262144 -m 1 -E lazy_itable_init=1,lazy_journal_init=1 "$2" >&2 || return
+    read -r uuid </proc/sys/kernel/random/uuid
+    # After an error in the file system it becomes read-only, so that the error does not spread.
+    mkfs.ext4 -q -F -L rookery-data -U "$uuid" -e remount-ro -i 262144 -m 1 -E lazy_itable_init=1,lazy_journal_init=1 "$2" >&2 || return
     sync
+    record_data "$1" "$uuid" || return
     # Written before the partition is used; otherwise the next boot would format it again.
-    mark_formatting "$1" 'rookery: formatted' || { echo "Writing $1 failed: the card is broken and is not used. Replace it." >&2; return 1; }
+    mark_formatting "$1" "$formatted_mark" || { echo "Writing $1 failed: the card is broken and is not used. Replace it." >&2; return 1; }
     echo "$2 was blank and has been formatted." >&2
   fi
   case $(blkid -p -s TYPE -o value "$2") in
@@ -98,6 +137,7 @@ prepare_data_partition() { # DISK DEVICE
       return 1
       ;;
   esac
+  is_own_data "$1" "$2" "${3-}" || return
   # Exit code 0: clean, 1: repaired. Any other needs a person's decision.
   e2fsck -p "$2" >&2
   [ $? -le 1 ] || { echo "$2 is damaged and could not be repaired automatically. Run 'e2fsck $2' and answer its questions." >&2; return 1; }
