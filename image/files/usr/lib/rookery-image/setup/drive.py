@@ -27,7 +27,8 @@ TRANSPORTS = ("usb", "nvme", "sata")
 COLUMNS = "PATH,TYPE,TRAN,MODEL,SERIAL,SIZE,FSTYPE,LABEL,UUID,MOUNTPOINT"
 # A blank drive begins with this many zeros.
 ZEROS_BYTES = 1 << 20
-OPTIONS = "noatime,commit=30,noinit_itable"
+# After an error the file system becomes read-only, so that the error does not spread.
+OPTIONS = "noatime,commit=30,noinit_itable,errors=remount-ro"
 PATIENCE_SECONDS = 10
 
 
@@ -85,8 +86,8 @@ class NotAttached(NoDrive):
     """The drive is not attached yet, but may be later."""
 
 
-def attached_drives(machine: Machine, waits: bool = True) -> list[Drive]:
-    """All attached drives except the boot disk; with `waits` after udev has handled all devices."""
+def attached_drives(machine: Machine, waits: bool = True, transports: tuple[str, ...] | None = TRANSPORTS) -> list[Drive]:
+    """All attached drives except the boot disk; with `waits` after udev has handled all devices. `transports` are the kinds of connection, None for all."""
     if waits:
         # This unit triggers udev's events and may not have run yet.
         machine.run("systemctl", "start", "systemd-udev-trigger.service", fails=True)
@@ -98,7 +99,7 @@ def attached_drives(machine: Machine, waits: bool = True) -> list[Drive]:
             [FileSystem(entry["path"], entry["fstype"], entry["label"], entry["uuid"]) for entry in [disk, *disk.get("children", [])]],
         )
         for disk in json.loads(machine.run("lsblk", "--json", "--bytes", "--output", COLUMNS) or '{"blockdevices":[]}')["blockdevices"]
-        if disk["type"] == "disk" and disk["tran"] in TRANSPORTS and disk["path"] != boot_disk and disk["size"]
+        if disk["type"] == "disk" and (transports is None or disk["tran"] in transports) and disk["path"] != boot_disk and disk["size"]
     ]
 
 

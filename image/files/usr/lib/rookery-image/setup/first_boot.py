@@ -2,6 +2,7 @@
 
 import traceback
 
+import cards
 import drive
 import imager
 import system
@@ -62,6 +63,8 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
         notes.append(f"hostname: the capitals of '{settings.hostname}' are not used: the machine is called {name}")
     attempt("Setting the time zone", lambda: system.set_time_zone(machine, settings))
     attempt("Making the SSH host keys", lambda: system.keep_host_keys(machine))
+    # The host keys' directory is there now.
+    attempt("Noting the board and the card", lambda: cards.notice_move(machine, drive_name))
     attempt("Setting the account for SSH", lambda: system.set_account(machine, settings))
     unstored_ssids = attempt("Setting the wireless networks", lambda: system.set_wifi(machine, settings))
     if unstored_ssids is not None and system.keeps_changes(machine):

@@ -8,6 +8,7 @@ import re
 import time
 import urllib.parse
 
+import cards
 import first_boot
 import found
 from boot_partition import BootPartition
@@ -79,6 +80,15 @@ def line(machine: Machine, file: str) -> str:
     return "".join(letter for letter in " ".join(machine.read_as_node(file).split()) if letter.isprintable())
 
 
+def noticed(machine: Machine) -> str:
+    """What the cards and drives say. A failure to look must not hide the rest."""
+    try:
+        return cards.notices(machine)
+    except Exception as error:  # pylint: disable=broad-exception-caught
+        print(f"The attached disks were not looked at: {error}")
+        return ""
+
+
 def greet(machine: Machine) -> str:
     """The text for the screen and the log."""
     name = (machine.read("/etc/hostname") or "?").strip()
@@ -96,7 +106,7 @@ def greet(machine: Machine) -> str:
         lines += ["It has no owner yet. Its claim code is the one from rookery.toml."]
     elif code:
         lines += [f"It has no owner yet. Claim it with the code {code}"]
-    return "\n".join(lines) + "\n\n" + (machine.read(found.REPORT) or "") + (machine.read(first_boot.REPORT) or "") + (machine.read(MEASURED) or "")
+    return "\n".join(lines) + "\n\n" + noticed(machine) + (machine.read(found.REPORT) or "") + (machine.read(first_boot.REPORT) or "") + (machine.read(MEASURED) or "")
 
 
 def show(machine: Machine, boot: BootPartition, now=time.monotonic) -> None:
