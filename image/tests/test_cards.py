@@ -19,7 +19,7 @@ import greeting
 class Cards(directory.Directory):
     def setUp(self):
         super().setUp()
-        self.disks, self.identities = [], {}
+        self.disks, self.identities, self.avahi = [], {}, ""
         self.machine._commands = self.run_program  # pylint: disable=protected-access
         (self.root / "run/rookery-image/disk").write_text("/dev/mmcblk0\n")
         (self.root / "etc/machine-id").write_text("card-one\n")
@@ -39,6 +39,8 @@ class Cards(directory.Directory):
             return subprocess.CompletedProcess(command, 0, json.dumps({"blockdevices": self.disks}))
         if command[0] == "debugfs":
             return subprocess.CompletedProcess(command, 0, self.identities[command[-1]])
+        if command[0] == "busctl":
+            return subprocess.CompletedProcess(command, 0, self.avahi)
         if command[0] == "findmnt":
             return subprocess.CompletedProcess(command, 0, "in-use\n")
         return directory.run(command, **options)
@@ -67,12 +69,12 @@ class Cards(directory.Directory):
         self.attach("/dev/sdb", "rookery", "cluster c1\nnode n1\n", uuid="in-use")
         self.attach("/dev/sdc", "holiday", "cluster c1\nnode n1\n")
         text = cards.notices(self.machine)
-        self.assertIn("/dev/sda is a Rookery card or drive without a node", text)
-        self.assertEqual(text.count("\n- "), 1, text)
+        self.assertIn("/dev/sda is a Rookery card or drive without a node", text[0])
+        self.assertEqual(len(text), 1, text)
 
     def test_nothing_is_told_of_a_card_alone(self):
         cards.notice_move(self.machine, None)
-        self.assertEqual(cards.notices(self.machine), "")
+        self.assertEqual(cards.notices(self.machine), [])
 
     def test_data_in_another_board_are_told_in_that_boot_alone(self):
         self.set_up("")
@@ -94,17 +96,23 @@ class Cards(directory.Directory):
         cards.notice_move(self.machine, "Fast NVMe (serial 7)")
         (self.root / "etc/machine-id").write_text("card-two\n")
         cards.notice_move(self.machine, "Fast NVMe (serial 7)")
-        self.assertIn("The data on Fast NVMe (serial 7) were used with another card until now", cards.notices(self.machine))
+        self.assertIn("The data on Fast NVMe (serial 7) were used with another card until now", "".join(cards.notices(self.machine)))
 
     def test_a_file_system_that_became_read_only_is_told(self):
         mounts = self.root / "proc/mounts"
         (self.root / "sys/fs/ext4/mmcblk0p4").mkdir(parents=True)
         mounts.write_text("/dev/mmcblk0p2 / ext4 ro,noatime 0 0\n/dev/mmcblk0p4 /var/lib/rookery ext4 rw,noatime 0 0\n")
-        self.assertEqual(cards.notices(self.machine), "")
+        self.assertEqual(cards.notices(self.machine), [])
         (self.root / "sys/fs/ext4/mmcblk0p4/errors_count").write_text("2\n")
-        self.assertIn("has recorded errors (2)", cards.notices(self.machine))
+        self.assertIn("has recorded errors (2)", "".join(cards.notices(self.machine)))
         mounts.write_text("/dev/mmcblk0p4 /var/lib/rookery ext4 ro,noatime,errors=remount-ro 0 0\n")
         self.assertIn("/dev/mmcblk0p4 had an error and is read-only since", greeting.greet(self.machine))
+
+    def test_a_name_that_another_machine_has_too_is_told(self):
+        (self.root / "etc/hostname").write_text("pi-7\n")
+        for answer, is_told in (('s "pi-7"\n', False), ('s "pi-7-2"\n', True), ("", False), ("Call failed: Unit dbus-org.freedesktop.Avahi.service not found.", False)):
+            self.avahi = answer
+            self.assertEqual("is called pi-7, too, so this one answers as pi-7-2.local" in greeting.greet(self.machine), is_told, answer)
 
     def test_a_failure_to_look_hides_nothing_else(self):
         self.disks = None

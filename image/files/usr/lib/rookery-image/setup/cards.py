@@ -30,15 +30,15 @@ def notice_move(machine: Machine, drive_name: str | None) -> None:
     now = {"board": hashed(system.serial_number(machine)), "card": hashed(machine.read("/etc/machine-id"))}
     before = system.read_object(machine, LAST) or {}
     changed = {key for key, value in now.items() if value is not None and before.get(key) not in (None, value)}
-    notes = ""
+    notes = []
     if "card" in changed and drive_name is not None:
-        notes += f"- The data on {drive_name} were used with another card until now. This card continues as their node. The other card starts no node without the drive; flash it before you use it again.\n"
+        notes.append(f"The data on {drive_name} were used with another card until now. This card continues as their node. The other card starts no node without the drive; flash it before you use it again.")
     elif "card" in changed:
-        notes += "- The data of this card were used by another installation until now. It continues as their node. If the other one still runs with a copy of them, switch it off.\n"
+        notes.append("The data of this card were used by another installation until now. It continues as their node. If the other one still runs with a copy of them, switch it off.")
     if "board" in changed:
-        notes += "- The data were used in another board until now. If you moved the card or drive, nothing is to be done. If the other board runs with a copy of them, switch one of the two off: a node exists once.\n"
+        notes.append("The data were used in another board until now. If you moved the card or drive, nothing is to be done. If the other board runs with a copy of them, switch one of the two off: a node exists once.")
     if notes:
-        machine.write(NOTICED, notes)
+        machine.write(NOTICED, "".join(note + "\n" for note in notes))
     machine.write(LAST, json.dumps(now) + "\n", 0o600)
 
 
@@ -89,8 +89,6 @@ def file_system_trouble(machine: Machine) -> list[str]:
     return []
 
 
-def notices(machine: Machine) -> str:
-    """The lines for the screen and the log; empty if there is nothing to say."""
-    lines = [f"- {sentence}\n" for sentence in file_system_trouble(machine) + other_cards(machine)]
-    text = "".join(lines) + (machine.read(NOTICED) or "")
-    return f"Noticed:\n{text}\n" if text else ""
+def notices(machine: Machine) -> list[str]:
+    """The sentences for the screen and the log."""
+    return file_system_trouble(machine) + other_cards(machine) + (machine.read(NOTICED) or "").splitlines()

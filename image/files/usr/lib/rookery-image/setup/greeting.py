@@ -81,12 +81,25 @@ def line(machine: Machine, file: str) -> str:
 
 
 def noticed(machine: Machine) -> str:
-    """What the cards and drives say. A failure to look must not hide the rest."""
-    try:
-        return cards.notices(machine)
-    except Exception as error:  # pylint: disable=broad-exception-caught
-        print(f"The attached disks were not looked at: {error}")
-        return ""
+    """What the network, the cards and the drives say; empty if there is nothing to say. A failure to look must not hide the rest."""
+    sentences = []
+    for look in (shared_name, cards.notices):
+        try:
+            sentences += look(machine)
+        except Exception as error:  # pylint: disable=broad-exception-caught
+            print(f"{look.__name__} failed: {error}")
+    return "".join(["Noticed:\n", *(f"- {sentence}\n" for sentence in sentences), "\n"]) if sentences else ""
+
+
+def shared_name(machine: Machine) -> list[str]:
+    """A sentence if another machine in the network has this machine's name. Avahi then announces this one under another, such as `pi-1-2`."""
+    name = (machine.read("/etc/hostname") or "").strip()
+    # An answer is `s "pi-1"`.
+    answer = machine.run("busctl", "--timeout=5", "call", "org.freedesktop.Avahi", "/", "org.freedesktop.Avahi.Server", "GetHostName", fails=True)
+    match = re.fullmatch(r's "([A-Za-z0-9-]{1,63})"', answer.strip())
+    if match is None or match[1] == name:
+        return []
+    return [f"Another machine in this network is called {name}, too, so this one answers as {match[1]}.local. Give one of the two another hostname in rookery.toml and restart it."]
 
 
 def greet(machine: Machine) -> str:
