@@ -134,6 +134,19 @@ class TheFile(unittest.TestCase):
         self.assertEqual(len(problems), 1)
         self.assertNotIn("short", problems[0])
 
+    def test_without_a_country_that_of_the_time_zone_is_taken(self):
+        network = '[[wifi.networks]]\nssid="a"\npassphrase="12345678"\n'
+        with tempfile.TemporaryDirectory() as zones:
+            (Path(zones) / "zone.tab").write_text("# comment\nDE\t+5230+01322\tEurope/Berlin\tmost of Germany\nFR\t+4852+00220\tEurope/Paris\n", encoding="utf-8")
+            (Path(zones) / "Europe").mkdir()
+            for name in ("Europe/Berlin", "Europe/Paris", "UTC"):
+                (Path(zones) / name).touch()
+            for head, country, is_of_zone in (('timezone = "Europe/Berlin"\n', "DE", True), ('timezone = "Europe/Paris"\n', "FR", True), ('timezone = "Europe/Paris"\n[wifi]\ncountry = "DE"\n', "DE", False),
+                                              ('timezone = "UTC"\n', None, False), ("", None, False)):
+                parsed, problems = settings.parse(head + network, Path(zones))
+                self.assertEqual((parsed.wifi_country, parsed.is_country_of_zone, len(parsed.wifi_networks)), (country, is_of_zone, int(country is not None)), head)
+                self.assertEqual(problems == [], country is not None, head)
+
     def test_without_a_country_the_radio_stays_off(self):
         parsed, problems = settings.parse('[[wifi.networks]]\nssid="a"', Path("/nowhere"))
         self.assertEqual(parsed.wifi_networks, [])
@@ -463,6 +476,24 @@ class TheMachine(Directory):
 
 
 class Wifi(Directory):
+    def test_a_country_by_the_time_zone_is_told(self):
+        (self.root / "usr/share/zoneinfo/zone.tab").write_text("DE\t+5230+01322\tEurope/Berlin\n", encoding="utf-8")
+        report = self.set_up('timezone = "Europe/Berlin"\n[[wifi.networks]]\nssid = "home"\npassphrase = "correct horse"\n')
+        self.assertIn("Wi-Fi:    home (country DE, by the time zone)\n", report)
+        self.assertIn("country=DE\n", self.text(self.CONFIGURATION))
+        # Another country that was given comes first, also from Raspberry Pi Imager.
+        (self.root / "boot/firmware/network-config").write_text("network:\n  wifis:\n    wlan0:\n      regulatory-domain: FR\n      access-points:\n        guests:\n          password: correct horse\n")
+        self.assertIn("country=FR\n", (self.set_up('timezone = "Europe/Berlin"\n[[wifi.networks]]\nssid = "home"\npassphrase = "correct horse"\n'), self.text(self.CONFIGURATION))[1])
+
+    def test_each_radio_has_a_name_that_the_network_settings_and_wpa_supplicant_match(self):
+        files = Path(__file__).parents[1] / "files"
+        # Without it Debian names a USB radio wlx and its address, and nothing starts wpa_supplicant for it.
+        link = (files / "etc/systemd/network/10-wireless.link").read_text(encoding="utf-8")
+        self.assertRegex(link, r"(?m)^Type=wlan$")
+        self.assertRegex(link, r"(?m)^NamePolicy=$")
+        self.assertIn("Name=wl*", (files / "etc/systemd/network/25-wireless.network").read_text(encoding="utf-8"))
+        self.assertTrue((files / "usr/lib/systemd/system/wpa_supplicant@wlan0.service.d").is_dir())
+
     CONFIGURATION = "etc/wpa_supplicant/wpa_supplicant-wlan0.conf"
     COUNTRY = '[wifi]\ncountry = "DE"\n'
 

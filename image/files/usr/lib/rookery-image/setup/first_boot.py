@@ -100,10 +100,13 @@ def report(machine: system.Machine, settings: Settings, name: str, drive_name: s
         login = f"ssh {settings.ssh_user}@{name}.local"
     else:
         login = "not possible: no SSH key is set ([ssh] keys in rookery.toml)"
+    networks = ", ".join(network.ssid for network in settings.wifi_networks)
+    if networks and settings.is_country_of_zone:
+        networks += f" (country {settings.wifi_country}, by the time zone)"
     lines = [
         f"Machine:  {name}.local",
         f"Log in:   {login}",
-        f"Wi-Fi:    {', '.join(network.ssid for network in settings.wifi_networks) or ('as before' if machine.read(system.WIFI) else 'none')}",
+        f"Wi-Fi:    {networks or ('as before' if machine.read(system.WIFI) else 'none')}",
         f"Data:     {system.disk_space(machine)}{f' on {drive_name}' if drive_name else ''}",
         "",
     ]

@@ -4,7 +4,7 @@ Only the keys that Imager 1 and 2 write are supported (https://github.com/raspbe
 
 import re
 
-from settings import Settings, WifiNetwork, is_account, is_host_name, is_passphrase, is_ssh_key, is_time_zone
+from settings import Settings, WifiNetwork, is_account, is_host_name, is_passphrase, is_ssh_key, is_time_zone, take_country_of_zone
 
 USER_DATA, NETWORK_CONFIG = "user-data", "network-config"
 
@@ -187,7 +187,7 @@ def read_user_data(document: dict, settings: Settings, zones, problems: list[str
         problems.append(f"{USER_DATA}: Raspberry Pi Imager was told to create an account with a password, which Rookery does not support. Choose SSH with public keys there, or set keys in rookery.toml")
 
 
-def read_network_config(document: dict, settings: Settings, problems: list[str]) -> None:
+def read_network_config(document: dict, settings: Settings, zones, problems: list[str]) -> None:
     """Stores the values of `network-config` in `settings`, and appends their problems."""
     for interface in mapping_at(document, "wifis").values():
         if not isinstance(interface, dict):
@@ -208,7 +208,7 @@ def read_network_config(document: dict, settings: Settings, problems: list[str])
             settings.wifi_country = str(country)
         elif country is not None:
             problems.append(f"{NETWORK_CONFIG}: '{country}' (line {country.line}) is not a country's two capital letters, as in DE")
-    if settings.wifi_networks and settings.wifi_country is None:
+    if take_country_of_zone(settings, zones):
         problems.append(f"{NETWORK_CONFIG}: the wireless country is missing, so the radio stays off; choose it in Raspberry Pi Imager")
         settings.wifi_networks = []
 
@@ -220,7 +220,7 @@ def parse(user_data: str | None, network_config: str | None, zones) -> tuple[Set
     read_user_data(user_document or Mapping(), settings, zones, problems)
     problems_before = len(problems)
     network = mapping_at(network_document, "network") or network_document or Mapping()
-    read_network_config(network, settings, problems)
+    read_network_config(network, settings, zones, problems)
     if network_document is None or len(problems) > problems_before:
         settings.in_doubt.add("wifi")
     return settings, problems, unused(user_document or Mapping(), USER_DATA) + unused(network, NETWORK_CONFIG)
@@ -242,7 +242,9 @@ def fill_in(settings: Settings, fallback: Settings) -> Settings:
     settings.timezone = settings.timezone or fallback.timezone
     if not settings.ssh_keys:
         settings.ssh_user, settings.ssh_keys = fallback.ssh_user, fallback.ssh_keys
-    settings.wifi_country = settings.wifi_country or fallback.wifi_country
+    # A country that was given comes before one that follows from the time zone.
+    if settings.wifi_country is None or (settings.is_country_of_zone and fallback.wifi_country is not None and not fallback.is_country_of_zone):
+        settings.wifi_country, settings.is_country_of_zone = fallback.wifi_country, fallback.is_country_of_zone
     known = {network.ssid for network in settings.wifi_networks}
     settings.wifi_networks = settings.wifi_networks + [network for network in fallback.wifi_networks if network.ssid not in known]
     settings.other_passphrases = {network.ssid: network.passphrase for network in fallback.wifi_networks if network.ssid in known and network.passphrase is not None}

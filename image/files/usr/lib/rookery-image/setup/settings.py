@@ -49,6 +49,8 @@ class Settings:
     ssh_user: str = "admin"
     ssh_keys: list[str] = field(default_factory=list)
     wifi_country: str | None = None
+    # Whether the country follows from the time zone, because none was given.
+    is_country_of_zone: bool = False
     wifi_networks: list[WifiNetwork] = field(default_factory=list)
     # For networks in both rookery.toml and Raspberry Pi Imager's file: the passphrase in the latter, by SSID.
     other_passphrases: dict[str, str] = field(default_factory=dict)
@@ -194,6 +196,24 @@ def is_country(code: str, zones: Path) -> bool:
     return any(line.startswith(code + "\t") for line in table.splitlines() if not line.startswith("#"))
 
 
+def country_of_zone(zone: str | None, zones: Path) -> str | None:
+    """The country of a time zone; None if it is unknown, as of UTC."""
+    try:
+        table = (zones / "zone.tab").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    columns = [line.split("\t") for line in table.splitlines() if not line.startswith("#")]
+    return next((column[0] for column in columns if len(column) > 2 and column[2] == zone), None)
+
+
+def take_country_of_zone(settings: Settings, zones: Path) -> bool:
+    """Sets the wireless country from the time zone, if networks are set and no country is. Returns whether networks lack a country."""
+    if settings.wifi_networks and settings.wifi_country is None:
+        settings.wifi_country = country_of_zone(settings.timezone, zones)
+        settings.is_country_of_zone = settings.wifi_country is not None
+    return bool(settings.wifi_networks) and settings.wifi_country is None
+
+
 def is_passphrase(text: str) -> bool:
     return TAKEN_OVER.fullmatch(text) is not None or re.fullmatch(r"[ -~]{8,63}|[0-9A-Fa-f]{64}", text) is not None
 
@@ -282,8 +302,8 @@ def read_wifi(wifi: Reader, settings: Settings, zones: Path) -> None:
         elif passphrase is not None or not has_unknown:
             # With an unknown key the passphrase may be misspelt, so the network is not taken for an open one.
             settings.wifi_networks.append(WifiNetwork(ssid, passphrase, hidden))
-    if settings.wifi_networks and settings.wifi_country is None:
-        wifi.problem("country", "without it the radio stays off, because the permitted channels depend on the country")
+    if take_country_of_zone(settings, zones):
+        wifi.problem("country", "without it, and without a time zone of a country, the radio stays off, because the permitted channels depend on the country")
         settings.wifi_networks = []
     wifi.finish()
 
