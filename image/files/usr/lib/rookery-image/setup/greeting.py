@@ -95,7 +95,7 @@ def shared_name(machine: Machine) -> list[str]:
     """A sentence if another machine in the network has this machine's name. Avahi then announces this one under another, such as `pi-1-2`."""
     name = (machine.read("/etc/hostname") or "").strip()
     # An answer is `s "pi-1"`.
-    answer = machine.run("busctl", "--timeout=5", "call", "org.freedesktop.Avahi", "/", "org.freedesktop.Avahi.Server", "GetHostName", fails=True)
+    answer = machine.run("busctl", "--auto-start=no", "--timeout=2", "call", "org.freedesktop.Avahi", "/", "org.freedesktop.Avahi.Server", "GetHostName", fails=True)
     match = re.fullmatch(r's "([A-Za-z0-9-]{1,63})"', answer.strip())
     if match is None or match[1] == name:
         return []
