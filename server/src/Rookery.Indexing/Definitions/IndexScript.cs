@@ -20,6 +20,10 @@ public sealed record CompiledMap(MapSource Source, ScriptProgram Program, IReadO
     /// <summary>Whether the rows name further fields in the member <c>_</c>.</summary>
     public bool NamesFields { get; init; }
 
+    /// <summary>The factor by which <c>boost</c> multiplies the scores of each field; 1 without it.</summary>
+    public IReadOnlyDictionary<string, double> Factors { get; init; } =
+        new Dictionary<string, double>(StringComparer.Ordinal);
+
     /// <summary>
     /// The same function in a form that runs without the script interpreter; null if the function needs the
     /// interpreter.
@@ -116,11 +120,12 @@ internal static class IndexScript
             );
         }
 
-        var fields = ResultFields.Of(source.Statements);
+        var found = ResultFields.Of(source.Statements);
+        var fields = found.Names;
         return fields.Count > 0
             ? new CompiledMap(
                 input.Collection is AllDocuments ? input with { Collection = null } : input,
-                Compile(source, fields),
+                Compile(source, found),
                 [.. fields.Where(static field => field is not NamedFieldWriter.Member)]
             )
             {
@@ -128,6 +133,7 @@ internal static class IndexScript
                 Plain = PlainScript.ToRow(source),
                 Added = isJavaScript ? AddedMembers.Of(text, fields) : null,
             }
+                Factors = found.Factors,
             : throw new ScriptException(ScriptFault.Syntax, "The map returns no object with a member", at);
     }
 
@@ -151,15 +157,21 @@ internal static class IndexScript
                 at
             ),
         };
-        var fields = ResultFields.Of(row.Statements);
+        var found = ResultFields.Of(row.Statements);
+        var fields = found.Names;
         if (fields.Contains(NamedFieldWriter.Member, StringComparer.Ordinal))
         {
             throw TokenCursor.NotSupported("fields that documents name (the member '_') in a reduce", at);
         }
 
         OneRowCheck.Require(row);
-        var program = Compile(row, fields);
-        var keyProgram = Compile(key, []);
+        var program = Compile(row, found);
+        var keyProgram = Compile(key, null);
+        foreach (int position in program.Boosts.Concat(keyProgram.Boosts))
+        {
+            throw TokenCursor.NotSupported("a boost in a reduce", position);
+        }
+
         return program.LoadedCollections.Count + keyProgram.LoadedCollections.Count == 0
             ? new CompiledReduce(keyProgram, ReduceKeyMember.Of(key), program, fields)
             {
@@ -171,12 +183,13 @@ internal static class IndexScript
             : throw TokenCursor.NotSupported("loading documents in a reduce", at);
     }
 
-    private static ScriptProgram Compile(ScriptSource source, IReadOnlyList<string> fields) =>
-        ScriptEmitter.Compile(
+    private static ScriptProgram Compile(ScriptSource source, ResultFields? fields)
+    {
+        var program = ScriptEmitter.Compile(
             ScriptUse.Indexing,
             [source.Parameter],
             [.. source.Statements, .. source.Functions],
-            fields
+            fields?.Names ?? []
         );
 
     // In C#, a collection of counters may have the name 'map', but is not called.
@@ -184,6 +197,9 @@ internal static class IndexScript
         text[(at + "counters".Length)..].Split('(', 2)[0].Split('.', StringSplitOptions.TrimEntries) is ["", "map"];
 
     private static (MapSource Input, ScriptSource Source) ParseJavaScriptMap(string text)
+        fields?.RequireAllBoosts(program);
+        return program;
+    }
     {
         var (functions, whole) = ParseJavaScript(text);
         return whole switch

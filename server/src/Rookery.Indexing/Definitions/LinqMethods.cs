@@ -220,6 +220,11 @@ internal static class LinqMethods
         {
             _ when comparison is not null => throw NotSupported(name, arguments.Count + 1),
             ("ToList" or "ToArray" or "AsEnumerable" or "Cast", 0) => ToSequence(target),
+            ("Boost", 1) => new CallExpression(
+                new NameExpression(BoostedValues.Function, at),
+                [target, arguments[0]],
+                at
+            ),
             ("Any", 0) => new InvokeExpression(
                 ScriptFunction.IsGreater,
                 [new InvokeExpression(ScriptFunction.Count, [target], at), LinqConstants.Whole(0, at)],

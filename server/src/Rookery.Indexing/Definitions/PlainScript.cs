@@ -147,7 +147,7 @@ internal sealed class PlainScript
         var members = new List<(string, PlainValue)>();
         foreach (var member in literal)
         {
-            if (ToValue(member.Value) is not { } value)
+            if (ToValue(BoostedValues.ValueOf(member.Value)) is not { } value)
             {
                 return null;
             }

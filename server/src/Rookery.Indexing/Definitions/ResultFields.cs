@@ -10,6 +10,8 @@ namespace Rookery.Indexing.Definitions;
 internal sealed class ResultFields
 {
     private readonly List<string> _names = [];
+    private readonly Dictionary<string, double> _factors = new(StringComparer.Ordinal);
+    private readonly HashSet<int> _boosts = [];
     private readonly Dictionary<string, List<Expression>> _values = new(StringComparer.Ordinal);
 
     // The values assigned to elements of arrays in variables, as by `rows[i] = {…}`.
@@ -20,13 +22,30 @@ internal sealed class ResultFields
 
     private ResultFields() { }
 
-    /// <summary>Returns the names, each once, in the order of the text.</summary>
-    /// <exception cref="ScriptException">The function returns something other than object literals.</exception>
-    public static IReadOnlyList<string> Of(IReadOnlyList<Statement> statements)
+    /// <summary>The names, each once, in the order of the text.</summary>
+    public IReadOnlyList<string> Names => _names;
+
+    /// <summary>The factor by which <c>boost</c> multiplies the scores of each field; 1 without it.</summary>
+    public IReadOnlyDictionary<string, double> Factors => _factors;
+
+    /// <summary>Finds the fields of the objects that a function returns.</summary>
+    /// <exception cref="ScriptException">The function returns something other than object literals, or boosts a field
+    /// by two factors.</exception>
+    public static ResultFields Of(IReadOnlyList<Statement> statements)
     {
         var fields = new ResultFields();
         fields.AddAll(fields.Collect(statements));
-        return fields._names;
+        return fields;
+    }
+
+    /// <summary>Requires that each boost of the program belongs to a field.</summary>
+    /// <exception cref="ScriptException">A boost belongs to another object.</exception>
+    public void RequireAllBoosts(ScriptProgram program)
+    {
+        foreach (int position in program.Boosts.Where(position => !_boosts.Contains(position)))
+        {
+            throw TokenCursor.NotSupported("a boost of anything but a field of the index", position);
+        }
     }
 
     /// <summary>Records the values of variables.</summary>
@@ -304,6 +323,23 @@ internal sealed class ResultFields
         if (!_names.Contains(member.Name, StringComparer.Ordinal))
         {
             _names.Add(member.Name);
+        }
+
+        AddFactor(member.Name, member.Value);
+    }
+
+    private void AddFactor(string name, Expression value)
+    {
+        double factor = 1;
+        if (BoostedValues.TryRead(value) is { } boosted)
+        {
+            factor = BoostedValues.FactorOf(boosted);
+            _boosts.Add(boosted.Position);
+        }
+
+        if (!_factors.TryAdd(name, factor) && _factors[name] != factor)
+        {
+            throw TokenCursor.NotSupported($"two boosts of the field '{name}'", value.Position);
         }
     }
 

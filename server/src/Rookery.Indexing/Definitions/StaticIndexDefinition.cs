@@ -58,6 +58,7 @@ public sealed class StaticIndexDefinition
     }
 
     /// <summary>The texts of the maps, ordered.</summary>
+        Factors = MakeFactors();
     public IReadOnlyList<string> Maps { get; }
 
     /// <summary>The text of the reduce; null if there is none.</summary>
@@ -104,6 +105,9 @@ public sealed class StaticIndexDefinition
 
     /// <summary>
     /// The options of fields as given; <see cref="StaticIndexRequest.AllFields"/> applies to all fields.
+    /// <summary>The factors by which maps boost the scores of conditions on fields; none for 1.</summary>
+    public IReadOnlyDictionary<string, double> Factors { get; }
+
     /// </summary>
     private IReadOnlyList<StaticIndexField> Options { get; }
 
@@ -405,3 +409,32 @@ public sealed class StaticIndexDefinition
         }
     }
 }
+    /// <summary>Returns the factors of fields that the maps boost.</summary>
+    private Dictionary<string, double> MakeFactors()
+    {
+        var factors = new Dictionary<string, double>(StringComparer.Ordinal);
+        foreach (var (name, factor) in CompiledMaps.SelectMany(static map => map.Factors))
+        {
+            if (!factors.TryAdd(name, factor) && factors[name] != factor)
+            {
+                throw new IndexDefinitionException(
+                    $"The maps boost the field '{name}' by different factors. This server supports one factor for "
+                        + "each field.",
+                    isNotSupported: true
+                );
+            }
+        }
+
+        foreach (string name in factors.Keys.Where(name => factors[name] == 1))
+        {
+            factors.Remove(name);
+        }
+
+        return factors.Count == 0 || Reduce is null
+            ? factors
+            : throw new IndexDefinitionException(
+                "This server does not support a boost in the map of an index with a reduce.",
+                isNotSupported: true
+            );
+    }
+

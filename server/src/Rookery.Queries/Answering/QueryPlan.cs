@@ -193,6 +193,11 @@ public sealed class QueryPlan : IDisposable
         {
             query = query.From(named.SourceOf(query.Source));
         }
+
+        if (named?.Rows is { Definition.Factors.Count: > 0 } boosting)
+        {
+            query = query with { Where = BoostedFields.Apply(query.Where, boosting) };
+        }
         RefuseUpdate(query);
 
         var operands = new OperandValues(parameters);

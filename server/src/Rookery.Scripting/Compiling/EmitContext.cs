@@ -45,6 +45,9 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changes
     /// <summary>The functions of a query's answer that the script calls.</summary>
     public HashSet<ScriptFunction> AnswerFunctions { get; } = [];
 
+    /// <summary>Positions of the calls of <c>boost</c> that the program does not contain.</summary>
+    public HashSet<int> Boosts { get; } = [];
+
     /// <summary>Whether the script loads, stores or deletes other documents.</summary>
     public bool ReachesDocuments { get; set; }
 

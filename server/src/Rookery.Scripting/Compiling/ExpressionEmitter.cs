@@ -317,7 +317,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
             }
             else
             {
-                Emit(member.Value);
+                EmitMemberValue(member);
                 if (member.Name is null)
                 {
                     context.Builder.Emit(Opcode.AddAll);
@@ -338,6 +338,24 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
                     context.Builder.Emit(Opcode.AddMember, member.Name);
                 }
             }
+        }
+    }
+
+    private void EmitMemberValue(ObjectMember member)
+    {
+        bool mayBeBoosted =
+            context.Use == ScriptUse.Indexing
+            && member.Name is not null
+            && !context.Functions.ContainsKey(BoostedValues.Function)
+            && !context.Scope.TryFind(BoostedValues.Function, out _);
+        if (mayBeBoosted && BoostedValues.TryRead(member.Value) is { } boosted)
+        {
+            context.Boosts.Add(boosted.Position);
+            Emit(boosted.Arguments[0]);
+        }
+        else
+        {
+            Emit(member.Value);
         }
     }
 

@@ -107,6 +107,7 @@ internal sealed class ScriptEmitter
                 || answerFunctions.Contains(ScriptFunction.CounterValues),
             IncludesDocuments = answerFunctions.Contains(ScriptFunction.IncludeDocuments),
             IncludesCompareExchange = answerFunctions.Contains(ScriptFunction.IncludeCompareExchange),
+            Boosts = context.Boosts,
             ReachesDocuments = context.ReachesDocuments,
             Writes = writes,
         };

@@ -44,6 +44,11 @@ public sealed class ScriptProgram
     /// <summary>The collections of documents that the script loads.</summary>
     public IReadOnlyList<string> LoadedCollections { get; }
 
+    /// <summary>
+    /// Offsets in the text, in characters, of the calls of <c>boost</c> whose factors are left out.
+    /// </summary>
+    internal IReadOnlySet<int> Boosts { get; init; } = new HashSet<int>();
+
     /// <summary>Whether the script reads counters.</summary>
     public bool ReadsCounters { get; internal init; }
 

@@ -46,7 +46,7 @@ public sealed class DocumentedTextTests
             }
         }
 
-        Assert.Equal((20, 3), (maps, reduces));
+        Assert.Equal((22, 3), (maps, reduces));
     }
 
     [Fact]

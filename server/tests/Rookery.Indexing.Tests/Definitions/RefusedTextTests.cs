@@ -16,6 +16,18 @@ public sealed class RefusedTextTests
     [InlineData("map('Users', u => ({ t: /(?=a)/.test(u.at) }))", 24, "a lookahead")]
     [InlineData("map('Users', u => ({ t: cmpxchg('a') }))", 24, "the function 'cmpxchg'")]
     [InlineData("map('Users', u => ({ t: createField('a', u.b) }))", 24, "'createField' outside of")]
+    [InlineData("map('Users', u => ({ t: boost(u.a, u.b) }))", 36, "a boost that is not a positive number in the text")]
+    [InlineData("map('Users', u => ({ t: boost(u.a, 0) }))", 35, "a boost that is not a positive number in the text")]
+    [InlineData("map('Users', u => ({ t: [boost(u.a, 2)] }))", 25, "the function 'boost'")]
+    [InlineData("map('Users', u => ({ t: { b: boost(u.a, 2) } }))", 34, "a boost of anything but a field of the index")]
+    [InlineData("map('Users', u => u.a ? { t: boost(u.a, 2) } : { t: u.b })", 53, "two boosts of the field 't'")]
+    [InlineData("map('Users', u => boost({ t: u.a }, 2))", 23, "not written in the text")]
+    [InlineData(
+        "docs.Users.Select(u => new { t = u.a.Boost((float)u.b) })",
+        37,
+        "a boost that is not a positive number"
+    )]
+    [InlineData("docs.Users.Select(u => new { t = u.a }.Boost(2))", 39, "not written in the text")]
     [InlineData("map('Users', u => ({ t: createSpatialField(u.a, u.b) }))", 24, "the function 'createSpatialField'")]
     [InlineData("map('Users', u => ({ t: load(u.c) }))", 24, "'load' without the name of a collection")]
     [InlineData("map('Users', u => ({ ...u }))", 19, "spread objects")]
