@@ -134,6 +134,8 @@ internal static class LinqStatics
         return (name, arguments) switch
         {
             ("Math.Round" or "decimal.Round", { Count: >= 1 and <= 3 }) => ToRound(arguments, position),
+            // Loaded documents are tracked nevertheless, so the index is fresher than the text asks for.
+            ("NoTracking.LoadDocument", [_, _]) => new InvokeExpression(ScriptFunction.Load, arguments, position),
             ("string.Join", [var separator, var only]) => new InvokeExpression(
                 ScriptFunction.JoinWith,
                 [separator, only],

@@ -76,6 +76,11 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
 
             EmitInvoke(entry.Function, arguments, position);
         }
+        else if (context.Use == ScriptUse.Indexing && name is "noTracking.load" && arguments.Count == 2)
+        {
+            // Loaded documents are tracked nevertheless, so the index is fresher than the text asks for.
+            EmitInvoke(ScriptFunction.Load, arguments, position);
+        }
         else if (
             (context.Use == ScriptUse.Indexing || (context.Use == ScriptUse.Reading && name is "counterNamesFor"))
             && MetadataLists.TryTranslate(name, arguments, position) is { } translated

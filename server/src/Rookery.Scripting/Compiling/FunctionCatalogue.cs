@@ -181,7 +181,17 @@ internal static class FunctionCatalogue
 
     /// <summary>Returns whether a name is an object of functions and constants, such as <c>Math</c>.</summary>
     public static bool HasOnlyFunctions(string name) =>
-        name is "Math" or "Number" or "String" or "Array" or "Object" or "Date" or "JSON" or "RegExp" or "includes";
+        name
+            is "Math"
+                or "Number"
+                or "String"
+                or "Array"
+                or "Object"
+                or "Date"
+                or "JSON"
+                or "RegExp"
+                or "includes"
+                or "noTracking";
 
     /// <summary>Finds a number by its full name, such as <c>Math.PI</c>.</summary>
     public static bool TryFindConstant(string name, out double value) => Constants.TryGetValue(name, out value);
