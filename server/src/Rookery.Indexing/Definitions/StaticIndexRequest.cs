@@ -284,6 +284,16 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
     }
 
     /// <summary>Reads the options of a field.</summary>
+        if (setting.Name is MissingFields.Setting)
+        {
+            string given = setting.Value.ValueKind == JsonValueKind.String ? Text(setting) : setting.Value.GetRawText();
+            return bool.TryParse(given, out bool isOn)
+                ? KeyValuePair.Create(setting.Name, isOn ? "true" : "false")
+                : throw new IndexDefinitionException(
+                    $"The setting '{setting.Name}' must be true or false, not '{given}'."
+                );
+        }
+
     private static class FieldOptions
     {
         private static readonly string[] TermVectors =

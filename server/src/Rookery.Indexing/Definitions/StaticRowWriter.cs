@@ -19,6 +19,7 @@ public sealed class StaticRowWriter : IReducedRowWriter
     private readonly bool _storesWhole;
     private readonly ArrayBufferWriter<byte> _stored = new();
     private readonly NamedFieldWriter? _named;
+    private readonly MissingFields _missing;
 
     /// <summary>Makes a writer for the rows of a definition.</summary>
     /// <param name="definition">The definition.</param>
@@ -32,6 +33,7 @@ public sealed class StaticRowWriter : IReducedRowWriter
     {
         _named = named is null ? null : new NamedFieldWriter(definition, named);
         _writer = new FieldEntryWriter(fields);
+        _missing = new MissingFields(definition);
         _storedNames =
         [
             .. definition
@@ -69,6 +71,7 @@ public sealed class StaticRowWriter : IReducedRowWriter
         _writer.Write(new QueriedDocument(row[1..^1]), entry);
         if (_storesWhole)
         {
+        row = _missing.Complete(row);
             entry.SetStored(row);
         }
         else if (_storedNames.Length > 0 || _named is not null)

@@ -2,6 +2,7 @@ using System.Text;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 using Rookery.Queries.Conditions;
 using Rookery.Scripting.Running;
@@ -18,6 +19,7 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
     private readonly MapRunner _maps;
     private readonly Func<DatabaseReader> _reader;
     private readonly byte[] _historyId;
+    private readonly MissingFields _missing;
     private readonly List<byte[]> _rows = [];
 
     /// <summary>Creates a mapper for an index.</summary>
@@ -30,6 +32,7 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
         _reader = reader;
         _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
         _maps = new MapRunner(source.Definition.CompiledMaps, this);
+        _missing = new MissingFields(source.Definition);
     }
 
     /// <summary>
@@ -53,7 +56,7 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
     }
 
     /// <inheritdoc/>
-    void IMappedRows.Add(ReadOnlySpan<byte> row) => _rows.Add(row[1..^1].ToArray());
+    void IMappedRows.Add(ReadOnlySpan<byte> row) => _rows.Add(_missing.Complete(row)[1..^1].ToArray());
 
     /// <inheritdoc/>
     void IScriptDocuments.Load(ReadOnlySpan<byte> id, ScriptDocumentReceiver receiver)
