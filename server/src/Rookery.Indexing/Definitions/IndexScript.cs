@@ -82,9 +82,12 @@ internal static class IndexScript
     /// Compiles a map: <c>map('Users', u => …)</c>, <c>from u in docs.Users …</c> or <c>docs.Users.…</c>. Declared
     /// functions may stand before <c>map</c>.
     /// </summary>
+    /// <param name="text">The text.</param>
+    /// <param name="sources">The additional sources of the index; null for none.</param>
     /// <exception cref="ScriptException">The text has a syntax error or uses something unsupported.</exception>
-    public static CompiledMap CompileMap(string text)
+    public static CompiledMap CompileMap(string text, AdditionalSources? sources = null)
     {
+        sources ??= AdditionalSources.None;
         string word = FirstWord(text, out int at);
         if (word is "from" && text.AsSpan(at + word.Length).TrimStart().StartsWith("("))
         {
@@ -97,7 +100,7 @@ internal static class IndexScript
         bool isJavaScript = word is "map" or "function" || (word is "counters" && IsCallOfMap(text, at));
         var (input, source) = word switch
         {
-            _ when isJavaScript => ParseJavaScriptMap(text),
+            _ when isJavaScript => ParseJavaScriptMap(text, sources),
             "from" or "docs" or "counters" => new LinqParser(text).Queries.ParseMap(),
             "archivedMap" => throw TokenCursor.NotSupported("'archivedMap'", at),
             "const" or "let" or "var" => throw TokenCursor.NotSupported($"'{word}' before the map", at),
@@ -130,10 +133,10 @@ internal static class IndexScript
             )
             {
                 NamesFields = fields.Contains(NamedFieldWriter.Member, StringComparer.Ordinal),
-                Plain = PlainScript.ToRow(source),
-                Added = isJavaScript ? AddedMembers.Of(text, fields) : null,
-            }
                 Factors = found.Factors,
+                Plain = PlainScript.ToRow(source),
+                Added = isJavaScript ? AddedMembers.Of(sources.Before(text), fields) : null,
+            }
             : throw new ScriptException(ScriptFault.Syntax, "The map returns no object with a member", at);
     }
 
@@ -141,15 +144,18 @@ internal static class IndexScript
     /// Compiles a reduce: <c>groupBy(x => …).aggregate(g => …)</c>, <c>from r in results group r by … into g …</c> or
     /// <c>results.GroupBy(…).Select(…)</c>.
     /// </summary>
+    /// <param name="text">The text.</param>
+    /// <param name="sources">The additional sources of the index; null for none.</param>
     /// <exception cref="ScriptException">The text has a syntax error or uses something unsupported.</exception>
-    public static CompiledReduce CompileReduce(string text)
+    public static CompiledReduce CompileReduce(string text, AdditionalSources? sources = null)
     {
+        sources ??= AdditionalSources.None;
         string word = FirstWord(text, out int at);
         bool isCSharp = word is "from" or "results";
         var (key, row) = word switch
         {
             "from" or "results" => new LinqParser(text).Queries.ParseReduce(),
-            "groupBy" or "function" => ParseJavaScriptReduce(text),
+            "groupBy" or "function" => ParseJavaScriptReduce(text, sources),
             "const" or "let" or "var" => throw TokenCursor.NotSupported($"'{word}' before the reduce", at),
             _ => throw new ScriptException(
                 ScriptFault.Syntax,
@@ -176,9 +182,9 @@ internal static class IndexScript
             ? new CompiledReduce(keyProgram, ReduceKeyMember.Of(key), program, fields)
             {
                 Plain = PlainScript.ToReduce(key, row),
-                ReadMembers = Definitions.ReadMembers.Of(text, isCSharp),
+                ReadMembers = Definitions.ReadMembers.Of(sources.Before(text), isCSharp),
                 IsCSharp = isCSharp,
-                Added = isCSharp ? null : AddedMembers.Of(text, fields),
+                Added = isCSharp ? null : AddedMembers.Of(sources.Before(text), fields),
             }
             : throw TokenCursor.NotSupported("loading documents in a reduce", at);
     }
@@ -191,17 +197,17 @@ internal static class IndexScript
             [.. source.Statements, .. source.Functions],
             fields?.Names ?? []
         );
+        fields?.RequireAllBoosts(program);
+        return program;
+    }
 
     // In C#, a collection of counters may have the name 'map', but is not called.
     private static bool IsCallOfMap(string text, int at) =>
         text[(at + "counters".Length)..].Split('(', 2)[0].Split('.', StringSplitOptions.TrimEntries) is ["", "map"];
 
-    private static (MapSource Input, ScriptSource Source) ParseJavaScriptMap(string text)
-        fields?.RequireAllBoosts(program);
-        return program;
-    }
+    private static (MapSource Input, ScriptSource Source) ParseJavaScriptMap(string text, AdditionalSources sources)
     {
-        var (functions, whole) = ParseJavaScript(text);
+        var (functions, whole) = ParseJavaScript(text, sources);
         return whole switch
         {
             CallExpression
@@ -232,9 +238,9 @@ internal static class IndexScript
         };
     }
 
-    private static (ScriptSource Key, ScriptSource Row) ParseJavaScriptReduce(string text)
+    private static (ScriptSource Key, ScriptSource Row) ParseJavaScriptReduce(string text, AdditionalSources sources)
     {
-        var (functions, whole) = ParseJavaScript(text);
+        var (functions, whole) = ParseJavaScript(text, sources);
         return
             whole
                 is CallExpression
@@ -259,10 +265,32 @@ internal static class IndexScript
             );
     }
 
-    private static (IReadOnlyList<Statement> Functions, Expression Whole) ParseJavaScript(string text)
+    /// <summary>Returns whether a text of a map or reduce is C#.</summary>
+    public static bool IsCSharp(string text)
+    {
+        string word = FirstWord(text, out int at);
+        return word is "from" or "docs" or "results" || (word is "counters" && !IsCallOfMap(text, at));
+    }
+
+    /// <summary>Compiles functions without a map, to find what this server does not run.</summary>
+    /// <returns>The functions.</returns>
+    /// <exception cref="ScriptException">The text has a syntax error or uses something unsupported.</exception>
+    public static IReadOnlyList<FunctionStatement> CompileFunctions(string text)
     {
         var parser = new JavaScriptParser(text);
         var functions = parser.Statements.ParseFunctions();
+        parser.ExpectEnd();
+        _ = ScriptEmitter.Compile(ScriptUse.Indexing, [], functions, []);
+        return [.. functions.OfType<FunctionStatement>()];
+    }
+
+    private static (IReadOnlyList<Statement> Functions, Expression Whole) ParseJavaScript(
+        string text,
+        AdditionalSources sources
+    )
+    {
+        var parser = new JavaScriptParser(text);
+        IReadOnlyList<Statement> functions = [.. sources.CalledBy(text), .. parser.Statements.ParseFunctions()];
         var whole = parser.Expressions.ParseExpression();
         parser.Cursor.TryTake(";");
         parser.ExpectEnd();

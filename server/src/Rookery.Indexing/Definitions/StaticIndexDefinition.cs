@@ -22,12 +22,16 @@ public sealed class StaticIndexDefinition
     private const string ReduceMember = "Reduce";
     private const string FieldsMember = "Fields";
     private const string ConfigurationMember = "Configuration";
+    private const string SourcesMember = "AdditionalSources";
+
+    private readonly AdditionalSources _sources;
 
     internal StaticIndexDefinition(
         IEnumerable<string> maps,
         string? reduce,
         IEnumerable<StaticIndexField> options,
-        IEnumerable<KeyValuePair<string, string>> configuration
+        IEnumerable<KeyValuePair<string, string>> configuration,
+        IReadOnlyList<KeyValuePair<string, string>>? sources = null
     )
     {
         Maps = [.. maps.Select(Normalise).Distinct(StringComparer.Ordinal).Order(StringComparer.Ordinal)];
@@ -41,7 +45,8 @@ public sealed class StaticIndexDefinition
             throw new IndexDefinitionException("An index needs a map.");
         }
 
-        CompiledMaps = [.. Maps.Select(static map => Compile(map, "map", IndexScript.CompileMap))];
+        _sources = CompileSources(sources ?? [], Maps);
+        CompiledMaps = [.. Maps.Select(map => Compile(map, "map", text => IndexScript.CompileMap(text, _sources)))];
         if (CompiledMaps.Any(map => map.Source.IsOfCounters != IsOfCounters))
         {
             throw new IndexDefinitionException(
@@ -49,8 +54,11 @@ public sealed class StaticIndexDefinition
             );
         }
 
-        CompiledReduce = Reduce is null ? null : Compile(Reduce, "reduce", IndexScript.CompileReduce);
+        CompiledReduce = Reduce is null
+            ? null
+            : Compile(Reduce, "reduce", text => IndexScript.CompileReduce(text, _sources));
         Fields = MakeFields();
+        Factors = MakeFactors();
         foreach (var field in Fields.Where(static field => field.Analyzer is not null))
         {
             CheckAnalyzer(field);
@@ -58,7 +66,6 @@ public sealed class StaticIndexDefinition
     }
 
     /// <summary>The texts of the maps, ordered.</summary>
-        Factors = MakeFactors();
     public IReadOnlyList<string> Maps { get; }
 
     /// <summary>The text of the reduce; null if there is none.</summary>
@@ -67,7 +74,10 @@ public sealed class StaticIndexDefinition
     /// <summary>The fields, in the order in which the texts name them. The position of a field is its number.</summary>
     public IReadOnlyList<StaticIndexField> Fields { get; }
 
-    /// <summary>The settings of analyzers.</summary>
+    /// <summary>The texts of the additional sources, by name.</summary>
+    public IReadOnlyDictionary<string, string> AdditionalSources => _sources.Texts;
+
+    /// <summary>The settings of the index.</summary>
     public IReadOnlyDictionary<string, string> Configuration { get; }
 
     /// <summary>The collections whose documents the maps index; empty for all.</summary>
@@ -95,6 +105,9 @@ public sealed class StaticIndexDefinition
     public Analyzer NamedAnalyzer =>
         AnalyzerCatalog.Make(NamedDefaults.Analyzer ?? AnalyzerCatalog.DefaultName, Configuration);
 
+    /// <summary>The factors by which maps boost the scores of conditions on fields; none for 1.</summary>
+    public IReadOnlyDictionary<string, double> Factors { get; }
+
     /// <summary>The compiled maps.</summary>
     public IReadOnlyList<CompiledMap> CompiledMaps { get; }
 
@@ -105,9 +118,6 @@ public sealed class StaticIndexDefinition
 
     /// <summary>
     /// The options of fields as given; <see cref="StaticIndexRequest.AllFields"/> applies to all fields.
-    /// <summary>The factors by which maps boost the scores of conditions on fields; none for 1.</summary>
-    public IReadOnlyDictionary<string, double> Factors { get; }
-
     /// </summary>
     private IReadOnlyList<StaticIndexField> Options { get; }
 
@@ -127,7 +137,7 @@ public sealed class StaticIndexDefinition
         string? fault;
         try
         {
-            fault = Compile(Reduce!, "reduce", text => ReduceTrial.FindFault(CompiledReduce, text));
+            fault = Compile(Reduce!, "reduce", text => ReduceTrial.FindFault(CompiledReduce, _sources.Before(text)));
         }
         catch (InvalidOperationException)
         {
@@ -176,6 +186,17 @@ public sealed class StaticIndexDefinition
             }
 
             json.WriteEndObject();
+            if (AdditionalSources.Count > 0)
+            {
+                json.WriteStartObject(SourcesMember);
+                foreach (var (name, text) in AdditionalSources)
+                {
+                    json.WriteString(name, text);
+                }
+
+                json.WriteEndObject();
+            }
+
             json.WriteEndObject();
         }
 
@@ -216,9 +237,10 @@ public sealed class StaticIndexDefinition
                 return null;
             }
 
+            var sources = new AdditionalSources(TextsOf(root, SourcesMember));
             var collections = root.GetProperty(MapsMember)
                 .EnumerateArray()
-                .Select(static map => IndexScript.CompileMap(Normalise(MapTextOf(map))))
+                .Select(map => IndexScript.CompileMap(Normalise(MapTextOf(map)), sources))
                 .SelectMany(static map =>
                     map.Program.LoadedCollections.Prepend(map.Collection ?? AutoIndexDefinition.AllDocuments)
                 )
@@ -243,9 +265,8 @@ public sealed class StaticIndexDefinition
                 json.GetProperty(MapsMember).EnumerateArray().Select(MapTextOf),
                 json.TryGetProperty(ReduceMember, out var reduce) ? reduce.GetString() : null,
                 json.GetProperty(FieldsMember).EnumerateArray().Select(ParseField),
-                json.GetProperty(ConfigurationMember)
-                    .EnumerateObject()
-                    .Select(static setting => KeyValuePair.Create(setting.Name, setting.Value.GetString()!))
+                TextsOf(json, ConfigurationMember),
+                TextsOf(json, SourcesMember)
             );
         }
         catch (Exception wrong) when (wrong is InvalidOperationException or KeyNotFoundException or FormatException)
@@ -255,6 +276,16 @@ public sealed class StaticIndexDefinition
             );
         }
     }
+
+    private static List<KeyValuePair<string, string>> TextsOf(JsonElement json, string member) =>
+        json.TryGetProperty(member, out var texts)
+            ?
+            [
+                .. texts
+                    .EnumerateObject()
+                    .Select(static text => KeyValuePair.Create(text.Name, text.Value.GetString()!)),
+            ]
+            : [];
 
     private static void WriteField(Utf8JsonWriter json, StaticIndexField field)
     {
@@ -287,6 +318,26 @@ public sealed class StaticIndexDefinition
 
     /// <summary>Returns the text with <c>\n</c> as line ends and without blanks around it.</summary>
     private static string Normalise(string text) => text.ReplaceLineEndings("\n").Trim();
+
+    private static AdditionalSources CompileSources(
+        IReadOnlyList<KeyValuePair<string, string>> sources,
+        IReadOnlyList<string> maps
+    )
+    {
+        if (sources.Count > 0 && maps.Any(IndexScript.IsCSharp))
+        {
+            throw new IndexDefinitionException(
+                $"This server does not support '{SourcesMember}' of an index with a map in C#.",
+                isNotSupported: true
+            );
+        }
+
+        return Compile(
+            Mapping.AdditionalSources.Join(sources),
+            "text of the additional sources",
+            _ => new AdditionalSources(sources)
+        );
+    }
 
     private static T Compile<T>(string text, string kind, Func<string, T> compile)
     {
@@ -364,6 +415,35 @@ public sealed class StaticIndexDefinition
         ];
     }
 
+    /// <summary>Returns the factors of fields that the maps boost.</summary>
+    private Dictionary<string, double> MakeFactors()
+    {
+        var factors = new Dictionary<string, double>(StringComparer.Ordinal);
+        foreach (var (name, factor) in CompiledMaps.SelectMany(static map => map.Factors))
+        {
+            if (!factors.TryAdd(name, factor) && factors[name] != factor)
+            {
+                throw new IndexDefinitionException(
+                    $"The maps boost the field '{name}' by different factors. This server supports one factor for "
+                        + "each field.",
+                    isNotSupported: true
+                );
+            }
+        }
+
+        foreach (string name in factors.Keys.Where(name => factors[name] == 1))
+        {
+            factors.Remove(name);
+        }
+
+        return factors.Count == 0 || Reduce is null
+            ? factors
+            : throw new IndexDefinitionException(
+                "This server does not support a boost in the map of an index with a reduce.",
+                isNotSupported: true
+            );
+    }
+
     private static StaticIndexField WithDefaults(StaticIndexField field, StaticIndexField? general) =>
         general is null
             ? field
@@ -409,32 +489,3 @@ public sealed class StaticIndexDefinition
         }
     }
 }
-    /// <summary>Returns the factors of fields that the maps boost.</summary>
-    private Dictionary<string, double> MakeFactors()
-    {
-        var factors = new Dictionary<string, double>(StringComparer.Ordinal);
-        foreach (var (name, factor) in CompiledMaps.SelectMany(static map => map.Factors))
-        {
-            if (!factors.TryAdd(name, factor) && factors[name] != factor)
-            {
-                throw new IndexDefinitionException(
-                    $"The maps boost the field '{name}' by different factors. This server supports one factor for "
-                        + "each field.",
-                    isNotSupported: true
-                );
-            }
-        }
-
-        foreach (string name in factors.Keys.Where(name => factors[name] == 1))
-        {
-            factors.Remove(name);
-        }
-
-        return factors.Count == 0 || Reduce is null
-            ? factors
-            : throw new IndexDefinitionException(
-                "This server does not support a boost in the map of an index with a reduce.",
-                isNotSupported: true
-            );
-    }
-

@@ -20,7 +20,6 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
     /// <summary>Members that this version does not support: they must be empty.</summary>
     private static readonly string[] Unsupported =
     [
-        "AdditionalSources",
         "AdditionalAssemblies",
         "CompoundFields",
         "OutputReduceToCollection",
@@ -43,6 +42,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         "Reduce",
         "Fields",
         "Configuration",
+        "AdditionalSources",
         "LockMode",
         "Priority",
         "State",
@@ -75,7 +75,8 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             reduce = null;
         List<string> maps = [];
         List<StaticIndexField> fields = [];
-        List<KeyValuePair<string, string>> configuration = [];
+        List<KeyValuePair<string, string>> configuration = [],
+            additional = [];
         var settings = default(IndexSettingsChange);
         var sources = new List<JsonProperty>();
         foreach (var member in json.EnumerateObject())
@@ -92,7 +93,12 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                 case "Reduce":
                     reduce = IsEmpty(value) ? null : Text(member);
                     break;
-                case "Fields" or "Configuration" when IsEmpty(value):
+                case "Fields" or "Configuration" or "AdditionalSources" when IsEmpty(value):
+                    break;
+                case "AdditionalSources":
+                    additional.AddRange(
+                        Members(member).Select(static source => KeyValuePair.Create(source.Name, Text(source)))
+                    );
                     break;
                 case "Fields":
                     fields.AddRange(Members(member).Select(FieldOptions.Parse));
@@ -137,7 +143,13 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             );
         }
 
-        var definition = new StaticIndexDefinition(maps, reduce, fields.Where(FieldOptions.HasEffect), configuration);
+        var definition = new StaticIndexDefinition(
+            maps,
+            reduce,
+            fields.Where(FieldOptions.HasEffect),
+            configuration,
+            additional
+        );
         sources.ForEach(source => RequireSource(source, definition.IsOfCounters));
         return Check(new StaticIndexRequest(name, definition, settings), isStored);
     }
@@ -272,6 +284,16 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                 );
         }
 
+        if (setting.Name is MissingFields.Setting)
+        {
+            string given = setting.Value.ValueKind == JsonValueKind.String ? Text(setting) : setting.Value.GetRawText();
+            return bool.TryParse(given, out bool isOn)
+                ? KeyValuePair.Create(setting.Name, isOn ? "true" : "false")
+                : throw new IndexDefinitionException(
+                    $"The setting '{setting.Name}' must be true or false, not '{given}'."
+                );
+        }
+
         return AnalyzerCatalog.HasSetting(setting.Name)
             ? KeyValuePair.Create(
                 setting.Name,
@@ -284,16 +306,6 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
     }
 
     /// <summary>Reads the options of a field.</summary>
-        if (setting.Name is MissingFields.Setting)
-        {
-            string given = setting.Value.ValueKind == JsonValueKind.String ? Text(setting) : setting.Value.GetRawText();
-            return bool.TryParse(given, out bool isOn)
-                ? KeyValuePair.Create(setting.Name, isOn ? "true" : "false")
-                : throw new IndexDefinitionException(
-                    $"The setting '{setting.Name}' must be true or false, not '{given}'."
-                );
-        }
-
     private static class FieldOptions
     {
         private static readonly string[] TermVectors =

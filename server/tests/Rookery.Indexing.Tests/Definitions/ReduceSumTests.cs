@@ -42,7 +42,7 @@ public sealed class ReduceSumTests
     [InlineData(true)]
     public void Sums_are_exact_on_every_path_in_any_order_and_in_any_parts(bool isCSharp)
     {
-        var reduces = (isCSharp ? CSharp : JavaScript).Select(IndexScript.CompileReduce).ToList();
+        var reduces = (isCSharp ? CSharp : JavaScript).Select(static text => IndexScript.CompileReduce(text)).ToList();
         Assert.NotNull(reduces[0].Plain);
         reduces.Add(reduces[0] with { Plain = null });
         ReduceRunner[] runners = [.. reduces.Select(static reduce => new ReduceRunner(reduce))];

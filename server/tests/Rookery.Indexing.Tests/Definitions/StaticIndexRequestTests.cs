@@ -151,8 +151,43 @@ public sealed class StaticIndexRequestTests
         false
     )]
     [InlineData(
-        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"AdditionalSources":{"x":"y"}}""",
-        "'AdditionalSources'",
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"AdditionalSources":{"x":"class A { }"}}""",
+        "'AdditionalSources' of an index with a map in C#",
+        true
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["map('A', a => ({ b: a.b }))"],"AdditionalSources":{"x":"function f(a) { return eval(a) }"}}""",
+        "The text of the additional sources, line 1, column 24: This server does not run the function 'eval'",
+        true
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["map('A', a => ({ b: a.b }))"],"AdditionalSources":{"x":"const f = a => a"}}""",
+        "The text of the additional sources, line 1, column 1",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["map('A', a => ({ b: a.b }))"],"AdditionalSources":{"x":1}}""",
+        "'x' must be a string",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["map('A', a => ({ b: a.b }))"],"Configuration":{"Indexing.IndexMissingFieldsAsNull":"yes"}}""",
+        "'Indexing.IndexMissingFieldsAsNull' must be true or false, not 'yes'",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["map('A', a => ({ b: boost(a.b, 2) }))","map('B', a => ({ b: a.b }))"]}""",
+        "boost the field 'b' by different factors",
+        true
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["map('A', a => ({ b: boost(a.b, 2) }))"],"Reduce":"groupBy(x => x.b).aggregate(g => ({ b: g.key }))"}""",
+        "a boost in the map of an index with a reduce",
+        true
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["map('A', a => ({ b: a.b }))"],"Reduce":"groupBy(x => x.b).aggregate(g => ({ b: boost(g.key, 2) }))"}""",
+        "a boost in a reduce",
         true
     )]
     [InlineData(
@@ -293,6 +328,19 @@ public sealed class StaticIndexRequestTests
                 .Select(static members => $$"""map('A', a => ({{{members}}}))""");
             return $$"""{"Name":"A","Maps":["{{string.Join("\",\"", maps)}}"]}""";
         }
+    }
+
+    [Fact]
+    public void Functions_of_additional_sources_can_be_called_in_maps_and_reduce()
+    {
+        var definition = Parse(
+            """{"Name":"A","Maps":["map('Users', u => ({ name: title(u.name), count: 1 }))"],"Reduce":"groupBy(r => r.name).aggregate(g => ({ name: g.key, count: total(g.values) }))","AdditionalSources":{"b":"function title(n) { return prefix() + load(n, 'Names').text }","a":"function prefix() { return 'Mr. ' }\nfunction total(v) { return v.reduce((n, x) => n + x.count, 0) }"}}"""
+        ).Definition;
+        Assert.Equal(["Names"], definition.LoadedCollections);
+        Assert.Equal(["a", "b"], definition.AdditionalSources.Keys);
+        byte[] canonical = definition.ToJson();
+        Assert.Equal(canonical, StaticIndexDefinition.TryRead(canonical)!.ToJson());
+        Assert.Equal(["Users", "Names"], StaticIndexDefinition.TryReadCollections(canonical));
     }
 
     [Fact]

@@ -126,6 +126,13 @@ internal static class IndexDefinitionJson
         }
 
         json.WriteEndObject();
+        json.WriteStartObject("AdditionalSources"u8);
+        foreach (var (name, text) in defined.AdditionalSources)
+        {
+            json.WriteString(name, text);
+        }
+
+        json.WriteEndObject();
     }
 
     private static void WriteMapsAndReduce(Utf8JsonWriter json, IReadOnlyList<string> maps, string? reduce)
