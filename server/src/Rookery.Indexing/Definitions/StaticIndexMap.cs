@@ -67,13 +67,15 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     /// <summary>
     /// 4, or 5 if collections of the maps differ only in a case that the database distinguishes: before, their
     /// documents were read as those of one collection, and the others were missing. 2 more if an analyzer removes stop
-    /// words, which took positions before. Since version 4, NaN in rows to
-    /// reduce is rejected. Since 3, rows of a group have a defined order. Since 2, reduce keys are normalised, C#
-    /// values have C# types, and documents loaded from collections that the map does not name are tracked, too.
+    /// words, which took positions before. 4 more for an index over counters without a reduce, whose entries store
+    /// whole rows. Since version 4, NaN in rows to reduce is rejected. Since 3, rows of a group have a defined order.
+    /// Since 2, reduce keys are normalised, C# values have C# types, and documents loaded from collections that the map
+    /// does not name are tracked, too.
     /// </summary>
     public int ContentVersion =>
         (WereMerged(Collections) || WereMerged(LoadedCollections) ? 5 : 4)
-        + (MappedField.DropStopWords(Fields) ? 2 : 0);
+        + (MappedField.DropStopWords(Fields) ? 2 : 0)
+        + (ReadsCounters && _reduce is null ? 4 : 0);
 
     /// <summary>The snapshot that maps load documents and counters from; null for the newest one.</summary>
     internal DatabaseReader? LoadSource

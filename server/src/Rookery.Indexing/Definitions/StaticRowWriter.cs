@@ -37,13 +37,16 @@ public sealed class StaticRowWriter : IReducedRowWriter
         _storedNames =
         [
             .. definition
-                .Fields.Where(static field => field.IsStored)
+                .Fields.Where(field => field.IsStored || definition.IsOfCounters)
                 .Select(static field => Encoding.UTF8.GetBytes(field.Name)),
         ];
 
-        // The entry of a reduced row stores the whole row, because queries return the row itself.
+        // The entry of a reduced row stores the whole row, because queries return the row itself. So does one of a map
+        // over counters.
         _storesWhole =
-            definition.Reduce is not null || (named is null && _storedNames.Length == definition.Fields.Count);
+            definition.Reduce is not null
+            || (definition.IsOfCounters && named is null)
+            || (named is null && _storedNames.Length == definition.Fields.Count);
     }
 
     /// <summary>Returns the searchable fields of a definition, and how each is indexed.</summary>
@@ -68,10 +71,10 @@ public sealed class StaticRowWriter : IReducedRowWriter
     /// <param name="entry">Receives the entry.</param>
     public void Write(ReadOnlySpan<byte> row, IndexEntry entry)
     {
+        row = _missing.Complete(row);
         _writer.Write(new QueriedDocument(row[1..^1]), entry);
         if (_storesWhole)
         {
-        row = _missing.Complete(row);
             entry.SetStored(row);
         }
         else if (_storedNames.Length > 0 || _named is not null)

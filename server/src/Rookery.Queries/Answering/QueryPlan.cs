@@ -246,6 +246,11 @@ public sealed class QueryPlan : IDisposable
         {
             paged = paged with { Projecting = request.Projecting };
         }
+        if (!isChange && (request.SkipsDuplicateChecking || named is { Rows.Definition.IsOfCounters: true }))
+        {
+            paged = paged with { ReturnsEachEntry = true };
+        }
+
         var fullText = new FullTextConditions(
             named?.Rows is { } rows ? rows.AnalyzerOf : static _ => IndexedQueries.Analyzer,
             named?.Rows?.WordFields

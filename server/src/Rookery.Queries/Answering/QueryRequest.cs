@@ -35,6 +35,9 @@ public sealed record QueryRequest(string Text, byte[] Parameters, long Start, lo
     /// <summary>Where <c>select</c> reads fields from: the index, the document, or both.</summary>
     public ProjectionBehavior Projecting { get; init; }
 
+    /// <summary>Whether a document is a result for each of its entries in a static index that match.</summary>
+    public bool SkipsDuplicateChecking { get; init; }
+
     /// <summary>Upper estimate of the parsed query's memory, in bytes.</summary>
     public long HeldBytes =>
         ((long)BytesPerCharacter * Text.Length) + ((long)BytesPerByteOfParameters * Parameters.Length);

@@ -56,6 +56,12 @@ internal sealed class ResultWriter(
     /// <exception cref="QueryException">The selection is much larger than the document.</exception>
     public void Write(IResultBuffer output, QueryWalk walk)
     {
+        if (compiled is { ReturnsRows: true })
+        {
+            WriteRow(output, walk);
+            return;
+        }
+
         if (compiled is not { ReturnsDocuments: false })
         {
             walk.Write(output, _historyId, metadataOnly);
@@ -78,14 +84,7 @@ internal sealed class ResultWriter(
             limits,
             compiled.SelectsCounters ? walk.Reader : null
         );
-        output.Write(
-            output.Length == start
-                ? "\"@metadata\":{\"@projection\":true,\"@id\":"u8
-                : ",\"@metadata\":{\"@projection\":true,\"@id\":"u8
-        );
-        JsonText.WriteString(output, walk.Head.Id);
-        output.Write("}}"u8);
-        WriteScore(output, walk);
+        WriteEnd(output, walk, isEmpty: output.Length == start);
     }
 
     /// <summary>Adds what the script included while the last result was written.</summary>
@@ -100,6 +99,27 @@ internal sealed class ResultWriter(
         {
             compareExchange.Include(key);
         }
+    }
+
+    private void WriteRow(IResultBuffer output, QueryWalk walk)
+    {
+        var row = RowOf!(walk.Position).Span;
+        output.Write("{"u8);
+        output.Write(row);
+        WriteEnd(output, walk, row.IsEmpty);
+    }
+
+    /// <summary>Writes the metadata of a result that is not a whole document.</summary>
+    private static void WriteEnd(IResultBuffer output, QueryWalk walk, bool isEmpty)
+    {
+        output.Write(
+            isEmpty
+                ? "\"@metadata\":{\"@projection\":true,\"@id\":"u8
+                : ",\"@metadata\":{\"@projection\":true,\"@id\":"u8
+        );
+        JsonText.WriteString(output, walk.Head.Id);
+        output.Write("}}"u8);
+        WriteScore(output, walk);
     }
 
     /// <summary>Inserts the score into the metadata, which is the last member of each result.</summary>

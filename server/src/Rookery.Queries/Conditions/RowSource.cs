@@ -88,8 +88,9 @@ public sealed class RowSource
 
     /// <summary>Returns whether the index stores the values of a field.</summary>
     internal bool Stores(string name) =>
-        Definition.Fields.Any(field => field.IsStored && string.Equals(field.Name, name, StringComparison.Ordinal))
-        || (IsNamedByDocuments(name) && _named?.UsesOf(name)?.HasFlag(NamedFieldUses.Stored) == true);
+        Definition.Fields.Any(field =>
+            (field.IsStored || Definition.IsOfCounters) && string.Equals(field.Name, name, StringComparison.Ordinal)
+        ) || (IsNamedByDocuments(name) && _named?.UsesOf(name)?.HasFlag(NamedFieldUses.Stored) == true);
 
     private bool IsDefined(string name) =>
         Definition.Fields.Any(field => string.Equals(field.Name, name, StringComparison.Ordinal));

@@ -43,6 +43,12 @@ public sealed record Query
     /// <summary>Where <see cref="Select"/> reads fields from. Set by the request, not by the text.</summary>
     public ProjectionBehavior Projecting { get; init; }
 
+    /// <summary>
+    /// Whether each matching entry of a static index is a result, so that a document may be several results. Set by the
+    /// request, not by the text.
+    /// </summary>
+    public bool ReturnsEachEntry { get; init; }
+
     /// <summary><c>update</c>: the script between its braces. Allowed only in a patch by query.</summary>
     public ScriptText? Update { get; init; }
 

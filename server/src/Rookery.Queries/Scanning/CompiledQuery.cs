@@ -108,7 +108,15 @@ public sealed class CompiledQuery
         SelectsCounters = Script is null && PartsOfDocuments.SelectsCounter(query);
         ReturnsEachRow =
             rows is { IsReduced: true }
+            || (
+                rows is not null
+                && query.ReturnsEachEntry
+                && Summary is null
+                && (Script is null || !rows.Definition.IsOfCounters)
+            )
             || (rows is not null && SelectsStoredValues(query, new SelectedFields(rows, query.Projecting)));
+        ReturnsRows =
+            rows is { IsReduced: false, Definition.IsOfCounters: true } && query.ReturnsEachEntry && ReturnsDocuments;
         IsDistinct = query.Select is FieldSelection { IsDistinct: true };
         Offset = Summary is null ? operands.ReadCount(query.Offset, "offset") ?? 0 : 0;
         Limit = Summary is null ? operands.ReadCount(query.Limit, "limit") : null;
@@ -131,7 +139,8 @@ public sealed class CompiledQuery
     public bool ReturnsDocuments => _projection is null && Script is null;
 
     /// <summary>Whether results are whole documents with their own metadata.</summary>
-    public bool HasMetadata => ReturnsDocuments && !_isGrouped && Summary is null && Rows is not { IsReduced: true };
+    public bool HasMetadata =>
+        ReturnsDocuments && !ReturnsRows && !_isGrouped && Summary is null && Rows is not { IsReduced: true };
 
     /// <summary>The script that computes the results; null if there is none.</summary>
     public SelectionScript? Script { get; }
@@ -192,10 +201,16 @@ public sealed class CompiledQuery
     public bool IsGrouped => _isGrouped;
 
     /// <summary>
-    /// Whether each index row is a result of its own, because it is reduced or its stored values are selected.
+    /// Whether each index row is a result of its own, because it is reduced, its stored values are selected, the index
+    /// is over counters, or the request asks for it.
     /// Otherwise each document is one result, even if several of its rows match.
     /// </summary>
     public bool ReturnsEachRow { get; }
+
+    /// <summary>
+    /// Whether results are the stored rows of an index over counters, as in RavenDB, not their documents.
+    /// </summary>
+    public bool ReturnsRows { get; }
 
     /// <summary>
     /// Whether all rows of a document are one result. They are adjacent and share an etag, which no other row has.

@@ -38,4 +38,19 @@ public sealed class ContentVersionTests
         node.SettleAll();
         Assert.Equal(version, node.Serving("words").Map.ContentVersion);
     }
+
+    /// <summary>In earlier versions, entries of an index over counters did not store their rows.</summary>
+    [Theory]
+    [InlineData("""{"Maps":["counters.map('Users', c => ({ n: c.Name }))"]}""", 8)]
+    [InlineData(
+        """{"Maps":["counters.map('Users', c => ({ n: c.Name, v: c.Value }))"],"Reduce":"groupBy(r => r.n).aggregate(g => ({ n: g.key, v: g.values.reduce((t, r) => t + r.v, 0) }))"}""",
+        4
+    )]
+    public void An_index_over_counters_is_rebuilt_to_store_its_rows(string definition, int version)
+    {
+        using var node = IndexedNode.New();
+        node.Define(definition, "counters");
+        node.SettleAll();
+        Assert.Equal(version, node.Serving("counters").Map.ContentVersion);
+    }
 }

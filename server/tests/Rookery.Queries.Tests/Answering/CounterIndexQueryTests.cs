@@ -32,7 +32,31 @@ public sealed class CounterIndexQueryTests : IDisposable
         Assert.Empty(await AskAsync("where value > 3", isStale: true));
     }
 
+    [Fact]
+    public async Task Results_are_the_rows_of_the_map()
+    {
+        _node.Count("users/1", ("Increment", "dislikes", 1));
+        _node.SettleAll();
+        const string All =
+            """{"name":"dislikes","value":1,"@metadata":{"@projection":true,"@id":"users/1"}}"""
+            + """{"name":"likes","value":2,"@metadata":{"@projection":true,"@id":"users/2"}}"""
+            + """{"name":"likes","value":5,"@metadata":{"@projection":true,"@id":"users/1"}}""";
+        Assert.Equal(All, await RowsAsync(""));
+        Assert.Equal(All, await RowsAsync("filter n = 1"));
+        Assert.Equal(
+            """{"value":5,"@metadata":{"@projection":true,"@id":"users/1"}}""",
+            await RowsAsync("where value > 2 select value")
+        );
+    }
+
     public void Dispose() => _node.Dispose();
+
+    private async Task<string> RowsAsync(string query) =>
+        string.Concat(
+            (await _queries.AskAsync($"from index 'Likes' {query}", wait: null))
+                .Rows.Select(static row => row.GetRawText())
+                .Order(StringComparer.Ordinal)
+        );
 
     private async Task<string[]> AskAsync(string query, bool isStale = false)
     {

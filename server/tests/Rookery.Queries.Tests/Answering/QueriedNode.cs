@@ -30,15 +30,21 @@ internal sealed class QueriedNode(IndexedNode node, Action meanwhile, TimeProvid
     /// <param name="wait">How long it waits for its index; null to accept a stale answer.</param>
     /// <param name="beforeEnd">Called before the answer is released.</param>
     /// <param name="onBasisChosen">Called after each choice of the index; null for the action of this node.</param>
+    /// <param name="skipsDuplicateChecking">Whether each matching entry of a static index is a result.</param>
     public async Task<(bool IsStale, JsonElement[] Rows)> AskAsync(
         string query,
         TimeSpan? wait,
         Action<QueryAnswer>? beforeEnd = null,
-        Action? onBasisChosen = null
+        Action? onBasisChosen = null,
+        bool skipsDuplicateChecking = false
     )
     {
         var database = node.Database();
-        using var plan = _engine.Plan(database, new QueryRequest(query, "{}"u8.ToArray(), 0, long.MaxValue, wait));
+        var request = new QueryRequest(query, "{}"u8.ToArray(), 0, long.MaxValue, wait)
+        {
+            SkipsDuplicateChecking = skipsDuplicateChecking,
+        };
+        using var plan = _engine.Plan(database, request);
         using var answer = await _engine.ExecuteAsync(
             database,
             plan,

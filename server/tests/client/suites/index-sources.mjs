@@ -56,6 +56,8 @@ export function indexSources(client, url) {
       assert.deepEqual(await likes(), ["users/1 Ann 5", "users/2 Bob 7"])
       assert.deepEqual(await totals(), { likes: 12, views: 100 })
       assert.deepEqual(await named("views"), ["Ann"])
+      const rows = await query(Likes_ByUser, Row).orderBy("likes", "Long").all()
+      assert.deepEqual(rows.map(row => [row.likes, row.name, row.user]), [[5, "Likes", "users/1"], [7, "likes", "users/2"]])
 
       const session = store.openSession()
       session.countersFor("users/1").increment("likes", 10)

@@ -97,6 +97,45 @@ export function staticIndexes(client, url) {
       assert.deepEqual(plain(lines), [{ product: "nuts", total: 1, buyer: "users/2" }, { product: "nuts", total: 6, buyer: "users/1" }, { product: "nuts", total: 25, buyer: "users/2" }])
     }))
 
+    it("return a document for each entry if the query skips the check of duplicates", () => database(async (_, query) => {
+      const orders = await query(Orders_ByLine, Order).whereEquals("product", "nuts").on("beforeQueryExecuted", asked => { asked.skipDuplicateChecking = true }).all()
+      assert.deepEqual(orders.map(order => order.id).sort(), ["orders/1", "orders/2", "orders/2"])
+    }))
+
+    it("order by boosted fields, index missing fields as null, and call additional sources", () => withDatabase(client, url(), "static", async store => {
+      class Users_Boosted extends client.AbstractCsharpIndexCreationTask {
+        constructor() {
+          super()
+          this.map = "from u in docs.Users select new { first = u.first.Boost(10), u.bio, u.city }"
+          this.configuration = { "Indexing.IndexMissingFieldsAsNull": "true" }
+        }
+      }
+      class Users_Titled extends client.AbstractJavaScriptIndexCreationTask {
+        constructor() {
+          super()
+          const { boost, noTracking } = { boost: value => value, noTracking: { load: () => ({}) } } // names of the sent text
+          function title(name) {
+            return "Dr. " + name
+          }
+          this.map("Users", u => ({ name: boost(title(u.first), 2), friend: noTracking.load(u.friend, "Users").first }))
+          this.addSource("titles", title)
+        }
+      }
+      await new Users_Boosted().execute(store)
+      await new Users_Titled().execute(store)
+      const session = store.openSession()
+      await session.store(new User({ first: "Ann", bio: "Bob" }), "users/1")
+      await session.store(new User({ first: "Bob", bio: "Ann", city: "Ulm", friend: "users/1" }), "users/2")
+      await session.saveChanges()
+      const found = async (index, conditions) => (await conditions(store.openSession().query({ index, documentType: User }).waitForNonStaleResults(maxWaitMilliseconds)).all()).map(user => user.id).join()
+      assert.equal(await found(Users_Boosted, q => q.whereEquals("bio", "bob").orElse().whereEquals("first", "bob")), "users/2,users/1")
+      assert.equal(await found(Users_Boosted, q => q.whereEquals("city", null)), "users/1")
+      assert.equal(await found(Users_Titled, q => q.whereEquals("name", "dr. bob").andAlso().whereEquals("friend", "ann")), "users/2")
+      const stored = await store.maintenance.send(new client.GetIndexOperation("Users/Titled"))
+      assert.match(stored.additionalSources.titles, /function title/)
+      assert.deepEqual(await store.maintenance.send(new client.GetTermsOperation("Users/Boosted", "none", null, 10)), [])
+    }))
+
     it("reduce, and answer with the reduced rows", () => database(async (store, query) => {
       assert.deepEqual(plain(await query(Products_Sold, Row).all()), [{ product: "bolts", count: 1, total: 5 }, { product: "nuts", count: 3, total: 32 }])
       assert.deepEqual(plain(await query(Products_Sold, Row).whereGreaterThan("count", 1).all()), [{ product: "nuts", count: 3, total: 32 }])

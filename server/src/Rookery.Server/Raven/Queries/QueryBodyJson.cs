@@ -10,15 +10,9 @@ namespace Rookery.Server.Raven.Queries;
 /// <summary>Parses the bodies of queries.</summary>
 internal static class QueryBodyJson
 {
-    // Members that change no answer. DisableCaching is about the client's cache, the next two allow the server to skip
-    // work, and PageSizeSet only tells that PageSize was set.
-    private static readonly string[] IgnoredMembers =
-    [
-        "DisableCaching",
-        "SkipDuplicateChecking",
-        "SkipStatistics",
-        "PageSizeSet",
-    ];
+    // Members that change no answer. DisableCaching is about the client's cache, SkipStatistics allows the server to
+    // skip work, and PageSizeSet only tells that PageSize was set.
+    private static readonly string[] IgnoredMembers = ["DisableCaching", "SkipStatistics", "PageSizeSet"];
 
     private static readonly string[] KnownMembers =
     [
@@ -30,6 +24,7 @@ internal static class QueryBodyJson
         "WaitForNonStaleResultsTimeout",
         "IncludeTimings",
         "ProjectionBehavior",
+        "SkipDuplicateChecking",
         .. IgnoredMembers,
     ];
 
@@ -105,6 +100,7 @@ internal static class QueryBodyJson
         long pageSize = long.MaxValue;
         bool waitsForNonStale = false;
         bool includesTimings = false;
+        bool skipsDuplicateChecking = false;
         var projecting = ProjectionBehavior.Default;
         var timeout = QueryRequest.DefaultWait;
         byte[] parameters = NoParameters;
@@ -142,6 +138,9 @@ internal static class QueryBodyJson
                 case "IncludeTimings" when json.TokenType is JsonTokenType.True or JsonTokenType.False:
                     includesTimings = json.GetBoolean();
                     break;
+                case "SkipDuplicateChecking" when json.TokenType is JsonTokenType.True or JsonTokenType.False:
+                    skipsDuplicateChecking = json.GetBoolean();
+                    break;
                 case "WaitForNonStaleResultsTimeout":
                     timeout = ReadDuration(ref json, member);
                     break;
@@ -168,6 +167,7 @@ internal static class QueryBodyJson
             {
                 IncludesTimings = includesTimings,
                 Projecting = projecting,
+                SkipsDuplicateChecking = skipsDuplicateChecking,
             }
             : throw QueryRefusal.Of(
                 new QueryException(
