@@ -456,10 +456,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
         Assert.Equal(["0", "1", "2"], await TermsAsync("field=age&pageSize=3"));
         Assert.Equal(["48", "49"], await TermsAsync("field=age&fromValue=47"));
         Assert.Equal(["user 98", "user 99"], await TermsAsync("field=name&fromValue=User%2097"));
-        (await Server.SendAsync("GET", Database + "/indexes/terms?name=Auto/Users/ByageAndname&field=city")).IsRefusal(
-            400,
-            "holds no field 'city'"
-        );
+        Assert.Empty(await TermsAsync("field=city"));
 
         async Task<string[]> TermsAsync(string parameters) =>
             [
