@@ -348,6 +348,13 @@ public sealed class IndexedQueryTests : IndexedDatabase
         );
         Assert.Equal(System.Text.Json.JsonValueKind.Null, scanned.GetProperty("Index").ValueKind);
         Assert.True(scanned.GetProperty("IsChosen").GetBoolean());
+
+        var read = Assert.Single(
+            (await Server.SendAsync("POST", Database + "/queries?debug=explain", """{"Query":"from Users"}"""))
+                .Json.GetProperty("Results")
+                .EnumerateArray()
+        );
+        Assert.Equal("collection/Users", read.GetProperty("Index").GetString());
     }
 
     /// <summary>Clients take 0 for a time that was not measured.</summary>
