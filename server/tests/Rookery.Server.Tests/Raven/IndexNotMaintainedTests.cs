@@ -139,6 +139,27 @@ public sealed class IndexNotMaintainedTests : IAsyncLifetime
         Assert.Equal(status, (await _server.SendAsync("POST", path, UserBatch)).Status);
     }
 
+    // The patched document is of the collection Users; a script may write documents of any other.
+    [Theory]
+    [InlineData("this.a = 1", 201)]
+    [InlineData("put('dogs/1', { '@metadata': { '@collection': 'Dogs' } })", 500)]
+    [InlineData("if (this.none) del('dogs/1')", 500)]
+    public async Task A_batch_waits_for_all_indexes_if_a_script_may_write_other_documents(string script, int status)
+    {
+        string db = await CreateDatabaseWithIndexAsync(
+            RefusedDefinition.Replace(
+                "map('Users', u => ({ k: u.k, d: u.d }))",
+                "map('Dogs', d => ({ k: d.k, d: d.d }))"
+            )
+        );
+        const string Store =
+            """{"Commands":[{"Type":"PUT","Id":"users/1","Document":{"@metadata":{"@collection":"Users"}}}]}""";
+        Assert.Equal(201, (await _server.SendAsync("POST", db + "/bulk_docs", Store)).Status);
+        string patch = $$$"""{"Commands":[{"Type":"PATCH","Id":"users/1","Patch":{"Script":"{{{script}}}"}}]}""";
+        string path = db + "/bulk_docs?waitForIndexesTimeout=300";
+        Assert.Equal(status, (await _server.SendAsync("POST", path, patch)).Status);
+    }
+
     [Fact]
     public async Task An_unreadable_reduce_does_not_hide_the_collections_of_the_maps()
     {

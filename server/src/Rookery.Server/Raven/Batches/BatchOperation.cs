@@ -33,6 +33,9 @@ internal readonly record struct BatchOperation(
     /// <summary>Whether this is the last operation of a Counters command.</summary>
     public bool EndsGroup { get; init; }
 
+    /// <summary>Whether this is a patch that may store or delete other documents.</summary>
+    public bool ChangesOtherDocuments { get; init; }
+
     /// <summary>Returns the operations of a batch, in order.</summary>
     public static BatchOperation[] ReadAll(in ParsedBatch batch)
     {
@@ -208,6 +211,7 @@ internal readonly record struct BatchOperation(
             Counter = isCounter ? Encoding.UTF8.GetString(operation.Counter.Written) : null,
             StartsGroup = operation.StartsGroup,
             EndsGroup = operation.EndsGroup,
+            ChangesOtherDocuments = operation.Kind == OperationKind.Patch && operation.Patch.ReservedEtags > 0,
         };
     }
 }

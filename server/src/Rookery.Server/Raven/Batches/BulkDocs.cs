@@ -253,7 +253,7 @@ internal sealed class BulkDocs(ServerContext context)
             }
 
             string? collection = outcome[i].Collection;
-            areKnown &= collection is not null;
+            areKnown &= collection is not null && !operations[i].ChangesOtherDocuments;
             collections.Add(collection ?? "");
         }
 
