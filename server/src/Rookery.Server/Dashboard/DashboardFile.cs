@@ -1,6 +1,6 @@
-using System.IO.Compression;
 using System.Security.Cryptography;
 using Microsoft.AspNetCore.Http;
+using Rookery.Platform.Compression;
 
 namespace Rookery.Server.Dashboard;
 
@@ -88,7 +88,7 @@ internal sealed class DashboardFile
         }
         else if (!HttpMethods.IsHead(http.Request.Method))
         {
-            await using var plain = new BrotliStream(content, CompressionMode.Decompress);
+            await using var plain = new BrotliInputStream(content);
             await plain.CopyToAsync(http.Response.Body, http.RequestAborted);
         }
     }

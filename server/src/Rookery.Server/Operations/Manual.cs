@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.Globalization;
-using System.IO.Compression;
 using Rookery.Platform;
+using Rookery.Platform.Compression;
 
 namespace Rookery.Server.Operations;
 
@@ -78,8 +78,7 @@ internal static class Manual
         return places;
     }
 
-    private static BrotliStream Open() =>
-        new(typeof(Manual).Assembly.GetManifestResourceStream(Resource)!, CompressionMode.Decompress);
+    private static BrotliInputStream Open() => new(typeof(Manual).Assembly.GetManifestResourceStream(Resource)!);
 
     /// <summary>A text's place in the decompressed file.</summary>
     /// <param name="Offset">Offset of its first byte.</param>
