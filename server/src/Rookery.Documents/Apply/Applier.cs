@@ -3,6 +3,7 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Records;
+using Rookery.Documents.Redis;
 using Rookery.Documents.Revisions;
 using Rookery.Documents.Schedules;
 using Rookery.Documents.Subscriptions;
@@ -29,6 +30,7 @@ public sealed class Applier : IDisposable
     private readonly DatabaseOperations _databases;
     private readonly ClusterRecordOperations _records;
     private readonly ConfigurationOperations _configurations;
+    private readonly RedisOperations _redis;
     private readonly IndexOperations _indexes = new();
     private readonly SubscriptionOperations _subscriptions = new();
     private readonly List<DatabaseState> _touchedDatabases = [];
@@ -47,6 +49,7 @@ public sealed class Applier : IDisposable
         _documents = new DocumentOperations(_values);
         _transactions = new ClusterTransactionOperations(_documents, _values);
         _hilo = new HiloOperations(_documents);
+        _redis = new RedisOperations(_documents.Rows);
         _databases = new DatabaseOperations(_nodeState);
         _records = new ClusterRecordOperations(records);
         _configurations = new ConfigurationOperations(_nodeState);
@@ -178,7 +181,11 @@ public sealed class Applier : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => _documents.Dispose();
+    public void Dispose()
+    {
+        _documents.Dispose();
+        _redis.Dispose();
+    }
 
     private CommandOutcome ApplyCommand(in EntryScope scope, long index, ref CommandReader command, long firstEtag)
     {
@@ -338,6 +345,8 @@ public sealed class Applier : IDisposable
                 return _subscriptions.Apply(_context, command.ReadSubscription(), out var changed) is { } unchanged
                     ? new CommandOutcome(unchanged)
                     : Done(changed);
+            case CommandKind.Redis:
+                return _redis.Apply(_context, index, ref command);
             case CommandKind.PutClientConfiguration:
                 return Done(ConfigurationOperations.PutClientConfiguration(_context.Entry, command, _context.Etag));
             default:

@@ -43,6 +43,9 @@ internal sealed class DocumentOperations : IDisposable
         _versions = new VersionOperations(_rows);
     }
 
+    /// <summary>Stores documents for operations of other types.</summary>
+    public DocumentRows Rows => _rows;
+
     private ReadOnlySpan<byte> Id => _id.AsSpan(0, _idLength);
 
     private ReadOnlySpan<byte> LowerId => _lowerId.AsSpan(0, _lowerIdLength);

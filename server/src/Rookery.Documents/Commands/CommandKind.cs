@@ -84,6 +84,12 @@ public enum CommandKind : byte
     /// <see cref="FormatLevel.Subscriptions"/>.
     /// </summary>
     ChangeSubscription = 21,
+
+    /// <summary>
+    /// Commands of Redis clients on documents, as <see cref="Redis.RedisCommandWriter"/> encodes them: those that
+    /// arrived together, or an atomic transaction. Needs <see cref="FormatLevel.Redis"/>.
+    /// </summary>
+    Redis = 22,
 }
 
 /// <summary>The kind of an operation in a batch. Numbers are part of the journal's format.</summary>

@@ -33,7 +33,7 @@ public ref struct CommandReader
         }
 
         Kind = (CommandKind)ReadByte();
-        if (Kind is < CommandKind.Batch or > CommandKind.ChangeSubscription)
+        if (Kind is < CommandKind.Batch or > CommandKind.Redis)
         {
             throw new CommandFormatException(
                 $"A command has kind {(int)Kind}, which this program does not know: start the newer program "
@@ -362,6 +362,9 @@ public ref struct CommandReader
 
     /// <summary>Reads the configuration in a <see cref="CommandKind.ConfigureRevisions"/>.</summary>
     public ReadOnlySpan<byte> ReadRevisionsConfiguration() => ReadPrefixedBytes();
+
+    /// <summary>Returns the body of a <see cref="CommandKind.Redis"/>.</summary>
+    public readonly ReadOnlySpan<byte> ReadRedis() => _command[_position..];
 
     /// <summary>Reads the new history id in a <see cref="CommandKind.RenewHistory"/>.</summary>
     public ReadOnlySpan<byte> ReadRenewHistory() => ReadPrefixedBytes();

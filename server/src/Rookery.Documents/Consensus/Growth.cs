@@ -2,6 +2,7 @@ using System.Text;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Redis;
 using Rookery.Documents.Subscriptions;
 using Rookery.Storage;
 
@@ -52,7 +53,13 @@ public static class Growth
     {
         var commands = new CommandReader(command);
         if (
-            commands.Kind is not (CommandKind.ExpireDocuments or CommandKind.Batch or CommandKind.ClusterTransaction)
+            commands.Kind
+                is not (
+                    CommandKind.ExpireDocuments
+                    or CommandKind.Batch
+                    or CommandKind.ClusterTransaction
+                    or CommandKind.Redis
+                )
             || !databases.TryGet(commands.Database, out var database)
             || database.Revisions is not { KeepsDeleted: true }
         )
@@ -75,6 +82,20 @@ public static class Growth
         }
 
         Span<byte> lowerId = stackalloc byte[Key.MaxBytes];
+        if (commands.Kind == CommandKind.Redis)
+        {
+            var keys = new RedisKeys(commands.ReadRedis());
+            while (keys.MoveNext())
+            {
+                if (keys.Command.IsWrite && MayBeKept(reader, keys.LowerId))
+                {
+                    return Encoding.UTF8.GetString(keys.LowerId);
+                }
+            }
+
+            return null;
+        }
+
         while (commands.TryReadOperation(out var operation))
         {
             if (
@@ -119,6 +140,8 @@ public static class Growth
                 return false; // small, and it can free space: the configuration of expiration
             case CommandKind.SetClusterRecords:
                 return false; // small, and needed when a cluster is full: members, certificates, tokens
+            case CommandKind.Redis:
+                return RedisKeys.Grow(reader.ReadRedis());
             case CommandKind.ChangeSubscription:
                 return reader.ReadSubscription().Kind == SubscriptionCommandKind.Put;
             case CommandKind.ChangeIndexes:

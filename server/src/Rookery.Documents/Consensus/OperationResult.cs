@@ -44,6 +44,12 @@ public enum OperationStatus : byte
     /// unused one if there is no value.
     /// </summary>
     Mismatched = 9,
+
+    /// <summary>
+    /// Commands of Redis were carried out, or a guard did not hold: <see cref="OperationResult.Document"/> has the
+    /// replies.
+    /// </summary>
+    Replied = 10,
 }
 
 /// <summary>The result of one operation.</summary>
@@ -86,19 +92,21 @@ public readonly record struct OperationResult
 
     /// <summary>
     /// The patched document as stored, if the patch requested it; or the compare-exchange value that was deleted or has
-    /// another index, unless it is large. The receiver of the outcome owns it.
+    /// another index, unless it is large; or the replies to commands of Redis. The receiver of the outcome owns it.
     /// </summary>
     public CommandBuffer? Document { get; init; }
 
     /// <summary>
     /// The first number of the range, the value of the identity or counter, or the number of the index. For a bulk put:
-    /// the number of stored documents and of operations on counters.
+    /// the number of stored documents and of operations on counters. For commands of Redis: the number of documents
+    /// stored and deleted.
     /// </summary>
     public long Low { get; init; }
 
     /// <summary>
     /// The last number of the range. For a bulk put: the number of unchanged documents. For counters: see
-    /// <see cref="Rewritten"/>. For a put: see <see cref="HasRevisions"/>.
+    /// <see cref="Rewritten"/>. For a put: see <see cref="HasRevisions"/>. For commands of Redis: the checksum of
+    /// the replies.
     /// </summary>
     public long High { get; init; }
 

@@ -3,6 +3,7 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Patching;
+using Rookery.Documents.Redis;
 using Rookery.Documents.Schedules;
 using Rookery.Storage;
 
@@ -47,6 +48,8 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
         {
             case CommandKind.Batch or CommandKind.BulkPut or CommandKind.ClusterTransaction:
                 return LoadOperations(command);
+            case CommandKind.Redis:
+                return LoadKeys(command);
             case CommandKind.CompareExchange:
                 CheckExchange(command);
                 return default;
@@ -162,6 +165,60 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
                         if (!isHeld)
                         {
                             row.Dispose(); // also if the command is refused: its block would stay pinned
+                        }
+                    }
+                }
+            }
+        }
+        finally
+        {
+            if (!isHeld)
+            {
+                snapshot.Dispose();
+            }
+        }
+
+        return isHeld ? new LoadedVersion(this, snapshot, row) : default;
+    }
+
+    // Any command may store or delete the documents of its keys: even SET deletes one that expired.
+    private LoadedVersion LoadKeys(scoped CommandReader command)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        var snapshot = storage.OpenSnapshot();
+        Row row = default;
+        bool isHeld = false;
+        var changes = CheckOf(snapshot, command.Database);
+        var keys = new RedisKeys(command.ReadRedis());
+        try
+        {
+            while (keys.MoveNext())
+            {
+                var lowerId = keys.LowerId;
+                if (keys.Command.IsWrite)
+                {
+                    changes.RunForStore(lowerId);
+                    changes.RunForDelete(lowerId);
+                    CheckGuard(snapshot, command.Database, lowerId);
+                }
+
+                if (snapshot.TryLoadAhead(Key.WriteText(key, command.Database, Table.Documents, lowerId), out row))
+                {
+                    if (row.IsLarge)
+                    {
+                        Check(row, isWhole: true);
+                        continue;
+                    }
+
+                    try
+                    {
+                        isHeld = !isHeld && keys.IsOnly && TryHold(row.BlockBytes);
+                    }
+                    finally
+                    {
+                        if (!isHeld)
+                        {
+                            row.Dispose();
                         }
                     }
                 }

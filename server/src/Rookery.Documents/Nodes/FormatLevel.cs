@@ -66,6 +66,9 @@ public sealed record FormatLevel(int Level, string Program)
     /// <summary>From this level on the log and the tables may contain data subscriptions.</summary>
     public const int Subscriptions = 3;
 
+    /// <summary>From this level on the log may contain commands of Redis.</summary>
+    public const int Redis = 3;
+
     /// <summary>
     /// Key of the cluster record with the agreed level. Without the record the level is <see cref="First"/>.
     /// </summary>

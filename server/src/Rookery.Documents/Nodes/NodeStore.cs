@@ -206,6 +206,7 @@ public sealed class NodeStore : IDisposable
             ),
             CommandKind.ConfigureRevisions => (FormatLevel.Revisions, "Revisions cannot be configured"),
             CommandKind.ChangeSubscription => (FormatLevel.Subscriptions, "Data subscriptions cannot be changed"),
+            CommandKind.Redis => (FormatLevel.Redis, "Commands of Redis cannot be carried out"),
             >= CommandKind.ClusterTransaction => (
                 FormatLevel.CompareExchange,
                 "Compare-exchange values and cluster-wide transactions cannot be written"

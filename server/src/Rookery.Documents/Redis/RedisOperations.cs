@@ -1,0 +1,117 @@
+using System.Buffers.Binary;
+using Rookery.Documents.Apply;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Redis.Running;
+using Rookery.Platform;
+
+namespace Rookery.Documents.Redis;
+
+/// <summary>Applies <see cref="CommandKind.Redis"/>. Results depend only on the log and the tables.</summary>
+/// <param name="rows">Stores documents.</param>
+internal sealed class RedisOperations(DocumentRows rows) : IDisposable
+{
+    /// <summary>Bytes of the replies of one command of the log: members send them to each other.</summary>
+    public const int MaxReplyBytes = 16 << 20;
+
+    private const int IdleSlices = 1024;
+
+    private readonly RedisInterpreter _interpreter = new();
+    private readonly LogStore _store = new(rows);
+    private RedisSlice[] _slices = new RedisSlice[16];
+
+    /// <summary>Carries out all commands, if all guards hold.</summary>
+    public CommandOutcome Apply(ApplyContext context, long index, ref CommandReader command)
+    {
+        _store.Begin(context);
+        _interpreter.Session.Store = _store;
+        var replies = CommandBuffer.Rent();
+        bool isOwned = true;
+        try
+        {
+            var reader = new RedisCommandReader(command.ReadRedis());
+            replies.GetSpan(RedisOutcome.HeadBytes)[0] = 0;
+            replies.Advance(RedisOutcome.HeadBytes);
+            if (!HoldGuards(ref reader))
+            {
+                replies.WrittenSpan[0] = RedisOutcome.Aborted;
+            }
+            else if (Run(ref reader, replies) is { } refusal)
+            {
+                return new CommandOutcome(refusal with { Database = context.Database.Database.Name });
+            }
+
+            if (_store.Writes == 0)
+            {
+                context.OperationsWithoutDocumentChange = command.OperationCount;
+            }
+
+            isOwned = !context.HasCallers;
+            return new CommandOutcome(
+                index,
+                context.LogTicks,
+                new OperationResult
+                {
+                    Status = OperationStatus.Replied,
+                    LastModifiedTicks = context.LogTicks,
+                    Low = _store.Writes,
+                    High = Checksum.Of(replies.Written.Span), // members compare the hash of results
+                    Document = isOwned ? null : replies,
+                }
+            );
+        }
+        finally
+        {
+            _interpreter.Session.Reply.Detach();
+            _slices = _slices.Length > IdleSlices ? new RedisSlice[IdleSlices] : _slices;
+            if (isOwned)
+            {
+                replies.Dispose();
+            }
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _interpreter.Dispose();
+
+    private bool HoldGuards(ref RedisCommandReader reader)
+    {
+        bool hold = true;
+        for (int i = 0; i < reader.Guards; i++)
+        {
+            var key = reader.ReadGuard(out long etag);
+            using var target = _interpreter.Session.Open(key);
+            hold &= (target.Exists ? target.Stored.Etag : 0) == etag;
+        }
+
+        return hold;
+    }
+
+    private Rejection? Run(ref RedisCommandReader reader, CommandBuffer replies)
+    {
+        while (reader.TryReadCommand(ref _slices, out var opcode, out var arguments))
+        {
+            int start = replies.Length;
+            replies.GetSpan(sizeof(int));
+            replies.Advance(sizeof(int));
+            _interpreter.Run(_store, opcode, arguments, replies);
+            int length = replies.Length - start - sizeof(int);
+            BinaryPrimitives.WriteInt32LittleEndian(replies.WrittenSpan[start..], length);
+            if (!_store.TryCharge(storedBytes: 0, length))
+            {
+                return _store.Refusal;
+            }
+
+            if (replies.Length > MaxReplyBytes)
+            {
+                return new Rejection(
+                    RejectionKind.TooLarge,
+                    $"The replies take more than {Amount.Bytes(MaxReplyBytes)}. Nothing of the commands was carried "
+                        + "out; read less at once."
+                );
+            }
+        }
+
+        return null;
+    }
+}

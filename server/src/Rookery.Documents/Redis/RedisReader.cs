@@ -1,0 +1,65 @@
+using System.Buffers;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Redis.Running;
+using Rookery.Platform;
+using Rookery.Storage;
+
+namespace Rookery.Documents.Redis;
+
+/// <summary>Runs commands of Redis that only read, on a snapshot. Thread-safe.</summary>
+public static class RedisReader
+{
+    [ThreadStatic]
+    private static Idle? _idle;
+
+    /// <summary>Runs a command and writes its reply in RESP3.</summary>
+    /// <param name="reader">The snapshot, opened after a read barrier.</param>
+    /// <param name="time">The cluster's time. While it is not sure, nothing expires.</param>
+    /// <param name="command">A data command that does not write.</param>
+    /// <param name="arguments">The arguments without the name.</param>
+    /// <param name="reply">Receives one value. After an exception, the bytes in it are not complete.</param>
+    /// <param name="cancellationToken">Ends a walk over all keys.</param>
+    /// <exception cref="DamagedException">A document is damaged.</exception>
+    /// <exception cref="SnapshotEndedException">The snapshot pins too much memory or too many files.</exception>
+    public static void Execute(
+        in DatabaseReader reader,
+        ClusterTime time,
+        RedisCommandInfo command,
+        RedisArguments arguments,
+        IBufferWriter<byte> reply,
+        CancellationToken cancellationToken
+    )
+    {
+        Invariant.Holds(!command.IsWrite, "a snapshot carries out only commands that read");
+        var idle = _idle ?? new Idle();
+        _idle = null;
+        idle.Store.Begin(reader, time.UtcTicks, time.IsSure ? time.UtcTicks : 0);
+        idle.Interpreter.Session.Reader = reader;
+        idle.Interpreter.Session.Cancellation = cancellationToken;
+        idle.Interpreter.Run(idle.Store, command.Opcode, arguments, reply);
+        idle.Interpreter.Session.Reader = default;
+        idle.Interpreter.Session.Reply.Detach();
+        _idle = idle;
+    }
+
+    /// <summary>Returns the version of a key for <see cref="RedisCommandWriter.Watch"/>: 0 if it does not exist.</summary>
+    /// <param name="reader">The snapshot, opened after a read barrier.</param>
+    /// <param name="time">The cluster's time.</param>
+    /// <param name="key">The key, whose id is not too long.</param>
+    public static long ReadVersion(in DatabaseReader reader, ClusterTime time, ReadOnlySpan<byte> key)
+    {
+        var store = new SnapshotStore();
+        store.Begin(reader, time.UtcTicks, time.IsSure ? time.UtcTicks : 0);
+        using var target = new RedisTarget();
+        target.Open(store, key);
+        return target.Exists ? target.Stored.Etag : 0;
+    }
+
+    private sealed class Idle
+    {
+        public SnapshotStore Store { get; } = new();
+
+        public RedisInterpreter Interpreter { get; } = new();
+    }
+}

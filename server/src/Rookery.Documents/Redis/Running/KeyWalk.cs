@@ -1,0 +1,218 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Stored;
+using Rookery.Platform;
+using O = Rookery.Documents.Redis.Running.RedisNumber;
+
+namespace Rookery.Documents.Redis.Running;
+
+/// <summary>
+/// The commands that walk over all keys of a snapshot. SCAN walks in the order of etags, and its cursor is the etag of
+/// the last key: so every member understands it, and a key that changes meanwhile is only returned again.
+/// </summary>
+internal sealed class KeyWalk(RedisSession session)
+{
+    /// <summary>
+    /// Documents that one SCAN reads at least. If clients wrote more keys between two calls than one call reads, SCAN
+    /// would never end.
+    /// </summary>
+    private const int LeastScanned = 512;
+    private const int MostScanned = 100_000;
+
+    // A reply of KEYS must fit into memory.
+    private const int MaxReplyBytes = 32 << 20;
+    private const int RowsPerCheck = 1024;
+
+    private RedisReply Reply => session.Reply;
+
+    /// <summary>SCAN.</summary>
+    public void Scan(RedisArguments arguments)
+    {
+        if (!TryReadCursor(arguments[0], out long cursor) || !TryReadOptions(arguments, out var options))
+        {
+            return;
+        }
+
+        Span<byte> key = stackalloc byte[RedisKey.MaxIdBytes];
+        session.Built.Clear();
+        int found = 0;
+        int read = 0;
+        bool isEnd = true;
+        using var documents = session.Reader.SeekByEtag(cursor);
+        while (documents.MoveNext())
+        {
+            cursor = documents.Etag;
+            if (TryReadKey(documents.Head, key, out int length) && options.IsMatch(documents, key[..length]))
+            {
+                Append(key[..length]);
+                found++;
+            }
+
+            if (++read >= options.Count)
+            {
+                isEnd = false;
+                break;
+            }
+        }
+
+        Reply.Array(2);
+        Reply.BulkNumber(isEnd ? 0 : cursor);
+        Reply.Array(found);
+        Reply.Raw(session.Built.Written);
+    }
+
+    /// <summary>KEYS.</summary>
+    public void ReplyKeys(ReadOnlySpan<byte> pattern)
+    {
+        Span<byte> key = stackalloc byte[RedisKey.MaxIdBytes];
+        session.Built.Clear();
+        int found = 0;
+        int read = 0;
+        using var documents = session.Reader.SeekByIdPrefix(prefix: []);
+        while (documents.MoveNext())
+        {
+            if (++read % RowsPerCheck == 0)
+            {
+                session.Cancellation.ThrowIfCancellationRequested();
+            }
+
+            if (TryReadKey(documents.Head, key, out int length) && RedisPattern.IsMatch(pattern, key[..length]))
+            {
+                Append(key[..length]);
+                found++;
+                if (session.Built.Length > MaxReplyBytes)
+                {
+                    Reply.Error(
+                        $"ERR the keys that match take more than {Amount.Bytes(MaxReplyBytes)}; use SCAN instead"
+                    );
+                    return;
+                }
+            }
+        }
+
+        Reply.Array(found);
+        Reply.Raw(session.Built.Written);
+    }
+
+    /// <summary>RANDOMKEY: the first key after a position that the time chooses.</summary>
+    public void ReplyRandomKey()
+    {
+        Span<byte> key = stackalloc byte[RedisKey.MaxIdBytes];
+        var seed = new RedisRandom(session.Store.NowTicks);
+        long start = seed.Next(session.Reader.Database.LastEtag + 1);
+        foreach (long after in (ReadOnlySpan<long>)[start, 0])
+        {
+            using var documents = session.Reader.SeekByEtag(after);
+            while (documents.MoveNext())
+            {
+                if (TryReadKey(documents.Head, key, out int length))
+                {
+                    Reply.Bulk(key[..length]);
+                    return;
+                }
+            }
+        }
+
+        Reply.Null();
+    }
+
+    private bool TryReadKey(scoped in DocumentView document, Span<byte> key, out int length)
+    {
+        length = 0;
+        return !session.Store.HasExpired(document.ExpiresAtTicks) && RedisKey.TryReadKey(document.Id, key, out length);
+    }
+
+    private void Append(ReadOnlySpan<byte> key)
+    {
+        session.Built.Append(Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"${key.Length}\r\n")));
+        session.Built.Append(key);
+        session.Built.Append("\r\n"u8);
+    }
+
+    private bool TryReadCursor(ReadOnlySpan<byte> argument, out long cursor)
+    {
+        if (ulong.TryParse(argument, NumberStyles.None, CultureInfo.InvariantCulture, out ulong value))
+        {
+            cursor = (long)Math.Min(value, long.MaxValue - 1);
+            return true;
+        }
+
+        cursor = 0;
+        Reply.Error(RedisErrors.InvalidCursor);
+        return false;
+    }
+
+    private bool TryReadOptions(RedisArguments arguments, out Options options)
+    {
+        options = new Options { Count = LeastScanned, Pattern = "*"u8 };
+        for (int i = 1; i < arguments.Count; i += 2)
+        {
+            if (i + 1 == arguments.Count)
+            {
+                Reply.Error(RedisErrors.Syntax);
+                return false;
+            }
+
+            var value = arguments[i + 1];
+            if (O.IsWord(arguments[i], "COUNT"u8))
+            {
+                if (!session.TryReadInteger(value, out long count))
+                {
+                    return false;
+                }
+
+                if (count < 1)
+                {
+                    Reply.Error(RedisErrors.Syntax);
+                    return false;
+                }
+
+                options.Count = (int)Math.Clamp(count, LeastScanned, MostScanned);
+            }
+            else if (O.IsWord(arguments[i], "MATCH"u8))
+            {
+                options.Pattern = value;
+            }
+            else if (O.IsWord(arguments[i], "TYPE"u8))
+            {
+                options.Type = value;
+                options.HasType = true;
+            }
+            else
+            {
+                Reply.Error(RedisErrors.Syntax);
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private ref struct Options
+    {
+        public int Count { get; set; }
+
+        public ReadOnlySpan<byte> Pattern { get; set; }
+
+        public ReadOnlySpan<byte> Type { get; set; }
+
+        public bool HasType { get; set; }
+
+        public readonly bool IsMatch(DocumentCursor documents, ReadOnlySpan<byte> key)
+        {
+            if (!RedisPattern.IsMatch(Pattern, key))
+            {
+                return false;
+            }
+
+            if (!HasType)
+            {
+                return true;
+            }
+
+            var type = RedisBody.TypeOf(documents.View);
+            return O.IsWord(Type, type == RedisType.Json ? "ReJSON-RL"u8 : RedisBody.NameOf(type));
+        }
+    }
+}

@@ -1,0 +1,38 @@
+using Rookery.Documents.Databases;
+
+namespace Rookery.Documents.Redis;
+
+/// <summary>The documents of a snapshot, for commands that only read.</summary>
+internal sealed class SnapshotStore : RedisStore
+{
+    private DatabaseReader _reader;
+
+    /// <inheritdoc/>
+    public override bool CanWalk => true;
+
+    /// <summary>Begins a command.</summary>
+    /// <param name="reader">The snapshot.</param>
+    /// <param name="nowTicks">The cluster's time, in UTC ticks.</param>
+    /// <param name="expiryTicks">Keys that expire at or before this time are absent, in UTC ticks.</param>
+    public void Begin(in DatabaseReader reader, long nowTicks, long expiryTicks)
+    {
+        _reader = reader;
+        NowTicks = nowTicks;
+        ExpiryTicks = expiryTicks;
+    }
+
+    /// <inheritdoc/>
+    public override Document Find(ReadOnlySpan<byte> lowerId) =>
+        _reader.TryGetByLowerId(lowerId, out var document) ? document : default;
+
+    /// <inheritdoc/>
+    public override void Put(RedisTarget target, RedisContent content) => throw ReadOnly();
+
+    /// <inheritdoc/>
+    public override void Delete(RedisTarget target) => throw ReadOnly();
+
+    /// <inheritdoc/>
+    public override long CountDocuments() => _reader.ReadStatistics().Documents;
+
+    private static InvalidOperationException ReadOnly() => new("a command that writes runs in the log");
+}
