@@ -13,6 +13,7 @@ internal sealed class RedisInterpreter : IDisposable
     private readonly HashCommands _hashes;
     private readonly SetCommands _sets;
     private readonly ListCommands _lists;
+    private readonly JsonCommands _json;
 
     /// <summary>Creates an interpreter.</summary>
     public RedisInterpreter()
@@ -22,6 +23,7 @@ internal sealed class RedisInterpreter : IDisposable
         _hashes = new HashCommands(Session);
         _sets = new SetCommands(Session);
         _lists = new ListCommands(Session);
+        _json = new JsonCommands(Session);
     }
 
     /// <summary>What the commands share.</summary>
@@ -60,7 +62,11 @@ internal sealed class RedisInterpreter : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => Session.Dispose();
+    public void Dispose()
+    {
+        _json.Dispose();
+        Session.Dispose();
+    }
 
     private bool TryRun(RedisCommandGroup group, RedisOpcode opcode, RedisArguments arguments) =>
         group switch
@@ -69,6 +75,7 @@ internal sealed class RedisInterpreter : IDisposable
             RedisCommandGroup.Hash => _hashes.TryRun(opcode, arguments),
             RedisCommandGroup.Set => _sets.TryRun(opcode, arguments),
             RedisCommandGroup.List => _lists.TryRun(opcode, arguments),
+            RedisCommandGroup.Json => _json.TryRun(opcode, arguments),
             RedisCommandGroup.Generic or RedisCommandGroup.Server => _keys.TryRun(opcode, arguments),
             _ => false,
         };
