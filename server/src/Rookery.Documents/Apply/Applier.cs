@@ -529,6 +529,7 @@ public sealed class Applier : IDisposable
             database.Database.LastEtag = database.Counters.LastEtag;
             database.Database.HasRevisions = database.Counters.Revisions != 0;
             database.Database.HasAttachments = database.Counters.Attachments != 0;
+            database.Database.HasCompareExchange = database.Counters.CompareExchangeValues != 0;
             database.Database.Configurations = database.Configurations;
             database.Database.SignalWritten();
         }

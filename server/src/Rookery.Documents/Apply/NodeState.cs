@@ -118,6 +118,7 @@ internal sealed class NodeState
             loaded.Revisions = ReadRevisions(snapshot, number);
             loaded.Database.HasRevisions = loaded.Counters.Revisions != 0;
             loaded.Database.HasAttachments = loaded.Counters.Attachments != 0;
+            loaded.Database.HasCompareExchange = loaded.Counters.CompareExchangeValues != 0;
             _byNumber[number] = loaded;
             _byName[loaded.Database.Record.LowerName] = loaded;
         }
@@ -262,7 +263,7 @@ internal sealed class NodeState
 
     public void Add(DatabaseRecord record)
     {
-        var state = new DatabaseState(new Database(record, _storage), _collections, isExact: _damageSkipped is null);
+        var state = new DatabaseState(new Database(record, _storage, _catalog.Clock), _collections, isExact: _damageSkipped is null);
         _byNumber.Add(record.Number, state);
         _byName.Add(record.LowerName, state);
         _lastDatabaseNumber = Math.Max(_lastDatabaseNumber, record.Number);
@@ -287,12 +288,13 @@ internal sealed class NodeState
     {
         database.Database.RefuseReaders(isDeleted: false);
         _removedDatabases.Add(database.Database);
-        database.Database = new Database(record, _storage)
+        database.Database = new Database(record, _storage, _catalog.Clock)
         {
             Configurations = database.Configurations,
             Revisions = database.Database.Revisions,
             HasRevisions = database.Database.HasRevisions,
             HasAttachments = database.Database.HasAttachments,
+            HasCompareExchange = database.Database.HasCompareExchange,
         };
         _hasChanges = true;
     }

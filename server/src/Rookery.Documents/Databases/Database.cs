@@ -26,10 +26,12 @@ public sealed class Database
     private RevisionsConfiguration? _revisions;
     private bool _hasRevisions;
     private bool _hasAttachments;
+    private bool _hasCompareExchange;
 
-    internal Database(DatabaseRecord record, StorageEngine storage)
+    internal Database(DatabaseRecord record, StorageEngine storage, ExpiryClock? clock = null)
     {
         Record = record;
+        Clock = clock ?? new ExpiryClock();
         _storage = storage;
         _installs = storage.InstallCount;
     }
@@ -76,6 +78,9 @@ public sealed class Database
 
     internal DatabaseRecord Record { get; }
 
+    /// <summary>Tells readers which documents have expired.</summary>
+    internal ExpiryClock Clock { get; }
+
     /// <summary>The configuration of revisions as of the last applied entry; null if there is none.</summary>
     internal RevisionsConfiguration? Revisions
     {
@@ -95,6 +100,13 @@ public sealed class Database
     {
         get => Volatile.Read(ref _hasAttachments);
         set => Volatile.Write(ref _hasAttachments, value);
+    }
+
+    /// <summary>Whether the database has compare-exchange values, as of the last applied entry.</summary>
+    internal bool HasCompareExchange
+    {
+        get => Volatile.Read(ref _hasCompareExchange);
+        set => Volatile.Write(ref _hasCompareExchange, value);
     }
 
     /// <summary>
@@ -139,24 +151,28 @@ public sealed class Database
         internal set => Volatile.Write(ref _lastIndexDeletion, value);
     }
 
-    /// <summary>Opens a snapshot of the database. Dispose it soon: it pins memory and files.</summary>
+    /// <summary>
+    /// Opens a snapshot of the database for a client: documents that have expired are absent. Dispose it soon: it pins
+    /// memory and files.
+    /// </summary>
     /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
-    public DatabaseReader OpenReader() => ReaderOf(_storage.OpenSnapshot());
+    public DatabaseReader OpenReader() => ReaderOf(_storage.OpenSnapshot(), hidesExpired: true);
 
     /// <summary>
     /// Opens a snapshot for background work, which may keep it for long. If open snapshots pin too much, those of
-    /// background work are ended first. They never cause a client's snapshot to be ended.
+    /// background work are ended first. They never cause a client's snapshot to be ended. Documents that have expired
+    /// are present until they are removed, so that indexes of all members contain the same ones.
     /// </summary>
     /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
-    public DatabaseReader OpenBackgroundReader() => ReaderOf(_storage.OpenBackgroundSnapshot());
+    public DatabaseReader OpenBackgroundReader() => ReaderOf(_storage.OpenBackgroundSnapshot(), hidesExpired: false);
 
     /// <summary>
     /// Opens a client's reader of the same snapshot as an open reader, even if it is not the newest one.
     /// </summary>
     /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
-    public DatabaseReader Share(in DatabaseReader open) => ReaderOf(open.Snapshot.Share());
+    public DatabaseReader Share(in DatabaseReader open) => ReaderOf(open.Snapshot.Share(), hidesExpired: true);
 
-    private DatabaseReader ReaderOf(in Snapshot snapshot)
+    private DatabaseReader ReaderOf(in Snapshot snapshot, bool hidesExpired)
     {
         if (_refusesReaders || _storage.InstallCount != _installs)
         {
@@ -166,7 +182,7 @@ public sealed class Database
             throw new DatabaseGoneException(Name, _isDeleted);
         }
 
-        return new DatabaseReader(this, snapshot);
+        return new DatabaseReader(this, snapshot, hidesExpired);
     }
 
     /// <summary>

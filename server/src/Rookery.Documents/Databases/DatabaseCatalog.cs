@@ -16,6 +16,9 @@ public sealed class DatabaseCatalog
 
     internal DatabaseCatalog() { }
 
+    /// <summary>Tells the readers of all databases which documents have expired.</summary>
+    internal ExpiryClock Clock { get; } = new();
+
     /// <summary>All databases, ordered by lower-cased name.</summary>
     public IReadOnlyList<Database> All => Volatile.Read(ref _state).Ordered;
 

@@ -1,5 +1,7 @@
 using System.Collections.Immutable;
 using System.Text;
+using System.Text.Json;
+using Rookery.Documents.Schedules;
 using Rookery.Platform;
 
 namespace Rookery.Documents.Databases;
@@ -40,6 +42,7 @@ public sealed class DatabaseConfigurations
         }
 
         KeepsSchedules = Find(ConfigurationName.Refresh).Etag != 0 || Find(ConfigurationName.DataArchival).Etag != 0;
+        KeepsExpired = Find(ConfigurationName.Expiration) is { IsSet: true } expiration && Disables(expiration.Json);
         IsDisabled = Find(ConfigurationName.Disabled).Json.Span.SequenceEqual("true"u8);
         LockMode = Find(ConfigurationName.LockMode).Json.Span switch
         {
@@ -74,6 +77,11 @@ public sealed class DatabaseConfigurations
     /// </summary>
     public bool KeepsSchedules { get; }
 
+    /// <summary>
+    /// Whether the configuration of expiration is disabled: documents stay, whatever their <c>@expires</c> says.
+    /// </summary>
+    public bool KeepsExpired { get; }
+
     /// <summary>Whether the database may be deleted.</summary>
     public DatabaseLockMode LockMode { get; }
 
@@ -107,6 +115,13 @@ public sealed class DatabaseConfigurations
 
     /// <summary>Creates the configurations from their rows.</summary>
     internal static DatabaseConfigurations Of(IEnumerable<DatabaseConfiguration> all) => new([.. all]);
+
+    private static bool Disables(ReadOnlyMemory<byte> json)
+    {
+        using var document = JsonDocument.Parse(json);
+        return document.RootElement.TryGetProperty(ScheduleConfiguration.DisabledMember, out var disabled)
+            && disabled.ValueKind == JsonValueKind.True;
+    }
 
     /// <summary>Returns whether a name fits into a key and into the limit.</summary>
     internal static bool IsName(string name) => name.Length > 0 && Ascii.IsValid(name) && name.Length <= MaxNameBytes;

@@ -19,10 +19,13 @@ public readonly struct DatabaseReader : IDisposable
 {
     private readonly Snapshot _snapshot;
 
-    internal DatabaseReader(Database database, in Snapshot snapshot)
+    private readonly bool _hidesExpired;
+
+    internal DatabaseReader(Database database, in Snapshot snapshot, bool hidesExpired)
     {
         Database = database;
         _snapshot = snapshot;
+        _hidesExpired = hidesExpired;
     }
 
     /// <summary>The database.</summary>
@@ -45,6 +48,18 @@ public readonly struct DatabaseReader : IDisposable
     public void ThrowIfEnded() => _snapshot.ThrowIfEnded();
 
     internal Snapshot Snapshot => _snapshot;
+
+    /// <summary>
+    /// Returns whether a document is absent for a client because it has expired. Costs one comparison for a document
+    /// that never expires.
+    /// </summary>
+    internal bool Hides(in Document document) =>
+        _hidesExpired && document.MayExpire && HasExpired(document.Head.ExpiresAtTicks);
+
+    /// <summary>Returns whether a document with this head is absent for a client because it has expired.</summary>
+    /// <param name="head">The first bytes of the document, with its head.</param>
+    internal bool Hides(ReadOnlySpan<byte> head) =>
+        _hidesExpired && StoredDocument.MayExpire(head) && HasExpired(new DocumentView(head).ExpiresAtTicks);
 
     /// <summary>Finds a document by id.</summary>
     /// <param name="id">The document's id, in any casing. An id longer than <see cref="DocumentId.MaxBytes"/> matches
@@ -94,6 +109,13 @@ public readonly struct DatabaseReader : IDisposable
         }
 
         document = new Document(row);
+        if (Hides(document))
+        {
+            document.Dispose();
+            document = default;
+            return RowLookup.Absent;
+        }
+
         return RowLookup.Found;
     }
 
@@ -501,6 +523,9 @@ public readonly struct DatabaseReader : IDisposable
         document = new Document(row);
         return true;
     }
+
+    private bool HasExpired(long expiresAtTicks) =>
+        !Database.Configurations.KeepsExpired && Database.Clock.HasExpired(expiresAtTicks);
 
     private long ReadFirstEtagOfCounters(ReadOnlySpan<byte> lowerId)
     {

@@ -50,6 +50,9 @@ public readonly struct Document : IDisposable
         : _large is null ? Length - Head.Body.Length
         : Math.Max(_large.Head.Length, LargeChunkBytes);
 
+    /// <summary>Whether the document has a time of expiry. Costs one comparison unless the document is large.</summary>
+    internal bool MayExpire => StoredDocument.MayExpire(_large is null ? _row.Value : _large.Head);
+
     internal ReadOnlySpan<byte> Bytes => _large is null ? _row.Value : _large.Whole;
 
     /// <summary>

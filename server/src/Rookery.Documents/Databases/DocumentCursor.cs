@@ -56,6 +56,9 @@ public sealed class DocumentCursor : IDisposable
     /// </summary>
     private Action<DamageEvent>? DamageSkipped { get; init; }
 
+    /// <summary>Whether the cursor returns items that have expired, too: compare-exchange values.</summary>
+    private bool KeepsExpired { get; init; }
+
     /// <summary>Etag of the current document.</summary>
     public long Etag { get; private set; }
 
@@ -131,7 +134,10 @@ public sealed class DocumentCursor : IDisposable
             Key.WriteAfterPrefix(to, startKey),
             isIndirect: false,
             isBackward: false
-        );
+        )
+        {
+            KeepsExpired = true,
+        };
     }
 
     internal static DocumentCursor SeekByEtag(in DatabaseReader reader, long afterEtag, bool isBackward)
@@ -181,7 +187,7 @@ public sealed class DocumentCursor : IDisposable
             {
                 Etag = _rows!.Sequence;
                 _large = _rows.IsLarge ? new LargeDocument(_rows.Length, _rows.CopyTo) : null;
-                if (TryAssemble())
+                if (TryAssemble() && (KeepsExpired || !_reader.Hides(_large is null ? _rows.Value : _large.Head)))
                 {
                     return true;
                 }
@@ -190,7 +196,12 @@ public sealed class DocumentCursor : IDisposable
             }
 
             long etag = Key.LastNumberOf(_rows!.Key);
-            if (_reader.TryGetVersion(_rows.Value, etag, out _document))
+            if (!_reader.TryGetVersion(_rows.Value, etag, out _document))
+            {
+                continue;
+            }
+
+            if (!_reader.Hides(_document))
             {
                 Etag = etag;
                 return true;
@@ -205,7 +216,7 @@ public sealed class DocumentCursor : IDisposable
     public long Skip(long count)
     {
         long skipped = 0;
-        while (skipped < count && (_isIndirect ? MoveNext() : MoveNextRow()))
+        while (skipped < count && MoveNext())
         {
             skipped++;
         }

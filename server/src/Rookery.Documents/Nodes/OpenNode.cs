@@ -32,6 +32,7 @@ internal sealed class OpenNode : Node
     {
         _store = store;
         _consensus = consensus;
+        store.Databases.Clock.Start(() => consensus.Time);
         _time = time;
         consensus.DiagnosisModeEntered = sentence =>
         {

@@ -94,6 +94,10 @@ public static class StoredDocument
         return at + id.Length;
     }
 
+    /// <summary>Returns whether a stored document has a time of expiry.</summary>
+    /// <param name="prefix">The first bytes of the value.</param>
+    internal static bool MayExpire(ReadOnlySpan<byte> prefix) => prefix.Length > 1 && (prefix[1] & HasExpiry) != 0;
+
     /// <summary>Appends a head with its parts.</summary>
     internal static void AppendHead(
         PooledBytes output,

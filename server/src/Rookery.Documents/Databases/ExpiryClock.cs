@@ -1,0 +1,23 @@
+using Rookery.Documents.Consensus;
+
+namespace Rookery.Documents.Databases;
+
+/// <summary>
+/// Tells clients' readers which documents have expired. An expired document is absent for them from its time on, even
+/// if it is removed later. Thread-safe.
+/// </summary>
+internal sealed class ExpiryClock
+{
+    private Func<ClusterTime>? _source;
+
+    /// <summary>Sets the source of the cluster's time. Before, nothing has expired.</summary>
+    public void Start(Func<ClusterTime> source) => Volatile.Write(ref _source, source);
+
+    /// <summary>Returns whether a document has expired; false while the cluster's time is not sure.</summary>
+    /// <param name="expiresAtTicks">When it expires, in UTC ticks; 0 for never.</param>
+    public bool HasExpired(long expiresAtTicks) =>
+        expiresAtTicks != 0
+        && Volatile.Read(ref _source) is { } source
+        && source() is { IsSure: true, UtcTicks: var nowTicks }
+        && expiresAtTicks <= nowTicks;
+}
