@@ -84,7 +84,7 @@ public static class Growth
         Span<byte> lowerId = stackalloc byte[Key.MaxBytes];
         if (commands.Kind == CommandKind.Redis)
         {
-            var keys = new RedisKeys(commands.ReadRedis());
+            var keys = new RedisKeys(commands.ReadRedis(), stackalloc byte[RedisKey.MaxIdBytes]);
             while (keys.MoveNext())
             {
                 if (keys.Command.IsWrite && MayBeKept(reader, keys.LowerId))

@@ -181,7 +181,8 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
         return isHeld ? new LoadedVersion(this, snapshot, row) : default;
     }
 
-    // Any command may store or delete the documents of its keys: even SET deletes one that expired.
+    // Any command may store or delete the documents of its keys: even SET deletes one that expired and has attachments.
+    // Without compare-exchange values in the applied state, no guard is on the disk.
     private LoadedVersion LoadKeys(scoped CommandReader command)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
@@ -189,7 +190,8 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
         Row row = default;
         bool isHeld = false;
         var changes = CheckOf(snapshot, command.Database);
-        var keys = new RedisKeys(command.ReadRedis());
+        bool hasGuards = databases.TryGet(command.Database, out var known) && known.HasCompareExchange;
+        var keys = new RedisKeys(command.ReadRedis(), stackalloc byte[RedisKey.MaxIdBytes]);
         try
         {
             while (keys.MoveNext())
@@ -199,7 +201,10 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
                 {
                     changes.RunForStore(lowerId);
                     changes.RunForDelete(lowerId);
-                    CheckGuard(snapshot, command.Database, lowerId);
+                    if (hasGuards)
+                    {
+                        CheckGuard(snapshot, command.Database, lowerId);
+                    }
                 }
 
                 if (snapshot.TryLoadAhead(Key.WriteText(key, command.Database, Table.Documents, lowerId), out row))

@@ -162,7 +162,7 @@ public sealed record RedisCommandInfo(
     /// snapshots, and are refused in transactions.
     /// </summary>
     public bool RunsInLog =>
-        Opcode is not (RedisOpcode.None or RedisOpcode.Scan or RedisOpcode.Keys or RedisOpcode.RandomKey);
+        Opcode is not (RedisOpcode.None or RedisOpcode.Scan or RedisOpcode.Keys or RedisOpcode.AnyKey);
 
     /// <summary>Returns whether the number of arguments is right.</summary>
     /// <param name="count">Number of arguments without the name.</param>

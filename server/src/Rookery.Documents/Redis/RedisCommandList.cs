@@ -29,7 +29,7 @@ internal static class RedisCommandList
         new("pexpireat", G.Generic, -3, F.Fast | F.Write, 1, 1, 1, O.ExpireAtMilliseconds),
         new("pexpiretime", G.Generic, 2, F.Fast | F.ReadOnly, 1, 1, 1, O.ExpireTimeMilliseconds),
         new("pttl", G.Generic, 2, F.Fast | F.ReadOnly, 1, 1, 1, O.TimeToLiveMilliseconds),
-        new("randomkey", G.Generic, 1, F.ReadOnly, 0, 0, 0, O.RandomKey),
+        new("randomkey", G.Generic, 1, F.ReadOnly, 0, 0, 0, O.AnyKey),
         new("rename", G.Generic, 3, F.Write, 1, 2, 1, O.Rename),
         new("renamenx", G.Generic, 3, F.Fast | F.Write, 1, 2, 1, O.RenameIfAbsent),
         new("restore", G.Generic, -4, F.Grows | F.Write, 1, 1, 1),

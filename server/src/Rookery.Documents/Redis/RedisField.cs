@@ -1,8 +1,6 @@
-using System.Text;
 using System.Text.Unicode;
 using Rookery.Json;
 using Rookery.Platform;
-using Decoding = System.Buffers.OperationStatus;
 
 namespace Rookery.Documents.Redis;
 
@@ -114,5 +112,5 @@ internal static class RedisField
         };
 
     private static bool IsCharacter(ReadOnlySpan<byte> text, out int length) =>
-        Rune.DecodeFromUtf8(text, out _, out length) == Decoding.Done;
+        Utf8Character.TryRead(text, out _, out length);
 }

@@ -1,7 +1,5 @@
 using System.Buffers;
-using System.Text;
 using Rookery.Documents.Ids;
-using Decoding = System.Buffers.OperationStatus;
 
 namespace Rookery.Documents.Redis;
 
@@ -122,7 +120,7 @@ public static class RedisKey
     /// <summary>Lower-cases the id of a key.</summary>
     /// <param name="id">An id that <see cref="TryWriteId"/> wrote.</param>
     /// <param name="lowerId">At least as many bytes.</param>
-    internal static void ToLowerId(ReadOnlySpan<byte> id, Span<byte> lowerId)
+    internal static void WriteLowerId(ReadOnlySpan<byte> id, Span<byte> lowerId)
     {
         for (int i = 0; i < id.Length; i++)
         {
@@ -207,7 +205,7 @@ public static class RedisKey
             return false;
         }
 
-        ToLowerId(id[..length], id);
+        WriteLowerId(id[..length], id);
         return id[..length].SequenceEqual(lowerId);
     }
 
@@ -265,7 +263,7 @@ public static class RedisKey
             return 1;
         }
 
-        if (Rune.DecodeFromUtf8(key, out var rune, out int bytes) == Decoding.Done && IsKept(rune.Value))
+        if (Utf8Character.TryRead(key, out int character, out int bytes) && IsKept(character))
         {
             key[..bytes].CopyTo(id[length..]);
             length += bytes;

@@ -5,9 +5,14 @@ namespace Rookery.Documents.Redis;
 /// <summary>The keys in a <see cref="CommandKind.Redis"/>: those of guards, then those of the commands.</summary>
 internal ref struct RedisKeys
 {
-    private readonly byte[] _lowerId = new byte[RedisKey.MaxIdBytes];
+    private const int MaxIdleSlices = 1024;
+
+    [ThreadStatic]
+    private static RedisSlice[]? _idle;
+
+    private readonly Span<byte> _lowerId;
     private RedisCommandReader _reader;
-    private RedisSlice[] _slices = new RedisSlice[8];
+    private RedisSlice[] _slices;
     private RedisArguments _arguments;
     private int _guards;
     private int _keys;
@@ -16,8 +21,12 @@ internal ref struct RedisKeys
 
     /// <summary>Begins before the first key.</summary>
     /// <param name="body">The command after its header.</param>
-    public RedisKeys(ReadOnlySpan<byte> body)
+    /// <param name="lowerId">Receives the ids: <see cref="RedisKey.MaxIdBytes"/> bytes.</param>
+    public RedisKeys(ReadOnlySpan<byte> body, Span<byte> lowerId)
     {
+        _lowerId = lowerId;
+        _slices = _idle ?? new RedisSlice[8];
+        _idle = null;
         _reader = new RedisCommandReader(body);
         _guards = _reader.Guards;
         IsOnly = _guards == 0;
@@ -31,7 +40,7 @@ internal ref struct RedisKeys
     public bool IsOnly { get; private set; }
 
     /// <summary>The lower-cased id of the key.</summary>
-    public readonly ReadOnlySpan<byte> LowerId => _lowerId.AsSpan(0, _length);
+    public readonly ReadOnlySpan<byte> LowerId => _lowerId[.._length];
 
     /// <summary>Returns whether a command may need more space.</summary>
     public static bool Grow(ReadOnlySpan<byte> body)
@@ -87,6 +96,7 @@ internal ref struct RedisKeys
         var slices = _slices;
         if (!_reader.TryReadCommand(ref slices, out var opcode, out _arguments))
         {
+            _idle = slices.Length > MaxIdleSlices ? null : slices;
             return false;
         }
 
@@ -108,7 +118,7 @@ internal ref struct RedisKeys
             return false;
         }
 
-        RedisKey.ToLowerId(_lowerId.AsSpan(0, _length), _lowerId);
+        RedisKey.WriteLowerId(_lowerId[.._length], _lowerId);
         return true;
     }
 }

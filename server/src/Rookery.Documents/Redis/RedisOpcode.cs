@@ -91,7 +91,7 @@ public enum RedisOpcode : byte
     Touch = 46,
 
     /// <summary>RANDOMKEY.</summary>
-    RandomKey = 47,
+    AnyKey = 47,
 
     /// <summary>EXPIRE.</summary>
     Expire = 48,

@@ -39,7 +39,7 @@ internal sealed class RedisTarget : IDisposable
     public void Open(RedisStore store, ReadOnlySpan<byte> key)
     {
         Invariant.Holds(RedisKey.TryWriteId(key, _id, out _length), "keys are checked before a command runs");
-        RedisKey.ToLowerId(_id.AsSpan(0, _length), _lowerId);
+        RedisKey.WriteLowerId(_id.AsSpan(0, _length), _lowerId);
         _stored = store.Find(LowerId);
         Exists = _stored.Exists && !store.HasExpired(_stored.Head.ExpiresAtTicks);
     }

@@ -34,7 +34,7 @@ internal sealed class KeyCommands(RedisSession session)
             case O.DatabaseSize:
                 Reply.Integer(session.Store.CountDocuments());
                 return true;
-            case O.Scan or O.Keys or O.RandomKey when !session.Store.CanWalk:
+            case O.Scan or O.Keys or O.AnyKey when !session.Store.CanWalk:
                 Reply.Error(
                     $"ERR '{session.CommandName}' is not served in a transaction, because it walks over all keys"
                 );
@@ -45,8 +45,8 @@ internal sealed class KeyCommands(RedisSession session)
             case O.Keys:
                 _walk.ReplyKeys(arguments[0]);
                 return true;
-            case O.RandomKey:
-                _walk.ReplyRandomKey();
+            case O.AnyKey:
+                _walk.ReplyAnyKey();
                 return true;
             default:
                 return _expiry.TryRun(opcode, arguments);

@@ -3,7 +3,6 @@ using System.Text;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Stored;
 using Rookery.Platform;
-using O = Rookery.Documents.Redis.Running.RedisNumber;
 
 namespace Rookery.Documents.Redis.Running;
 
@@ -96,7 +95,7 @@ internal sealed class KeyWalk(RedisSession session)
     }
 
     /// <summary>RANDOMKEY: the first key after a position that the time chooses.</summary>
-    public void ReplyRandomKey()
+    public void ReplyAnyKey()
     {
         Span<byte> key = stackalloc byte[RedisKey.MaxIdBytes];
         var seed = new RedisRandom(session.Store.NowTicks);
@@ -155,7 +154,7 @@ internal sealed class KeyWalk(RedisSession session)
             }
 
             var value = arguments[i + 1];
-            if (O.IsWord(arguments[i], "COUNT"u8))
+            if (RedisNumber.IsWord(arguments[i], "COUNT"u8))
             {
                 if (!session.TryReadInteger(value, out long count))
                 {
@@ -170,11 +169,11 @@ internal sealed class KeyWalk(RedisSession session)
 
                 options.Count = (int)Math.Clamp(count, LeastScanned, MostScanned);
             }
-            else if (O.IsWord(arguments[i], "MATCH"u8))
+            else if (RedisNumber.IsWord(arguments[i], "MATCH"u8))
             {
                 options.Pattern = value;
             }
-            else if (O.IsWord(arguments[i], "TYPE"u8))
+            else if (RedisNumber.IsWord(arguments[i], "TYPE"u8))
             {
                 options.Type = value;
                 options.HasType = true;
@@ -212,7 +211,7 @@ internal sealed class KeyWalk(RedisSession session)
             }
 
             var type = RedisBody.TypeOf(documents.View);
-            return O.IsWord(Type, type == RedisType.Json ? "ReJSON-RL"u8 : RedisBody.NameOf(type));
+            return RedisNumber.IsWord(Type, type == RedisType.Json ? "ReJSON-RL"u8 : RedisBody.NameOf(type));
         }
     }
 }

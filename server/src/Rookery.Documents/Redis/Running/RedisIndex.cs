@@ -79,7 +79,7 @@ internal sealed class RedisIndex
     }
 
     /// <summary>Memory for the place of a value for each position.</summary>
-    public RedisSlice[] Places => _places.Length >= Count ? _places : _places = new RedisSlice[Count];
+    public RedisSlice[] Places => _places.Length >= Count ? _places : (_places = new RedisSlice[Count]);
 
     /// <summary>Marks a position; returns whether it was not marked before.</summary>
     public bool TryMark(int position)

@@ -28,6 +28,23 @@ internal static class RedisNumber
     }
 
     /// <summary>Compares a word of a command with a word in capital letters, in any casing.</summary>
-    public static bool IsWord(ReadOnlySpan<byte> argument, ReadOnlySpan<byte> word) =>
-        System.Text.Ascii.EqualsIgnoreCase(argument, word);
+    public static bool IsWord(ReadOnlySpan<byte> argument, ReadOnlySpan<byte> word)
+    {
+        if (argument.Length != word.Length)
+        {
+            return false;
+        }
+
+        for (int i = 0; i < word.Length; i++)
+        {
+            if (ToSmall(argument[i]) != ToSmall(word[i]))
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private static int ToSmall(byte value) => value is >= (byte)'A' and <= (byte)'Z' ? value | 0x20 : value;
 }

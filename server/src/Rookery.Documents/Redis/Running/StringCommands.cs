@@ -138,18 +138,15 @@ internal sealed class StringCommands(RedisSession session)
 
     private void SetWithExpiry(RedisArguments arguments, bool isSeconds)
     {
-        if (
-            TryComputeExpiry(arguments[1], isSeconds, isAbsolute: false, out long milliseconds)
-            && session.Open(arguments[0]) is var target
-        )
+        if (!TryComputeExpiry(arguments[1], isSeconds, isAbsolute: false, out long milliseconds))
         {
-            using (target)
-            {
-                if (session.TryPutString(target, arguments[2], RedisTime.ToTicks(milliseconds)))
-                {
-                    Reply.Ok();
-                }
-            }
+            return;
+        }
+
+        using var target = session.Open(arguments[0]);
+        if (session.TryPutString(target, arguments[2], RedisTime.ToTicks(milliseconds)))
+        {
+            Reply.Ok();
         }
     }
 
