@@ -77,7 +77,7 @@ internal readonly ref struct JsonPath
     private static bool TryFindMember(
         ReadOnlySpan<byte> json,
         int container,
-        ReadOnlySpan<byte> name,
+        scoped ReadOnlySpan<byte> name,
         ref JsonPathPlace place
     )
     {
@@ -118,7 +118,7 @@ internal readonly ref struct JsonPath
     }
 
     private static bool TryReadStep(
-        ref ReadOnlySpan<byte> rest,
+        scoped ref ReadOnlySpan<byte> rest,
         bool isFirst,
         out ReadOnlySpan<byte> name,
         out long? index
@@ -147,7 +147,7 @@ internal readonly ref struct JsonPath
     }
 
     private static bool TryReadBracket(
-        ref ReadOnlySpan<byte> rest,
+        scoped ref ReadOnlySpan<byte> rest,
         out ReadOnlySpan<byte> name,
         out long? index
     )
