@@ -12,6 +12,7 @@ using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Scheduling;
 using Rookery.Journal;
 using Rookery.Platform;
+using Rookery.Redis;
 using Rookery.Server;
 using Rookery.Server.Configuration;
 using Rookery.Server.Operations;
@@ -56,7 +57,16 @@ internal static class NodeComposition
             SlowSyncSeen = slow => LogSlowSync(setting.Log, slow),
         };
         var options = OptionsFor(setting, identity, cluster, watch);
-        return new ServerContext(options, setting.Time, setting.Log, memory, io) { RecentLog = setting.Log.Recent };
+        var context = new ServerContext(options, setting.Time, setting.Log, memory, io)
+        {
+            RecentLog = setting.Log.Recent,
+        };
+        if (configuration.Redis is { } redis)
+        {
+            context.Protocols.Add(new RedisProtocol(context, redis));
+        }
+
+        return context;
     }
 
     /// <summary>

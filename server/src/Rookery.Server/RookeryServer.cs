@@ -258,7 +258,28 @@ public static class RookeryServer
             }
         );
         ListenForWorkers(kestrel, context);
+        foreach (var protocol in context.Protocols)
+        {
+            Listen(kestrel, protocol, context);
+        }
     }
+
+    private static void Listen(KestrelServerOptions kestrel, ServedProtocol protocol, ServerContext context) =>
+        kestrel.Listen(
+            protocol.Listen,
+            endpoint =>
+            {
+                var byAddress = new ConnectionsByAddress(protocol.MaxOfAddress, context.Log, context.Time);
+                protocol.Port = () => endpoint.IPEndPoint!.Port;
+                endpoint.Use(next => connection => byAddress.RunAsync(connection, next));
+                if (protocol.UsesTls)
+                {
+                    endpoint.UseHttps(new SecureEndpoint(context.Options.Identity ?? (static () => null)).ToOptions());
+                }
+
+                endpoint.Run(protocol.ServeAsync);
+            }
+        );
 
     // RavenDB's TCP protocol, which carries the documents of subscriptions.
     private static void ListenForWorkers(KestrelServerOptions kestrel, ServerContext context)

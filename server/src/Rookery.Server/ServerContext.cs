@@ -103,6 +103,9 @@ public sealed class ServerContext(
     /// <summary>The subscriptions whose workers are connected to this node.</summary>
     internal Subscriptions.ServedSubscriptions Subscriptions { get; } = new(memory.TotalBytes);
 
+    /// <summary>The protocols besides HTTP that other projects serve. Add them before the server is built.</summary>
+    public IList<ServedProtocol> Protocols { get; } = [];
+
     /// <summary>Decides who may use which route.</summary>
     internal AccessGate Access => LazyInitializer.EnsureInitialized(ref _access, () => new AccessGate(this));
 

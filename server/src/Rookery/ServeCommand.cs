@@ -41,6 +41,12 @@ internal static class ServeCommand
                 + "port].",
             HelpName = "ADDRESS:PORT",
         };
+        var redis = new Option<string?>("--redis")
+        {
+            Description =
+                "Port, or address and port, for Redis clients, or off; a port alone means this machine [default: off].",
+            HelpName = "[ADDRESS:]PORT",
+        };
         var welcome = new Option<string?>("--welcome")
         {
             Description =
@@ -94,6 +100,7 @@ internal static class ServeCommand
             listen,
             peerListen,
             tcpListen,
+            redis,
             welcome,
             peers,
             publicUrl,
@@ -114,6 +121,7 @@ internal static class ServeCommand
                         Journal = parsed.GetValue(journal),
                         PeerListen = parsed.GetValue(peerListen),
                         TcpListen = parsed.GetValue(tcpListen),
+                        Redis = parsed.GetValue(redis),
                         Welcome = parsed.GetValue(welcome),
                         Peers = parsed.GetValue(peers),
                         PublicUrl = parsed.GetValue(publicUrl),

@@ -66,6 +66,10 @@ internal static class Projects
             ]
         ),
         (
+            "Rookery.Redis",
+            ["Rookery.Platform", "Rookery.Documents", "Rookery.Server", "Rookery.Storage"]
+        ),
+        (
             "Rookery.Hosting",
             [
                 "Rookery.Board",
@@ -75,6 +79,7 @@ internal static class Projects
                 "Rookery.Journal",
                 "Rookery.Platform",
                 "Rookery.Raft",
+                "Rookery.Redis",
                 "Rookery.Server",
             ]
         ),

@@ -21,6 +21,8 @@ public sealed class TestProjectTests
     {
         // Nodes in these tests commit through the real consensus.
         ["Rookery.Documents.Tests"] = ["Rookery.Cluster"],
+        // A node in these tests commits through the real consensus, and has indexes as the server needs them.
+        ["Rookery.Redis.Tests"] = ["Rookery.Cluster", "Rookery.Indexing"],
         // These tests start whole nodes, and run commands of the executable.
         ["Rookery.Server.Tests"] = ["Rookery", "Rookery.Cluster"],
     };
@@ -50,6 +52,8 @@ public sealed class TestProjectTests
         [("Rookery.Scripting", "rookery-micro")] = Measured,
         [("Rookery.Search", "Rookery.Fixtures")] = Helper,
         [("Rookery.Search", "rookery-micro")] = Measured,
+        [("Rookery.Server", "Rookery.Redis")] = "Redis clients authenticate and are measured as HTTP clients are",
+        [("Rookery.Server", "Rookery.Redis.Tests")] = "they register tokens and read metrics",
         [("Rookery.Storage", "rookery-micro")] = Measured,
     };
 

@@ -126,6 +126,45 @@ internal sealed class AccessGate(ServerContext context)
     }
 
     /// <summary>
+    /// Identifies the client of a connection that is not HTTP by its token. The connection caches the result until the
+    /// access records change.
+    /// </summary>
+    /// <param name="items">Items of the connection.</param>
+    /// <param name="tokenHash">SHA-256 of the token.</param>
+    /// <param name="principal">The client; null if it is refused.</param>
+    /// <returns>Why the client is refused; null if it is known.</returns>
+    public AccessRefusal? IdentifyConnection(
+        IDictionary<object, object?> items,
+        ReadOnlySpan<byte> tokenHash,
+        out Principal? principal
+    )
+    {
+        if (Recall(items, tokenHash) is { } cached)
+        {
+            principal = cached;
+            return null;
+        }
+
+        var refusal = IdentifyByToken(tokenHash, out principal, out var found);
+        if (found is not null)
+        {
+            items[TokenItem] = found with { Authorization = tokenHash.ToArray() };
+        }
+
+        return refusal;
+    }
+
+    /// <summary>
+    /// Identifies the client of a connection that is not HTTP by its certificate, as
+    /// <see cref="IdentifyConnection(IDictionary{object, object?}, ReadOnlySpan{byte}, out Principal?)"/> does by token.
+    /// </summary>
+    public AccessRefusal? IdentifyConnection(
+        IDictionary<object, object?> items,
+        X509Certificate2 certificate,
+        out Principal? principal
+    ) => IdentifyByCertificate(items, certificate, out principal);
+
+    /// <summary>
     /// Returns why a token cannot begin a session; null if it can. In that case <paramref name="hash"/> receives the
     /// token's hash for <see cref="Sessions"/>.
     /// </summary>

@@ -68,6 +68,7 @@ public static class ConfigurationFile
                 "listen" => settings with { Listen = ReadText(name) },
                 "peerListen" => settings with { PeerListen = ReadText(name) },
                 "tcpListen" => settings with { TcpListen = ReadText(name) },
+                "redis" => ReadRedis(settings, name),
                 "welcome" => settings with { Welcome = ReadText(name) },
                 "peers" => settings with { Peers = ReadText(name) },
                 "publicUrl" => settings with { PublicUrl = ReadText(name) },
@@ -113,6 +114,33 @@ public static class ConfigurationFile
                 $"must say both \"expect\" and \"phraseFile\" in \"{name}\""
             );
             return new FormSettings(expect!.Value, phraseFile!);
+        }
+
+        private ServeSettings ReadRedis(ServeSettings settings, string name)
+        {
+            _reader.Read();
+            Require(_reader.TokenType == JsonTokenType.StartObject, $"gives \"{name}\" a value that is not an object");
+            while (_reader.Read() && _reader.TokenType == JsonTokenType.PropertyName)
+            {
+                string member = Text();
+                Require(member is "listen" or "database", $"has the unknown setting \"{name}.{member}\"");
+                Require(
+                    member is "listen" ? settings.Redis is null : settings.RedisDatabase is null,
+                    $"names \"{name}.{member}\" a second time"
+                );
+                string text = ReadText($"{name}.{member}");
+                settings = member is "listen"
+                    ? settings with
+                    {
+                        Redis = text,
+                    }
+                    : settings with
+                    {
+                        RedisDatabase = text,
+                    };
+            }
+
+            return settings;
         }
 
         private WebhookSettings ReadWebhook(string name)

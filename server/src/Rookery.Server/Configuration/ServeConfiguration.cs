@@ -40,6 +40,9 @@ public sealed record ServeConfiguration(
     /// </summary>
     public required IPEndPoint? TcpListen { get; init; }
 
+    /// <summary>Where and with which database Redis clients are served; null if they are not.</summary>
+    public RedisConfiguration? Redis { get; private init; }
+
     /// <summary>Address and port of the welcome page; null if it is not served.</summary>
     public IPEndPoint? Welcome { get; private init; }
 
@@ -98,6 +101,7 @@ public sealed record ServeConfiguration(
             IsSecure = isSecure,
             PeerListen = ParsePeerListen(settings.PeerListen, endpoint),
             TcpListen = ParseTcpListen(settings.TcpListen, endpoint, settings.Insecure is true || isSecure),
+            Redis = RedisConfiguration.From(settings, isSecure),
             Welcome = ParseWelcome(settings.Welcome, isSecure),
             Peers =
                 settings.Peers?.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries)

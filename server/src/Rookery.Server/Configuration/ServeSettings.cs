@@ -20,6 +20,12 @@ public sealed record ServeSettings
     /// <summary>Where to listen for RavenDB's TCP protocol (<c>address:port</c>).</summary>
     public string? TcpListen { get; init; }
 
+    /// <summary>Where to listen for Redis clients (<c>[address:]port</c>).</summary>
+    public string? Redis { get; init; }
+
+    /// <summary>The database that Redis clients use.</summary>
+    public string? RedisDatabase { get; init; }
+
     /// <summary>Where to serve the welcome page over plain HTTP (<c>address:port</c>).</summary>
     public string? Welcome { get; init; }
 
@@ -61,6 +67,8 @@ public sealed record ServeSettings
             Listen = Listen ?? fallback.Listen,
             PeerListen = PeerListen ?? fallback.PeerListen,
             TcpListen = TcpListen ?? fallback.TcpListen,
+            Redis = Redis ?? fallback.Redis,
+            RedisDatabase = RedisDatabase ?? fallback.RedisDatabase,
             Welcome = Welcome ?? fallback.Welcome,
             Peers = Peers ?? fallback.Peers,
             PublicUrl = PublicUrl ?? fallback.PublicUrl,

@@ -28,6 +28,8 @@ public sealed record ShownSetting(string Name, string? Value, string Source)
             Make("listen", effective.Url, line.Listen, file?.Listen),
             Make("peerListen", effective.PeerListen.ToString(), line.PeerListen, file?.PeerListen),
             Make("tcpListen", effective.TcpListen?.ToString() ?? "off", line.TcpListen, file?.TcpListen),
+            Make("redis", effective.Redis?.Listen.ToString() ?? "off", line.Redis, file?.Redis),
+            Make("redis.database", effective.Redis?.Database, line.RedisDatabase, file?.RedisDatabase),
             Make("welcome", effective.Welcome?.ToString(), line.Welcome, file?.Welcome),
             Make(
                 "peers",

@@ -47,6 +47,11 @@ internal sealed class MemberRequests(ServerContext context)
             )(http),
             { } path when path.StartsWith(ForwardedPrefix + "/", StringComparison.Ordinal) =>
                 context.Forwarding.AnswerMemberAsync(http, path[ForwardedPrefix.Length..]),
+            { } path
+                when context.Protocols.FirstOrDefault(protocol =>
+                    string.Equals(path, protocol.MemberPath, StringComparison.Ordinal)
+                )
+                    is { } protocol => RavenRoute.OnServer(protocol.AnswerMemberAsync)(http),
             _ => ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status404NotFound,

@@ -54,6 +54,11 @@ internal static class MetricsRoute
         BoardHealth.Add(text, context.Options.Board);
         context.Options.MachineNotes?.Invoke().Add(text);
         AddSubscriptions(text, context.Subscriptions);
+        foreach (var protocol in context.Protocols)
+        {
+            protocol.AddMetrics(text);
+        }
+
         if (context.Readiness.Node is { Diagnosis: null } node)
         {
             NodeMetrics.Add(text, node);

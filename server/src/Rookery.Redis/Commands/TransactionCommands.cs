@@ -1,0 +1,257 @@
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Redis;
+using Rookery.Redis.Connections;
+
+namespace Rookery.Redis.Commands;
+
+/// <summary>
+/// MULTI, EXEC, DISCARD, WATCH and UNWATCH. A transaction is one entry of the log. It is guarded by the versions of the
+/// watched keys, which are compared when the entry is applied.
+/// </summary>
+internal static class TransactionCommands
+{
+    /// <summary>Most keys that one connection watches.</summary>
+    private const int MaxWatches = 4096;
+
+    /// <summary>Whether a command is executed within a transaction instead of being queued.</summary>
+    public static bool IsImmediate(string command) =>
+        command is "exec" or "discard" or "multi" or "watch" or "quit" or "reset";
+
+    public static void Begin(RedisConnection connection, RedisCommandInfo command, RedisArguments arguments)
+    {
+        if (connection.Transaction is not null)
+        {
+            connection.Fail("ERR MULTI calls can not be nested");
+            return;
+        }
+
+        connection.Transaction = new Transaction(connection.Node.Limits.MaxCommandBytes);
+        connection.Replies.Ok();
+    }
+
+    public static void Discard(RedisConnection connection, RedisCommandInfo command, RedisArguments arguments)
+    {
+        if (connection.Transaction is null)
+        {
+            connection.Fail("ERR DISCARD without MULTI");
+            return;
+        }
+
+        connection.Transaction = null;
+        connection.Data.Watches.Clear();
+        connection.Replies.Ok();
+    }
+
+    public static void Unwatch(RedisConnection connection, RedisCommandInfo command, RedisArguments arguments)
+    {
+        connection.Data.Watches.Clear();
+        connection.Replies.Ok();
+    }
+
+    public static ValueTask WatchAsync(RedisConnection connection, RedisCommandInfo command, RedisArguments arguments)
+    {
+        if (connection.Transaction is not null)
+        {
+            connection.Fail("ERR WATCH inside MULTI is not allowed");
+            return ValueTask.CompletedTask;
+        }
+
+        if (connection.Data.Watches.Count + arguments.Count > MaxWatches)
+        {
+            connection.Fail($"ERR A connection watches at most {MaxWatches} keys.");
+            return ValueTask.CompletedTask;
+        }
+
+        byte[][] keys = new byte[arguments.Count][];
+        Span<byte> id = stackalloc byte[RedisKey.MaxIdBytes];
+        for (int i = 0; i < keys.Length; i++)
+        {
+            keys[i] = arguments[i].ToArray();
+            if (!RedisKey.TryWriteId(keys[i], id, out _))
+            {
+                connection.Fail($"ERR The id of a key has at most {RedisKey.MaxIdBytes} bytes.");
+                return ValueTask.CompletedTask;
+            }
+        }
+
+        return WatchAsync(connection, keys);
+    }
+
+    public static ValueTask ExecuteAsync(
+        RedisConnection connection,
+        RedisCommandInfo command,
+        RedisArguments arguments
+    )
+    {
+        if (connection.Transaction is not { } transaction)
+        {
+            connection.Fail("ERR EXEC without MULTI");
+            return ValueTask.CompletedTask;
+        }
+
+        connection.Transaction = null;
+        if (transaction.HasFailed)
+        {
+            connection.Data.Watches.Clear();
+            connection.Fail("EXECABORT Transaction discarded because of previous errors.");
+            return ValueTask.CompletedTask;
+        }
+
+        return ExecuteAsync(connection, transaction);
+    }
+
+    private static async ValueTask WatchAsync(RedisConnection connection, byte[][] keys)
+    {
+        if (await connection.Data.OpenReaderAsync() is not { } reader)
+        {
+            return;
+        }
+
+        using (reader)
+        {
+            foreach (byte[] key in keys)
+            {
+                // A key that is watched already keeps its first version.
+                connection.Data.Watches.TryAdd(
+                    key,
+                    RedisReader.ReadVersion(reader, connection.Node.Consensus.Time, key)
+                );
+            }
+        }
+
+        connection.Replies.Ok();
+    }
+
+    private static async ValueTask ExecuteAsync(RedisConnection connection, Transaction transaction)
+    {
+        var watches = connection.Data.Watches.ToArray();
+        connection.Data.Watches.Clear();
+        if (await connection.Data.OpenReaderAsync() is not { } reader)
+        {
+            return;
+        }
+
+        CommandOutcome? outcome = null;
+        using (reader)
+        {
+            if (!transaction.Commands.Any(static stored => stored.Info.Opcode != RedisOpcode.None))
+            {
+                if (!AreUnchanged(connection, reader, watches))
+                {
+                    connection.Replies.NullArray();
+                    return;
+                }
+            }
+        }
+
+        if (transaction.Commands.Any(static stored => stored.Info.Opcode != RedisOpcode.None))
+        {
+            using var writer = Encode(reader.Database.Number, transaction, watches);
+            outcome = await connection.Data.ProposeAsync(writer);
+            if (outcome is null)
+            {
+                return;
+            }
+        }
+
+        try
+        {
+            await ReplyAsync(connection, transaction, outcome);
+        }
+        finally
+        {
+            if (outcome is { } released)
+            {
+                RedisOutcome.Release(released);
+            }
+        }
+    }
+
+    private static bool AreUnchanged(
+        RedisConnection connection,
+        in Documents.Databases.DatabaseReader reader,
+        KeyValuePair<byte[], long>[] watches
+    )
+    {
+        foreach (var (key, version) in watches)
+        {
+            if (RedisReader.ReadVersion(reader, connection.Node.Consensus.Time, key) != version)
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private static RedisCommandWriter Encode(
+        uint database,
+        Transaction transaction,
+        KeyValuePair<byte[], long>[] watches
+    )
+    {
+        var writer = new RedisCommandWriter(database);
+        foreach (var (key, version) in watches)
+        {
+            writer.Watch(key, version);
+        }
+
+        foreach (var stored in transaction.Commands)
+        {
+            if (stored.Info.Opcode != RedisOpcode.None)
+            {
+                writer.Append(stored.Info, stored.Arguments);
+            }
+        }
+
+        return writer;
+    }
+
+    private static async ValueTask ReplyAsync(
+        RedisConnection connection,
+        Transaction transaction,
+        CommandOutcome? outcome
+    )
+    {
+        byte[][] replies = [];
+        if (outcome is { } applied && !TryCopyReplies(applied, out replies))
+        {
+            connection.Replies.NullArray();
+            return;
+        }
+
+        connection.Replies.Array(transaction.Commands.Count);
+        int next = 0;
+        foreach (var stored in transaction.Commands)
+        {
+            if (stored.Info.Opcode != RedisOpcode.None)
+            {
+                connection.Data.AppendReply(
+                    replies[next++],
+                    DataCommands.IsNullArray(stored.Info, stored.Arguments.Count)
+                );
+            }
+            else
+            {
+                await ControlCommands.Find(stored.Info.Name)!(connection, stored.Info, stored.Arguments);
+            }
+        }
+    }
+
+    // The commands of the connection between those of the log may wait, and a span cannot.
+    private static bool TryCopyReplies(in CommandOutcome outcome, out byte[][] replies)
+    {
+        var read = new RedisOutcome(outcome);
+        var copies = new List<byte[]>();
+        if (!read.IsAborted)
+        {
+            foreach (var reply in read)
+            {
+                copies.Add(reply.ToArray());
+            }
+        }
+
+        replies = [.. copies];
+        return !read.IsAborted;
+    }
+}

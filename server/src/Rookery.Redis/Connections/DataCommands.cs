@@ -1,0 +1,370 @@
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Redis;
+using Rookery.Documents.Stored;
+using Rookery.Platform;
+using Rookery.Redis.Protocol;
+using Rookery.Server.Raven;
+using Rookery.Storage;
+
+namespace Rookery.Redis.Connections;
+
+/// <summary>
+/// Executes the data commands of one connection. The commands of a burst become one entry of the log, from its first
+/// write on. Reads before that write are answered from one snapshot, opened after a read barrier that began after the
+/// burst had arrived.
+/// </summary>
+internal sealed class DataCommands(RedisConnection connection) : IDisposable
+{
+    private readonly List<PendingReply> _pending = [];
+    private readonly ReplyBuffer _scratch = new();
+    private RedisCommandWriter? _writer;
+    private DatabaseReader _reader;
+    private bool _isReading;
+    private bool _isBarrierReached;
+
+    /// <summary>The versions of the keys that WATCH named.</summary>
+    public Dictionary<byte[], long> Watches { get; } = new(BytesComparer.Instance);
+
+    /// <summary>Whether commands wait for the log.</summary>
+    public bool HasPending => _pending.Count > 0;
+
+    /// <summary>Begins to read commands that have arrived.</summary>
+    public void BeginBurst() => _isBarrierReached = false;
+
+    /// <summary>Releases what the burst holds.</summary>
+    public void EndBurst()
+    {
+        EndReads();
+        _writer?.Dispose();
+        _writer = null;
+        _pending.Clear();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        EndBurst();
+        _scratch.Release();
+    }
+
+    /// <summary>Executes a command, or adds it to those that wait for the log.</summary>
+    public ValueTask RunAsync(RedisCommandInfo command, RedisArguments arguments)
+    {
+        if (connection.Node.TryFindDatabase() is not { } database)
+        {
+            return RunInNewDatabaseAsync(new StoredCommand(command, arguments));
+        }
+
+        bool isForLog = command.IsWrite || (HasPending && command.RunsInLog && IsShort(command));
+        if (!isForLog)
+        {
+            return !HasPending && (_isBarrierReached || IsBarrierReachedAtOnce())
+                ? Read(database, command, arguments)
+                : ReadAfterWaitAsync(database, new StoredCommand(command, arguments));
+        }
+
+        if (HasPending && _writer!.Length + StoredCommand.CostOf(arguments) > connection.Node.MaxLogCommandBytes)
+        {
+            return AppendAfterCommitAsync(database, new StoredCommand(command, arguments));
+        }
+
+        Append(database, command, arguments);
+        return ValueTask.CompletedTask;
+    }
+
+    /// <summary>Closes the snapshot, so that later reads see later writes.</summary>
+    public void EndReads()
+    {
+        if (_isReading)
+        {
+            _isReading = false;
+            _reader.Dispose();
+        }
+    }
+
+    /// <summary>Proposes the waiting commands, and appends their replies.</summary>
+    public ValueTask CommitAsync() => HasPending ? CommitPendingAsync() : ValueTask.CompletedTask;
+
+    /// <summary>
+    /// Proposes a command of the log. If its outcome is unknown, the connection ends after the error.
+    /// </summary>
+    /// <returns>The outcome, which the caller releases; null if the error is appended.</returns>
+    public async ValueTask<CommandOutcome?> ProposeAsync(RedisCommandWriter writer)
+    {
+        connection.Node.Metrics.CountBurst(writer.Count);
+        var outcome = await connection.Node.Consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
+        if (outcome.Rejection is not { } rejection)
+        {
+            return outcome;
+        }
+
+        connection.Fail(RejectionText.Of(rejection));
+        connection.IsEnding |= rejection.Kind is RejectionKind.OutcomeUnknown or RejectionKind.Stopping;
+        return null;
+    }
+
+    /// <summary>Opens a snapshot after a read barrier; null if the error is appended.</summary>
+    public async ValueTask<DatabaseReader?> OpenReaderAsync()
+    {
+        var node = connection.Node;
+        if (!await node.Consensus.ReadBarrierAsync())
+        {
+            connection.Fail(RejectionText.Of(RavenRoute.NoBarrierRejection(node.Context)));
+            return null;
+        }
+
+        if (node.TryFindDatabase() is null && await node.CreateDatabaseAsync() is { } rejection)
+        {
+            connection.Fail(RejectionText.Of(rejection));
+            return null;
+        }
+
+        try
+        {
+            if (node.TryFindDatabase() is { Configurations.IsDisabled: false } database)
+            {
+                return database.OpenReader();
+            }
+        }
+        catch (DatabaseGoneException)
+        {
+            // Deleted in between.
+        }
+
+        connection.Fail($"ERR Database '{node.DatabaseName}' is disabled, or was deleted just now.");
+        return null;
+    }
+
+    /// <summary>Appends a reply of the interpreter in the client's version of the protocol.</summary>
+    public void AppendReply(ReadOnlySpan<byte> reply, bool isNullArray)
+    {
+        if (reply[0] == (byte)'-')
+        {
+            connection.Node.Metrics.CountError();
+        }
+
+        ReplyTranslation.Append(reply, connection.Replies, isNullArray);
+    }
+
+    /// <summary>Whether null stands for an array in the reply of a command.</summary>
+    public static bool IsNullArray(RedisCommandInfo command, int arguments) =>
+        command.Opcode is RedisOpcode.ListPopLeft or RedisOpcode.ListPopRight && arguments > 1;
+
+    // What else walks over much or has long replies does not delay the log.
+    private static bool IsShort(RedisCommandInfo command) => (command.Flags & RedisCommandFlags.Fast) != 0;
+
+    private bool IsBarrierReachedAtOnce()
+    {
+        var consensus = connection.Node.Consensus;
+        if (!consensus.AnswersAtOnce)
+        {
+            return false;
+        }
+
+        var barrier = consensus.ReadBarrierAsync();
+        return _isBarrierReached = barrier.IsCompletedSuccessfully && barrier.Result;
+    }
+
+    private void Append(Database database, RedisCommandInfo command, RedisArguments arguments)
+    {
+        EndReads();
+        _writer ??= new RedisCommandWriter(database.Number);
+        _writer.Append(command, arguments);
+        _pending.Add(new PendingReply(IsNullArray(command, arguments.Count), connection.TakeSilence()));
+    }
+
+    private async ValueTask AppendAfterCommitAsync(Database database, StoredCommand stored)
+    {
+        await CommitPendingAsync();
+        if (!connection.IsEnding)
+        {
+            Append(database, stored.Info, stored.Arguments);
+        }
+    }
+
+    private async ValueTask ReadAfterWaitAsync(Database database, StoredCommand stored)
+    {
+        await CommitAsync();
+        if (connection.IsEnding)
+        {
+            return;
+        }
+
+        // A barrier of the time before a commit does not cover it.
+        if (!await connection.Node.Consensus.ReadBarrierAsync())
+        {
+            connection.Fail(RejectionText.Of(RavenRoute.NoBarrierRejection(connection.Node.Context)));
+            return;
+        }
+
+        _isBarrierReached = true;
+        await Read(database, stored.Info, stored.Arguments);
+    }
+
+    private async ValueTask RunInNewDatabaseAsync(StoredCommand stored)
+    {
+        // A lagging member may not know the database yet.
+        if (!await connection.Node.Consensus.ReadBarrierAsync())
+        {
+            connection.Fail(RejectionText.Of(RavenRoute.NoBarrierRejection(connection.Node.Context)));
+            return;
+        }
+
+        if (
+            connection.Node.TryFindDatabase() is null
+            && await connection.Node.CreateDatabaseAsync() is { } rejection
+        )
+        {
+            connection.Fail(RejectionText.Of(rejection));
+            return;
+        }
+
+        if (connection.Node.TryFindDatabase() is null)
+        {
+            connection.Fail($"ERR Database '{connection.Node.DatabaseName}' was deleted just now.");
+            return;
+        }
+
+        await RunAsync(stored.Info, stored.Arguments);
+    }
+
+    private ValueTask Read(Database database, RedisCommandInfo command, RedisArguments arguments)
+    {
+        int before = connection.Replies.Length;
+        try
+        {
+            if (database.Configurations.IsDisabled)
+            {
+                connection.Fail(RejectionText.Of(database.WhyDisabled()));
+                return ValueTask.CompletedTask;
+            }
+
+            if (!_isReading)
+            {
+                _reader = database.OpenReader();
+                _isReading = true;
+            }
+
+            RedisReader.Execute(
+                _reader,
+                connection.Node.Consensus.Time,
+                command,
+                arguments,
+                connection.Replies,
+                connection.Ended
+            );
+            Translate(before, IsNullArray(command, arguments.Count));
+        }
+        catch (Exception failure)
+            when (failure
+                    is DamagedException
+                        or StoredDocumentException
+                        or DatabaseGoneException
+                        or SnapshotEndedException
+                        or OutOfMemoryException
+            )
+        {
+            EndReads();
+            connection.Replies.Truncate(before);
+            connection.Fail($"ERR {failure.Message}");
+        }
+
+        if (connection.TakeSilence())
+        {
+            connection.Replies.Truncate(before);
+        }
+
+        return ValueTask.CompletedTask;
+    }
+
+    // The reply is written where it belongs, in version 3; most replies are the same in version 2.
+    private void Translate(int before, bool isNullArray)
+    {
+        var reply = connection.Replies.Written[before..];
+        if (reply[0] == (byte)'-')
+        {
+            connection.Node.Metrics.CountError();
+        }
+
+        if (connection.Replies.Version == 3 || reply[0] is (byte)'+' or (byte)'-' or (byte)':' or (byte)'$')
+        {
+            return;
+        }
+
+        _scratch.Append(reply);
+        connection.Replies.Truncate(before);
+        ReplyTranslation.Append(_scratch.Written, connection.Replies, isNullArray);
+        _scratch.Clear();
+    }
+
+    private async ValueTask CommitPendingAsync()
+    {
+        using var writer = _writer!;
+        _writer = null;
+        _isBarrierReached = false;
+        var outcome = await connection.Node.Consensus.ProposeAsync(TakeCommand(writer), CancellationToken.None);
+        if (outcome.Rejection is { } rejection)
+        {
+            Refuse(rejection);
+        }
+        else
+        {
+            AppendReplies(outcome);
+        }
+
+        _pending.Clear();
+    }
+
+    private Documents.Commands.CommandBuffer TakeCommand(RedisCommandWriter writer)
+    {
+        connection.Node.Metrics.CountBurst(writer.Count);
+        return writer.Complete();
+    }
+
+    private void Refuse(Rejection rejection)
+    {
+        string error = RejectionText.Of(rejection);
+        if (rejection.Kind is RejectionKind.OutcomeUnknown or RejectionKind.Stopping)
+        {
+            // One error and the end of the connection for all of them.
+            connection.Fail(error);
+            connection.IsEnding = true;
+            return;
+        }
+
+        foreach (var pending in _pending)
+        {
+            int before = connection.Replies.Length;
+            connection.Fail(error);
+            connection.Replies.Truncate(pending.IsSilent ? before : connection.Replies.Length);
+        }
+    }
+
+    private void AppendReplies(in CommandOutcome outcome)
+    {
+        try
+        {
+            int index = 0;
+            foreach (var reply in new RedisOutcome(outcome))
+            {
+                var pending = _pending[index++];
+                if (!pending.IsSilent)
+                {
+                    AppendReply(reply, pending.IsNullArray);
+                }
+            }
+
+            Invariant.Holds(index == _pending.Count, "each command of the log has a reply");
+        }
+        finally
+        {
+            RedisOutcome.Release(outcome);
+        }
+    }
+
+    /// <summary>What the reply of a command in the log becomes.</summary>
+    /// <param name="IsNullArray">Whether null stands for an array.</param>
+    /// <param name="IsSilent">Whether the client does not want it.</param>
+    private readonly record struct PendingReply(bool IsNullArray, bool IsSilent);
+}

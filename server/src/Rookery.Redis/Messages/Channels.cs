@@ -1,0 +1,156 @@
+using Rookery.Documents.Redis;
+using Rookery.Platform;
+using Rookery.Redis.Protocol;
+
+namespace Rookery.Redis.Messages;
+
+/// <summary>Which connections of this node subscribe to which channels and patterns. Thread-safe.</summary>
+internal sealed class Channels
+{
+    private readonly Lock _gate = new();
+    private readonly Dictionary<byte[], List<Subscriptions>> _channels = new(BytesComparer.Instance);
+    private readonly Dictionary<byte[], List<Subscriptions>> _patterns = new(BytesComparer.Instance);
+
+    /// <summary>Channels and patterns with subscribers.</summary>
+    public int Count => ChannelCount + PatternCount;
+
+    /// <summary>Channels with subscribers.</summary>
+    public int ChannelCount
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _channels.Count;
+            }
+        }
+    }
+
+    /// <summary>Patterns with subscribers.</summary>
+    public int PatternCount
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _patterns.Count;
+            }
+        }
+    }
+
+    /// <summary>Adds a subscriber, and confirms to it before it receives messages.</summary>
+    public void Add(Subscriptions subscriber, byte[] name, bool isPattern, Action confirm)
+    {
+        lock (_gate)
+        {
+            var all = isPattern ? _patterns : _channels;
+            if (!all.TryGetValue(name, out var subscribers))
+            {
+                all.Add(name, subscribers = []);
+            }
+
+            subscribers.Add(subscriber);
+            confirm();
+        }
+    }
+
+    /// <summary>Removes a subscriber.</summary>
+    public void Remove(Subscriptions subscriber, byte[] name, bool isPattern)
+    {
+        lock (_gate)
+        {
+            var all = isPattern ? _patterns : _channels;
+            if (all.TryGetValue(name, out var subscribers) && subscribers.Remove(subscriber) && subscribers.Count == 0)
+            {
+                all.Remove(name);
+            }
+        }
+    }
+
+    /// <summary>Sends a message to the subscribers on this node.</summary>
+    /// <returns>The number of receivers; a client that subscribes twice counts twice, as in Redis.</returns>
+    public int Publish(ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message)
+    {
+        int receivers = 0;
+        lock (_gate)
+        {
+            if (_channels.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(channel, out var subscribers))
+            {
+                foreach (var subscriber in subscribers)
+                {
+                    subscriber.Post(pattern: default, channel, message);
+                    receivers++;
+                }
+            }
+
+            foreach (var (pattern, watchers) in _patterns)
+            {
+                if (RedisPattern.IsMatch(pattern, channel))
+                {
+                    foreach (var subscriber in watchers)
+                    {
+                        subscriber.Post(pattern, channel, message);
+                        receivers++;
+                    }
+                }
+            }
+        }
+
+        return receivers;
+    }
+
+    /// <summary>Whether a channel whose name begins so may have a subscriber.</summary>
+    public bool MayHaveSubscribers(ReadOnlySpan<byte> prefix)
+    {
+        lock (_gate)
+        {
+            if (_patterns.Count > 0)
+            {
+                return true;
+            }
+
+            foreach (byte[] name in _channels.Keys)
+            {
+                if (name.AsSpan().StartsWith(prefix))
+                {
+                    return true;
+                }
+            }
+
+            return false;
+        }
+    }
+
+    /// <summary>Appends the channels that match a pattern.</summary>
+    public void WriteChannels(ReplyBuffer replies, ReadOnlySpan<byte> pattern)
+    {
+        List<byte[]> names = [];
+        lock (_gate)
+        {
+            foreach (byte[] name in _channels.Keys)
+            {
+                if (RedisPattern.IsMatch(pattern, name))
+                {
+                    names.Add(name);
+                }
+            }
+        }
+
+        replies.Array(names.Count);
+        foreach (byte[] name in names)
+        {
+            replies.Bulk(name);
+        }
+    }
+
+    /// <summary>Returns the number of subscribers of a channel, without those of patterns.</summary>
+    public int CountSubscribers(ReadOnlySpan<byte> channel)
+    {
+        lock (_gate)
+        {
+            return _channels.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(channel, out var subscribers)
+                ? subscribers.Count
+                : 0;
+        }
+    }
+}

@@ -1,0 +1,137 @@
+using Rookery.Platform;
+using Rookery.Redis.Connections;
+using Rookery.Redis.Protocol;
+
+namespace Rookery.Redis.Messages;
+
+/// <summary>
+/// The channels and patterns to which one connection subscribes. Its own thread changes them; any thread posts messages.
+/// </summary>
+internal sealed class Subscriptions(RedisConnection connection) : IDisposable
+{
+    /// <summary>Most channels and patterns of one connection: each message is compared with all patterns.</summary>
+    public const int MaxCount = 4096;
+
+    private readonly HashSet<byte[]> _channels = new(BytesComparer.Instance);
+    private readonly HashSet<byte[]> _patterns = new(BytesComparer.Instance);
+
+    public int ChannelCount => _channels.Count;
+
+    public int PatternCount => _patterns.Count;
+
+    /// <summary>Channels and patterns.</summary>
+    public int Count => _channels.Count + _patterns.Count;
+
+    /// <summary>Subscribes and posts the confirmation; returns false if there are too many.</summary>
+    public bool TryAdd(ReadOnlySpan<byte> name, bool isPattern)
+    {
+        var own = isPattern ? _patterns : _channels;
+        byte[] key = name.ToArray();
+        if (own.Contains(key))
+        {
+            Confirm(isPattern ? "psubscribe"u8 : "subscribe"u8, key);
+            return true;
+        }
+
+        if (Count >= MaxCount)
+        {
+            return false;
+        }
+
+        own.Add(key);
+        connection.Node.Channels.Add(
+            this,
+            key,
+            isPattern,
+            () => Confirm(isPattern ? "psubscribe"u8 : "subscribe"u8, key)
+        );
+        return true;
+    }
+
+    /// <summary>Unsubscribes and posts the confirmation.</summary>
+    public void Remove(ReadOnlySpan<byte> name, bool isPattern)
+    {
+        byte[] key = name.ToArray();
+        Forget(key, isPattern);
+        Confirm(isPattern ? "punsubscribe"u8 : "unsubscribe"u8, key);
+    }
+
+    /// <summary>Unsubscribes from all channels, or from all patterns, and posts a confirmation for each.</summary>
+    public void RemoveAll(bool isPattern)
+    {
+        byte[][] names = [.. isPattern ? _patterns : _channels];
+        foreach (byte[] name in names)
+        {
+            Remove(name, isPattern);
+        }
+
+        if (names.Length == 0)
+        {
+            Confirm(isPattern ? "punsubscribe"u8 : "unsubscribe"u8, name: null);
+        }
+    }
+
+    /// <summary>Unsubscribes from everything without a word, as RESET does.</summary>
+    public void Clear()
+    {
+        foreach (byte[] name in _channels.ToArray())
+        {
+            Forget(name, isPattern: false);
+        }
+
+        foreach (byte[] name in _patterns.ToArray())
+        {
+            Forget(name, isPattern: true);
+        }
+    }
+
+    /// <summary>Posts a message.</summary>
+    /// <param name="pattern">The pattern that matches the channel; empty for a subscriber of the channel.</param>
+    /// <param name="channel">The channel.</param>
+    /// <param name="message">The message.</param>
+    public void Post(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message)
+    {
+        var encoded = new ReplyBuffer { Version = connection.Replies.Version };
+        encoded.Push(pattern.IsEmpty ? 3 : 4);
+        encoded.Bulk(pattern.IsEmpty ? "message"u8 : "pmessage"u8);
+        if (!pattern.IsEmpty)
+        {
+            encoded.Bulk(pattern);
+        }
+
+        encoded.Bulk(channel);
+        encoded.Bulk(message);
+        connection.Output.Post(encoded.Written);
+        encoded.Release();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => Clear();
+
+    private void Forget(byte[] name, bool isPattern)
+    {
+        if ((isPattern ? _patterns : _channels).Remove(name))
+        {
+            connection.Node.Channels.Remove(this, name, isPattern);
+        }
+    }
+
+    private void Confirm(ReadOnlySpan<byte> kind, byte[]? name)
+    {
+        var encoded = new ReplyBuffer { Version = connection.Replies.Version };
+        encoded.Push(3);
+        encoded.Bulk(kind);
+        if (name is null)
+        {
+            encoded.Null();
+        }
+        else
+        {
+            encoded.Bulk(name);
+        }
+
+        encoded.Integer(Count);
+        connection.Output.Post(encoded.Written);
+        encoded.Release();
+    }
+}

@@ -1,0 +1,117 @@
+using System.Buffers.Text;
+
+namespace Rookery.Redis.Protocol;
+
+/// <summary>
+/// Translates replies of version 3 of the protocol to version 2: maps become flat arrays, sets and pushes arrays,
+/// doubles and big numbers strings, Booleans 0 or 1, and nulls the null string or array.
+/// </summary>
+internal static class ReplyTranslation
+{
+    /// <summary>Deepest nesting of a reply.</summary>
+    private const int MaxDepth = 16;
+
+    /// <summary>Appends a reply in the version of a buffer.</summary>
+    /// <param name="reply">One whole reply of version 3.</param>
+    /// <param name="to">The buffer.</param>
+    /// <param name="isNullArray">Whether null stands for an array in version 2.</param>
+    /// <exception cref="FormatException">The bytes are not one whole reply.</exception>
+    public static void Append(ReadOnlySpan<byte> reply, ReplyBuffer to, bool isNullArray)
+    {
+        if (to.Version == 3 || reply[0] is (byte)'+' or (byte)'-' or (byte)':' or (byte)'$')
+        {
+            to.Append(reply);
+            return;
+        }
+
+        if (reply[0] == (byte)'_' && isNullArray)
+        {
+            to.NullArray();
+            return;
+        }
+
+        int position = 0;
+        TranslateOne(reply, ref position, to, depth: 0);
+        if (position != reply.Length)
+        {
+            throw new FormatException("Bytes follow a reply.");
+        }
+    }
+
+    private static void TranslateOne(ReadOnlySpan<byte> reply, ref int position, ReplyBuffer to, int depth)
+    {
+        if (depth > MaxDepth)
+        {
+            throw new FormatException("A reply is nested too deeply.");
+        }
+
+        int begin = position;
+        byte type = reply[position++];
+        var line = ReadLine(reply, ref position);
+        switch (type)
+        {
+            case (byte)'+' or (byte)'-' or (byte)':':
+                to.Append(reply[begin..position]);
+                break;
+            case (byte)'$':
+                position += (int)ParseCount(line) + 2;
+                to.Append(reply[begin..position]);
+                break;
+            case (byte)'=':
+                // Three letters and a colon name the format.
+                to.Bulk(reply.Slice(position + 4, (int)ParseCount(line) - 4));
+                position += (int)ParseCount(line) + 2;
+                break;
+            case (byte)'_':
+                to.Null();
+                break;
+            case (byte)'#':
+                to.Integer(line[0] == (byte)'t' ? 1 : 0);
+                break;
+            case (byte)',' or (byte)'(':
+                to.Bulk(line);
+                break;
+            case (byte)'*' or (byte)'~' or (byte)'>':
+                TranslateMany(reply, ref position, to, (int)ParseCount(line), depth);
+                break;
+            case (byte)'%':
+                TranslateMany(reply, ref position, to, 2 * (int)ParseCount(line), depth);
+                break;
+            default:
+                throw new FormatException("A reply begins with an unknown byte.");
+        }
+    }
+
+    private static void TranslateMany(
+        ReadOnlySpan<byte> reply,
+        ref int position,
+        ReplyBuffer to,
+        int count,
+        int depth
+    )
+    {
+        to.Array(count);
+        for (int i = 0; i < count; i++)
+        {
+            TranslateOne(reply, ref position, to, depth + 1);
+        }
+    }
+
+    private static ReadOnlySpan<byte> ReadLine(ReadOnlySpan<byte> reply, ref int position)
+    {
+        int length = reply[position..].IndexOf("\r\n"u8);
+        if (length < 0)
+        {
+            throw new FormatException("A reply ends within a line.");
+        }
+
+        var line = reply.Slice(position, length);
+        position += length + 2;
+        return line;
+    }
+
+    private static long ParseCount(ReadOnlySpan<byte> line) =>
+        Utf8Parser.TryParse(line, out long count, out int length) && length == line.Length && count >= 0
+            ? count
+            : throw new FormatException("A reply has an invalid length.");
+}

@@ -1,0 +1,115 @@
+using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
+using Rookery.Platform;
+using Rookery.Redis.Changes;
+using Rookery.Redis.Connections;
+using Rookery.Redis.Messages;
+using Rookery.Redis.Protocol;
+using Rookery.Server;
+using Rookery.Server.Configuration;
+
+namespace Rookery.Redis;
+
+/// <summary>What all Redis connections of this node share. Thread-safe.</summary>
+internal sealed class RedisNode
+{
+    // Room around a document: names, other arguments, and escapes of its text.
+    private const int BytesAroundDocument = 64 << 10;
+
+    private readonly RedisConfiguration _configuration;
+    private readonly Func<int> _port;
+
+    public RedisNode(ServerContext context, RedisConfiguration configuration, Func<int> port)
+    {
+        (Context, _configuration, _port) = (context, configuration, port);
+        Limits = new RequestLimits(Math.Min(context.Options.DocumentBytesLimit, context.Options.BatchBytesLimit));
+        Memory = context.Memory.AddShare("redis", context.Memory.TotalBytes / 8);
+        Clients = new ClientList(context.Options.ConnectionsLimit);
+        Channels = new Channels();
+        Relay = new MemberRelay(this);
+        Changes = new ChangeWatch(this);
+        StartedAt = context.Time.GetTimestamp();
+    }
+
+    public ServerContext Context { get; }
+
+    /// <summary>Bounds of requests.</summary>
+    public RequestLimits Limits { get; }
+
+    /// <summary>Largest command of the log that the protocol builds, in bytes.</summary>
+    public int MaxLogCommandBytes => Limits.MaxCommandBytes + BytesAroundDocument;
+
+    /// <summary>Memory of requests and of messages that clients have not received yet.</summary>
+    public MemoryShare Memory { get; }
+
+    public RedisMetrics Metrics { get; } = new();
+
+    public ClientList Clients { get; }
+
+    public Channels Channels { get; }
+
+    public MemberRelay Relay { get; }
+
+    public ChangeWatch Changes { get; }
+
+    /// <summary>When the protocol was created, as <see cref="TimeProvider.GetTimestamp"/> counts.</summary>
+    public long StartedAt { get; }
+
+    /// <summary>Name of the database.</summary>
+    public string DatabaseName => _configuration.Database;
+
+    /// <summary>Whether clients come from other machines, over TLS.</summary>
+    public bool UsesTls => _configuration.UsesTls;
+
+    public int Port => _port();
+
+    public IConsensus Consensus => Context.Node.Consensus;
+
+    /// <summary>The database if it exists on this node. The node must be open.</summary>
+    public Database? TryFindDatabase() =>
+        Context.Node.Databases.TryGet(DatabaseName, out var database) ? database : null;
+
+    /// <summary>Creates the database with a removal of expired documents.</summary>
+    /// <returns>Why it cannot be created; null if it exists now.</returns>
+    public async ValueTask<Rejection?> CreateDatabaseAsync()
+    {
+        var created = await Consensus.ProposeAsync(
+            CommandEncoder.CreateDatabase(DatabaseName, HistoryId.Create()),
+            CancellationToken.None
+        );
+        if (created.Rejection is { Kind: not RejectionKind.DatabaseExists } rejection)
+        {
+            return rejection;
+        }
+
+        // A follower applies the creation later than the leader.
+        if (!await Consensus.ReadBarrierAsync())
+        {
+            return Server.Raven.RavenRoute.NoBarrierRejection(Context);
+        }
+
+        return TryFindDatabase() is { } database ? await EnableExpirationAsync(database) : null;
+    }
+
+    // An expired key is gone for all readers at once; this removes its document. Another client may have set it up.
+    private async ValueTask<Rejection?> EnableExpirationAsync(Database database)
+    {
+        if (database.Configurations.Find(ConfigurationName.Expiration).IsSet)
+        {
+            return null;
+        }
+
+        var outcome = await Consensus.ProposeAsync(
+            CommandEncoder.SetConfiguration(
+                database.Number,
+                ConfigurationName.Expiration,
+                """{"Disabled":false,"DeleteFrequencyInSec":null,"MaxItemsToProcess":null}"""u8,
+                expectedEtag: 0
+            ),
+            CancellationToken.None
+        );
+        return outcome.Rejection is { Kind: not RejectionKind.ConcurrencyConflict } rejection ? rejection : null;
+    }
+}
