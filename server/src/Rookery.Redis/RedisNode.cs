@@ -1,7 +1,6 @@
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
-using Rookery.Documents.Ids;
 using Rookery.Platform;
 using Rookery.Redis.Changes;
 using Rookery.Redis.Connections;

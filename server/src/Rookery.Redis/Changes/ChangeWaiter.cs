@@ -4,6 +4,9 @@ namespace Rookery.Redis.Changes;
 /// <param name="ids">Their ids; empty for all documents.</param>
 internal sealed class ChangeWaiter(IReadOnlyList<string> ids)
 {
+    // A longer wait than timers have is endless.
+    private static readonly TimeSpan LongestTimer = TimeSpan.FromDays(40);
+
     private TaskCompletionSource _woken = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     /// <summary>The ids.</summary>
@@ -12,14 +15,25 @@ internal sealed class ChangeWaiter(IReadOnlyList<string> ids)
     /// <summary>Wakes the connection; any thread may call it.</summary>
     public void Wake() => Volatile.Read(ref _woken).TrySetResult();
 
-    /// <summary>
-    /// Waits for a change after the last call of <see cref="Reset"/>, for at most a time; returns false if none came.
-    /// </summary>
-    public async ValueTask<bool> WaitAsync(TimeSpan limit, TimeProvider time, CancellationToken cancellationToken)
+    /// <summary>Waits for a change after the last call of <see cref="Reset"/>.</summary>
+    /// <param name="limit">The longest wait; null for any.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <returns>False if no change came in time.</returns>
+    public async ValueTask<bool> WaitAsync(TimeSpan? limit, TimeProvider time, CancellationToken cancellationToken)
     {
+        if (limit < TimeSpan.Zero)
+        {
+            return false;
+        }
+
         try
         {
-            await _woken.Task.WaitAsync(limit, time, cancellationToken);
+            await _woken.Task.WaitAsync(
+                limit is { } wait && wait < LongestTimer ? wait : Timeout.InfiniteTimeSpan,
+                time,
+                cancellationToken
+            );
             return true;
         }
         catch (TimeoutException)

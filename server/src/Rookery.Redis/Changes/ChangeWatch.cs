@@ -1,7 +1,6 @@
 using System.Text;
 using Microsoft.Extensions.Logging;
 using Rookery.Documents.Changes;
-using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Redis;
 using Rookery.Platform;

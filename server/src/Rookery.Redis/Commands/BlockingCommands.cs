@@ -102,11 +102,7 @@ internal static class BlockingCommands
                     continue;
                 }
 
-                var left = timeout - time.GetElapsedTime(start) ?? Timeout.InfiniteTimeSpan;
-                if (
-                    (left < TimeSpan.Zero && timeout is not null)
-                    || !await waiter.WaitAsync(left, time, connection.Ended)
-                )
+                if (!await waiter.WaitAsync(timeout - time.GetElapsedTime(start), time, connection.Ended))
                 {
                     connection.Replies.NullArray();
                     return;

@@ -8,18 +8,18 @@ namespace Rookery.Redis.Commands;
 /// <summary>COMMAND: the commands that this server serves.</summary>
 internal static class CommandCommands
 {
-    private static readonly (RedisCommandFlags Flag, string Name)[] FlagNames =
+    private static readonly (RedisCommandTraits Flag, string Name)[] FlagNames =
     [
-        (RedisCommandFlags.Write, "write"),
-        (RedisCommandFlags.ReadOnly, "readonly"),
-        (RedisCommandFlags.Grows, "denyoom"),
-        (RedisCommandFlags.Administrative, "admin"),
-        (RedisCommandFlags.PubSub, "pubsub"),
-        (RedisCommandFlags.NotInScripts, "noscript"),
-        (RedisCommandFlags.Blocking, "blocking"),
-        (RedisCommandFlags.Fast, "fast"),
-        (RedisCommandFlags.NotInTransactions, "no_multi"),
-        (RedisCommandFlags.MovableKeys, "movablekeys"),
+        (RedisCommandTraits.Write, "write"),
+        (RedisCommandTraits.ReadOnly, "readonly"),
+        (RedisCommandTraits.Grows, "denyoom"),
+        (RedisCommandTraits.Administrative, "admin"),
+        (RedisCommandTraits.PubSub, "pubsub"),
+        (RedisCommandTraits.NotInScripts, "noscript"),
+        (RedisCommandTraits.Blocking, "blocking"),
+        (RedisCommandTraits.Fast, "fast"),
+        (RedisCommandTraits.NotInTransactions, "no_multi"),
+        (RedisCommandTraits.MovableKeys, "movablekeys"),
     ];
 
     private static readonly RedisCommandInfo[] Served =
@@ -101,7 +101,7 @@ internal static class CommandCommands
         replies.Integer(command.Arity);
         string[] flags =
         [
-            .. FlagNames.Where(known => (command.Flags & known.Flag) != 0).Select(static known => known.Name),
+            .. FlagNames.Where(known => (command.Flags & known.Flag) != RedisCommandTraits.None).Select(static known => known.Name),
         ];
         replies.Set(flags.Length);
         foreach (string flag in flags)
@@ -121,7 +121,7 @@ internal static class CommandCommands
 
     private static string CategoryOf(RedisCommandInfo command) =>
         command.IsWrite ? "@write"
-        : (command.Flags & RedisCommandFlags.ReadOnly) != 0 ? "@read"
+        : (command.Flags & RedisCommandTraits.ReadOnly) != RedisCommandTraits.None ? "@read"
         : $"@{command.Group.ToString().ToLowerInvariant()}";
 
     private static void WriteDocs(ReplyBuffer replies, RedisArguments arguments)

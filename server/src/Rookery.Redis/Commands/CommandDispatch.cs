@@ -2,7 +2,6 @@ using System.Text;
 using Rookery.Documents.Redis;
 using Rookery.Redis.Connections;
 using Rookery.Redis.Protocol;
-using Rookery.Server.Access;
 
 namespace Rookery.Redis.Commands;
 
@@ -125,8 +124,8 @@ internal sealed class CommandDispatch(RedisConnection connection)
     private ValueTask QueueAsync(Transaction transaction, RedisCommandInfo command, RedisArguments arguments)
     {
         string? error =
-            (command.Flags & (RedisCommandFlags.NotInTransactions | RedisCommandFlags.Blocking)) != 0
-            || (command.Flags & RedisCommandFlags.PubSub) != 0 && command.Name is not "publish"
+            (command.Flags & (RedisCommandTraits.NotInTransactions | RedisCommandTraits.Blocking)) != RedisCommandTraits.None
+            || (command.Flags & RedisCommandTraits.PubSub) != RedisCommandTraits.None && command.Name is not "publish"
             || (command.Opcode != RedisOpcode.None && !command.RunsInLog)
                 ? $"ERR {command.Name.ToUpperInvariant()} inside MULTI is not allowed"
             : transaction.TryAdd(command, arguments) ? null

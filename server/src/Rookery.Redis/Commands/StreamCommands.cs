@@ -162,11 +162,8 @@ internal static class StreamCommands
                     continue;
                 }
 
-                var left = block == TimeSpan.Zero ? Timeout.InfiniteTimeSpan : block - time.GetElapsedTime(start);
-                if (
-                    (block > TimeSpan.Zero && left < TimeSpan.Zero)
-                    || !await waiter.WaitAsync(left, time, connection.Ended)
-                )
+                TimeSpan? left = block == TimeSpan.Zero ? null : block - time.GetElapsedTime(start);
+                if (!await waiter.WaitAsync(left, time, connection.Ended))
                 {
                     connection.Replies.NullArray();
                     return;

@@ -152,7 +152,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
         command.Opcode is RedisOpcode.ListPopLeft or RedisOpcode.ListPopRight && arguments > 1;
 
     // What else walks over much or has long replies does not delay the log.
-    private static bool IsShort(RedisCommandInfo command) => (command.Flags & RedisCommandFlags.Fast) != 0;
+    private static bool IsShort(RedisCommandInfo command) => (command.Flags & RedisCommandTraits.Fast) != RedisCommandTraits.None;
 
     private bool IsBarrierReachedAtOnce()
     {

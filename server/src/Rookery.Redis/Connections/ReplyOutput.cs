@@ -1,4 +1,3 @@
-using System.IO.Pipelines;
 using Microsoft.AspNetCore.Connections;
 using Rookery.Platform;
 using Rookery.Redis.Protocol;

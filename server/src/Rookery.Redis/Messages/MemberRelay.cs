@@ -2,7 +2,6 @@ using System.Buffers;
 using System.Collections.Concurrent;
 using System.Net.Http.Headers;
 using Microsoft.AspNetCore.Http;
-using Rookery.Documents.Consensus;
 using Rookery.Platform;
 
 
