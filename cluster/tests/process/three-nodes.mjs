@@ -6,15 +6,17 @@ import { afterwards, executable, NodeProcess, portForMember, run, temporaryDirec
 export class ThreeNodes {
   #directory
   #isSecure
+  #optionsOf
 
   /**
    * Forms a cluster and waits until all three vote. They end with the test. With `secure` they use TLS, and `credentials` and `token` then permit everything.
-   * `beforeJoins` is called with the cluster while the first node is alone. `keepsFirstCard` copies the first node's card, while it is stopped and alone; `putOldCardBack` puts it back.
+   * `beforeJoins` is called with the cluster while the first node is alone. `keepsFirstCard` copies the first node's card, while it is stopped and alone; `putOldCardBack` puts it back. `optionsOf` returns further options of the node at an index.
    */
-  static async form(test, { secure = false, keepsFirstCard = false, beforeJoins = null } = {}) {
+  static async form(test, { secure = false, keepsFirstCard = false, beforeJoins = null, optionsOf = () => [] } = {}) {
     const cluster = new ThreeNodes()
     cluster.#directory = temporaryDirectory(test)
     cluster.#isSecure = secure
+    cluster.#optionsOf = optionsOf
     cluster.nodes = []
     cluster.ports = []
     afterwards(test, () => Promise.all(cluster.nodes.map(node => node.kill())))
@@ -95,7 +97,7 @@ export class ThreeNodes {
   /** Starts a node, for the first time or again, and waits until /readyz, or another path, answers 200. */
   async start(index, path = "/readyz", address = "127.0.0.1", options = []) {
     const data = this.dataOf(index)
-    this.nodes[index] = NodeProcess.start({ data, address, port: this.ports[index], credentials: this.credentials, options: ["--memory", "128M", ...options] })
+    this.nodes[index] = NodeProcess.start({ data, address, port: this.ports[index], credentials: this.credentials, options: ["--memory", "128M", ...this.#optionsOf(index), ...options] })
     await this.nodes[index].answers(path, 200)
   }
 

@@ -65,10 +65,7 @@ internal static class Projects
                 "Rookery.Storage",
             ]
         ),
-        (
-            "Rookery.Redis",
-            ["Rookery.Platform", "Rookery.Documents", "Rookery.Server", "Rookery.Storage"]
-        ),
+        ("Rookery.Redis", ["Rookery.Platform", "Rookery.Documents", "Rookery.Server", "Rookery.Storage"]),
         (
             "Rookery.Hosting",
             [

@@ -37,7 +37,11 @@ public sealed class AccessTests : IAsyncLifetime
         );
         Assert.Equal("x", await other.CallAsync("CLIENT", "GETNAME"));
         string token = await _server.GiveTokenAsync("light", ["read"]);
-        Assert.StartsWith("-WRONGPASS The token belongs to", await other.CallAsync("AUTH", "x", token), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "-WRONGPASS The token belongs to",
+            await other.CallAsync("AUTH", "x", token),
+            StringComparison.Ordinal
+        );
         Assert.Equal("+OK", await other.CallAsync("AUTH", "light", token));
     }
 
@@ -50,7 +54,11 @@ public sealed class AccessTests : IAsyncLifetime
         using var reader = await _server.ConnectAsync();
         await reader.CallAsync("AUTH", await _server.GiveTokenAsync("reader", ["read"], "redis"));
         Assert.Equal("1", await reader.CallAsync("GET", "k"));
-        Assert.StartsWith("-NOPERM 'set' needs the scope write", await reader.CallAsync("SET", "k", "2"), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "-NOPERM 'set' needs the scope write",
+            await reader.CallAsync("SET", "k", "2"),
+            StringComparison.Ordinal
+        );
         Assert.StartsWith("-NOPERM", await reader.CallAsync("PUBLISH", "c", "m"), StringComparison.Ordinal);
 
         using var writer = await _server.ConnectAsync();

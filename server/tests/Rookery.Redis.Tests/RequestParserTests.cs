@@ -32,7 +32,8 @@ public sealed class RequestParserTests : IDisposable
     [Fact]
     public void Commands_are_found_at_any_cut_of_their_bytes()
     {
-        const string Bytes = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$5\r\nb\r\nc\n\r\nping 'x y'\r\n\r\n*0\r\n*1\r\n$4\r\nTIME\r\n";
+        const string Bytes =
+            "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$5\r\nb\r\nc\n\r\nping 'x y'\r\n\r\n*0\r\n*1\r\n$4\r\nTIME\r\n";
         for (int cut = 0; cut < Bytes.Length; cut++)
         {
             var found = new List<string>();
@@ -200,8 +201,24 @@ public sealed class RequestParserTests : IDisposable
     {
         string[] parts =
         [
-            "*1\r\n", "*3\r\n", "*-1\r\n", "*0\r\n", "$3\r\n", "$0\r\n", "$5000\r\n", "$-1\r\n", "SET", "\r\n", "a", "\n", "\"", " ",
-            "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n", "PING\r\n", "\0", "$536870912\r\n",
+            "*1\r\n",
+            "*3\r\n",
+            "*-1\r\n",
+            "*0\r\n",
+            "$3\r\n",
+            "$0\r\n",
+            "$5000\r\n",
+            "$-1\r\n",
+            "SET",
+            "\r\n",
+            "a",
+            "\n",
+            "\"",
+            " ",
+            "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n",
+            "PING\r\n",
+            "\0",
+            "$536870912\r\n",
         ];
         var bytes = new StringBuilder();
         int count = random.Next(1, 20);

@@ -95,10 +95,7 @@ public sealed class ServedCommandsTests(RedisServer server) : IClassFixture<Redi
         await client.CallAsync("MULTI");
         await client.CallAsync("INCR", "abort:n");
         Assert.StartsWith("-ERR wrong number", await client.CallAsync("GET"), StringComparison.Ordinal);
-        Assert.Equal(
-            "-EXECABORT Transaction discarded because of previous errors.",
-            await client.CallAsync("EXEC")
-        );
+        Assert.Equal("-EXECABORT Transaction discarded because of previous errors.", await client.CallAsync("EXEC"));
         Assert.Equal("1", await client.CallAsync("GET", "abort:n"));
     }
 
@@ -147,10 +144,7 @@ public sealed class ServedCommandsTests(RedisServer server) : IClassFixture<Redi
         using var subscriber = await server.ConnectAsync();
         using var writer = await server.ConnectAsync();
         await writer.CallAsync("SET", "notified:Before", "1");
-        Assert.Equal(
-            "*3 psubscribe __key*@0__:* :1",
-            await subscriber.CallAsync("PSUBSCRIBE", "__key*@0__:*")
-        );
+        Assert.Equal("*3 psubscribe __key*@0__:* :1", await subscriber.CallAsync("PSUBSCRIBE", "__key*@0__:*"));
         await writer.CallAsync("SET", "notified:Key", "1");
         await FindAsync(subscriber, "*4 pmessage __key*@0__:* __keyspace@0__:notified:Key set");
         await FindAsync(subscriber, "*4 pmessage __key*@0__:* __keyevent@0__:set notified:Key");
@@ -171,13 +165,13 @@ public sealed class ServedCommandsTests(RedisServer server) : IClassFixture<Redi
         Assert.Contains("event set id stream:b collection @redis", entry, StringComparison.Ordinal);
         string id = entry.Split(' ').First(static part => part.EndsWith("-0", StringComparison.Ordinal));
         Assert.Equal("*-1", await client.CallAsync("XREAD", "STREAMS", "changes", id));
-        Assert.Contains(
-            "id stream:b ",
-            await client.CallAsync("XRANGE", "changes", id, "+"),
+        Assert.Contains("id stream:b ", await client.CallAsync("XRANGE", "changes", id, "+"), StringComparison.Ordinal);
+        Assert.Equal("*0", await client.CallAsync("XRANGE", "changes", "(" + id, "+", "COUNT", "1"));
+        Assert.StartsWith(
+            "-ERR There is one stream",
+            await client.CallAsync("XLEN", "other"),
             StringComparison.Ordinal
         );
-        Assert.Equal("*0", await client.CallAsync("XRANGE", "changes", "(" + id, "+", "COUNT", "1"));
-        Assert.StartsWith("-ERR There is one stream", await client.CallAsync("XLEN", "other"), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -187,11 +181,7 @@ public sealed class ServedCommandsTests(RedisServer server) : IClassFixture<Redi
         Assert.Equal("+OK", await client.CallAsync("CLIENT", "SETNAME", "me"));
         Assert.Equal("me", await client.CallAsync("CLIENT", "GETNAME"));
         string id = await client.CallAsync("CLIENT", "ID");
-        Assert.Contains(
-            $"id={id[1..]} ",
-            await client.CallAsync("CLIENT", "INFO"),
-            StringComparison.Ordinal
-        );
+        Assert.Contains($"id={id[1..]} ", await client.CallAsync("CLIENT", "INFO"), StringComparison.Ordinal);
         await client.SendAsync(
             RawClient.Encode("CLIENT", "REPLY", "SKIP")
                 + RawClient.Encode("SET", "silent", "1")
@@ -222,10 +212,7 @@ public sealed class ServedCommandsTests(RedisServer server) : IClassFixture<Redi
         using var client = await server.ConnectAsync();
         Assert.StartsWith("%7 server redis version 7.", await client.CallAsync("HELLO", "3"), StringComparison.Ordinal);
         Assert.Equal("_", await client.CallAsync("GET", "absent"));
-        Assert.Equal(
-            "%1 appendfsync always",
-            await client.CallAsync("CONFIG", "GET", "appendfs*")
-        );
+        Assert.Equal("%1 appendfsync always", await client.CallAsync("CONFIG", "GET", "appendfs*"));
         Assert.Equal("-NOPROTO unsupported protocol version", await client.CallAsync("HELLO", "4"));
         Assert.Equal("+RESET", await client.CallAsync("RESET"));
         Assert.Equal("nil ", await client.CallAsync("GET", "absent"));
@@ -236,7 +223,11 @@ public sealed class ServedCommandsTests(RedisServer server) : IClassFixture<Redi
     {
         using var client = await server.ConnectAsync();
         Assert.Equal("*2 a b", await client.CallAsync("COMMAND", "GETKEYS", "MSET", "a", "1", "b", "2"));
-        Assert.StartsWith("*1 *10 get :2 *2 ", await client.CallAsync("COMMAND", "INFO", "get"), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "*1 *10 get :2 *2 ",
+            await client.CallAsync("COMMAND", "INFO", "get"),
+            StringComparison.Ordinal
+        );
         Assert.Equal("*1 mget", await client.CallAsync("COMMAND", "LIST", "FILTERBY", "PATTERN", "mge*"));
         Assert.Equal("*1 *-1", await client.CallAsync("COMMAND", "INFO", "zadd"));
     }
@@ -254,7 +245,11 @@ public sealed class ServedCommandsTests(RedisServer server) : IClassFixture<Redi
         Assert.Equal(":0", await client.CallAsync("WAIT", "1", "0"));
         Assert.StartsWith("*2 1", await client.CallAsync("TIME"), StringComparison.Ordinal);
         Assert.Equal("+OK", await client.CallAsync("SELECT", "0"));
-        Assert.StartsWith("-ERR DB index is out of range", await client.CallAsync("SELECT", "1"), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "-ERR DB index is out of range",
+            await client.CallAsync("SELECT", "1"),
+            StringComparison.Ordinal
+        );
         Assert.Equal("x", await client.CallAsync("ECHO", "x"));
         Assert.Equal("+OK", await client.CallAsync("QUIT"));
         Assert.Equal("end", await client.ReadAsync());
@@ -287,7 +282,9 @@ public sealed class ServedCommandsTests(RedisServer server) : IClassFixture<Redi
         using var client = await server.ConnectAsync();
         string value = new('v', 1_000_000);
         Assert.Equal("+OK", await client.CallAsync("SET", "long", value));
-        await client.SendAsync(RawClient.Encode("GET", "long") + RawClient.Encode("PING") + RawClient.Encode("GET", "long"));
+        await client.SendAsync(
+            RawClient.Encode("GET", "long") + RawClient.Encode("PING") + RawClient.Encode("GET", "long")
+        );
         Assert.Equal(value, await client.ReadAsync());
         Assert.Equal("+PONG", await client.ReadAsync());
         Assert.Equal(value, await client.ReadAsync());

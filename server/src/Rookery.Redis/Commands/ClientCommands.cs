@@ -86,9 +86,7 @@ internal static class ClientCommands
         string value = Encoding.UTF8.GetString(arguments[2]);
         if (!IsName(value))
         {
-            connection.Fail(
-                "ERR lib-name and lib-ver cannot contain spaces, newlines or special characters."
-            );
+            connection.Fail("ERR lib-name and lib-ver cannot contain spaces, newlines or special characters.");
             return;
         }
 

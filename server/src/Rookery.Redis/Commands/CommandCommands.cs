@@ -1,5 +1,6 @@
 using System.Text;
 using Rookery.Documents.Redis;
+using Rookery.Documents.Redis.Running;
 using Rookery.Redis.Connections;
 using Rookery.Redis.Protocol;
 
@@ -101,7 +102,9 @@ internal static class CommandCommands
         replies.Integer(command.Arity);
         string[] flags =
         [
-            .. FlagNames.Where(known => (command.Flags & known.Flag) != RedisCommandTraits.None).Select(static known => known.Name),
+            .. FlagNames
+                .Where(known => (command.Flags & known.Flag) != RedisCommandTraits.None)
+                .Select(static known => known.Name),
         ];
         replies.Set(flags.Length);
         foreach (string flag in flags)

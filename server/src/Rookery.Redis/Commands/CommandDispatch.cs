@@ -124,7 +124,8 @@ internal sealed class CommandDispatch(RedisConnection connection)
     private ValueTask QueueAsync(Transaction transaction, RedisCommandInfo command, RedisArguments arguments)
     {
         string? error =
-            (command.Flags & (RedisCommandTraits.NotInTransactions | RedisCommandTraits.Blocking)) != RedisCommandTraits.None
+            (command.Flags & (RedisCommandTraits.NotInTransactions | RedisCommandTraits.Blocking))
+                != RedisCommandTraits.None
             || (command.Flags & RedisCommandTraits.PubSub) != RedisCommandTraits.None && command.Name is not "publish"
             || (command.Opcode != RedisOpcode.None && !command.RunsInLog)
                 ? $"ERR {command.Name.ToUpperInvariant()} inside MULTI is not allowed"
@@ -193,14 +194,7 @@ internal sealed class CommandDispatch(RedisConnection connection)
     }
 
     private static bool IsForSubscribers(RedisCommandInfo command) =>
-        command.Name
-            is "subscribe"
-                or "psubscribe"
-                or "unsubscribe"
-                or "punsubscribe"
-                or "ping"
-                or "quit"
-                or "reset";
+        command.Name is "subscribe" or "psubscribe" or "unsubscribe" or "punsubscribe" or "ping" or "quit" or "reset";
 
     // The sentence of Redis, which shows the beginning of the arguments.
     private static string WhyUnknown(ReadOnlySpan<byte> name, RedisArguments arguments)

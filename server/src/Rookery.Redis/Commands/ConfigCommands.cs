@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Documents.Redis;
+using Rookery.Documents.Redis.Running;
 using Rookery.Redis.Connections;
 using Rookery.Redis.Protocol;
 

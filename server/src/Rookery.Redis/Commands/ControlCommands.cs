@@ -53,7 +53,6 @@ internal static class ControlCommands
         ["xlen"] = StreamCommands.CountAsync,
         ["xrange"] = StreamCommands.ReadRangeAsync,
         ["xread"] = StreamCommands.ReadAsync,
-        ["xrevrange"] = StreamCommands.ReadRangeAsync,
     }.ToFrozenDictionary(StringComparer.Ordinal);
 
     private delegate void ImmediateHandler(

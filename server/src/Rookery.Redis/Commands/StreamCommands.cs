@@ -93,7 +93,10 @@ internal static class StreamCommands
         {
             connection.Fail($"ERR COUNT must be a whole number up to {MaxEntries}");
         }
-        else if (!TryReadBound(arguments[1], isStart: true, out long first) || !TryReadBound(arguments[2], isStart: false, out long last))
+        else if (
+            !TryReadBound(arguments[1], isStart: true, out long first)
+            || !TryReadBound(arguments[2], isStart: false, out long last)
+        )
         {
             connection.Fail("ERR Invalid stream ID specified as stream command argument");
         }
@@ -316,7 +319,9 @@ internal static class StreamCommands
     private static string IdOf(long etag) => string.Create(CultureInfo.InvariantCulture, $"{etag}-0");
 
     private static bool TryReadCount(ReadOnlySpan<byte> text, out int count) =>
-        Utf8Parser.TryParse(text, out count, out int length) && length == text.Length && count is >= 0 and <= MaxEntries;
+        Utf8Parser.TryParse(text, out count, out int length)
+        && length == text.Length
+        && count is >= 0 and <= MaxEntries;
 
     // Bounds as XRANGE has them: - and +, "(" before an id that is not included.
     private static bool TryReadBound(ReadOnlySpan<byte> text, bool isStart, out long etag)
@@ -333,7 +338,10 @@ internal static class StreamCommands
             return false;
         }
 
-        etag += isStart && (isExclusive || hasSequence) ? 1 : !isStart && isExclusive && !hasSequence ? -1 : 0;
+        etag +=
+            isStart && (isExclusive || hasSequence) ? 1
+            : !isStart && isExclusive && !hasSequence ? -1
+            : 0;
         return true;
     }
 

@@ -77,11 +77,7 @@ internal static class TransactionCommands
         return WatchAsync(connection, keys);
     }
 
-    public static ValueTask ExecuteAsync(
-        RedisConnection connection,
-        RedisCommandInfo command,
-        RedisArguments arguments
-    )
+    public static ValueTask ExecuteAsync(RedisConnection connection, RedisCommandInfo command, RedisArguments arguments)
     {
         if (connection.Transaction is not { } transaction)
         {

@@ -20,8 +20,7 @@ internal sealed class ClientList(int max)
     public int MaxOfAddress => Math.Max(64, max / 4);
 
     /// <summary>The connections, by number.</summary>
-    public IEnumerable<RedisConnection> All =>
-        _connections.Values.OrderBy(static connection => connection.Id);
+    public IEnumerable<RedisConnection> All => _connections.Values.OrderBy(static connection => connection.Id);
 
     /// <summary>Returns the number of the next connection, from 1.</summary>
     public long NextId() => Interlocked.Increment(ref _lastId);

@@ -152,7 +152,8 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
         command.Opcode is RedisOpcode.ListPopLeft or RedisOpcode.ListPopRight && arguments > 1;
 
     // What else walks over much or has long replies does not delay the log.
-    private static bool IsShort(RedisCommandInfo command) => (command.Flags & RedisCommandTraits.Fast) != RedisCommandTraits.None;
+    private static bool IsShort(RedisCommandInfo command) =>
+        (command.Flags & RedisCommandTraits.Fast) != RedisCommandTraits.None;
 
     private bool IsBarrierReachedAtOnce()
     {
@@ -211,10 +212,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
             return;
         }
 
-        if (
-            connection.Node.TryFindDatabase() is null
-            && await connection.Node.CreateDatabaseAsync() is { } rejection
-        )
+        if (connection.Node.TryFindDatabase() is null && await connection.Node.CreateDatabaseAsync() is { } rejection)
         {
             connection.Fail(RejectionText.Of(rejection));
             return;

@@ -33,10 +33,7 @@ internal sealed class RedisConnection : IDisposable
         Id = node.Clients.NextId();
         ConnectedAt = LastCommandAt = node.Context.Time.GetTimestamp();
         _parser = new RequestParser(node.Limits, node.Memory);
-        _ending = CancellationTokenSource.CreateLinkedTokenSource(
-            connection.ConnectionClosed,
-            node.Context.Stopping
-        );
+        _ending = CancellationTokenSource.CreateLinkedTokenSource(connection.ConnectionClosed, node.Context.Stopping);
         Identity = new ConnectionIdentity(node, connection);
         Output = new ReplyOutput(node, connection);
         Data = new DataCommands(this);

@@ -4,7 +4,6 @@ using System.Net.Http.Headers;
 using Microsoft.AspNetCore.Http;
 using Rookery.Platform;
 
-
 namespace Rookery.Redis.Messages;
 
 /// <summary>
@@ -29,7 +28,11 @@ internal sealed class MemberRelay(RedisNode node)
             if (!member.IsSelf)
             {
                 _queues
-                    .GetOrAdd(member.NodeId, static (id, of) => new MemberQueue(of.node, id, of.connect), (node, connect))
+                    .GetOrAdd(
+                        member.NodeId,
+                        static (id, of) => new MemberQueue(of.node, id, of.connect),
+                        (node, connect)
+                    )
                     .Post(channel, message);
             }
         }
@@ -157,7 +160,8 @@ internal sealed class MemberRelay(RedisNode node)
                 );
                 return response.IsSuccessStatusCode;
             }
-            catch (Exception unreached) when (unreached is HttpRequestException or IOException or OperationCanceledException)
+            catch (Exception unreached)
+                when (unreached is HttpRequestException or IOException or OperationCanceledException)
             {
                 return false;
             }

@@ -2,7 +2,6 @@ using System.Buffers;
 using System.Buffers.Binary;
 using Rookery.Platform;
 
-
 namespace Rookery.Redis.Messages;
 
 /// <summary>A published message between members: <c>[channel length u32][message length u32][channel][message]</c>.</summary>

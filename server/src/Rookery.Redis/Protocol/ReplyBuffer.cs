@@ -28,8 +28,7 @@ internal sealed class ReplyBuffer : IBufferWriter<byte>
     public Span<byte> GetSpan(int sizeHint = 0) => _bytes.Reserve(Math.Max(sizeHint, 1));
 
     /// <inheritdoc/>
-    public Memory<byte> GetMemory(int sizeHint = 0) =>
-        throw new NotSupportedException("Replies are written as spans.");
+    public Memory<byte> GetMemory(int sizeHint = 0) => throw new NotSupportedException("Replies are written as spans.");
 
     /// <summary>Removes the bytes behind a length.</summary>
     public void Truncate(int length) => _bytes.Truncate(length);
@@ -56,7 +55,11 @@ internal sealed class ReplyBuffer : IBufferWriter<byte>
         _bytes.Append((byte)'-');
         foreach (char unit in error)
         {
-            _bytes.Append(unit is '\r' or '\n' ? (byte)' ' : unit < 0x80 ? (byte)unit : (byte)'?');
+            _bytes.Append(
+                unit is '\r' or '\n' ? (byte)' '
+                : unit < 0x80 ? (byte)unit
+                : (byte)'?'
+            );
         }
 
         _bytes.Append("\r\n"u8);

@@ -82,13 +82,7 @@ internal static class ReplyTranslation
         }
     }
 
-    private static void TranslateMany(
-        ReadOnlySpan<byte> reply,
-        ref int position,
-        ReplyBuffer to,
-        int count,
-        int depth
-    )
+    private static void TranslateMany(ReadOnlySpan<byte> reply, ref int position, ReplyBuffer to, int count, int depth)
     {
         to.Array(count);
         for (int i = 0; i < count; i++)

@@ -129,15 +129,7 @@ public static class ConfigurationFile
                     $"names \"{name}.{member}\" a second time"
                 );
                 string text = ReadText($"{name}.{member}");
-                settings = member is "listen"
-                    ? settings with
-                    {
-                        Redis = text,
-                    }
-                    : settings with
-                    {
-                        RedisDatabase = text,
-                    };
+                settings = member is "listen" ? settings with { Redis = text } : settings with { RedisDatabase = text };
             }
 
             return settings;

@@ -4,7 +4,7 @@ namespace Rookery.Documents.Redis.Running;
 /// Matches glob patterns as Redis does: <c>*</c>, <c>?</c>, <c>[abc]</c>, <c>[^a-c]</c>, and <c>\</c> before a
 /// character. Takes at most as many steps as the product of the lengths.
 /// </summary>
-internal static class RedisPattern
+public static class RedisPattern
 {
     /// <summary>Returns whether a text matches a pattern.</summary>
     public static bool IsMatch(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text)

@@ -1,0 +1,103 @@
+// Random sequences of the served data commands. The same seed makes the same sequence.
+
+/** A generator of random numbers (mulberry32). */
+export function generator(seed) {
+  let state = seed >>> 0
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+  return { below: count => Math.floor(next() * count), of: items => items[Math.floor(next() * items.length)] }
+}
+
+const values = ["", "a", "on", "Hello", "10", "-3", "0", "007", "3.5", "1e3", "9223372036854775807", "-9223372036854775808", "abc def", "\r\n", "\0", "\xff\xfe", "caf\xc3\xa9", "x".repeat(100)]
+const fields = ["f", "F", "g", "", "@metadata", "Value", "h i", "\xff"]
+const numbers = ["0", "1", "-1", "2", "5", "-100", "100", "x", "", "1.5", "9223372036854775807"]
+const floats = ["0", "1.5", "-2.25", "10", "x", "3e2"]
+
+const pieces = random => ({
+  key: () => random.of(["a", "b", "B", "c:d", "A", "\xff\x00k", "~x", "caf\xc3\xa9", "e/"]),
+  value: () => random.of(values),
+  field: () => random.of(fields),
+  number: () => random.of(numbers),
+  float: () => random.of(floats),
+  seconds: () => random.of(["100", "1000", "0", "-1", "x"]),
+})
+
+const some = (random, least, most, make) => Array.from({ length: least + random.below(most - least + 1) }, make).flat()
+
+/** The forms of commands; each function returns one command. */
+const forms = [
+  (r, p) => ["SET", p.key(), p.value()],
+  (r, p) => ["SET", p.key(), p.value(), ...r.of([["NX"], ["XX"], ["GET"], ["KEEPTTL"], ["EX", p.seconds()], ["PX", "100000"], ["NX", "GET"], ["NX", "XX"], ["EX", "10", "KEEPTTL"], ["BAD"]])],
+  (r, p) => ["GET", p.key()],
+  (r, p) => ["GET", p.key()],
+  (r, p) => ["SETNX", p.key(), p.value()],
+  (r, p) => ["SETEX", p.key(), p.seconds(), p.value()],
+  (r, p) => ["MGET", ...some(r, 1, 3, p.key)],
+  (r, p) => ["MSET", ...some(r, 1, 3, () => [p.key(), p.value()])],
+  (r, p) => ["MSETNX", ...some(r, 1, 2, () => [p.key(), p.value()])],
+  (r, p) => ["GETSET", p.key(), p.value()],
+  (r, p) => ["GETDEL", p.key()],
+  (r, p) => ["GETEX", p.key(), ...r.of([[], ["EX", p.seconds()], ["PERSIST"], ["BAD"]])],
+  (r, p) => ["APPEND", p.key(), p.value()],
+  (r, p) => ["STRLEN", p.key()],
+  (r, p) => ["GETRANGE", p.key(), p.number(), p.number()],
+  (r, p) => ["SETRANGE", p.key(), r.of(["0", "1", "5", "-1", "x"]), p.value()],
+  (r, p) => [r.of(["INCR", "DECR"]), p.key()],
+  (r, p) => [r.of(["INCRBY", "DECRBY"]), p.key(), p.number()],
+  (r, p) => ["INCRBYFLOAT", p.key(), p.float()],
+  (r, p) => [r.of(["DEL", "UNLINK", "EXISTS", "TOUCH"]), ...some(r, 1, 3, p.key)],
+  (r, p) => ["TYPE", p.key()],
+  (r, p) => [r.of(["RENAME", "RENAMENX"]), p.key(), p.key()],
+  (r, p) => [r.of(["EXPIRE", "PEXPIRE"]), p.key(), r.of(["100000", "-1", "0", "x"])],
+  (r, p) => ["EXPIREAT", p.key(), r.of(["1", "4102444800", "x"])],
+  (r, p) => [r.of(["TTL", "PERSIST"]), p.key()],
+  (r, p) => ["HSET", p.key(), ...some(r, 1, 3, () => [p.field(), p.value()])],
+  (r, p) => ["HSETNX", p.key(), p.field(), p.value()],
+  (r, p) => ["HGET", p.key(), p.field()],
+  (r, p) => ["HMGET", p.key(), ...some(r, 1, 3, p.field)],
+  (r, p) => [r.of(["HGETALL", "HKEYS", "HVALS", "HLEN"]), p.key()],
+  (r, p) => ["HDEL", p.key(), ...some(r, 1, 2, p.field)],
+  (r, p) => ["HEXISTS", p.key(), p.field()],
+  (r, p) => ["HINCRBY", p.key(), p.field(), p.number()],
+  (r, p) => ["HINCRBYFLOAT", p.key(), p.field(), p.float()],
+  (r, p) => [r.of(["SADD", "SREM"]), p.key(), ...some(r, 1, 3, p.value)],
+  (r, p) => [r.of(["SMEMBERS", "SCARD"]), p.key()],
+  (r, p) => ["SISMEMBER", p.key(), p.value()],
+  (r, p) => [r.of(["LPUSH", "RPUSH"]), p.key(), ...some(r, 1, 3, p.value)],
+  (r, p) => [r.of(["LPOP", "RPOP"]), p.key(), ...r.of([[], [], ["2"], ["0"], ["-1"], ["x"]])],
+  (r, p) => ["LLEN", p.key()],
+  (r, p) => ["LRANGE", p.key(), p.number(), p.number()],
+  r => [r.of(["GET", "SET", "HSET", "MSET", "NOSUCH", "INCR"])],
+]
+
+/** A sequence of at most 12 commands, some of them within MULTI and EXEC. */
+export function sequence(seed) {
+  const random = generator(seed)
+  const make = pieces(random)
+  const commands = Array.from({ length: 1 + random.below(12) }, () => random.of(forms)(random, make))
+  if (random.below(4) === 0) {
+    commands.splice(random.below(commands.length), 0, ["MULTI"])
+    commands.push([random.of(["EXEC", "EXEC", "DISCARD"])])
+  }
+
+  return commands
+}
+
+const unordered = new Set(["SMEMBERS", "HKEYS", "HVALS"])
+
+/** A reply in the form in which both servers must agree: sets and hashes have no order, and a time to live may pass a second. */
+export function comparable([name], reply) {
+  if (Array.isArray(reply) && unordered.has(name)) {
+    return [...reply].sort()
+  }
+
+  if (Array.isArray(reply) && name === "HGETALL") {
+    return reply.flatMap((field, at) => at % 2 === 0 ? [[field, reply[at + 1]]] : []).sort()
+  }
+
+  return name === "TTL" && reply > 0 ? Math.round(reply / 1000) : reply
+}
