@@ -378,6 +378,16 @@ class TheMachine(Directory):
         self.set_up('hostname = "pi-1"')
         self.assertEqual(json.loads(self.text("var/lib/rookery/config.json")), {"data": "/var/lib/rookery/data"})
 
+    def test_redis_clients_are_served_where_the_file_says(self):
+        self.set_up('[redis]\nlisten = "[::]:6379"')
+        self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["redis"], {"listen": "[::]:6379"})
+        self.set_up('[redis]\nlisten = "6379"\ndatabase = "cache"')
+        self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["redis"], {"listen": "6379", "database": "cache"})
+        self.assertIn("redis.listen", self.set_up('[redis]\nlisten = "here"'))
+        self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["redis"]["listen"], "6379")
+        self.set_up("")
+        self.assertNotIn("redis", json.loads(self.text("var/lib/rookery/config.json")))
+
     def test_an_equal_configuration_in_another_layout_is_not_rewritten(self):
         file = self.root / "var/lib/rookery/config.json"
         self.set_up('memory = "128M"')

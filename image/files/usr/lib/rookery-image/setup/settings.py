@@ -12,7 +12,7 @@ from pathlib import Path
 # The value of a secret that the machine has stored and then covered with stars.
 TAKEN_OVER = re.compile(r"\*+")
 # Settings whose effect outlasts a boot: the machine stores them, or creates the node by them once and for all.
-LASTING = ("memory", "wifi", "storage", "cluster")
+LASTING = ("memory", "wifi", "storage", "cluster", "redis")
 # The least that a node accepts (MemorySize.cs).
 MIN_MEMORY_BYTES = 96 << 20
 POWER_PROFILES = ("quiet", "balanced", "fast")
@@ -63,6 +63,8 @@ class Settings:
     storage_drive: str | None = None
     power_profile: str = "balanced"
     memory: str | None = None
+    redis_listen: str | None = None
+    redis_database: str | None = None
     # Those of LASTING that have a problem. A setting that is missing there may be the faulty one, so the machine keeps what it stored before.
     in_doubt: set[str] = field(default_factory=set)
 
@@ -257,6 +259,23 @@ def memory_bytes(text: str) -> int:
     return int(size[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[size[2]] if size is not None else 0
 
 
+def is_listen_address(text: str) -> bool:
+    """Whether the text is a port of this machine alone, or an IP address and a port (RedisConfiguration.cs)."""
+    host, _, port = text.rpartition(":")
+    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        return False
+    try:
+        return host == "" and ":" not in text or (ipaddress.ip_address(host.strip("[]")).version == 6) == (host.startswith("[") and host.endswith("]"))
+    except ValueError:
+        return False
+
+
+def read_redis(redis: Reader, settings: Settings) -> None:
+    settings.redis_listen = redis.text("listen", "a port such as \"6379\", or an address and a port such as \"[::]:6379\"", is_listen_address)
+    settings.redis_database = redis.text("database", "a name of letters, digits, '_', '-' and '.'", lambda name: re.fullmatch(r"[A-Za-z0-9_-]([A-Za-z0-9_.-]{0,126}[A-Za-z0-9_-])?", name) is not None)
+    redis.finish()
+
+
 def parse(text: str, zones: Path = Path("/usr/share/zoneinfo")) -> tuple[Settings, list[str]]:
     """The settings of `text`, and its problems. A setting with a problem counts as not set."""
     problems: list[str] = []
@@ -277,6 +296,7 @@ def parse(text: str, zones: Path = Path("/usr/share/zoneinfo")) -> tuple[Setting
     read_ssh(top.table("ssh"), settings)
     read_wifi(top.table("wifi"), settings, zones)
     read_cluster(top.table("cluster"), settings)
+    read_redis(top.table("redis"), settings)
     top.finish()
     return settings, problems
 

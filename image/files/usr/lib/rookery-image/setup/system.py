@@ -344,11 +344,13 @@ def set_node(machine: Machine, settings: Settings) -> list[str]:
         # The phrase admits members, so it is deleted as soon as the file no longer has it.
         machine.path(PHRASE).unlink(missing_ok=True)
     is_forming = settings.cluster_expect is not None and machine.read(PHRASE) is not None
+    redis = {key: value for key, value in (("listen", settings.redis_listen), ("database", settings.redis_database)) if value is not None}
     # Key in the node's configuration, name in rookery.toml, and value: None if it is not set.
     entries = (
         ("memory", "memory", settings.memory),
         ("peers", "cluster.seeds", ",".join(settings.cluster_seeds) or None),
         ("claimCodeFile", "cluster.claim-code", CLAIM_CODE if machine.read(CLAIM_CODE) is not None else None),
+        ("redis", "redis.listen", redis if settings.redis_listen is not None else None),
         ("form", "cluster.expect", {"expect": settings.cluster_expect, "phraseFile": PHRASE} if is_forming else None),
     )
     before, problems = read_object(machine, NODE), []
