@@ -22,6 +22,62 @@ public sealed class ServeConfigurationTests
     }
 
     [Theory]
+    [InlineData("6379", "127.0.0.1:6379", false)]
+    [InlineData("127.0.0.1:6380", "127.0.0.1:6380", false)]
+    [InlineData("[::1]:6379", "[::1]:6379", false)]
+    [InlineData("0.0.0.0:6379", "0.0.0.0:6379", true)]
+    public void Redis_clients_are_served_over_TLS_beyond_the_machine(string given, string used, bool usesTls)
+    {
+        var redis = ServeConfiguration.From(Minimal with { Redis = given, Listen = "https://127.0.0.1:8443" }).Redis!;
+        Assert.Equal(used, redis.Listen.ToString());
+        Assert.Equal(usesTls, redis.UsesTls);
+        Assert.Equal("redis", redis.Database);
+    }
+
+    [Theory]
+    [InlineData(null)]
+    [InlineData("off")]
+    public void Redis_clients_are_not_served_unless_a_port_is_given(string? given) =>
+        Assert.Null(ServeConfiguration.From(Minimal with { Redis = given }).Redis);
+
+    [Theory]
+    [InlineData("0.0.0.0:6379", "redis", "would let anyone")]
+    [InlineData("here:6379", "redis", "must look like 6379")]
+    [InlineData("70000", "redis", "must look like 6379")]
+    [InlineData("127.0.0.1", "redis", "must look like 6379")]
+    [InlineData("6379", "a b", "no valid name")]
+    public void Settings_of_Redis_that_cannot_be_used_are_refused(string listen, string database, string reason) =>
+        Assert.Contains(
+            reason,
+            Assert
+                .Throws<ConfigurationException>(() =>
+                    ServeConfiguration.From(Minimal with { Redis = listen, RedisDatabase = database })
+                )
+                .Message,
+            StringComparison.Ordinal
+        );
+
+    [Fact]
+    public void The_file_names_address_and_database_of_Redis_clients()
+    {
+        var settings = ConfigurationFile.Parse(
+            "rookery.json",
+            """{"redis": {"listen": "6379", "database": "cache"}}"""u8
+        );
+        Assert.Equal("6379", settings.Redis);
+        Assert.Equal("cache", settings.RedisDatabase);
+        Assert.Contains(
+            "redis.port",
+            Assert
+                .Throws<ConfigurationException>(() =>
+                    ConfigurationFile.Parse("rookery.json", """{"redis": {"port": 6379}}"""u8)
+                )
+                .Message,
+            StringComparison.Ordinal
+        );
+    }
+
+    [Theory]
     [InlineData("http://127.0.0.1:80", "127.0.0.1:80")]
     [InlineData("http://localhost:8080/", "127.0.0.1:8080")]
     [InlineData("http://[::1]:9", "[::1]:9")]
