@@ -1,0 +1,71 @@
+namespace Rookery.Redis.Tests;
+
+public sealed class BlockingTests : IAsyncLifetime
+{
+    private readonly RedisServer _server = new();
+
+    public Task InitializeAsync() => _server.InitializeAsync();
+
+    public Task DisposeAsync() => _server.DisposeAsync();
+
+    [Fact]
+    public async Task Blocked_clients_receive_elements_in_the_order_in_which_they_wait()
+    {
+        using var writer = await _server.ConnectAsync();
+        using var first = await _server.ConnectAsync();
+        using var second = await _server.ConnectAsync();
+        await first.SendAsync(RawClient.Encode("BLPOP", "queue", "other", "0"));
+        await WaitForAsync(1);
+        await second.SendAsync(RawClient.Encode("BRPOP", "queue", "0"));
+        await WaitForAsync(2);
+        Assert.Equal(":2", await writer.CallAsync("RPUSH", "queue", "a", "b"));
+        Assert.Equal("*2 queue a", await first.ReadAsync());
+        Assert.Equal("*2 queue b", await second.ReadAsync());
+        Assert.Equal(":0", await writer.CallAsync("LLEN", "queue"));
+        Assert.Equal(0, _server.Redis.Changes.Waiting);
+    }
+
+    [Fact]
+    public async Task A_wait_ends_with_its_timeout_or_its_client()
+    {
+        using var client = await _server.ConnectAsync();
+        Assert.Equal("*-1", await client.CallAsync("BLPOP", "empty", "0.01"));
+        Assert.Equal("-ERR timeout is negative", await client.CallAsync("BLPOP", "empty", "-1"));
+        Assert.Equal("-ERR timeout is not a float or out of range", await client.CallAsync("BLPOP", "empty", "x"));
+        await client.CallAsync("SET", "text", "x");
+        Assert.StartsWith("-WRONGTYPE", await client.CallAsync("BLPOP", "text", "0"), StringComparison.Ordinal);
+        using (var gone = await _server.ConnectAsync())
+        {
+            await gone.SendAsync(RawClient.Encode("BLPOP", "empty", "0"));
+            await WaitForAsync(1);
+        }
+
+        await WaitForAsync(0);
+    }
+
+    [Fact]
+    public async Task Commands_after_a_blocking_one_are_executed_after_it()
+    {
+        using var client = await _server.ConnectAsync();
+        using var writer = await _server.ConnectAsync();
+        await client.SendAsync(
+            RawClient.Encode("SET", "before", "1") + RawClient.Encode("BLPOP", "q", "0") + RawClient.Encode("GET", "after")
+        );
+        Assert.Equal("+OK", await client.ReadAsync());
+        await WaitForAsync(1);
+        await writer.CallAsync("SET", "after", "2");
+        await writer.CallAsync("LPUSH", "q", "x");
+        Assert.Equal("*2 q x", await client.ReadAsync());
+        Assert.Equal("2", await client.ReadAsync());
+    }
+
+    private async Task WaitForAsync(int waiting)
+    {
+        for (int i = 0; i < 3_000 && _server.Redis.Changes.Waiting != waiting; i++)
+        {
+            await Task.Delay(10);
+        }
+
+        Assert.Equal(waiting, _server.Redis.Changes.Waiting);
+    }
+}
