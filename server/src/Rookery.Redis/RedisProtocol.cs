@@ -11,7 +11,7 @@ namespace Rookery.Redis;
 
 /// <summary>
 /// Serves Redis clients (RESP, versions 2 and 3) on the documents of one database. docs/reference/redis.md lists the
-/// commands and the documents behind keys.
+/// commands and the documents of keys.
 /// </summary>
 public sealed class RedisProtocol : ServedProtocol
 {

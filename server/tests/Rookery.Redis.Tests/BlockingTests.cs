@@ -49,7 +49,9 @@ public sealed class BlockingTests : IAsyncLifetime
         using var client = await _server.ConnectAsync();
         using var writer = await _server.ConnectAsync();
         await client.SendAsync(
-            RawClient.Encode("SET", "before", "1") + RawClient.Encode("BLPOP", "q", "0") + RawClient.Encode("GET", "after")
+            RawClient.Encode("SET", "before", "1")
+                + RawClient.Encode("BLPOP", "q", "0")
+                + RawClient.Encode("GET", "after")
         );
         Assert.Equal("+OK", await client.ReadAsync());
         await WaitForAsync(1);

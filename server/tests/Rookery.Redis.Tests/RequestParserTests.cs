@@ -54,7 +54,7 @@ public sealed class RequestParserTests : IDisposable
     [InlineData("*1\r\n:1\r\n", "expected '$', got ':'")]
     [InlineData("*1\r\n$-1\r\n", "invalid bulk length")]
     [InlineData("*1\r\n$536870913\r\n", "invalid bulk length")]
-    [InlineData("*1\r\n$1\r\nabc", "expected CRLF behind an argument")]
+    [InlineData("*1\r\n$1\r\nabc", "expected CRLF after an argument")]
     [InlineData("get \"a\r\n", "unbalanced quotes in request")]
     [InlineData("get \"a\"b\r\n", "unbalanced quotes in request")]
     public void Bytes_of_another_protocol_are_refused_by_reason(string bytes, string problem)

@@ -70,7 +70,9 @@ internal sealed class ChangeWatch(RedisNode node)
         return waiter;
     }
 
-    /// <summary>Removes a waiter, and wakes the next ones for its documents: it may have left something for them.</summary>
+    /// <summary>
+    /// Removes a waiter, and wakes the next ones for its documents: it may have left something for them.
+    /// </summary>
     public void Remove(ChangeWaiter waiter)
     {
         lock (_gate)

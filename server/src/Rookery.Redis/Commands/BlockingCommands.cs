@@ -9,8 +9,8 @@ using Rookery.Redis.Protocol;
 namespace Rookery.Redis.Commands;
 
 /// <summary>
-/// BLPOP and BRPOP: a snapshot shows whether a list has elements; then LPOP or RPOP goes through the log. Another client
-/// may take the element before, so the command then waits on.
+/// BLPOP and BRPOP: a snapshot shows whether a list has elements; then LPOP or RPOP goes through the log. Another
+/// client may take the element before, so the command then waits on.
 /// </summary>
 internal static class BlockingCommands
 {

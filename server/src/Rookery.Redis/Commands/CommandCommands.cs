@@ -57,8 +57,8 @@ internal static class CommandCommands
                 break;
             default:
                 connection.Fail(
-                    $"ERR Unknown subcommand or wrong number of arguments for '{subcommand}'. Served are COMMAND COUNT, "
-                        + "INFO, DOCS, LIST and GETKEYS."
+                    $"ERR Unknown subcommand or wrong number of arguments for '{subcommand}'. Served are COMMAND "
+                        + "COUNT, INFO, DOCS, LIST and GETKEYS."
                 );
                 break;
         }

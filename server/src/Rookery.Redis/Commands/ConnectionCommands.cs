@@ -132,8 +132,8 @@ internal static class ConnectionCommands
         {
             connection.Fail(
                 "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH "
-                    + "<user> <pass> option can be used to authenticate the client and select the RESP protocol version "
-                    + "at the same time"
+                    + "<user> <pass> option can be used to authenticate the client and select the RESP protocol "
+                    + "version at the same time"
             );
             return;
         }

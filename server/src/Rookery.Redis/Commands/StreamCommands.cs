@@ -10,8 +10,8 @@ using Rookery.Redis.Protocol;
 namespace Rookery.Redis.Commands;
 
 /// <summary>
-/// XREAD, XRANGE, XLEN and XINFO STREAM on the stream <c>changes</c>: each document and each deletion in the order of the
-/// last change, with its etag as id (<c>ETAG-0</c>). So a client continues after the last id that it has seen.
+/// XREAD, XRANGE, XLEN and XINFO STREAM on the stream <c>changes</c>: each document and each deletion in the order of
+/// the last change, with its etag as id (<c>ETAG-0</c>). So a client continues after the last id that it has seen.
 /// </summary>
 internal static class StreamCommands
 {
@@ -236,7 +236,7 @@ internal static class StreamCommands
         if (isMore && mustBeWhole)
         {
             connection.Fail(
-                $"ERR The range has more than {MaxEntries} entries. Read it in parts: XRANGE changes (LAST-ID + COUNT n."
+                $"ERR The range has more than {MaxEntries} entries. Read it in parts: XRANGE changes (ID + COUNT n."
             );
         }
         else

@@ -8,7 +8,8 @@ namespace Rookery.Redis.Connections;
 
 /// <summary>
 /// Who the client of a connection is and what it may do in the database: by token, as AUTH and HELLO send it, or by the
-/// certificate of its TLS connection. On a node with plain HTTP every client may do everything, unless it sends a token.
+/// certificate of its TLS connection. On a node with plain HTTP every client may do everything, unless it sends a
+/// token.
 /// </summary>
 internal sealed class ConnectionIdentity(RedisNode node, ConnectionContext connection)
 {

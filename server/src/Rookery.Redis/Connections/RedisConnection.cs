@@ -111,7 +111,9 @@ internal sealed class RedisConnection : IDisposable
         Replies.Error(error);
     }
 
-    /// <summary>Returns whether the client does not want the reply of the current command, and passes to the next.</summary>
+    /// <summary>
+    /// Returns whether the client does not want the reply of the current command, and passes to the next.
+    /// </summary>
     public bool TakeSilence()
     {
         var mode = ReplyMode;
@@ -287,7 +289,7 @@ internal sealed class RedisConnection : IDisposable
                 break;
             default:
                 Replies.Error(
-                    "OOM command not allowed: the node's memory (--memory) is in use; try again, or send smaller values."
+                    "OOM command not allowed: the memory of the node (--memory) is in use. Send smaller values."
                 );
                 break;
         }

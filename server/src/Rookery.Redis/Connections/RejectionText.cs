@@ -2,7 +2,9 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Redis.Connections;
 
-/// <summary>Rejections of commands as errors of Redis: its codes, by which clients decide, with this server's sentence.</summary>
+/// <summary>
+/// Rejections of commands as errors of Redis: its codes, by which clients decide, with this server's sentence.
+/// </summary>
 internal static class RejectionText
 {
     /// <summary>Returns code and sentence.</summary>

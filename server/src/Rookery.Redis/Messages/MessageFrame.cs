@@ -4,7 +4,9 @@ using Rookery.Platform;
 
 namespace Rookery.Redis.Messages;
 
-/// <summary>A published message between members: <c>[channel length u32][message length u32][channel][message]</c>.</summary>
+/// <summary>
+/// A published message between members: <c>[channel length u32][message length u32][channel][message]</c>.
+/// </summary>
 internal static class MessageFrame
 {
     private const int HeadBytes = 2 * sizeof(uint);

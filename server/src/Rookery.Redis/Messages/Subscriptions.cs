@@ -5,7 +5,8 @@ using Rookery.Redis.Protocol;
 namespace Rookery.Redis.Messages;
 
 /// <summary>
-/// The channels and patterns to which one connection subscribes. Its own thread changes them; any thread posts messages.
+/// The channels and patterns to which one connection subscribes. Its own thread changes them; any thread posts
+/// messages.
 /// </summary>
 internal sealed class Subscriptions(RedisConnection connection) : IDisposable
 {

@@ -8,7 +8,9 @@ namespace Rookery.Redis.Protocol;
 /// </summary>
 internal static class InlineArguments
 {
-    /// <summary>Splits a line. Unquoted arguments overwrite the line, because they are no longer than their text.</summary>
+    /// <summary>
+    /// Splits a line. Unquoted arguments overwrite the line, because they are no longer than their text.
+    /// </summary>
     /// <param name="line">The line without its end.</param>
     /// <param name="add">Receives begin and length of each argument in the line.</param>
     /// <returns>False if a quote is not closed, or is not followed by a space.</returns>

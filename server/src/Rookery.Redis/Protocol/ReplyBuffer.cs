@@ -30,7 +30,7 @@ internal sealed class ReplyBuffer : IBufferWriter<byte>
     /// <inheritdoc/>
     public Memory<byte> GetMemory(int sizeHint = 0) => throw new NotSupportedException("Replies are written as spans.");
 
-    /// <summary>Removes the bytes behind a length.</summary>
+    /// <summary>Removes the bytes after a length.</summary>
     public void Truncate(int length) => _bytes.Truncate(length);
 
     /// <summary>Removes all bytes.</summary>

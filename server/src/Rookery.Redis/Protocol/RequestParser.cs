@@ -8,9 +8,9 @@ namespace Rookery.Redis.Protocol;
 
 /// <summary>
 /// Splits the bytes of one client into commands (RESP, https://redis.io/docs/latest/develop/reference/protocol-spec/;
-/// and inline commands). The received bytes stay in one piece of memory, so an argument is a span. Each byte is looked at
-/// once, however the bytes arrive. A command over the bound is skipped without being stored, and the connection goes on
-/// behind it.
+/// and inline commands). The received bytes stay in one piece of memory, so an argument is a span. Each byte is looked
+/// at once, however the bytes arrive. A command over the bound is skipped without being stored, and the
+/// connection continues after it.
 /// </summary>
 /// <param name="limits">Bounds of commands.</param>
 /// <param name="memory">Share from which memory over <see cref="FreeBytes"/> is reserved.</param>
@@ -271,7 +271,7 @@ internal sealed class RequestParser(RequestLimits limits, MemoryShare memory) : 
 
         if (!_memory.Span.Slice(_position + _bulk, 2).SequenceEqual("\r\n"u8))
         {
-            return Break("expected CRLF behind an argument");
+            return Break("expected CRLF after an argument");
         }
 
         if (!TryAddArgument(_position - _start, _bulk))
