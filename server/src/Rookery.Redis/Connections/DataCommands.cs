@@ -20,6 +20,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
     private readonly ReplyBuffer _scratch = new();
     private RedisCommandWriter? _writer;
     private DatabaseReader _reader;
+    private Database? _database; // looked up once for a burst
     private bool _isReading;
     private bool _isBarrierReached;
 
@@ -30,7 +31,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
     public bool HasPending => _pending.Count > 0;
 
     /// <summary>Begins to read commands that have arrived.</summary>
-    public void BeginBurst() => _isBarrierReached = false;
+    public void BeginBurst() => (_isBarrierReached, _database) = (false, null);
 
     /// <summary>Releases what the burst holds.</summary>
     public void EndBurst()
@@ -51,7 +52,8 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
     /// <summary>Executes a command, or adds it to those that wait for the log.</summary>
     public ValueTask RunAsync(RedisCommandInfo command, RedisArguments arguments)
     {
-        if (connection.Node.TryFindDatabase() is not { } database)
+        _database ??= connection.Node.TryFindDatabase();
+        if (_database is not { } database)
         {
             return RunInNewDatabaseAsync(new StoredCommand(command, arguments));
         }
@@ -92,8 +94,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
     /// <returns>The outcome, which the caller releases; null if the error is appended.</returns>
     public async ValueTask<CommandOutcome?> ProposeAsync(RedisCommandWriter writer)
     {
-        connection.Node.Metrics.CountBurst(writer.Count);
-        var outcome = await connection.Node.Consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
+        var outcome = await ProposeCountedAsync(writer);
         if (outcome.Rejection is not { } rejection)
         {
             return outcome;
@@ -300,8 +301,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
     {
         using var writer = _writer!;
         _writer = null;
-        _isBarrierReached = false;
-        var outcome = await connection.Node.Consensus.ProposeAsync(TakeCommand(writer), CancellationToken.None);
+        var outcome = await ProposeCountedAsync(writer);
         if (outcome.Rejection is { } rejection)
         {
             Refuse(rejection);
@@ -314,10 +314,12 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
         _pending.Clear();
     }
 
-    private Documents.Commands.CommandBuffer TakeCommand(RedisCommandWriter writer)
+    private ValueTask<CommandOutcome> ProposeCountedAsync(RedisCommandWriter writer)
     {
+        // A follower applies the command later than the leader acknowledges it, so the next read needs a barrier.
+        _isBarrierReached = false;
         connection.Node.Metrics.CountBurst(writer.Count);
-        return writer.Complete();
+        return connection.Node.Consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
     }
 
     private void Refuse(Rejection rejection)
