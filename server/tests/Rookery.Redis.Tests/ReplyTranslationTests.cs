@@ -32,6 +32,8 @@ public sealed class ReplyTranslationTests
     [Theory]
     [InlineData("*1\r\n")]
     [InlineData("*1\r\n?\r\n")]
+    [InlineData("*1\r\n$5\r\nab\r\n")]
+    [InlineData("=9\r\ntxt:\r\n")]
     [InlineData("%1\r\n:1\r\n")]
     [InlineData("~1\r\n:1\r\n:2\r\n")]
     [InlineData("*x\r\n")]

@@ -40,9 +40,9 @@ internal static class ReplyTranslation
 
     private static void TranslateOne(ReadOnlySpan<byte> reply, ref int position, ReplyBuffer to, int depth)
     {
-        if (depth > MaxDepth)
+        if (depth > MaxDepth || position == reply.Length)
         {
-            throw new FormatException("A reply is nested too deeply.");
+            throw new FormatException("A reply is nested too deeply, or ends before its last item.");
         }
 
         int begin = position;
@@ -54,13 +54,12 @@ internal static class ReplyTranslation
                 to.Append(reply[begin..position]);
                 break;
             case (byte)'$':
-                position += (int)ParseCount(line) + 2;
+                _ = ReadBytes(reply, ref position, ParseCount(line));
                 to.Append(reply[begin..position]);
                 break;
             case (byte)'=':
                 // Three letters and a colon name the format.
-                to.Bulk(reply.Slice(position + 4, (int)ParseCount(line) - 4));
-                position += (int)ParseCount(line) + 2;
+                to.Bulk(ReadBytes(reply, ref position, Math.Max(ParseCount(line), 4))[4..]);
                 break;
             case (byte)'_':
                 to.Null();
@@ -102,6 +101,18 @@ internal static class ReplyTranslation
         var line = reply.Slice(position, length);
         position += length + 2;
         return line;
+    }
+
+    private static ReadOnlySpan<byte> ReadBytes(ReadOnlySpan<byte> reply, ref int position, long count)
+    {
+        if (count + 2 > reply.Length - position)
+        {
+            throw new FormatException("A reply ends within a string.");
+        }
+
+        var bytes = reply.Slice(position, (int)count);
+        position += (int)count + 2;
+        return bytes;
     }
 
     private static long ParseCount(ReadOnlySpan<byte> line) =>

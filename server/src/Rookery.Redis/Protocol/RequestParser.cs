@@ -398,6 +398,13 @@ internal sealed class RequestParser(RequestLimits limits, MemoryShare memory) : 
         }
 
         _memory.Grow(_end, bytes);
+        if (_memory.Length > Math.Max(FreeBytes, _reservedBytes))
+        {
+            // The pool's memory may be larger than asked for.
+            memory.Reserve(_memory.Length - _reservedBytes);
+            _reservedBytes = _memory.Length;
+        }
+
         return true;
     }
 
