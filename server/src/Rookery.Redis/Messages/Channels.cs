@@ -1,4 +1,3 @@
-using Rookery.Documents.Redis;
 using Rookery.Documents.Redis.Running;
 using Rookery.Platform;
 using Rookery.Redis.Protocol;
