@@ -8,7 +8,6 @@ using Rookery.Cluster;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
-using Rookery.Documents.Records;
 using Rookery.Indexing.Indexes;
 using Rookery.Platform;
 using Rookery.Server;
