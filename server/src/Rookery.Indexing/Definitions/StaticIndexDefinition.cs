@@ -237,7 +237,7 @@ public sealed class StaticIndexDefinition
                 return null;
             }
 
-            var sources = new AdditionalSources(TextsOf(root, SourcesMember));
+            var sources = new AdditionalSources(TextsOf(root, SourcesMember), IndexScript.CompileFunctions);
             var collections = root.GetProperty(MapsMember)
                 .EnumerateArray()
                 .Select(map => IndexScript.CompileMap(Normalise(MapTextOf(map)), sources))
@@ -335,7 +335,7 @@ public sealed class StaticIndexDefinition
         return Compile(
             Mapping.AdditionalSources.Join(sources),
             "text of the additional sources",
-            _ => new AdditionalSources(sources)
+            _ => new AdditionalSources(sources, IndexScript.CompileFunctions)
         );
     }
 

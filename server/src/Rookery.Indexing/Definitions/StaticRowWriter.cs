@@ -33,7 +33,7 @@ public sealed class StaticRowWriter : IReducedRowWriter
     {
         _named = named is null ? null : new NamedFieldWriter(definition, named);
         _writer = new FieldEntryWriter(fields);
-        _missing = new MissingFields(definition);
+        _missing = new MissingFields(definition.Configuration, definition.Fields.Select(static field => field.Name));
         _storedNames =
         [
             .. definition

@@ -1,4 +1,3 @@
-using Rookery.Indexing.Definitions;
 using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Mapping;
@@ -7,23 +6,27 @@ namespace Rookery.Indexing.Mapping;
 internal sealed class AdditionalSources
 {
     /// <summary>No sources.</summary>
-    public static readonly AdditionalSources None = new([]);
+    public static readonly AdditionalSources None = new([], static _ => []);
 
     private readonly string _text;
     private readonly IReadOnlyList<FunctionStatement> _functions;
 
     /// <summary>Compiles sources.</summary>
     /// <param name="texts">Their texts, by name.</param>
+    /// <param name="compile">Compiles the functions of a text.</param>
     /// <exception cref="ScriptException">A source is not made of functions, or uses something unsupported. The position
     /// is in <see cref="Join"/>.</exception>
-    public AdditionalSources(IEnumerable<KeyValuePair<string, string>> texts)
+    public AdditionalSources(
+        IEnumerable<KeyValuePair<string, string>> texts,
+        Func<string, IReadOnlyList<FunctionStatement>> compile
+    )
     {
         Texts = new SortedDictionary<string, string>(
             texts.ToDictionary(StringComparer.Ordinal),
             StringComparer.Ordinal
         );
         _text = Join(Texts);
-        _functions = IndexScript.CompileFunctions(_text);
+        _functions = compile(_text);
     }
 
     /// <summary>The texts by name, in the order of the names.</summary>

@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Indexing.Definitions;
 using Rookery.Json;
 using Rookery.Platform;
 
@@ -10,15 +9,16 @@ namespace Rookery.Indexing.Mapping;
 /// Adds null to rows for each field that they lack, if the setting <c>Indexing.IndexMissingFieldsAsNull</c> of the
 /// index is true. Not thread-safe.
 /// </summary>
-/// <param name="definition">The definition of the index.</param>
-public sealed class MissingFields(StaticIndexDefinition definition)
+/// <param name="settings">The settings of the index.</param>
+/// <param name="fields">The names of the fields of the index.</param>
+public sealed class MissingFields(IReadOnlyDictionary<string, string> settings, IEnumerable<string> fields)
 {
     /// <summary>The name of the setting.</summary>
     public const string Setting = "Indexing.IndexMissingFieldsAsNull";
 
     private readonly (byte[] Name, byte[] Member)[] _fields =
-        definition.Configuration.TryGetValue(Setting, out string? value) && value is "true"
-            ? [.. definition.Fields.Select(static field => MemberOf(field.Name))]
+        settings.TryGetValue(Setting, out string? value) && value is "true"
+            ? [.. fields.Select(MemberOf)]
             : [];
 
     private readonly GrowableBytes _row = new();

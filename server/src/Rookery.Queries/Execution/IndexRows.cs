@@ -32,7 +32,10 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
         _reader = reader;
         _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
         _maps = new MapRunner(source.Definition.CompiledMaps, this);
-        _missing = new MissingFields(source.Definition);
+        _missing = new MissingFields(
+            source.Definition.Configuration,
+            source.Definition.Fields.Select(static field => field.Name)
+        );
     }
 
     /// <summary>
