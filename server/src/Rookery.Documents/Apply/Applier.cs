@@ -525,13 +525,7 @@ public sealed class Applier : IDisposable
     {
         foreach (var database in _touchedDatabases)
         {
-            database.Database.LastEtagForIndexes = database.LastEtagForIndexes;
-            database.Database.LastEtag = database.Counters.LastEtag;
-            database.Database.HasRevisions = database.Counters.Revisions != 0;
-            database.Database.HasAttachments = database.Counters.Attachments != 0;
-            database.Database.HasCompareExchange = database.Counters.CompareExchangeValues != 0;
-            database.Database.Configurations = database.Configurations;
-            database.Database.SignalWritten();
+            database.Publish();
         }
 
         _catalog.ServerConfigurations = _nodeState.ServerConfigurations;

@@ -184,6 +184,18 @@ internal sealed class DatabaseState
         IsDirty = true;
     }
 
+    /// <summary>Shows readers the state after an entry.</summary>
+    public void Publish()
+    {
+        Database.LastEtagForIndexes = LastEtagForIndexes;
+        Database.LastEtag = Counters.LastEtag;
+        Database.HasRevisions = Counters.Revisions != 0;
+        Database.HasAttachments = Counters.Attachments != 0;
+        Database.HasCompareExchange = Counters.CompareExchangeValues != 0;
+        Database.Configurations = Configurations;
+        Database.SignalWritten();
+    }
+
     /// <summary>Writes the rows of all changed counters; called once per entry.</summary>
     public void WriteRows(WriteBatch batch, long sequence)
     {
