@@ -119,7 +119,8 @@ public sealed class DatabaseConfigurations
     private static bool Disables(ReadOnlyMemory<byte> json)
     {
         using var document = JsonDocument.Parse(json);
-        return document.RootElement.TryGetProperty(ScheduleConfiguration.DisabledMember, out var disabled)
+        return document.RootElement.ValueKind == JsonValueKind.Object
+            && document.RootElement.TryGetProperty(ScheduleConfiguration.DisabledMember, out var disabled)
             && disabled.ValueKind == JsonValueKind.True;
     }
 
