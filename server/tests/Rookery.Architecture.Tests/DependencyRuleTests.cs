@@ -92,9 +92,9 @@ public sealed class DependencyRuleTests
 
     [Theory]
     [MemberData(nameof(Libraries))]
-    public void Only_Server_Hosting_and_Cluster_use_HTTP(string project)
+    public void Only_Server_Redis_Hosting_and_Cluster_use_HTTP(string project)
     {
-        if (project is not ("Rookery.Server" or "Rookery.Cluster" or "Rookery.Hosting"))
+        if (project is not ("Rookery.Server" or "Rookery.Redis" or "Rookery.Cluster" or "Rookery.Hosting"))
         {
             Assert.DoesNotContain(
                 Projects.Read(project).Assemblies,

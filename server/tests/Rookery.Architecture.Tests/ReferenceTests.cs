@@ -9,6 +9,7 @@ public sealed partial class ReferenceTests
     private static readonly Dictionary<string, string> Foreign = new(StringComparer.Ordinal)
     {
         ["lz4_Block_format.md"] = "the LZ4 project's own specification",
+        ["protocol/RESP3.md"] = "the Redis project's own specification",
         ["doc/os_customisation_formats.md"] = "a page of Raspberry Pi Imager",
     };
 
