@@ -24,7 +24,7 @@ public sealed class RefusedTextTests
     [InlineData("map('Users', u => boost({ t: u.a }, 2))", 23, "not written in the text")]
     [InlineData(
         "docs.Users.Select(u => new { t = u.a.Boost((float)u.b) })",
-        37,
+        52,
         "a boost that is not a positive number"
     )]
     [InlineData("docs.Users.Select(u => new { t = u.a }.Boost(2))", 39, "not written in the text")]
