@@ -3,6 +3,7 @@ using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Redis;
+using Rookery.Documents.Revisions;
 using Rookery.Documents.Subscriptions;
 using Rookery.Storage;
 
@@ -17,15 +18,7 @@ public static class Growth
     /// <param name="databases">The databases, as of the last applied entry.</param>
     public static Rejection? Check(ReadOnlySpan<byte> command, string reason, DatabaseCatalog databases) =>
         Grows(command) ? new Rejection(RejectionKind.InsufficientSpace, reason)
-        : FindKept(command, databases) is { } id
-            ? new Rejection(
-                RejectionKind.InsufficientSpace,
-                reason
-                    + $" The collection of document {id} keeps revisions of deleted documents, so its deletion takes "
-                    + "more space than it frees. To free some, delete documents of other collections, remove revisions "
-                    + "(DELETE admin/revisions), or set PurgeOnDelete in the configuration of revisions before you "
-                    + "delete documents."
-            )
+        : FindKept(command, databases) is { } kept ? new Rejection(RejectionKind.InsufficientSpace, $"{reason} {kept}")
         : null;
 
     /// <summary>Returns whether a deletion of the document stores a revision of its whole content.</summary>
@@ -34,21 +27,20 @@ public static class Growth
     /// <exception cref="DamagedException">The document cannot be read.</exception>
     internal static bool IsKeptWhenDeleted(in DatabaseReader reader, ReadOnlySpan<byte> lowerId)
     {
-        if (
-            reader.Database.Revisions is not { KeepsDeleted: true } revisions
-            || !reader.TryGetByLowerId(lowerId, out var document)
-        )
+        if (!reader.Database.MayHaveRevisions || !reader.TryGetByLowerId(lowerId, out var document))
         {
             return false;
         }
 
         using (document)
         {
-            return revisions.KeepsDeletedOf(document.Head.Collection);
+            var rule = reader.Database.Revisions?.Find(document.Head.Collection);
+            return rule is not { IsDisabled: false, PurgesOnDelete: true }
+                && BecomesRevision(reader, lowerId, document, rule);
         }
     }
 
-    // The id of the first deleted document that becomes a revision of its whole content; null if none does.
+    // Returns why the first deletion that stores a revision does not free space; null if none does.
     private static string? FindKept(ReadOnlySpan<byte> command, DatabaseCatalog databases)
     {
         var commands = new CommandReader(command);
@@ -61,7 +53,7 @@ public static class Growth
                     or CommandKind.Redis
                 )
             || !databases.TryGet(commands.Database, out var database)
-            || database.Revisions is not { KeepsDeleted: true }
+            || !database.MayHaveRevisions
         )
         {
             return null;
@@ -72,9 +64,9 @@ public static class Growth
         {
             while (commands.TryReadExpiry(out var expired, out _))
             {
-                if (MayBeKept(reader, expired))
+                if (IsKept(reader, expired, OperationKind.Delete))
                 {
-                    return Encoding.UTF8.GetString(expired);
+                    return DescribeKept(expired);
                 }
             }
 
@@ -87,9 +79,9 @@ public static class Growth
             var keys = new RedisKeys(commands.ReadRedis(), stackalloc byte[RedisKey.MaxIdBytes]);
             while (keys.MoveNext())
             {
-                if (keys.Command.IsWrite && MayBeKept(reader, keys.LowerId))
+                if (keys.Command.IsWrite && IsKept(reader, keys.LowerId, OperationKind.Delete))
                 {
-                    return Encoding.UTF8.GetString(keys.LowerId);
+                    return DescribeKept(keys.LowerId);
                 }
             }
 
@@ -99,28 +91,75 @@ public static class Growth
         while (commands.TryReadOperation(out var operation))
         {
             if (
-                operation.Kind is OperationKind.Delete or OperationKind.AttachmentDelete
-                && MayBeKept(reader, lowerId[..operation.Id.WriteLowerName(lowerId)])
+                operation.Kind is OperationKind.Delete or OperationKind.AttachmentDelete or OperationKind.CounterDelete
+                && IsKept(reader, lowerId[..operation.Id.WriteLowerName(lowerId)], operation.Kind)
             )
             {
-                return Encoding.UTF8.GetString(operation.Id.Written);
+                var id = operation.Id.Written;
+                return operation.Kind switch
+                {
+                    OperationKind.AttachmentDelete => DescribeKept(id, "an attachment", "the attachment"),
+                    OperationKind.CounterDelete => DescribeKept(id, "a counter", "the document as it was"),
+                    _ => DescribeKept(id),
+                };
             }
         }
 
         return null;
     }
 
-    private static bool MayBeKept(in DatabaseReader reader, ReadOnlySpan<byte> lowerId)
+    private static string DescribeKept(ReadOnlySpan<byte> id) =>
+        $"The collection of document {Encoding.UTF8.GetString(id)} keeps revisions of deleted documents, or the "
+        + "document is a revision itself, so its deletion takes more space than it frees. To free some, delete "
+        + "documents of other collections, remove revisions (DELETE admin/revisions), or set PurgeOnDelete in the "
+        + "configuration of revisions before you delete documents.";
+
+    private static string DescribeKept(ReadOnlySpan<byte> id, string deleted, string kept) =>
+        $"The deletion of {deleted} of document {Encoding.UTF8.GetString(id)} stores a new version of the document, "
+        + $"and a revision keeps {kept}, so it takes more space than it frees. To free some, delete documents of "
+        + "other collections, or remove revisions (DELETE admin/revisions).";
+
+    private static bool IsKept(in DatabaseReader reader, ReadOnlySpan<byte> lowerId, OperationKind kind)
     {
         try
         {
-            return IsKeptWhenDeleted(reader, lowerId);
+            return kind == OperationKind.Delete
+                ? IsKeptWhenDeleted(reader, lowerId)
+                : IsKeptWhenChanged(reader, lowerId);
         }
         catch (DamagedException)
         {
             return false; // the read of its previous version refuses the command
         }
     }
+
+    // Whether a change of the document's attachments or counters stores a revision.
+    private static bool IsKeptWhenChanged(in DatabaseReader reader, ReadOnlySpan<byte> lowerId)
+    {
+        if (!reader.TryGetByLowerId(lowerId, out var document))
+        {
+            return false;
+        }
+
+        using (document)
+        {
+            var rule = reader.Database.Revisions?.Find(document.Head.Collection);
+            return BecomesRevision(reader, lowerId, document, rule);
+        }
+    }
+
+    // Whether the present version is kept as a revision when it is replaced or deleted.
+    private static bool BecomesRevision(
+        in DatabaseReader reader,
+        ReadOnlySpan<byte> lowerId,
+        in Document document,
+        RevisionRule? rule
+    ) =>
+        rule is { Creates: true }
+        || (
+            !document.Head.Revisions.IsEmpty
+            && new RevisionSource(reader.Snapshot, reader.Database.Number).ReadState(lowerId).LiveEtag != 0
+        );
 
     /// <summary>Returns whether the command may grow the data. A batch of deletes does not.</summary>
     private static bool Grows(ReadOnlySpan<byte> command)

@@ -54,13 +54,6 @@ public sealed class RevisionsConfiguration
     /// <summary>Whether there is no rule.</summary>
     public bool IsEmpty => Default is null && Collections.Count == 0;
 
-    /// <summary>Whether documents of some collection are kept as revisions when they are deleted.</summary>
-    public bool KeepsDeleted => Keeps(Default) || Collections.Any(static one => Keeps(one.Rule));
-
-    /// <summary>Whether documents of a collection are kept as revisions when they are deleted.</summary>
-    /// <param name="collection">Its name, in any casing; empty for documents without a collection.</param>
-    public bool KeepsDeletedOf(ReadOnlySpan<byte> collection) => Keeps(Find(collection));
-
     // Documents that the server itself rewrites often.
     private static ReadOnlySpan<byte> HiloCollection => "@hilo"u8;
 
@@ -77,8 +70,6 @@ public sealed class RevisionsConfiguration
 
         return lower.SequenceEqual(HiloCollection) ? null : Default;
     }
-
-    private static bool Keeps(RevisionRule? rule) => rule is { Creates: true, PurgesOnDelete: false };
 
     /// <summary>Encodes the configuration.</summary>
     public byte[] Encode()

@@ -11,6 +11,12 @@ namespace Rookery.Documents.Tests.Nodes;
 public class NodeSpaceTests
 {
     private const int SegmentBytes = 64 << 10;
+    private const StringComparison Ordinal = StringComparison.Ordinal;
+    private const string Document = """{"Id":"ID","Type":"DELETE"}""";
+    private const string Attachment = """{"Id":"ID","Type":"AttachmentDELETE","Name":"n"}""";
+    private const string Counter = """
+        {"Id":"ID","Type":"Counters","Counters":{"DocumentId":"ID","Operations":[{"Type":"Delete","CounterName":"c"}]}}
+        """;
 
     private readonly SimulatedDisk _disk = new("/data", "/journal");
     private readonly SimulatedTimeProvider _time = new();
@@ -100,6 +106,51 @@ public class NodeSpaceTests
             node.Run(CommandEncoder.ConfigureRevisions(database, new RevisionsConfiguration(rule, [])));
     }
 
+    /// <summary>
+    /// A version that is a revision is kept when it is replaced or deleted, also if the configuration has changed.
+    /// </summary>
+    [Fact]
+    public void Deletions_that_keep_a_revision_are_refused_each_in_its_own_words()
+    {
+        using var node = Open();
+        node.CreateDatabase("Shop");
+        uint database = node.Database("Shop").Number;
+        Configure(new RevisionRule { PurgesOnDelete = true });
+        node.Put("Shop", "kept", "{}");
+        FillDisk();
+        Assert.Contains("The deletion of a counter of document kept stores", Refusal(Counter), Ordinal);
+        Assert.Contains(
+            "The deletion of an attachment of document kept stores a new version of the document, and a revision keeps "
+                + "the attachment, so it takes more space than it frees.",
+            Refusal(Attachment),
+            Ordinal
+        );
+
+        Configure(rule: null);
+        Assert.Contains("or the document is a revision itself", Refusal(Document), Ordinal);
+        Assert.Contains("of document kept stores a new version", Refusal(Attachment), Ordinal);
+
+        string? Refusal(string command) => Run(node, command.Replace("ID", "kept", Ordinal));
+
+        void Configure(RevisionRule? rule) =>
+            node.Run(CommandEncoder.ConfigureRevisions(database, new RevisionsConfiguration(rule, [])));
+    }
+
+    [Fact]
+    public void Deletions_that_keep_no_revision_need_no_space_for_growth()
+    {
+        using var node = Open();
+        node.CreateDatabase("Shop");
+        node.Put("Shop", "a", "{}");
+        FillDisk();
+        foreach (string command in (string[])[Counter, Attachment, Document])
+        {
+            Assert.Null(Run(node, command.Replace("ID", "a", Ordinal)));
+        }
+
+        Assert.Empty(node.Documents("Shop"));
+    }
+
     [Fact]
     public async Task Documents_that_are_not_kept_are_deleted_and_expire_without_space_for_growth()
     {
@@ -131,6 +182,31 @@ public class NodeSpaceTests
 
         static string Expired(string collection) =>
             $$$"""{"@metadata":{"@collection":"{{{collection}}}","@expires":"2000-01-01T00:00:00Z"}}""";
+    }
+
+    private void FillDisk()
+    {
+        _disk.CapacityBytes = _disk.UsedBytes + (3 * SegmentBytes);
+        _time.Advance(TimeSpan.FromSeconds(1));
+    }
+
+    // Returns why a batch of one command is refused; null if it is not.
+    private static string? Run(SteppedNode node, string command)
+    {
+        byte[] body = Encoding.UTF8.GetBytes($$"""{"Commands":[{{command}}]}""");
+        Assert.True(
+            BatchRequestParser.TryParse(
+                body,
+                node.Database("Shop").Number,
+                key: default,
+                maxBatchBytes: 32 << 20,
+                out var batch,
+                out var error,
+                FormatLevel.Newest
+            ),
+            error.ToString()
+        );
+        return node.Propose(batch.Command).Rejection?.Message;
     }
 
     private SteppedNode Open() =>
