@@ -43,20 +43,35 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
     /// <exception cref="DamagedException">A row is damaged, so the operation could not be applied.</exception>
     public void Run(ReadOnlySpan<byte> lowerId, in Operation operation)
     {
+        if (Run(lowerId, operation, out var row) == true)
+        {
+            row.Dispose();
+        }
+    }
+
+    /// <summary>
+    /// Checks an operation like <see cref="Run(ReadOnlySpan{byte}, in Operation)"/>, and returns the document if the
+    /// check has looked it up, because a second look-up would cost as much.
+    /// </summary>
+    /// <param name="lowerId">The document's id.</param>
+    /// <param name="operation">The operation.</param>
+    /// <param name="row">The document, which the caller disposes.</param>
+    /// <returns>Whether the document exists; null if <paramref name="row"/> does not tell.</returns>
+    /// <exception cref="DamagedException">A row is damaged, so the operation could not be applied.</exception>
+    public bool? Run(ReadOnlySpan<byte> lowerId, in Operation operation, out Row row)
+    {
         bool isForced = operation.ForcesRevision;
+        row = default;
         switch (operation.Kind)
         {
             case OperationKind.Put:
-                Check(
-                    lowerId,
-                    new Change
-                    {
-                        IsForced = isForced,
-                        Rule = RuleOf(operation.Collection),
-                        HasRule = true,
-                    }
-                );
-                break;
+                var put = new Change
+                {
+                    IsForced = isForced,
+                    Rule = RuleOf(operation.Collection),
+                    HasRule = true,
+                };
+                return Check(lowerId, put, out row);
             case OperationKind.Delete:
                 RunForDelete(lowerId);
                 break;
@@ -79,9 +94,11 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
                 RunForVersion(lowerId, operation);
                 break;
             default:
-                Check(lowerId, new Change { IsForced = isForced, IsPatch = operation.Kind == OperationKind.Patch });
-                break;
+                var patch = new Change { IsForced = isForced, IsPatch = operation.Kind == OperationKind.Patch };
+                return Check(lowerId, patch, out row);
         }
+
+        return null;
     }
 
     /// <summary>Checks that a document can be stored again with its collection.</summary>
@@ -142,24 +159,58 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
 
     private void Check(ReadOnlySpan<byte> lowerId, scoped in Change change)
     {
+        if (Check(lowerId, change, out var row) == true)
+        {
+            row.Dispose();
+        }
+    }
+
+    // Returns whether the document exists; null if it must be looked up, because it was not, or is large.
+    private bool? Check(ReadOnlySpan<byte> lowerId, scoped in Change change, out Row row)
+    {
         bool mayRevise = change.IsForced || _mayHaveRevisions;
         bool mayRelease = change.IsDelete && _hasAttachments;
         if (!mayRevise && !mayRelease && change.Attachment.IsEmpty)
         {
-            return;
+            row = default;
+            return null;
         }
 
-        if (!_source.TryGetDocument(lowerId, out var row))
+        if (!_source.TryGetDocument(lowerId, out row))
         {
             if (mayRevise && !change.IsDelete)
             {
                 CheckRevisions(lowerId, _source.ReadState(lowerId), change.Rule, purged: 0);
             }
 
-            return;
+            return false;
         }
 
-        using var document = new Document(row);
+        var document = new Document(row);
+        bool isReturned = false;
+        try
+        {
+            CheckExisting(lowerId, change, document, row, mayRevise);
+            isReturned = !row.IsLarge; // a large document has buffers too
+            return isReturned ? true : null;
+        }
+        finally
+        {
+            if (!isReturned)
+            {
+                document.Dispose();
+            }
+        }
+    }
+
+    private void CheckExisting(
+        ReadOnlySpan<byte> lowerId,
+        scoped in Change change,
+        in Document document,
+        in Row row,
+        bool mayRevise
+    )
+    {
         var head = document.Head;
         if (mayRevise)
         {

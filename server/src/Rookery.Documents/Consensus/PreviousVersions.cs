@@ -143,8 +143,8 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
                     CheckGuard(snapshot, command.Database, lowerId);
                 }
 
-                changes.Run(lowerId, operation);
-                if (snapshot.TryLoadAhead(key[..(Key.PrefixBytes + length)], out row))
+                bool? exists = changes.Run(lowerId, operation, out row);
+                if (exists ?? snapshot.TryLoadAhead(key[..(Key.PrefixBytes + length)], out row))
                 {
                     if (row.IsLarge)
                     {
@@ -158,7 +158,7 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
 
                     try
                     {
-                        isHeld = command.OperationCount == 1 && TryHold(row.BlockBytes);
+                        isHeld = command.OperationCount == 1 && row.BlockBytes > 0 && TryHold(row.BlockBytes);
                     }
                     finally
                     {

@@ -2,6 +2,7 @@ using System.Text;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Parsing;
+using Rookery.Documents.Revisions;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Platform;
 using Rookery.Simulation;
@@ -95,6 +96,30 @@ public sealed class PreviousVersionsTests
         Assert.Equal(0, node.Core.Admission.Bytes);
         _reads.Reading = null;
         node.Run(EncodePut(node, "d/7"));
+    }
+
+    /// <summary>Formerly, a write with revisions looked its document up twice before it was proposed.</summary>
+    [Theory]
+    [InlineData("d/7", true, true)]
+    [InlineData("none", true, false)]
+    [InlineData("d/7", false, null)]
+    public void The_check_for_revisions_returns_the_document_that_it_looked_up(string id, bool keeps, bool? exists)
+    {
+        using var node = OpenWithDocumentsInRuns(documents: 10);
+        var database = node.Database("db");
+        var rules = new RevisionsConfiguration(keeps ? new RevisionRule() : null, []);
+        node.Run(CommandEncoder.ConfigureRevisions(database.Number, rules));
+        using var command = EncodePut(node, id);
+        var reader = new CommandReader(command.Written.Span);
+        Assert.True(reader.TryReadOperation(out var operation));
+        using var snapshot = node.Core.Storage.OpenSnapshot();
+        var check = new ChangeCheck(snapshot, database.Number, database, nowTicks: 1);
+        Assert.Equal(exists, check.Run(Encoding.UTF8.GetBytes(id), operation, out var row));
+        if (exists == true)
+        {
+            using var document = new Rookery.Documents.Databases.Document(row);
+            Assert.Equal(id, Encoding.UTF8.GetString(document.Head.Id));
+        }
     }
 
     private SteppedNode OpenWithDocumentsInRuns(int documents, int bodyBytes = 200)
