@@ -73,3 +73,61 @@ test("An alert is sent once for the cluster across a change of leader, and by th
   assert.equal(ownAlerts()[0].State, "firing")
   assert.match(ownAlerts()[0].Sentence, /^This node accepts no writes: No leader is known here: 2 of 3 voters must reach each other/)
 })
+
+test("Three nodes have the same alert settings, at once and after restarts, and each can send a test message by them", { timeout: 300_000 }, async t => {
+  const received = []
+  const hook = createServer((request, response) => {
+    request.resume().on("end", () => {
+      received.push(request.url)
+      response.end()
+    })
+  }).listen(0, "127.0.0.1")
+  await once(hook, "listening")
+  afterwards(t, () => new Promise(done => {
+    hook.close(done)
+    hook.closeAllConnections()
+  }))
+  const place = `http://127.0.0.1:${hook.address().port}`
+  const cluster = await ThreeNodes.form(t)
+  const ask = async (index, method, path, body) => {
+    const answer = await fetch(`${cluster.urls[index]}/admin/alerts/${path}`, { method, body })
+    return { status: answer.status, text: await answer.text() }
+  }
+  const expectOnAll = async (settings, path) => {
+    for (const index of [0, 1, 2]) {
+      const { status, text } = await ask(index, "GET", "webhook")
+      assert.deepEqual([status, text === "" ? null : JSON.parse(text)], [200, settings])
+      received.length = 0
+      const tested = await ask(index, "POST", "test")
+      assert.equal(tested.status, path === null ? 409 : 200, tested.text)
+      assert.deepEqual(received, path === null ? [] : [path])
+    }
+  }
+
+  const quiet = { QuietFrom: "21:00", QuietUntil: "06:30" }
+  const settings = { Place: place, Form: "json", IsOfFile: false, ...quiet }
+  const follower = (await cluster.leader() + 1) % 3
+  assert.equal((await ask(follower, "PUT", "webhook", JSON.stringify({ Url: `${place}/first-path`, ...quiet }))).status, 204)
+  await expectOnAll(settings, "/first-path")
+
+  for (const index of [0, 1, 2]) {
+    await cluster.nodes[index].kill()
+    await cluster.start(index)
+    await expectOnAll(settings, "/first-path")
+  }
+
+  await Promise.all(cluster.nodes.map(node => node.kill()))
+  await Promise.all([0, 1, 2].map(index => cluster.start(index)))
+  await until(async () => (await ask(0, "GET", "webhook")).status === 200)
+  await expectOnAll(settings, "/first-path")
+
+  // A member that was away learns of the change.
+  await cluster.nodes[follower].kill()
+  const other = (follower + 1) % 3
+  await until(async () => (await ask(other, "PUT", "webhook", JSON.stringify({ Url: `${place}/second-path`, ...quiet }))).status === 204)
+  await cluster.start(follower)
+  await expectOnAll(settings, "/second-path")
+
+  assert.equal((await ask(follower, "PUT", "webhook", "null")).status, 204)
+  await expectOnAll({ Place: null, Form: null, IsOfFile: false, QuietFrom: null, QuietUntil: null }, null)
+})
