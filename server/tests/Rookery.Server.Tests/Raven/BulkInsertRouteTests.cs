@@ -276,6 +276,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
             operation,
             operations,
             room,
+            http.Request.BodyReader,
             skipUnchanged: false
         );
         // A chunk has at most 8,192 documents.

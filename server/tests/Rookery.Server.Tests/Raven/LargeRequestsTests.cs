@@ -97,6 +97,30 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         Assert.Contains("came too slowly", await answer, StringComparison.Ordinal);
     }
 
+    /// <summary>Formerly, each held the room on the disk that its attachment had announced, up to 64 MiB.</summary>
+    [Fact]
+    public async Task A_bulk_insert_whose_attachment_arrives_byte_by_byte_is_ended()
+    {
+        string db = await _server.CreateDatabaseAsync();
+        using var client = await RawClient.OpenAsync(_server, $"POST {db}/bulk_insert", "Transfer-Encoding: chunked");
+        const string Attachment = """{"Id":"a","Type":"AttachmentPUT","Name":"n","ContentLength":67108864}""";
+        await client.SendChunkAsync($$"""[{"Id":"a","Type":"PUT","Document":{} },{{Attachment}}xx""");
+        await AwaitAsync(async () => await _server.CountAsync(db) == 1);
+        var answer = client.AnswerAsync();
+        for (int second = 0; second < 120 && !answer.IsCompleted; second++)
+        {
+            await client.SendChunkAsync("x");
+            await Task.WhenAny(answer, Task.Delay(20));
+            _time.Advance(TimeSpan.FromSeconds(1));
+        }
+
+        string text = await answer;
+        Assert.StartsWith("HTTP/1.1 500", text, StringComparison.Ordinal);
+        Assert.Contains("stopped after 1 documents", text, StringComparison.Ordinal);
+        Assert.Contains("content of an attachment came too slowly", text, StringComparison.Ordinal);
+        Assert.True(_server.Log.Lines.IsEmpty, string.Join("\n", _server.Log.Lines));
+    }
+
     [Fact]
     public async Task A_body_loses_its_reserved_memory_only_if_it_is_late_while_others_wait()
     {

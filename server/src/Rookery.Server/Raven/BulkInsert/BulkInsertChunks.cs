@@ -7,6 +7,7 @@ using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
 using Rookery.Json;
+using Rookery.Server.Raven.Attachments;
 using Rookery.Server.Raven.LongOperations;
 
 namespace Rookery.Server.Raven.BulkInsert;
@@ -21,6 +22,7 @@ internal sealed class BulkInsertChunks(
     BulkOperation operation,
     OperationRegistry operations,
     StreamedRoom room,
+    PipeReader body,
     bool skipUnchanged
 ) : IDisposable
 {
@@ -41,11 +43,15 @@ internal sealed class BulkInsertChunks(
     private int _documentsInFlight;
     private byte[] _lastIdInFlight = [];
     private readonly BulkInsertContents _contents = new(context, database);
+    private readonly ContentPace _pace = new(context.Time, body);
     private IReadOnlyList<PinnedContent> _pinsInFlight = [];
     private int _longestDocument; // of this chunk and of the one in flight
     private int _longestInFlight;
     private int _countersInFlight;
     private bool _hasRest; // whether the last element has operations on counters that are not in a chunk yet
+
+    /// <summary>Whether the next bytes of the body belong to the content of an attachment.</summary>
+    public bool IsReceivingContent => _contents.IsReceiving;
 
     /// <summary>
     /// Receives bytes of an attachment's content, and stores what was gathered before, if the content is long.
@@ -56,9 +62,13 @@ internal sealed class BulkInsertChunks(
     {
         // A chunk holds room for a limited time only, and a long content may take longer.
         const int LongBytes = 256 << 10;
-        if (!_contents.IsReceiving && documents.ContentLeft > LongBytes)
+        if (!_contents.IsReceiving)
         {
-            await StoreRestAsync();
+            _pace.Begin();
+            if (documents.ContentLeft > LongBytes)
+            {
+                await StoreRestAsync();
+            }
         }
 
         // The counters of this chunk follow its attachments in the command.
@@ -153,9 +163,9 @@ internal sealed class BulkInsertChunks(
 
     /// <summary>Reads from the body. While the client pauses, it stores the gathered documents.</summary>
     /// <exception cref="RefusedException">A chunk was refused.</exception>
-    public async ValueTask<ReadResult> StoreWhileWaitingAsync(PipeReader body)
+    public async ValueTask<ReadResult> StoreWhileWaitingAsync()
     {
-        var reading = room.ReadAsync();
+        var reading = _contents.IsReceiving ? _pace.WaitAsync(room.ReadAsync()) : room.ReadAsync();
         if (reading.IsCompletedSuccessfully || (IsEmpty && _inFlight is null))
         {
             return await reading;
@@ -194,6 +204,7 @@ internal sealed class BulkInsertChunks(
         _chunk.Dispose();
         _counters.Dispose();
         _contents.Dispose();
+        _pace.Dispose();
         if (_inFlight is null)
         {
             BulkInsertContents.Release(_pinsInFlight);

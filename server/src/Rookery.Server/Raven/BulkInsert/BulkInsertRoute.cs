@@ -4,6 +4,7 @@ using Rookery.Documents.Databases;
 using Rookery.Documents.Parsing;
 using Rookery.Platform.Compression;
 using Rookery.Server.Access;
+using Rookery.Server.Raven.Attachments;
 using Rookery.Server.Raven.LongOperations;
 
 namespace Rookery.Server.Raven.BulkInsert;
@@ -106,7 +107,15 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         );
         using var documents = new BulkInsertReader(context.Node.FormatLevel.Level);
         using var room = new StreamedRoom(http, body.Reader, context.LargeRequests);
-        using var chunks = new BulkInsertChunks(context, database, operation, operations, room, skipUnchanged);
+        using var chunks = new BulkInsertChunks(
+            context,
+            database,
+            operation,
+            operations,
+            room,
+            body.Reader,
+            skipUnchanged
+        );
 
         // Only a request with a Content-Length ends; RavenDB's clients send none and keep the request open.
         bool isEnded = http.Request.ContentLength is not null;
@@ -114,13 +123,13 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         bool isComplete = false;
         while (!isAtBracket || (isEnded && !isComplete))
         {
-            var read = await chunks.StoreWhileWaitingAsync(body.Reader);
+            var read = await chunks.StoreWhileWaitingAsync();
             try
             {
                 stop.Token.ThrowIfCancellationRequested();
                 if (read.IsCanceled)
                 {
-                    throw LargeRequests.TooSlow(http);
+                    throw chunks.IsReceivingContent ? ContentPace.TooSlow() : LargeRequests.TooSlow(http);
                 }
 
                 foreach (var segment in read.Buffer)
