@@ -17,16 +17,17 @@ internal sealed class AlertOutbox
     /// <param name="hasEnded">Whether an alert that is no longer reported has ended. If not, its reporter has just
     /// started and may not have judged it yet.</param>
     /// <param name="now">The time.</param>
-    /// <param name="isQuiet">Whether only critical alerts are sent now. The others wait: those that are still active
-    /// afterwards are sent then, by the node that sends them then.</param>
+    /// <param name="quietSince">Begin of the quiet hours, if only critical alerts are sent now; null otherwise. The
+    /// others wait: those that are still active afterwards are sent then, by the node that sends them then.</param>
     public IReadOnlyList<(string State, MemberAlert Alert)> Update(
         IReadOnlyList<MemberAlert> alerts,
         Func<MemberAlert, bool> isMine,
         Func<MemberAlert, bool> hasEnded,
         DateTimeOffset now,
-        bool isQuiet = false
+        DateTimeOffset? quietSince = null
     )
     {
+        bool isQuiet = quietSince is not null;
         var toSend = new List<(string, MemberAlert)>();
         var endedKeys = _reported.Keys.ToHashSet();
         foreach (var alert in alerts)
@@ -42,7 +43,7 @@ internal sealed class AlertOutbox
             bool isSentHere = isMine(alert);
             bool isCritical = alert.Alert.Severity is AlertSeverity.Critical;
             bool isHeld = isQuiet && !isCritical;
-            if (isHeld && !entry.IsSent)
+            if (isHeld && !entry.IsSent && (isSentHere || BeganAt(alert) >= quietSince))
             {
                 // The node that must send it may fail when the quiet hours end, as when an alert begins.
                 entry = entry with
@@ -61,7 +62,10 @@ internal sealed class AlertOutbox
                 };
             }
 
-            if (!entry.IsSent && !isHeld && (isSentHere || now - entry.Since >= NewAlertAge))
+            // Another node has sent an alert that became active before the quiet hours, also if this node learns of it
+            // only within them.
+            bool wasSentElsewhere = !isSentHere && now - entry.Since >= NewAlertAge;
+            if (!entry.IsSent && ((isSentHere && !isHeld) || wasSentElsewhere))
             {
                 entry = entry with { IsSent = true };
                 if (isSentHere)
@@ -76,9 +80,14 @@ internal sealed class AlertOutbox
         foreach (var key in endedKeys.Where(key => hasEnded(_reported[key].Alert)))
         {
             var ended = _reported[key];
-            if (isQuiet && ended.IsSent)
+
+            // The leader has probably sent the alert just before. If it fails, the next leader must send the end.
+            bool isSentElsewhere =
+                !isMine(ended.Alert)
+                && (ended.Alert.Alert.Severity is AlertSeverity.Critical || BeganAt(ended.Alert) < quietSince);
+            if (isQuiet && (ended.IsSent || isSentElsewhere))
             {
-                _reported[key] = ended with { IsEndHeld = true };
+                _reported[key] = ended with { IsSent = true, IsEndHeld = true };
                 continue;
             }
 
@@ -94,6 +103,10 @@ internal sealed class AlertOutbox
 
     /// <summary>Forgets all alerts: those that are active when there is a webhook again are new to it.</summary>
     public void Clear() => _reported.Clear();
+
+    // When the alert became active, by the clock of the node that reports it.
+    private static DateTimeOffset BeganAt(MemberAlert alert) =>
+        alert.Alert.Since + (AlertCatalogue.Find(alert.Alert.Name)?.For ?? TimeSpan.Zero);
 
     /// <summary>
     /// Returns the tag of the node that the alert is about; empty for the cluster. An alert about the cluster stays the

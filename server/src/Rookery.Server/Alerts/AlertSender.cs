@@ -263,8 +263,8 @@ public sealed class AlertSender : IAsyncDisposable
         }
 
         var now = _context.Time.GetUtcNow();
-        bool isQuiet = settings.IsQuiet(now);
-        foreach (var (state, alert) in _outbox.Update([.. own, .. others ?? []], IsMine, HasEnded, now, isQuiet))
+        var quietSince = settings.QuietSince(now);
+        foreach (var (state, alert) in _outbox.Update([.. own, .. others ?? []], IsMine, HasEnded, now, quietSince))
         {
             _waiting.Writer.TryWrite(MessageOf(state, alert, now));
         }

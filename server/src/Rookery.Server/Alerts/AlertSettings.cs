@@ -136,16 +136,22 @@ internal sealed record AlertSettings(string? Url, string? Form, int? QuietFrom, 
         json.WriteString("QuietUntil"u8, TextOf(QuietUntil));
     }
 
-    /// <summary>Whether a time is within the quiet hours, which may include midnight.</summary>
-    public bool IsQuiet(DateTimeOffset now)
+    /// <summary>
+    /// Returns when the quiet hours began that a time is within; null outside of them. They may include midnight.
+    /// </summary>
+    public DateTimeOffset? QuietSince(DateTimeOffset now)
     {
         if (QuietFrom is not { } from || QuietUntil is not { } until)
         {
-            return false;
+            return null;
         }
 
-        int minute = (int)now.UtcDateTime.TimeOfDay.TotalMinutes;
-        return from < until ? minute >= from && minute < until : minute >= from || minute < until;
+        const int MinutesOfDay = 24 * 60;
+        var utc = now.ToUniversalTime();
+        int minute = (int)utc.TimeOfDay.TotalMinutes;
+        int since = (minute - from + MinutesOfDay) % MinutesOfDay;
+        int length = (until - from + MinutesOfDay) % MinutesOfDay;
+        return since < length ? utc.AddTicks(-(utc.Ticks % TimeSpan.TicksPerMinute)).AddMinutes(-since) : null;
     }
 
     private static int? ReadMinute(string? text, string member) =>

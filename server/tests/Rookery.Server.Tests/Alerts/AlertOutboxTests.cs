@@ -99,20 +99,21 @@ public sealed class AlertOutboxTests
     }
 
     [Theory]
-    [InlineData("21:00", "06:30", "20:59", false)]
-    [InlineData("21:00", "06:30", "21:00", true)]
-    [InlineData("21:00", "06:30", "06:29", true)]
-    [InlineData("21:00", "06:30", "06:30", false)]
-    [InlineData("01:00", "02:00", "01:59", true)]
-    [InlineData("01:00", "02:00", "23:00", false)]
-    public void Quiet_hours_may_include_midnight(string from, string until, string now, bool isQuiet)
+    [InlineData("21:00", "06:30", "2026-01-02T20:59:59", null)]
+    [InlineData("21:00", "06:30", "2026-01-02T21:00:00", "2026-01-02T21:00:00")]
+    [InlineData("21:00", "06:30", "2026-01-02T23:59:59", "2026-01-02T21:00:00")]
+    [InlineData("21:00", "06:30", "2026-01-03T06:29:59", "2026-01-02T21:00:00")]
+    [InlineData("21:00", "06:30", "2026-01-03T06:30:00", null)]
+    [InlineData("01:00", "02:00", "2026-01-02T01:59:30", "2026-01-02T01:00:00")]
+    [InlineData("01:00", "02:00", "2026-01-02T23:00:00", null)]
+    public void Quiet_hours_may_include_midnight(string from, string until, string now, string? since)
     {
         static int Minute(string text) => (int)TimeSpan.Parse(text, CultureInfo.InvariantCulture).TotalMinutes;
         var settings = new AlertSettings(null, null, Minute(from), Minute(until));
-        Assert.Equal(
-            isQuiet,
-            settings.IsQuiet(new DateTimeOffset(2026, 1, 1, 0, Minute(now) % 60, 0, default).AddHours(Minute(now) / 60))
-        );
+        Assert.Equal(since is null ? null : Utc(since), settings.QuietSince(Utc(now)));
+
+        static DateTimeOffset Utc(string text) =>
+            new(DateTime.Parse(text, CultureInfo.InvariantCulture), TimeSpan.Zero);
     }
 
     [Fact]
@@ -131,7 +132,7 @@ public sealed class AlertOutboxTests
         string[] Sent(MemberAlert[] alerts, bool isQuiet, int seconds) =>
             [
                 .. outbox
-                    .Update(alerts, static _ => true, MayBeOver, now.AddSeconds(seconds), isQuiet)
+                    .Update(alerts, static _ => true, MayBeOver, now.AddSeconds(seconds), isQuiet ? now : null)
                     .Select(static message => $"{message.State} {message.Alert.Node}"),
             ];
         Assert.Equal(["firing B"], Sent(all, isQuiet: true, 0));
@@ -152,7 +153,7 @@ public sealed class AlertOutboxTests
         string[] Sent(MemberAlert[] alerts, bool isQuiet, int seconds) =>
             [
                 .. outbox
-                    .Update(alerts, static _ => true, MayBeOver, now.AddSeconds(seconds), isQuiet)
+                    .Update(alerts, static _ => true, MayBeOver, now.AddSeconds(seconds), isQuiet ? now : null)
                     .Select(static message => message.State),
             ];
         Assert.Equal(["firing"], Sent([critical], isQuiet: true, 0));
@@ -169,10 +170,78 @@ public sealed class AlertOutboxTests
         var next = new AlertOutbox();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
         MemberAlert[] held = [new("B", AlertSenderTests.HotAlert())];
-        Assert.Empty(next.Update(held, static _ => false, MayBeOver, now, isQuiet: true));
-        Assert.Empty(next.Update(held, static _ => false, MayBeOver, now.AddHours(1), isQuiet: true));
+        Assert.Empty(next.Update(held, static _ => false, MayBeOver, now, quietSince: now));
+        Assert.Empty(next.Update(held, static _ => false, MayBeOver, now.AddHours(1), quietSince: now));
         Assert.Empty(next.Update(held, static _ => false, MayBeOver, now.AddHours(1).AddSeconds(10)));
         Assert.Single(next.Update(held, static _ => true, MayBeOver, now.AddHours(1).AddSeconds(20)));
+    }
+
+    /// <summary>Formerly, the next leader sent it again when the quiet hours ended, or never sent its end.</summary>
+    [Theory]
+    [InlineData(AlertSeverity.Warning, -10)] // the leader sends it at once
+    [InlineData(AlertSeverity.Critical, 10)] // the leader sends it in quiet hours too
+    public void An_alert_that_was_sent_just_before_the_leader_failed_in_quiet_hours_is_sent_once(
+        string severity,
+        int beganSeconds
+    )
+    {
+        var quietSince = new DateTimeOffset(2026, 1, 1, 21, 0, 0, TimeSpan.Zero);
+        var began = quietSince.AddSeconds(beganSeconds);
+        MemberAlert[] alerts = [new("B", Alert(severity, began))];
+
+        // At the end of the quiet hours the alert is still active, or it has ended long before.
+        foreach (bool lasts in new[] { true, false })
+        {
+            var next = new AlertOutbox();
+            Assert.Empty(
+                next.Update(alerts, static _ => false, MayBeOver, began, beganSeconds < 0 ? null : quietSince)
+            );
+            Assert.Empty(next.Update(alerts, static _ => false, MayBeOver, quietSince.AddSeconds(15), quietSince));
+            for (int hour = 1; hour < 9; hour++)
+            {
+                var now = quietSince.AddHours(hour);
+                Assert.Empty(next.Update(lasts ? alerts : [], _ => hour > 4, MayBeOver, now, quietSince));
+            }
+
+            var morning = quietSince.AddHours(9);
+            string[] states =
+            [
+                .. next.Update(lasts ? alerts : [], static _ => true, MayBeOver, morning).Select(static it => it.State),
+                .. next.Update([], static _ => true, MayBeOver, morning.AddHours(1)).Select(static it => it.State),
+            ];
+            Assert.Equal(["resolved"], states);
+        }
+    }
+
+    /// <summary>The member was restarted in quiet hours, and becomes leader.</summary>
+    [Fact]
+    public void A_leader_that_was_restarted_in_quiet_hours_does_not_repeat_what_was_sent_before_them()
+    {
+        var next = new AlertOutbox();
+        var quietSince = new DateTimeOffset(2026, 1, 1, 21, 0, 0, TimeSpan.Zero);
+        MemberAlert[] alerts =
+        [
+            new("B", Alert(AlertSeverity.Warning, quietSince.AddHours(-1))),
+            new("C", Alert(AlertSeverity.Warning, quietSince.AddHours(1))),
+        ];
+        for (int minute = 120; minute < 130; minute++)
+        {
+            var now = quietSince.AddMinutes(minute);
+            Assert.Empty(next.Update(alerts, _ => minute > 125, MayBeOver, now, quietSince));
+        }
+
+        Assert.Equal(
+            ["C"],
+            next.Update(alerts, static _ => true, MayBeOver, quietSince.AddHours(9))
+                .Select(static message => message.Alert.Node)
+        );
+    }
+
+    // An alert that became active at a time.
+    private static ActiveAlert Alert(string severity, DateTimeOffset time)
+    {
+        var alert = AlertSenderTests.HotAlert() with { Severity = severity };
+        return alert with { Since = time - AlertCatalogue.Find(alert.Name)!.For };
     }
 
     // AlertOutbox.Update asks whether an alert that is no longer reported is over; here it always is.
