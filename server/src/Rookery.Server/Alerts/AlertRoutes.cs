@@ -28,7 +28,8 @@ internal static class AlertRoutes
         routes
             .MapMethods("/admin/alerts/test", [HttpMethods.Post], RavenRoute.OnServer(http => TestAsync(http, context)))
             .WithMetadata(WithoutData.Instance)
-            .For(RouteScope.Admin);
+            .For(RouteScope.Admin)
+            .Taking(RavenParameters.Read);
         routes
             .MapMethods(Webhook, [HttpMethods.Get], RavenRoute.OnServer(http => GetAsync(http, context)))
             .For(RouteScope.Admin)
@@ -136,6 +137,30 @@ internal static class AlertRoutes
 
     private static async Task TestAsync(HttpContext http, ServerContext context)
     {
+        // A webhook of the cluster may have been set or replaced on another member just now.
+        bool isOfFile = context.AlertSender is { IsOfFile: true };
+        if (!isOfFile)
+        {
+            if (context.Readiness.Node is not { Diagnosis: null })
+            {
+                await ErrorResponse.WriteAsync(
+                    http,
+                    StatusCodes.Status503ServiceUnavailable,
+                    ErrorResponse.RavenException,
+                    "This node's data are not open, so it cannot read which webhook is set for the whole cluster. "
+                        + "`GET /readyz` says why; send the test by another node."
+                );
+                return;
+            }
+
+            if (!await RavenRoute.TryPassBarrierAsync(context, http))
+            {
+                return;
+            }
+
+            _ = AlertSettings.Of(StoredSettings(context)); // refuses settings of a newer version
+        }
+
         if (context.AlertSender is not { Webhook: { } webhook } sender)
         {
             await ErrorResponse.WriteAsync(

@@ -9,7 +9,9 @@ using Rookery.Server.Tests.Access;
 namespace Rookery.Server.Tests.Alerts;
 
 /// <summary>The webhook and the quiet hours of the whole cluster, as its members store and read them.</summary>
-public sealed class AlertSettingsTests(SecureServer node) : IClassFixture<SecureServer>
+public sealed class AlertSettingsTests(SecureServer node, NodeInDiagnosis inDiagnosis)
+    : IClassFixture<SecureServer>,
+        IClassFixture<NodeInDiagnosis>
 {
     private const string Path = "/admin/alerts/webhook";
 
@@ -55,8 +57,20 @@ public sealed class AlertSettingsTests(SecureServer node) : IClassFixture<Secure
         Assert.Contains("'Sound'", Assert.Single(node.Log.Lines, IsAboutAlerts), StringComparison.Ordinal);
         (await node.SendAsync("GET", Path, SecureServer.LocalKey)).IsRefusal(501, "'Sound'");
         Assert.Equal(501, await SetAsync("""{"QuietFrom":"21:00","QuietUntil":"06:30"}"""));
+        node.Context.AlertSender = sender;
+        (await node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey)).IsRefusal(501, "'Sound'");
+        node.Context.AlertSender = null;
         Assert.Equal(204, await SetAsync("""{"Url":"https://ntfy.sh/another-topic","Form":"ntfy"}"""));
         Assert.Equal("https://ntfy.sh/another-topic", sender.Webhook?.Url.ToString());
+    }
+
+    /// <summary>Formerly, it answered that no webhook was set.</summary>
+    [Fact]
+    public async Task A_node_whose_data_are_not_open_does_not_know_whether_there_is_a_webhook()
+    {
+        using var answer = await inDiagnosis.Http.PostAsync(new Uri("/admin/alerts/test", UriKind.Relative), null);
+        Assert.Equal(HttpStatusCode.ServiceUnavailable, answer.StatusCode);
+        Assert.Contains("data are not open", await answer.Content.ReadAsStringAsync(), StringComparison.Ordinal);
     }
 
     [Fact]
