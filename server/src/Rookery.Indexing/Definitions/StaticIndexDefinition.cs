@@ -117,9 +117,9 @@ public sealed class StaticIndexDefinition
     internal bool NeedsTrial => ReduceTrial.IsNeededFor(CompiledReduce);
 
     /// <summary>
-    /// The options of fields as given; <see cref="StaticIndexRequest.AllFields"/> applies to all fields.
+    /// The options of fields as given, where they have an effect. Those of <c>__all_fields</c> apply to all fields.
     /// </summary>
-    private IReadOnlyList<StaticIndexField> Options { get; }
+    public IReadOnlyList<StaticIndexField> Options { get; }
 
     /// <summary>
     /// Rejects a reduce whose result depends on how its rows are split into parts. Runs the reduce on generated rows.

@@ -242,11 +242,13 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             ? member.Value.EnumerateObject()
             : throw new IndexDefinitionException($"'{member.Name}' must be an object.");
 
-    private static bool ParseState(JsonProperty member) =>
+    // A definition that is read from a server may have the state of an index that does not run.
+    private static bool? ParseState(JsonProperty member) =>
         Text(member) switch
         {
             "Normal" => false,
             "Disabled" => true,
+            "Idle" or "Error" => null,
             _ => throw new IndexDefinitionException(
                 $"'State' must be Normal or Disabled in a definition, not '{Text(member)}'."
             ),

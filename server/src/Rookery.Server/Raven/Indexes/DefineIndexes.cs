@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Commands;
@@ -89,7 +90,8 @@ internal sealed class DefineIndexes(ServerContext context)
 
     /// <summary>
     /// POST indexes/has-changed with a definition: whether the definition, or a setting in it, differs from the stored
-    /// one. A definition that this server would refuse differs from each stored one.
+    /// one. A definition that this server would refuse differs from each stored one, unless it is that of an automatic
+    /// index as GET indexes shows it.
     /// </summary>
     public async Task HasChangedAsync(HttpContext http, Database database)
     {
@@ -112,12 +114,41 @@ internal sealed class DefineIndexes(ServerContext context)
         }
         catch (IndexDefinitionException) when (NameOf(json) is { Length: > 0 })
         {
-            return true;
+            return !IsShown(json, database);
         }
         catch (IndexDefinitionException unnamed)
         {
             throw RefusedException.BadRequest(unnamed.Message);
         }
+    }
+
+    private bool IsShown(JsonElement sent, Database database)
+    {
+        string name = NameOf(sent)!;
+        var stored = ShownIndex
+            .All(context.Indexes, database)
+            .Find(index => index.IsAutomatic && index.Name.Equals(name, StringComparison.OrdinalIgnoreCase));
+        if (stored is null || !sent.TryGetProperty("Maps"u8, out _))
+        {
+            return false;
+        }
+
+        var bytes = new ArrayBufferWriter<byte>();
+        using (var json = new Utf8JsonWriter(bytes))
+        {
+            IndexDefinitionJson.Write(json, stored);
+        }
+
+        using var shown = JsonDocument.Parse(bytes.WrittenMemory);
+        return sent.EnumerateObject()
+            .All(member =>
+                member.NameEquals("Name"u8)
+                || (
+                    shown.RootElement.TryGetProperty(member.Name, out var value)
+                        ? JsonElement.DeepEquals(value, member.Value)
+                        : member.Value.ValueKind == JsonValueKind.Null
+                )
+            );
     }
 
     private static JsonElement IndexesOf(JsonElement body)

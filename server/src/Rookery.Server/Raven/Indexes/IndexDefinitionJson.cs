@@ -1,7 +1,6 @@
 using System.Text.Json;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Definitions;
-using Rookery.Indexing.Mapping;
 
 namespace Rookery.Server.Raven.Indexes;
 
@@ -26,24 +25,12 @@ internal static class IndexDefinitionJson
         {
             WriteGrouped(json, grouped);
         }
-        else if (TryRead(index) is { } defined)
+        else if (index.ReadDefined() is { } defined)
         {
             WriteDefined(json, defined);
         }
 
         json.WriteEndObject();
-    }
-
-    private static StaticIndexDefinition? TryRead(ShownIndex index)
-    {
-        try
-        {
-            return StaticIndexDefinition.TryRead(index.Record.Definition);
-        }
-        catch (Exception unreadable) when (unreadable is IndexDefinitionException or InvalidOperationException)
-        {
-            return null; // written by a newer version
-        }
     }
 
     private static void WriteAutomatic(Utf8JsonWriter json, AutoIndexDefinition automatic)
@@ -106,7 +93,7 @@ internal static class IndexDefinitionJson
     {
         WriteMapsAndReduce(json, defined.Maps, defined.Reduce);
         json.WriteStartObject("Fields"u8);
-        foreach (var field in defined.Fields.Where(static field => field != new StaticIndexField(field.Name)))
+        foreach (var field in defined.Options)
         {
             WriteField(
                 json,

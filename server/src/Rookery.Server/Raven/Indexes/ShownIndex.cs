@@ -3,6 +3,7 @@ using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Automatic;
+using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Mapping;
 
@@ -90,17 +91,31 @@ internal sealed record ShownIndex(
             _ => "Running",
         };
 
-    /// <summary>What the maps read, in RavenDB's terms.</summary>
-    public string SourceType => Status?.ReadsCounters == true ? "Counters" : "Documents";
+    /// <summary>What the maps read, in RavenDB's terms, also of an index that this node has not opened.</summary>
+    public string SourceType =>
+        Status?.ReadsCounters ?? ReadDefined() is { IsOfCounters: true } ? "Counters" : "Documents";
 
     /// <summary>Whether there are documents that the index has not indexed.</summary>
     public bool IsStale => Status?.IsStale ?? true;
 
     /// <summary>Names of the indexed collections, as RavenDB shows them.</summary>
     public IReadOnlyList<string> Collections =>
-        Status?.Collections is { Count: > 0 } collections
-            ? collections
-            : [Automatic?.Collection ?? Grouped?.Collection ?? AutoIndexDefinition.AllDocuments];
+        Status?.Collections is { Count: > 0 } collections ? collections
+        : ReadDefined() is { Collections: { Count: > 0 } defined } ? defined
+        : [Automatic?.Collection ?? Grouped?.Collection ?? AutoIndexDefinition.AllDocuments];
+
+    /// <summary>Reads the definition; null for an automatic index, or if a newer version wrote it.</summary>
+    public StaticIndexDefinition? ReadDefined()
+    {
+        try
+        {
+            return IsAutomatic ? null : StaticIndexDefinition.TryRead(Record.Definition);
+        }
+        catch (Exception unreadable) when (unreadable is IndexDefinitionException or InvalidOperationException)
+        {
+            return null;
+        }
+    }
 
     /// <summary>
     /// Returns all indexes of a database, by name. A replacement that is being built comes after the index it will
