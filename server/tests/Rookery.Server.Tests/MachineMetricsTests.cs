@@ -22,7 +22,7 @@ public sealed class MachineMetricsTests : IAsyncLifetime
     public async Task InitializeAsync()
     {
         _exporter = Listen();
-        _node = new SecureServer { MachineMetrics = new Uri($"http://{_exporter.LocalEndpoint}/metrics") };
+        _node = new SecureServer { MachineMetrics = new Uri($"http://{_exporter.LocalEndpoint}/metrics?key=hidden") };
         await _node.InitializeAsync();
         _token = await _node.GiveTokenAsync(["metrics"]);
     }
@@ -48,7 +48,7 @@ public sealed class MachineMetricsTests : IAsyncLifetime
         Assert.Equal("text/plain; version=0.0.4; charset=utf-8", answer.Content.Headers.ContentType?.ToString());
         // The exporter must not get the client's token.
         string head = await answered;
-        Assert.StartsWith("GET /metrics HTTP/1.1\r\n", head, StringComparison.Ordinal);
+        Assert.StartsWith("GET /metrics?key=hidden HTTP/1.1\r\n", head, StringComparison.Ordinal);
         Assert.DoesNotContain("Bearer", head, StringComparison.Ordinal);
         Assert.DoesNotContain("gzip", head, StringComparison.Ordinal);
     }
@@ -92,12 +92,12 @@ public sealed class MachineMetricsTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_missing_exporter_is_reported()
+    public async Task A_missing_exporter_is_reported_without_the_query_of_its_URL()
     {
         _exporter.Stop();
         (await _node.SendAsync("GET", "/metrics/machine", _token)).IsRefusal(
             502,
-            "does not answer. `systemctl status prometheus-node-exporter` on this machine shows why"
+            "/metrics does not answer. `systemctl status prometheus-node-exporter` on this machine shows why"
         );
     }
 

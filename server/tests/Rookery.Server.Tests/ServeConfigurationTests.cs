@@ -1,5 +1,6 @@
 using System.Net;
 using System.Text;
+using Rookery.Access;
 using Rookery.Server.Access;
 using Rookery.Server.Configuration;
 
@@ -177,6 +178,44 @@ public sealed class ServeConfigurationTests
     [InlineData("127.0.0.1:9100")]
     public void The_machine_metrics_URL_must_be_on_this_machine(string url) =>
         Assert.Contains(url, ReadRefusal(Minimal with { MachineMetrics = url }), StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("http://127.0.0.1:9100/metrics?key=hidden#hidden", "http://127.0.0.1:9100/metrics")]
+    [InlineData("http://127.0.0.1:9100/", "http://127.0.0.1:9100/")]
+    public void The_machine_metrics_URL_is_shown_without_its_query(string url, string shown)
+    {
+        var settings = Minimal with { MachineMetrics = url };
+        Assert.Equal(
+            shown,
+            ShownSetting
+                .Of(settings, file: null, ServeConfiguration.From(settings))
+                .Single(static setting => setting.Name is "machineMetrics")
+                .Value
+        );
+    }
+
+    [Theory]
+    [InlineData("https://user:hid/den@node.example/?key=hidden")]
+    [InlineData("https://node.example/?key=hidden")]
+    [InlineData("https://node.example/#hidden")]
+    [InlineData("user:hidden@node.example")]
+    [InlineData("ftp://user:hidden@node.example?hidden")]
+    public void The_refusal_of_a_URL_does_not_show_its_secrets(string url)
+    {
+        foreach (
+            var settings in (ServeSettings[])
+                [Minimal with { MachineMetrics = url }, Minimal with { PublicUrl = url }, Minimal with { Listen = url }]
+        )
+        {
+            string refusal = ReadRefusal(settings);
+            Assert.Contains("node.example", refusal, StringComparison.Ordinal);
+            Assert.DoesNotContain("hid", refusal, StringComparison.Ordinal);
+        }
+
+        string problem = NodeAddress.ProblemOf(url, NodeAddress.DefaultUrl)!;
+        Assert.Contains("node.example", problem, StringComparison.Ordinal);
+        Assert.DoesNotContain("hid", problem, StringComparison.Ordinal);
+    }
 
     [Theory]
     [InlineData("pelican-orbit-lamp-7", null)]

@@ -194,7 +194,7 @@ public sealed record ServeConfiguration(
             ? parsed
             : throw new ConfigurationException(
                 $"The URL of this machine's metrics must look like {DefaultMachineMetrics}, on this machine "
-                    + $"and in plain HTTP, not like \"{url}\"."
+                    + $"and in plain HTTP, not like \"{ShownUrl.Of(url)}\"."
             );
 
     private static FormSettings? ParseForm(ServeSettings settings) =>
@@ -223,7 +223,7 @@ public sealed record ServeConfiguration(
             ? url?.TrimEnd('/')
             : throw new ConfigurationException(
                 $"The URL by which clients reach this node must look like https://node.example:8080, not "
-                    + $"like \"{url}\"."
+                    + $"like \"{ShownUrl.Of(url)}\"."
             );
 
     private static IPEndPoint ParseListen(string listen, out bool isSecure)
@@ -238,7 +238,8 @@ public sealed record ServeConfiguration(
         )
         {
             throw new ConfigurationException(
-                $"The address to listen on must look like {Loopback} or https://[::]:8443, not like \"{listen}\"."
+                $"The address to listen on must look like {Loopback} or https://[::]:8443, not like "
+                    + $"\"{ShownUrl.Of(listen)}\"."
             );
         }
 

@@ -55,7 +55,7 @@ public sealed record ShownSetting(string Name, string? Value, string Source)
                 line.Memory,
                 file?.Memory
             ),
-            Make("machineMetrics", effective.MachineMetrics.ToString(), line.MachineMetrics, file?.MachineMetrics),
+            Make("machineMetrics", ShownUrl.Of(effective.MachineMetrics), line.MachineMetrics, file?.MachineMetrics),
             Make("claimCodeFile", effective.ClaimCodeFile, line.ClaimCodeFile, file?.ClaimCodeFile),
             Make(
                 "webhook",

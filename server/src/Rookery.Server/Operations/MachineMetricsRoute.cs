@@ -6,6 +6,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Rookery.Platform;
 using Rookery.Server.Access;
+using Rookery.Server.Configuration;
 
 namespace Rookery.Server.Operations;
 
@@ -119,7 +120,7 @@ internal sealed class MachineMetricsRoute : IDisposable
             http,
             StatusCodes.Status502BadGateway,
             ErrorResponse.RavenException,
-            $"node_exporter at {_context.Options.MachineMetrics} {problem}. `systemctl status "
+            $"node_exporter at {ShownUrl.Of(_context.Options.MachineMetrics)} {problem}. `systemctl status "
                 + $"prometheus-node-exporter` on this machine shows why. If it listens elsewhere, set machineMetrics."
         );
 }

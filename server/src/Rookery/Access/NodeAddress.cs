@@ -5,6 +5,7 @@ using Rookery.Data;
 using Rookery.Documents.Nodes;
 using Rookery.Hosting;
 using Rookery.Platform;
+using Rookery.Server.Configuration;
 
 namespace Rookery.Access;
 
@@ -135,7 +136,7 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
     {
         if (!Uri.TryCreate(text, UriKind.Absolute, out var address) || address.Scheme is not ("http" or "https"))
         {
-            return $"\"{text}\" is not an address such as {example}.";
+            return $"\"{ShownUrl.Of(text)}\" is not an address such as {example}.";
         }
 
         // All requests go to the root, so what follows the port would be ignored.
@@ -145,7 +146,7 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
             || address.AbsolutePath is not "/"
             || address.Query.Length > 0
             || address.Fragment.Length > 0
-            ? $"\"{text}\" is more than the address of a node. Name only {root}."
+            ? $"\"{ShownUrl.Of(text)}\" is more than the address of a node. Name only {root}."
             : null;
     }
 
