@@ -125,7 +125,15 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             );
         }
 
-        endpoint?.Metadata.GetMetadata<RouteParameters>()?.Check(http, IsWrite(http, endpoint));
+        if (endpoint?.Metadata.GetMetadata<RouteParameters>() is { } parameters)
+        {
+            parameters.Check(http, IsWrite(http, endpoint));
+        }
+        else if (endpoint is not null)
+        {
+            RouteParameters.RefuseRepeated(http);
+        }
+
         if (endpoint?.Metadata.GetMetadata<LongBody>() is not null)
         {
             LongBody.Allow(http);

@@ -23,6 +23,10 @@ internal sealed class RouteParameters(params string[] obeyed)
         .. obeyed.Select(static name => (name.TrimEnd('*'), name.EndsWith('*'))),
     ];
 
+    /// <summary>Names of those parameters that may appear only once.</summary>
+    public IEnumerable<string> ObeyedOnce =>
+        _obeyed.Where(static known => !known.IsList).Select(static known => known.Name);
+
     /// <summary>A route without parameters.</summary>
     public static RouteParameters None { get; } = new();
 
@@ -63,6 +67,28 @@ internal sealed class RouteParameters(params string[] obeyed)
         {
             CheckNames(http);
             CheckHeaders(http, isWrite);
+        }
+    }
+
+    /// <summary>
+    /// Refuses a parameter that appears twice, for a route that does not declare which ones it takes.
+    /// </summary>
+    /// <exception cref="RefusedException">A name appears twice: 400.</exception>
+    public static void RefuseRepeated(HttpContext http)
+    {
+        if (!http.Request.QueryString.HasValue)
+        {
+            return;
+        }
+
+        var seen = new HashSet<string>(StringComparer.OrdinalIgnoreCase);
+        foreach (var parameter in new QueryParameters(http))
+        {
+            string name = parameter.Name.ToString();
+            if (!seen.Add(name))
+            {
+                throw Twice(name);
+            }
         }
     }
 

@@ -34,6 +34,37 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
         (await server.SendAsync(method, db + route, body)).IsRefusal(400, "twice");
     }
 
+    /// <summary>Formerly, most routes outside of databases obeyed the first one, and ignored the others.</summary>
+    [Fact]
+    public async Task Every_route_refuses_a_parameter_that_occurs_twice_unless_it_takes_a_list()
+    {
+        string db = await server.CreateDatabaseAsync();
+        int count = 0;
+        foreach (var endpoint in server.Routes)
+        {
+            var parameters = endpoint.Metadata.GetMetadata<RouteParameters>();
+            string path = PlaceholderPattern()
+                .Replace(DatabasePattern().Replace(endpoint.RoutePattern.RawText!, db), "x");
+            string[] names = parameters is null ? ["from", "surprise"] : [.. parameters.ObeyedOnce];
+            foreach (string method in endpoint.Metadata.GetMetadata<HttpMethodMetadata>()?.HttpMethods ?? ["GET"])
+            {
+                foreach (string name in names)
+                {
+                    var answer = await server.SendAsync(method, $"{path}?{name}=1&{name.ToUpperInvariant()}=2");
+                    Assert.True(answer.Status == 400, $"{method} {path} {name}: {answer.Status} {answer.Body}");
+                    if (!string.Equals(method, "HEAD", StringComparison.Ordinal))
+                    {
+                        answer.IsRefusal(400, "twice");
+                    }
+
+                    count++;
+                }
+            }
+        }
+
+        Assert.True(count > 200, $"only {count} parameters were repeated");
+    }
+
     /// <summary>
     /// If one of them were obeyed and the other ignored, a request could delete another database than the client meant.
     /// </summary>
@@ -357,6 +388,9 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
         let path = DatabasePattern().Replace(endpoint.RoutePattern.RawText!, db)
         orderby path, method
         select (method, path, parameters);
+
+    [GeneratedRegex(@"\{[^}]*\}", RegexOptions.None, matchTimeoutMilliseconds: 10_000)]
+    private static partial Regex PlaceholderPattern();
 
     [GeneratedRegex(@"^/databases/\{database\}", RegexOptions.None, matchTimeoutMilliseconds: 10_000)]
     private static partial Regex DatabasePattern();
