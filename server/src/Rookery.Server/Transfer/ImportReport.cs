@@ -43,18 +43,18 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
         await answer.SendPartAsync(http, pause: null, ContentType);
     }
 
-    public async Task EndAsync()
+    /// <summary>Writes the result, or why the import ended early.</summary>
+    /// <param name="refusal">Why a line was refused before it was read; null if none was.</param>
+    public async Task EndAsync(RefusedException? refusal)
     {
-        if (import.Rejection is { } refused && !http.Response.HasStarted)
+        if (import.Rejection is { } rejected && !http.Response.HasStarted)
         {
-            var rejection = Explain(refused);
-            await RavenErrors.WriteAsync(
-                http,
-                rejection with
-                {
-                    Message = $"{rejection.Message} {import.Stored} documents of the import were stored before.",
-                },
-                import.MayBeRepeated
+            var rejection = Explain(rejected);
+            string message = $"{rejection.Message} {import.Stored} documents of the import were stored before.";
+            await (
+                refusal is not null
+                    ? RavenErrors.WriteAsync(http, new RefusedException(refusal.Status, refusal.Type, message))
+                    : RavenErrors.WriteAsync(http, rejection with { Message = message }, import.MayBeRepeated)
             );
             return;
         }

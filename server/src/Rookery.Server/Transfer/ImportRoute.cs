@@ -37,6 +37,7 @@ internal static class ImportRoute
         using var room = new StreamedRoom(http, body.Reader, context.LargeRequests);
         using var import = new NdjsonImport(database, context.Node.Consensus, room, context.Time);
         var report = new ImportReport(http, context.Time, import);
+        RefusedException? refusal = null;
 
         // The read gets no cancellation token: Kestrel treats a cancelled read as still open.
         await using var interrupt = context.Stopping.UnsafeRegister(
@@ -45,7 +46,8 @@ internal static class ImportRoute
         );
         try
         {
-            await ReadAsync(body.Reader, room, import, report, context.Stopping, http.RequestAborted);
+            var access = new FeedAccess(context, http);
+            await ReadAsync(body.Reader, room, import, report, access, context.Stopping, http.RequestAborted);
             if (import.Rejection is null)
             {
                 await body.CompleteAsync();
@@ -67,11 +69,12 @@ internal static class ImportRoute
         }
         catch (RefusedException refused)
         {
-            // A large line got no memory. The lines before it were stored before the wait for memory.
+            // A large line got no memory, or the credential has ended. The lines before were stored.
+            refusal = import.Rejection is null ? refused : null;
             import.RefuseLine(refused.Message);
         }
 
-        await report.EndAsync();
+        await report.EndAsync(refusal);
         if (import.Rejection is not null && !EarlyResponse.IsDue(http))
         {
             await EarlyResponse.ReadOnAsync(http, context.Time, context.Stopping);
@@ -83,6 +86,7 @@ internal static class ImportRoute
         StreamedRoom room,
         NdjsonImport import,
         ImportReport report,
+        FeedAccess access,
         CancellationToken stopping,
         CancellationToken cancellation
     )
@@ -109,6 +113,12 @@ internal static class ImportRoute
                         "A large document came too slowly.",
                         StatusCodes.Status408RequestTimeout
                     );
+                }
+
+                if (access.WhyEndedCached() is not null)
+                {
+                    await import.StoreRestAsync(cancellation); // it came while the sender was allowed to write
+                    access.RequireForBody();
                 }
 
                 foreach (var part in read.Buffer)

@@ -148,7 +148,9 @@ internal sealed class NdjsonImport : IDisposable
     /// <summary>Ends the import because the body cannot be read further. Stored documents stay.</summary>
     public void Break(string sentence) => Rejection ??= new Rejection(RejectionKind.Invalid, sentence);
 
-    /// <summary>Ends the import because there is no memory for a large line. Stored documents stay.</summary>
+    /// <summary>
+    /// Ends the import because a line was refused before it was read, as for lack of memory. Stored documents stay.
+    /// </summary>
     public void RefuseLine(string sentence)
     {
         if (Rejection is null)

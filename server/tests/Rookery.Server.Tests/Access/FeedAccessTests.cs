@@ -1,3 +1,4 @@
+using System.Net;
 using System.Net.WebSockets;
 using System.Text;
 using Rookery.Server.Access;
@@ -88,6 +89,115 @@ public sealed class FeedAccessTests : IAsyncLifetime
         string end = (await ending).TrimEnd().Split("\n\n")[^1];
         Assert.StartsWith("event: end\ndata: {\"Reason\":\"The token ", end, StringComparison.Ordinal);
         Assert.Contains(isRevoked ? "was revoked" : "expired at", end, StringComparison.Ordinal);
+    }
+
+    /// <summary>
+    /// Formerly, an open bulk insert or import could write for ever with a credential that had ended.
+    /// </summary>
+    [Theory]
+    [InlineData(
+        true,
+        "bulk_insert",
+        """[{"Id":"a","Type":"PUT","Document":{} }""",
+        """,{"Id":"b","Type":"PUT","Document":{} }]"""
+    )]
+    [InlineData(
+        false,
+        "bulk_insert",
+        """[{"Id":"a","Type":"PUT","Document":{} }""",
+        """,{"Id":"b","Type":"PUT","Document":{} }]"""
+    )]
+    [InlineData(true, "import", "{\"@metadata\":{\"@id\":\"a\"}}\n", "{\"@metadata\":{\"@id\":\"b\"}}\n")]
+    [InlineData(false, "import", "{\"@metadata\":{\"@id\":\"a\"}}\n", "{\"@metadata\":{\"@id\":\"b\"}}\n")]
+    public async Task A_long_body_is_refused_from_where_its_token_was_revoked_or_expired(
+        bool isRevoked,
+        string route,
+        string before,
+        string after
+    )
+    {
+        string token = await _server.GiveTokenAsync(
+            ["read", "write"],
+            expires: isRevoked ? null : _server.Time.GetUtcNow().AddHours(1)
+        );
+        using var http = _server.NewClient();
+        using var body = new PausedBody(before, after);
+        using var request = new HttpRequestMessage(
+            HttpMethod.Post,
+            new Uri(_server.Address, $"/databases/Shop/{route}")
+        );
+        request.Content = body;
+        request.Headers.TryAddWithoutValidation("Authorization", "Bearer " + token);
+        var answering = http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
+        while (await StatusOfAsync("a") != 200)
+        {
+            Assert.False(answering.IsCompleted);
+            await Task.Delay(5);
+        }
+
+        await RevokeUnlessExpiringAsync(isRevoked, token);
+        _server.Time.Advance(TimeSpan.FromHours(2));
+        body.Continue();
+        using var answer = await answering;
+        string text = await answer.Content.ReadAsStringAsync();
+        Assert.Equal(HttpStatusCode.Forbidden, answer.StatusCode);
+        Assert.Contains(isRevoked ? "was revoked" : "expired at", text, StringComparison.Ordinal);
+        Assert.Equal(404, await StatusOfAsync("b"));
+
+        async Task<int> StatusOfAsync(string id) =>
+            (await _server.SendAsync("GET", $"/databases/Shop/docs?id={id}", SecureServer.LocalKey)).Status;
+    }
+
+    [Fact]
+    public async Task An_attachment_is_not_stored_if_its_token_was_revoked_while_it_arrived()
+    {
+        string token = await _server.GiveTokenAsync(["read", "write"], expires: null);
+        await _server.SendAsync("PUT", "/databases/Shop/docs?id=a", SecureServer.LocalKey, "{}");
+        using var http = _server.NewClient();
+        using var body = new PausedBody("first", "last");
+        using var request = new HttpRequestMessage(
+            HttpMethod.Put,
+            new Uri(_server.Address, "/databases/Shop/attachments?id=a&name=n")
+        );
+        request.Content = body;
+        request.Headers.TryAddWithoutValidation("Authorization", "Bearer " + token);
+        var answering = http.SendAsync(request);
+        while (!_server.Disk.Files.Any(static file => file.Contains("/incoming/", StringComparison.Ordinal)))
+        {
+            Assert.False(answering.IsCompleted);
+            await Task.Delay(5);
+        }
+
+        await RevokeUnlessExpiringAsync(isRevoked: true, token);
+        _server.Time.Advance(TimeSpan.FromMinutes(1));
+        body.Continue();
+        using var answer = await answering;
+        Assert.Equal(HttpStatusCode.Forbidden, answer.StatusCode);
+        Assert.Equal(
+            404,
+            (await _server.SendAsync("GET", "/databases/Shop/attachments?id=a&name=n", SecureServer.LocalKey)).Status
+        );
+    }
+
+    private sealed class PausedBody(string before, string after) : HttpContent
+    {
+        private readonly TaskCompletionSource _mayContinue = new();
+
+        public void Continue() => _mayContinue.SetResult();
+
+        protected override async Task SerializeToStreamAsync(Stream stream, TransportContext? context)
+        {
+            await stream.WriteAsync(Encoding.UTF8.GetBytes(before));
+            await stream.FlushAsync();
+            await _mayContinue.Task;
+            await stream.WriteAsync(Encoding.UTF8.GetBytes(after));
+        }
+
+        protected override bool TryComputeLength(out long length)
+        {
+            length = 0;
+            return false;
+        }
     }
 
     // A token that expires does so while the test advances the clock.

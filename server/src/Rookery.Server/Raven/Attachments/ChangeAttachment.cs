@@ -6,6 +6,7 @@ using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
+using Rookery.Server.Access;
 using Rookery.Server.Raven.Batches;
 using Rookery.Server.Raven.Documents;
 
@@ -31,7 +32,9 @@ internal sealed class ChangeAttachment(ServerContext context)
         }
 
         ReceivedContents.Allow(http);
+        var access = new FeedAccess(context, http);
         using var content = await ReceiveAsync(http, contents, database);
+        access.RequireForBody();
         var command = Encode(http, database, attachment, contentType, content);
         await PatchRoom.TakeAsync(http, context, database, new ParsedBatch(command, Count: 1), lease: null);
         var outcome = await HttpProposal.ProposeAsync(context, http, command);

@@ -29,6 +29,7 @@ internal sealed class BulkDocs(ServerContext context)
 
         if (MultipartBatch.IsSentBy(http))
         {
+            var access = new FeedAccess(context, http);
             var partsLease = context.LargeRequests.Begin(http);
             http.Response.RegisterForDispose(partsLease);
             using var parts = await MultipartBatch.ReceiveAsync(
@@ -38,6 +39,7 @@ internal sealed class BulkDocs(ServerContext context)
                 partsLease,
                 commands => ParseBeforeContents(http, database, commands)
             );
+            access.RequireForBody();
             await StoreAsync(http, database, wait, parts.Complete(), partsLease);
             return;
         }

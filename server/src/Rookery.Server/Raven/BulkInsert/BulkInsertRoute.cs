@@ -81,6 +81,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         bool keepsStatus =
             refused.Status
             is StatusCodes.Status400BadRequest
+                or StatusCodes.Status403Forbidden
                 or StatusCodes.Status413PayloadTooLarge
                 or StatusCodes.Status415UnsupportedMediaType
                 or StatusCodes.Status429TooManyRequests
@@ -121,6 +122,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         bool isEnded = http.Request.ContentLength is not null;
         bool isAtBracket = false;
         bool isComplete = false;
+        var access = new FeedAccess(context, http);
         while (!isAtBracket || (isEnded && !isComplete))
         {
             var read = await chunks.StoreWhileWaitingAsync();
@@ -132,6 +134,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
                     throw chunks.IsReceivingContent ? ContentPace.TooSlow() : LargeRequests.TooSlow(http);
                 }
 
+                access.RequireForBody();
                 foreach (var segment in read.Buffer)
                 {
                     documents.Feed(segment);
