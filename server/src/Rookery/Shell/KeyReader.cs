@@ -165,19 +165,18 @@ internal sealed class KeyReader(KeyReader.ReadBytes read)
         return pasted.ToString();
     }
 
+    // Takes the rest of a sequence, and returns whether it ends the paste. An escape may precede the end mark.
     private bool TakePasteEnd()
     {
-        foreach (char expected in PasteEnd.AsSpan(1))
+        int taken = 1;
+        while (taken < PasteEnd.Length && TakeByte() is { } next)
         {
-            if (TakeByte() is not { } next)
-            {
-                return true;
-            }
-
-            if (next != expected)
+            if (next != PasteEnd[taken] && next != EscapeByte)
             {
                 return false;
             }
+
+            taken = next == EscapeByte ? 1 : taken + 1;
         }
 
         return true;

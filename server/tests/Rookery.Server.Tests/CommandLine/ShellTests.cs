@@ -109,6 +109,15 @@ public sealed class ShellTests : IDisposable
         Assert.Equal((EditKey.Text, "x"), keys.Read());
     }
 
+    /// <summary>Formerly, the paste did not end, so that the shell took no key any more.</summary>
+    [Fact]
+    public void A_pasted_text_that_ends_with_an_escape_ends()
+    {
+        var keys = Keys("\u001b[200~from A\u001b\u001b[201~x");
+        Assert.Equal((EditKey.Text, "from A"), keys.Read());
+        Assert.Equal((EditKey.Text, "x"), keys.Read());
+    }
+
     // The reader returns one byte at a time, as on a slow line.
     private static KeyReader Keys(string text)
     {
