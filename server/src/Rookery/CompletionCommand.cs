@@ -114,7 +114,19 @@ internal static class CompletionCommand
         yield return "  COMPREPLY=()";
         yield return "  while IFS= read -r name; do";
         yield return "    name=${name#\"$beginning\"}";
-        yield return "    [[ $current == [\\\"\\']* ]] || printf -v name %q \"$name\"";
+        // Bash inserts a name as it is. Another user may have chosen it, so it must not end the quotes.
+        yield return "    case $current in";
+        yield return "      \\'*) name=${name//\\'/\"'\\\\''\"} ;;";
+        yield return "      \\\"*)";
+        yield return "        [[ $name != *!* ]] || continue"; // bash expands it as history, also after a backslash
+        foreach (char special in "\\\"$`")
+        {
+            yield return $"        name=${{name//\\{special}/\"\\\\\\{special}\"}}";
+        }
+
+        yield return "        ;;";
+        yield return "      *) printf -v name %q \"$name\" ;;";
+        yield return "    esac";
         yield return "    COMPREPLY+=(\"$name\")";
         yield return $"  done < <(\"${{typed[0]}}\" {NodeCompletion.CommandName} \"${{typed[@]:1}}\" 2>/dev/null)";
         yield return "}";
