@@ -61,7 +61,8 @@ internal sealed class ShellInterruption(bool isPrompt, Action restore) : IDispos
             EndCode = endsStatementOnly ? EndCode : EndingSignals.ExitCodeOf(signal.Signal);
             if (_running is not null && !isSecond)
             {
-                _running.Cancel();
+                // Cancel() would run what follows the statement on this thread, with the lock.
+                _ = _running.CancelAsync();
                 return;
             }
         }
