@@ -148,9 +148,7 @@ internal static class AnsweredQuery
 
         if (timing.TryGetProperty("DurationInMs", out var duration))
         {
-            Console.Error.WriteLine(
-                $"{new string(' ', 2 * depth)}{name}: {TimeOf(duration.GetDouble())}"
-            );
+            Console.Error.WriteLine($"{new string(' ', 2 * depth)}{name}: {TimeOf(duration.GetDouble())}");
         }
 
         if (timing.TryGetProperty("Timings", out var parts) && parts.ValueKind == JsonValueKind.Object)
