@@ -29,8 +29,8 @@ internal static class IdentityOperations
 
     /// <summary>Takes the number of a new document's id, whose id no document has.</summary>
     /// <param name="context">State of the command.</param>
-    /// <param name="id">The id: it ends in <c>|</c> and is numbered by its identity, or in <c>/</c> and is numbered by the
-    /// database, whatever its prefix.</param>
+    /// <param name="id">The id: it ends in <c>|</c> and is numbered by its identity, or in <c>/</c> and is numbered by
+    /// the database, whatever its prefix.</param>
     /// <param name="ids">The ids with all numbers.</param>
     public static long TakeFree<T>(ApplyContext context, scoped in CommandId id, T ids)
         where T : INumberedIds, allows ref struct

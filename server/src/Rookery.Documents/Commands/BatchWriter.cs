@@ -100,6 +100,7 @@ public sealed class BatchWriter : IDisposable
     /// <param name="id">The document's id.</param>
     /// <param name="kind">Revision or Deletion.</param>
     /// <param name="ticks">The time of the revision, in UTC ticks.</param>
+    /// <param name="ordinal">The number of the id's revisions with this time that precede it.</param>
     /// <param name="document">The content.</param>
     /// <param name="parts">Its attachments, whose contents are durable and pinned, and its counters.</param>
     /// <param name="isForced">Whether a client forced its creation.</param>
@@ -107,6 +108,7 @@ public sealed class BatchWriter : IDisposable
         ReadOnlySpan<byte> id,
         VersionKind kind,
         long ticks,
+        uint ordinal,
         in ParsedDocument document,
         VersionParts parts,
         bool isForced
@@ -117,6 +119,7 @@ public sealed class BatchWriter : IDisposable
         {
             Kind = kind,
             Ticks = ticks,
+            Ordinal = ordinal,
             Attachments = parts.Attachments,
             CounterNames = parts.CounterNames,
             CounterValues = parts.CounterValues,

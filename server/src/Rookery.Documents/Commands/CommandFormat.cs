@@ -23,8 +23,8 @@ namespace Rookery.Documents.Commands;
 /// <c>[includes forced u8]</c>, for Delete <c>[includes forced u8][first i64][from i64][to i64][length varint][etags
 /// i64]</c>. An operation on an attachment continues with <c>[name u16+bytes]</c>, and a put with <c>[content type
 /// u16+bytes][size i64][hash 32 bytes]</c>. A copy of an attachment continues as <see cref="AttachmentCopyCommand"/>
-/// says; a version continues as <see cref="VersionCommand"/> says, then like a put. Apply lower-cases ASCII ids. Other ids carry their lower-cased form, so that nodes with different versions of
-/// Unicode agree.
+/// says; a version continues as <see cref="VersionCommand"/> says, then like a put. Apply lower-cases ASCII ids. Other
+/// ids carry their lower-cased form, so that nodes with different versions of Unicode agree.
 /// </remarks>
 internal static class CommandFormat
 {
@@ -42,7 +42,8 @@ internal static class CommandFormat
     // Some patch reserves etags for other documents: the number of operations in the header includes them.
     public const byte HeaderReservesEtags = 32;
 
-    // An id that ends in '/' gets the next number of its database, as in RavenDB, and not its etag. The proposer sets it.
+    // An id that ends in '/' gets the next number of its database, as in RavenDB, and not its etag. The proposer sets
+    // the flag.
     public const byte HeaderNumbersInDatabase = 64;
     public const byte HeaderFlags =
         HeaderSkipUnchanged

@@ -27,16 +27,31 @@ public enum VersionKind : byte
 
 /// <summary>A version of a document from a dump. Spans point into the command.</summary>
 /// <remarks>
-/// Encoded as <c>[kind u8][last-modified ticks i64][attachments: length varint, list][names of counters: length varint,
-/// names][values of counters: length varint, 8 bytes each]</c>. An etag in the list of attachments is 0: apply sets it.
+/// Encoded as <c>[kind u8][last-modified ticks i64][ordinal u32][attachments: length varint, list][names of counters:
+/// length varint, names][values of counters: length varint, 8 bytes each]</c>. An etag in the list of attachments is 0:
+/// apply sets it.
 /// </remarks>
 public readonly ref struct VersionCommand
 {
+    /// <summary>
+    /// Bytes to charge for each of the revisions that <see cref="Ordinal"/> counts: apply reads the heads of their
+    /// rows.
+    /// </summary>
+    public const int BytesPerOrdinal = 256;
+
+    private const int HeadBytes = 1 + sizeof(long) + sizeof(uint);
+
     /// <summary>What is stored.</summary>
     public VersionKind Kind { get; init; }
 
     /// <summary>Time of the version in UTC ticks; 0 keeps that of a document that is restated.</summary>
     public long Ticks { get; init; }
+
+    /// <summary>
+    /// Revision: number of the document's revisions with the same time that precede it in the dump. One entry of the
+    /// log gives all of its changes the same time.
+    /// </summary>
+    public uint Ordinal { get; init; }
 
     /// <summary>Revision: its attachments as <see cref="AttachmentList"/>.</summary>
     public ReadOnlySpan<byte> Attachments { get; init; }
@@ -53,11 +68,12 @@ public readonly ref struct VersionCommand
     /// <summary>Decodes what <see cref="Write"/> wrote and <see cref="Measure"/> accepts.</summary>
     internal static VersionCommand Decode(ReadOnlySpan<byte> bytes)
     {
-        int at = 1 + sizeof(long);
+        int at = HeadBytes;
         return new VersionCommand
         {
             Kind = (VersionKind)bytes[0],
             Ticks = BinaryPrimitives.ReadInt64LittleEndian(bytes[1..]),
+            Ordinal = BinaryPrimitives.ReadUInt32LittleEndian(bytes[(1 + sizeof(long))..]),
             Attachments = Take(bytes, ref at),
             CounterNames = Take(bytes, ref at),
             CounterValues = Take(bytes, ref at),
@@ -69,7 +85,7 @@ public readonly ref struct VersionCommand
     /// </summary>
     internal static int Measure(ReadOnlySpan<byte> bytes)
     {
-        int at = 1 + sizeof(long);
+        int at = HeadBytes;
         if (bytes.Length < at || (VersionKind)bytes[0] is < VersionKind.Document or > VersionKind.Restated)
         {
             return int.MaxValue;
@@ -90,8 +106,7 @@ public readonly ref struct VersionCommand
     internal static void Write(CommandBuffer buffer, scoped in VersionCommand command)
     {
         var span = buffer.GetSpan(
-            1
-                + sizeof(long)
+            HeadBytes
                 + (3 * Varint.MaxBytes32)
                 + command.Attachments.Length
                 + command.CounterNames.Length
@@ -99,7 +114,8 @@ public readonly ref struct VersionCommand
         );
         span[0] = (byte)command.Kind;
         BinaryPrimitives.WriteInt64LittleEndian(span[1..], command.Ticks);
-        int at = 1 + sizeof(long);
+        BinaryPrimitives.WriteUInt32LittleEndian(span[(1 + sizeof(long))..], command.Ordinal);
+        int at = HeadBytes;
         at += Varint.WriteBytes(span[at..], command.Attachments);
         at += Varint.WriteBytes(span[at..], command.CounterNames);
         at += Varint.WriteBytes(span[at..], command.CounterValues);
@@ -150,15 +166,26 @@ public sealed class VersionParts : IDisposable
         return true;
     }
 
-    /// <summary>Adds a counter. Counters are added in the order of their lower-cased names.</summary>
-    /// <param name="name">The name in UTF-8, which <see cref="Ids.CounterName"/> accepts.</param>
-    /// <param name="value">Its value.</param>
-    public void AddCounter(ReadOnlySpan<byte> name, long value)
+    /// <summary>Adds counters.</summary>
+    /// <param name="counters">Their names in UTF-8, which <see cref="Ids.CounterName"/> accepts, and their values. Of
+    /// names that differ only in casing, the first one counts.</param>
+    public void AddCounters(IEnumerable<(byte[] Name, long Value)> counters)
     {
-        Span<byte> lower = stackalloc byte[Ids.CounterName.MaxBytes];
-        Stored.CounterNames.Append(_names, name, lower[..Ids.DocumentId.ToLower(name, lower)]);
-        BinaryPrimitives.WriteInt64LittleEndian(_values.Reserve(sizeof(long)), value);
-        _values.Advance(sizeof(long));
+        // Documents, which a revert gives these counters, find them by this order.
+        var ordered = new SortedDictionary<byte[], (byte[] Name, long Value)>(
+            Comparer<byte[]>.Create(static (left, right) => left.AsSpan().SequenceCompareTo(right))
+        );
+        foreach (var counter in counters)
+        {
+            ordered.TryAdd(LowerOf(counter.Name), counter);
+        }
+
+        foreach (var (lower, (name, value)) in ordered)
+        {
+            Stored.CounterNames.Append(_names, name, lower);
+            BinaryPrimitives.WriteInt64LittleEndian(_values.Reserve(sizeof(long)), value);
+            _values.Advance(sizeof(long));
+        }
     }
 
     /// <inheritdoc/>
@@ -166,5 +193,11 @@ public sealed class VersionParts : IDisposable
     {
         _names.Release();
         _values.Release();
+    }
+
+    private static byte[] LowerOf(byte[] name)
+    {
+        Span<byte> lower = stackalloc byte[Ids.CounterName.MaxBytes];
+        return lower[..Ids.DocumentId.ToLower(name, lower)].ToArray();
     }
 }

@@ -1,3 +1,4 @@
+using System.Text;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Attachments;
 using Rookery.Documents.Commands;
@@ -33,6 +34,7 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
     // What apply charges. Beyond the budget of a command nothing is read, because apply refuses the command.
     private long _copiedBytes;
     private long _deletesLeft = RevisionRows.MaxDeletesPerEntry;
+    private Dictionary<string, long>? _imported; // numbers of the revisions of dumps, by lower-cased ids
 
     /// <summary>The current time, in UTC ticks.</summary>
     public readonly long NowTicks => nowTicks;
@@ -180,7 +182,7 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
         {
             if (mayRevise && !change.IsDelete)
             {
-                CheckRevisions(lowerId, _source.ReadState(lowerId), change.Rule, purged: 0);
+                CheckRevisions(lowerId, _source.ReadState(lowerId), change.Rule, purged: 0, change.Imported);
             }
 
             return false;
@@ -222,7 +224,7 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
                 !isPurged ? 0
                 : change.IsExpiry ? Math.Min(state.Rows, RevisionRows.MaxDeletesPerEntry)
                 : state.Rows;
-            CheckRevisions(lowerId, state, rule, purged);
+            CheckRevisions(lowerId, state, rule, purged, change.Imported);
             if (creates)
             {
                 CheckCounters(lowerId, head.Counters);
@@ -254,7 +256,13 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
     }
 
     // Reads the oldest revisions, as many as apply may remove.
-    private void CheckRevisions(ReadOnlySpan<byte> lowerId, RevisionState state, RevisionRule? rule, long purged)
+    private void CheckRevisions(
+        ReadOnlySpan<byte> lowerId,
+        RevisionState state,
+        RevisionRule? rule,
+        long purged,
+        long imported
+    )
     {
         if (state.Rows == 0)
         {
@@ -262,7 +270,7 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
         }
 
         bool isPurged = purged != 0;
-        long most = isPurged ? purged : MostRemoved(state, rule);
+        long most = isPurged ? purged : MostRemoved(state, rule, imported);
         _copiedBytes += RevisionRows.BytesPerRemoval * purged;
         if (IsBeyondBudget)
         {
@@ -285,7 +293,7 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
         }
     }
 
-    private readonly long MostRemoved(RevisionState state, RevisionRule? rule)
+    private readonly long MostRemoved(RevisionState state, RevisionRule? rule, long imported)
     {
         const int Added = 2; // by one change: the previous version, and the new one or that of the deletion
         if (rule is not { IsDisabled: false } || (rule.MinimumToKeep is null && rule.MinimumAgeTicks is null))
@@ -293,7 +301,7 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
             return 0;
         }
 
-        long excess = rule.MinimumToKeep is { } keep ? state.Count + Added - keep : state.Rows;
+        long excess = rule.MinimumToKeep is { } keep ? state.Count + Added + imported - keep : state.Rows;
         return Math.Min(excess, Math.Min(rule.MaximumDeletes ?? long.MaxValue, _deletesLeft));
     }
 
@@ -354,17 +362,32 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
             return;
         }
 
-        ContentRows.CheckAll(_snapshot, database, version.Attachments);
-        var state = _source.ReadState(lowerId);
-        if (version.Kind != VersionKind.Restated && state.Rows > 0 && !IsBeyondBudget)
+        _imported ??= new(StringComparer.Ordinal);
+        string key = Encoding.Latin1.GetString(lowerId); // equal only for equal bytes
+        long imported = _imported.GetValueOrDefault(key);
+        if (version.Kind == VersionKind.Restated)
         {
-            using var decoder = new RevisionDecoder();
-            long newest = VersionOperations.NewestRowOf(_source, lowerId, state).Etag;
-            _ = state.Depth > 0 && decoder.TryRead(_source, lowerId, newest);
-            _copiedBytes += decoder.CopiedBytes;
+            // Also for the revisions of the document before it in the command.
+            Check(lowerId, new Change { IsForced = true, Imported = imported });
+            return;
         }
 
-        Check(lowerId, new Change { IsForced = true });
+        _imported[key] = imported + 1;
+        ContentRows.CheckAll(_snapshot, database, version.Attachments);
+        var state = _source.ReadState(lowerId);
+        if (state.Rows == 0 || IsBeyondBudget)
+        {
+            return;
+        }
+
+        _ = VersionOperations.CountRows(_source, lowerId, state, version);
+        // Apply stores the newest row whole, once for all revisions of the command.
+        if (state.Depth > 0 && imported == 0)
+        {
+            using var decoder = new RevisionDecoder();
+            decoder.TryRead(_source, lowerId, VersionOperations.NewestRowOf(_source, lowerId, state).Etag);
+            _copiedBytes += decoder.CopiedBytes;
+        }
     }
 
     private void CheckReverted(ReadOnlySpan<byte> lowerId, long etag)
@@ -445,6 +468,9 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
 
         /// <summary>Whether the document loses all of its attachments.</summary>
         public bool ReplacesAttachments { get; init; }
+
+        /// <summary>Number of the document's revisions that the command imports before.</summary>
+        public long Imported { get; init; }
 
         /// <summary>Name of the attachment that is replaced or removed; empty for none.</summary>
         public ReadOnlySpan<byte> Attachment { get; init; }

@@ -17,6 +17,8 @@ namespace Rookery.Documents.Revisions;
 /// <param name="rows">Stores documents.</param>
 internal sealed class VersionOperations(DocumentRows rows) : IDisposable
 {
+    private const long AllRows = long.MaxValue - 1;
+
     private readonly RevisionDecoder _decoder = new();
     private readonly PooledBytes _row = new();
     private readonly PooledBytes _counters = new();
@@ -36,41 +38,41 @@ internal sealed class VersionOperations(DocumentRows rows) : IDisposable
     {
         result = default;
         var version = operation.Version;
-        bool isRestated = version.Kind == VersionKind.Restated;
-        if (isRestated && !previous.Exists)
+        if (version.Kind == VersionKind.Restated)
         {
-            context.OperationsWithoutDocumentChange++;
-            return null;
+            if (!previous.Exists)
+            {
+                context.OperationsWithoutDocumentChange++;
+                return null;
+            }
+
+            return StoreAgain(context, lowerId, previous, RevisionForcing.OfRestated, out result);
         }
 
         var state = RevisionStates.Find(context, lowerId);
-        bool isDelete = version.Kind == VersionKind.Deletion;
-        bool isDocument =
-            !isRestated && !isDelete && previous.Exists && previous.Head.LastModifiedTicks == version.Ticks;
-        if (!isRestated && IsThere(context, lowerId, state, version.Ticks, isDocument))
+        bool isDocument = IsDocument(previous, operation);
+        long rows = CountRows(context, lowerId, state, version);
+        // The last of a document's revisions is its version. A second one at the same time gets a row.
+        bool isLive = isDocument && state.LiveEtag != 0;
+        if (rows + (isLive ? 1 : 0) > version.Ordinal)
         {
             context.OperationsWithoutDocumentChange++;
             result = new OperationResult { Status = OperationStatus.NotModified };
             return null;
         }
 
-        if (Charge(context, previous, operation, state) is { } refusal)
+        if (isDocument && !isLive)
         {
-            return refusal with { DocumentId = Encoding.UTF8.GetString(id), Database = context.Database.Database.Name };
-        }
-
-        if (isRestated || isDocument)
-        {
-            context.Forcing =
-                isRestated ? RevisionForcing.OfRestated
-                : operation.ForcesRevision ? RevisionForcing.OfForcedDump
-                : RevisionForcing.OfDump;
-            result = StoreAgain(context, lowerId, previous);
-            return null;
+            var forcing = operation.ForcesRevision ? RevisionForcing.OfForcedDump : RevisionForcing.OfDump;
+            return StoreAgain(context, lowerId, previous, forcing, out result);
         }
 
         context.OperationsWithoutDocumentChange++;
-        Insert(context, id, lowerId, previous, operation, ref state);
+        if (Insert(context, id, lowerId, previous, operation, rows, ref state) is { } refusal)
+        {
+            return Name(context, id, refusal);
+        }
+
         result = new OperationResult
         {
             Status = OperationStatus.Stored,
@@ -78,6 +80,40 @@ internal sealed class VersionOperations(DocumentRows rows) : IDisposable
             LastModifiedTicks = version.Ticks,
         };
         return null;
+    }
+
+    /// <summary>
+    /// Returns how many of the newest rows have the time of a revision, at most one more than precede the revision; if
+    /// a row is newer, more than any. A second import of the same dump, or of a part of it, finds its revisions so:
+    /// their time does not fall from one revision of a document to the next.
+    /// </summary>
+    /// <exception cref="DamagedException">A row that is needed is damaged.</exception>
+    public static long CountRows(
+        in RevisionSource source,
+        ReadOnlySpan<byte> lowerId,
+        RevisionState state,
+        scoped in VersionCommand version
+    )
+    {
+        if (state.Rows == 0)
+        {
+            return 0;
+        }
+
+        using var rows = source.Seek(lowerId, state.FirstEtag, long.MaxValue, backward: true);
+        long count = 0;
+        while (count <= version.Ordinal && rows.MoveNext())
+        {
+            long ticks = RevisionBytes.Peek(rows).Ticks;
+            if (ticks != version.Ticks)
+            {
+                return ticks > version.Ticks ? AllRows : count;
+            }
+
+            count++;
+        }
+
+        return count;
     }
 
     /// <summary>Returns the newest row of a document that has rows.</summary>
@@ -125,58 +161,48 @@ internal sealed class VersionOperations(DocumentRows rows) : IDisposable
         _part.Release();
     }
 
-    // A second import of the same dump, or of a part of it, finds its revisions by their time: it rises from one
-    // revision of a document to the next.
-    private static bool IsThere(
+    private static bool IsDocument(in Document previous, in Operation operation) =>
+        operation.Version.Kind == VersionKind.Revision
+        && previous.Exists
+        && previous.Head.LastModifiedTicks == operation.Version.Ticks
+        && previous.View.Content.SequenceEqual(operation.Content);
+
+    private static long CountRows(
         ApplyContext context,
         ReadOnlySpan<byte> lowerId,
         RevisionState state,
-        long ticks,
-        bool isDocument
+        scoped in VersionCommand version
     )
     {
-        if (isDocument && state.LiveEtag != 0)
-        {
-            return true;
-        }
-
         try
         {
-            return state.Rows > 0 && NewestRowOf(RevisionStates.SourceOf(context), lowerId, state).Ticks >= ticks;
+            return CountRows(RevisionStates.SourceOf(context), lowerId, state, version);
         }
         catch (DamagedException) when (context.TreatsDamagedAsMissing)
         {
-            return true; // an export of damaged data needs no further revision
+            return AllRows; // an export of damaged data needs no further revision
         }
     }
 
-    private static Rejection? Charge(
+    private Rejection? StoreAgain(
         ApplyContext context,
+        ReadOnlySpan<byte> lowerId,
         in Document previous,
-        in Operation operation,
-        RevisionState state
+        RevisionForcing forcing,
+        out OperationResult result
     )
     {
-        const int BytesPerReference = 512;
-        var version = operation.Version;
-        long stored = operation.Content.Length + version.Attachments.Length + version.CounterNames.Length;
-        long copied = stored + (BytesPerReference * (long)AttachmentList.CountOf(version.Attachments));
-        if (previous.Exists)
+        result = default;
+        var view = previous.View;
+        long copied = (2 * previous.Length) + RevisionCosts.OfCounters(context, view);
+        if (context.Patches.ChargeParts(previous.Length, copied) is { } refusal)
         {
-            stored += previous.Length;
-            copied += (2 * previous.Length) + RevisionCosts.OfCounters(context, previous.Head);
+            return Name(context, view.Id, refusal);
         }
 
-        // The newest row may be a difference: up to this many versions are read to store it whole.
-        copied += state.Depth * Math.Max(operation.Content.Length, previous.Exists ? previous.Length : 0);
-        return context.Patches.ChargeParts(stored, copied);
-    }
-
-    private OperationResult StoreAgain(ApplyContext context, ReadOnlySpan<byte> lowerId, in Document previous)
-    {
-        var view = previous.View;
+        context.Forcing = forcing;
         context.GivenTicks = context.GivenTicks == 0 ? view.LastModifiedTicks : context.GivenTicks;
-        return rows.Store(
+        result = rows.Store(
             context,
             view.Id,
             lowerId,
@@ -187,26 +213,32 @@ internal sealed class VersionOperations(DocumentRows rows) : IDisposable
             OperationStatus.Stored,
             DocumentRows.KeptParts(context, previous)
         );
+        return null;
     }
 
-    private void Insert(
+    private Rejection? Insert(
         ApplyContext context,
         ReadOnlySpan<byte> id,
         ReadOnlySpan<byte> lowerId,
         in Document previous,
         in Operation operation,
+        long rowsRead,
         ref RevisionState state
     )
     {
         bool hadState = state != default;
         bool isDelete = operation.Version.Kind == VersionKind.Deletion;
+        if ((Charge(context, operation, rowsRead) ?? StoreNewestWhole(context, lowerId, state)) is { } refusal)
+        {
+            return refusal;
+        }
+
         if (!previous.Exists)
         {
             context.Database.Counters.DeletedWithRevisions += state.Count == 0 ? 1 : 0;
             RevisionRows.RemoveFromBin(context, ref state);
         }
 
-        StoreNewestWhole(context, lowerId, state);
         WriteRow(context, id, operation, isDelete);
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         uint database = context.Database.Number;
@@ -224,22 +256,54 @@ internal sealed class VersionOperations(DocumentRows rows) : IDisposable
         }
 
         RevisionStates.Write(context, lowerId, state, hadState);
+        return null;
+    }
+
+    private static Rejection? Charge(ApplyContext context, in Operation operation, long rowsRead)
+    {
+        const int BytesPerReference = 512;
+        var version = operation.Version;
+        long stored =
+            operation.Content.Length
+            + version.Attachments.Length
+            + version.CounterNames.Length
+            + version.CounterValues.Length;
+        long copied =
+            stored
+            + (BytesPerReference * (long)AttachmentList.CountOf(version.Attachments))
+            + (VersionCommand.BytesPerOrdinal * rowsRead);
+        return context.Patches.ChargeParts(stored, copied);
     }
 
     // The newest row can be a difference from the document, and would be decoded with the inserted one from now on.
-    private void StoreNewestWhole(ApplyContext context, ReadOnlySpan<byte> lowerId, RevisionState state)
+    private Rejection? StoreNewestWhole(ApplyContext context, ReadOnlySpan<byte> lowerId, RevisionState state)
     {
         if (state.Depth == 0)
         {
-            return;
+            return null;
         }
 
         var source = RevisionStates.SourceOf(context);
         var newest = NewestRowOf(source, lowerId, state);
         _decoder.Reset();
+        long copiedBefore = _decoder.CopiedBytes;
         Invariant.Holds(_decoder.TryRead(source, lowerId, newest.Etag), "a row that a cursor found is there");
-        WholeRevision.Store(context, source, lowerId, newest, _decoder.View.Content, _row);
+        var content = _decoder.View.Content;
+        if (context.Patches.ChargeParts(content.Length, _decoder.CopiedBytes - copiedBefore) is { } refusal)
+        {
+            return refusal;
+        }
+
+        WholeRevision.Store(context, source, lowerId, newest, content, _row);
+        return null;
     }
+
+    private static Rejection Name(ApplyContext context, ReadOnlySpan<byte> id, Rejection refusal) =>
+        refusal with
+        {
+            DocumentId = Encoding.UTF8.GetString(id),
+            Database = context.Database.Database.Name,
+        };
 
     private void WriteRow(ApplyContext context, ReadOnlySpan<byte> id, in Operation operation, bool isDelete)
     {

@@ -28,8 +28,9 @@ internal sealed class DumpedDocuments : IAsyncDisposable
     private readonly ReplacedNames _replaced;
     private readonly VersionParts _parts = new();
 
-    // Documents with revisions in the chunk, which are stored again at its end.
-    private readonly HashSet<string> _revised = new(StringComparer.OrdinalIgnoreCase);
+    // Documents with revisions in the chunk, which are stored again at its end, by their lower-cased ids.
+    private readonly Dictionary<string, byte[]> _revised = new(StringComparer.Ordinal);
+    private readonly RevisionOrdinals _ordinals = new();
     private readonly bool _keepsVersions;
     private BatchWriter _chunk;
     private long _rewrittenBytes;
@@ -120,9 +121,9 @@ internal sealed class DumpedDocuments : IAsyncDisposable
     {
         if (_chunk.Count > 0)
         {
-            foreach (string id in _revised)
+            foreach (byte[] id in _revised.Values)
             {
-                _chunk.Restate(Encoding.UTF8.GetBytes(id), ticks: 0);
+                _chunk.Restate(id, ticks: 0);
             }
 
             _revised.Clear();
@@ -299,15 +300,22 @@ internal sealed class DumpedDocuments : IAsyncDisposable
         }
 
         AddCounters(metadata);
-        if (_revised.Add(id))
+        byte[] utf8Id = document.MetadataId.ToArray();
+        string lowerId = LowerOf(utf8Id);
+        if (_revised.TryAdd(lowerId, utf8Id))
         {
-            _rewrittenBytes += ReplacedNames.BytesOf(_database, document.MetadataId);
+            // It is stored again twice if one of the revisions is its version.
+            _rewrittenBytes += 2 * ReplacedNames.BytesOf(_database, utf8Id);
         }
+
+        uint ordinal = _ordinals.Next(lowerId, metadata.Ticks);
+        _rewrittenBytes += VersionCommand.BytesPerOrdinal * (long)ordinal;
 
         _chunk.PutRevision(
             document.MetadataId,
             metadata.IsDeletion ? VersionKind.Deletion : VersionKind.Revision,
             metadata.Ticks,
+            ordinal,
             document,
             _parts,
             metadata.IsForced
@@ -319,19 +327,28 @@ internal sealed class DumpedDocuments : IAsyncDisposable
     private void AddCounters(DumpedMetadata metadata)
     {
         int bytes = 0;
+        var counters = new List<(byte[] Name, long Value)>();
         foreach (var (text, value) in metadata.Counters)
         {
             byte[] name = Encoding.UTF8.GetBytes(text);
             bytes += (2 * name.Length) + 4;
             if (CounterName.TryValidate(name, out _) && bytes <= CounterName.MaxBytesPerDocument)
             {
-                _parts.AddCounter(name, value);
+                counters.Add((name, value));
             }
             else
             {
                 _operation.LeaveOut("Counters of revisions", count: 1);
             }
         }
+
+        _parts.AddCounters(counters);
+    }
+
+    private static string LowerOf(ReadOnlySpan<byte> id)
+    {
+        Span<byte> lower = stackalloc byte[DocumentId.MaxBytes];
+        return Encoding.UTF8.GetString(lower[..DocumentId.ToLower(id, lower)]);
     }
 
     // Reads a document or a revision; false, and counts why, if it is not stored.

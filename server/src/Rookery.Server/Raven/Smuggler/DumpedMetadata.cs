@@ -8,7 +8,7 @@ namespace Rookery.Server.Raven.Smuggler;
 internal sealed class DumpedMetadata
 {
     private readonly List<DumpedAttachment> _attachments = [];
-    private readonly SortedDictionary<string, (string Name, long Value)> _counters = new(StringComparer.Ordinal);
+    private readonly List<(string Name, long Value)> _counters = [];
 
     /// <summary>Time of the last change, in UTC ticks; 0 if the dump does not say it.</summary>
     public long Ticks { get; private set; }
@@ -22,8 +22,8 @@ internal sealed class DumpedMetadata
     /// <summary>The attachments.</summary>
     public IReadOnlyList<DumpedAttachment> Attachments => _attachments;
 
-    /// <summary>The counters of a revision, by their lower-cased names.</summary>
-    public IEnumerable<(string Name, long Value)> Counters => _counters.Values;
+    /// <summary>The counters of a revision.</summary>
+    public IReadOnlyList<(string Name, long Value)> Counters => _counters;
 
     /// <summary>Reads the metadata of a document.</summary>
     /// <param name="document">Its JSON, which is valid.</param>
@@ -75,7 +75,7 @@ internal sealed class DumpedMetadata
                 {
                     foreach (var counter in counters.RootElement.EnumerateObject())
                     {
-                        _counters[counter.Name.ToLowerInvariant()] = (counter.Name, counter.Value.GetInt64());
+                        _counters.Add((counter.Name, counter.Value.GetInt64()));
                     }
                 }
 
