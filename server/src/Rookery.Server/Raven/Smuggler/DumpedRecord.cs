@@ -247,6 +247,7 @@ internal sealed class DumpedRecord(
             return;
         }
 
+        _held.RemoveAll(held => string.Equals(held.Member, member, StringComparison.Ordinal)); // of an earlier record
         _held.Add((member, encode));
     }
 

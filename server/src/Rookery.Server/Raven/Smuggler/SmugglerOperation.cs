@@ -54,7 +54,7 @@ internal sealed class SmugglerOperation(uint database, long id) : LongOperation(
         {
             lock (_lock)
             {
-                return _messages.Sum(static message => 2L * message.Length);
+                return 2L * (_messages.Sum(static each => each.Length) + _leftOut.Keys.Sum(static each => each.Length));
             }
         }
     }
@@ -80,7 +80,8 @@ internal sealed class SmugglerOperation(uint database, long id) : LongOperation(
     {
         lock (_lock)
         {
-            string kind = _leftOut.Count < MaxLeftOut || _leftOut.ContainsKey(what) ? what : "other parts";
+            string name = ShortText.Of(what, MaxMessageLength);
+            string kind = _leftOut.Count < MaxLeftOut || _leftOut.ContainsKey(name) ? name : "other parts";
             _leftOut[kind] = _leftOut.GetValueOrDefault(kind) + count;
         }
     }
