@@ -161,7 +161,9 @@ internal sealed class DumpUpload(NodeClient client, string database, ImportInput
     /// <param name="member">Its member.</param>
     public static long StoredIn(JsonElement result, string member) =>
         result.ValueKind == JsonValueKind.Object && result.TryGetProperty(member, out var count)
-            ? count.GetProperty("ReadCount").GetInt64() - count.GetProperty("ErroredCount").GetInt64()
+            ? count.GetProperty("ReadCount").GetInt64()
+                - count.GetProperty("ErroredCount").GetInt64()
+                - count.GetProperty("SkippedCount").GetInt64()
             : 0;
 
     /// <summary>Sums a number over all parts of a result.</summary>
@@ -207,6 +209,14 @@ internal sealed class DumpUpload(NodeClient client, string database, ImportInput
         if (DescribeParts(result) is { Length: > 0 } parts)
         {
             Console.Error.WriteLine($"Stored too: {parts}.");
+        }
+
+        if (CountIn(result, "SkippedCount") is > 0 and var skipped)
+        {
+            Console.Error.WriteLine(
+                $"Skipped: {Amount.Of(skipped, "revision")} whose documents have a revision of the same time or a newer "
+                    + "one."
+            );
         }
 
         foreach (var kind in result.GetProperty("LeftOut").EnumerateObject())

@@ -144,7 +144,10 @@ internal sealed class DumpedDocuments : IAsyncDisposable
 
             _operation.Documents.Add(_documents);
             _operation.Attachments.Add(_attachments);
-            _operation.Revisions.Add(_revisions);
+            // A list ends with its chunk, so a chunk with revisions has no documents.
+            long skipped = _revisions > 0 ? outcome[0].High : 0;
+            _operation.Revisions.Add(_revisions - skipped);
+            _operation.Revisions.Skip(skipped);
             (_documents, _attachments, _revisions) = (0, 0, 0);
             _operations.Announce(_operation);
         }

@@ -146,6 +146,7 @@ internal sealed class SmugglerCount(string name)
 {
     private long _done;
     private long _errors;
+    private long _skipped;
 
     /// <summary>The name of the type in results.</summary>
     public string Name => name;
@@ -159,13 +160,17 @@ internal sealed class SmugglerCount(string name)
     /// <summary>Counts an item that was not written.</summary>
     public void Fail() => Interlocked.Increment(ref _errors);
 
+    /// <summary>Counts items that were not written because the database has them, or newer ones.</summary>
+    public void Skip(long count) => Interlocked.Add(ref _skipped, count);
+
     /// <summary>Writes the members of its object.</summary>
     public void WriteMembers(Utf8JsonWriter json, bool isProcessed)
     {
         json.WriteBoolean("Processed"u8, isProcessed);
         long errors = Interlocked.Read(ref _errors);
-        json.WriteNumber("ReadCount"u8, Done + errors); // as in RavenDB, with those that were not written
+        long skipped = Interlocked.Read(ref _skipped);
+        json.WriteNumber("ReadCount"u8, Done + errors + skipped); // as in RavenDB, with those that were not written
         json.WriteNumber("ErroredCount"u8, errors);
-        json.WriteNumber("SkippedCount"u8, 0);
+        json.WriteNumber("SkippedCount"u8, skipped);
     }
 }
