@@ -98,6 +98,61 @@ public sealed class SmugglerOfEverythingTests(RunningServer server) : IClassFixt
     }
 
     [Fact]
+    public async Task Revisions_of_one_entry_of_the_log_are_read_back_equal()
+    {
+        string from = await server.CreateDatabaseAsync();
+        await SendAsync(from, "POST", "admin/revisions/config", """{"Default":{"Disabled":false}}""");
+        const string Batch = """
+            {"Commands":[{"Type":"PUT","Id":"a/1","Document":{"n":1}},{"Type":"PUT","Id":"a/1","Document":{"n":2}},
+            {"Type":"PUT","Id":"a/1","Document":{"n":3}}]}
+            """;
+        await SendAsync(from, "POST", "bulk_docs", Batch);
+        byte[] dump = await ExportAsync(from);
+        string to = await server.CreateDatabaseAsync();
+        for (int i = 0; i < 2; i++)
+        {
+            var counts = (await ImportAsync(to, dump)).GetProperty("RevisionDocuments");
+            Assert.Equal(3, counts.GetProperty("ReadCount").GetInt64());
+            Assert.Equal(3 * i, counts.GetProperty("SkippedCount").GetInt64());
+            Assert.Equal(Normalize(dump), Normalize(await ExportAsync(to)));
+        }
+    }
+
+    [Fact]
+    public async Task Ids_that_some_casing_rules_hold_equal_keep_their_revisions_apart()
+    {
+        // The micro sign and the letter mu have the same upper case, and their own lower case.
+        string db = await server.CreateDatabaseAsync();
+        const string Dump = """
+            {"Docs":[{"n":2,"@metadata":{"@id":"\u00B5","@last-modified":"2020-01-02T00:00:00.0000000Z"}},
+            {"n":4,"@metadata":{"@id":"\u03BC","@last-modified":"2020-01-02T00:00:00.0000000Z"}}],"RevisionDocuments":[
+            {"n":1,"@metadata":{"@id":"\u00B5","@last-modified":"2020-01-01T00:00:00.0000000Z"}},
+            {"n":3,"@metadata":{"@id":"\u03BC","@last-modified":"2020-01-01T00:00:00.0000000Z"}}]}
+            """;
+        using var body = new ByteArrayContent(Encoding.UTF8.GetBytes(Dump));
+        Assert.Equal(2, Read(await SendAsync(db, body), "RevisionDocuments"));
+        foreach (string id in (string[])["%C2%B5", "%CE%BC"])
+        {
+            var document = (await server.SendAsync("GET", $"{db}/docs?id={id}")).Json.GetProperty("Results")[0];
+            Assert.Contains("HasRevisions", document.GetRawText(), StringComparison.Ordinal);
+        }
+    }
+
+    [Theory]
+    [InlineData("""{"CounterGroups":[{"DocId":null,"Values":{"@vals":{}}}]}""")]
+    [InlineData("""{"CompareExchange":[{"Key":null,"Value":{}}]}""")]
+    [InlineData("""{"Identities":[{"Key":null,"Value":"1"}]}""")]
+    [InlineData("""{"Identities":[{"Key":"a|","Value":"99999999999999999999"}]}""")]
+    [InlineData("""{"Subscriptions":[7]}""")]
+    [InlineData("""{"Indexes":[7]}""")]
+    public async Task An_element_of_an_unexpected_form_ends_the_import_with_its_name(string dump)
+    {
+        string db = await server.CreateDatabaseAsync();
+        var refused = await server.SendAsync("POST", db + "/smuggler/import", dump);
+        refused.IsRefusal(400, "has an unexpected form");
+    }
+
+    [Fact]
     public async Task Configurations_of_a_record_are_stored_as_the_options_say_and_others_are_named()
     {
         string db = await server.CreateDatabaseAsync();

@@ -78,7 +78,7 @@ internal sealed class DumpedValues(
 
     private async ValueTask StoreCountersAsync(JsonElement group)
     {
-        string id = group.GetProperty("DocId").GetString()!;
+        string id = TextOf(group.GetProperty("DocId"));
         var values = group.GetProperty("Values");
         bool hasNames = values.TryGetProperty("@names", out var names) && names.ValueKind == JsonValueKind.Object;
         var counters = new List<(string Name, long Value)>();
@@ -95,7 +95,7 @@ internal sealed class DumpedValues(
                 .Where(static (_, i) => i % 2 == 0)
                 .Aggregate(0L, static (sum, part) => unchecked(sum + part.GetInt64()));
             string name =
-                hasNames && names.TryGetProperty(counter.Name, out var written) ? written.GetString()! : counter.Name;
+                hasNames && names.TryGetProperty(counter.Name, out var written) ? TextOf(written) : counter.Name;
             counters.Add((name, value));
         }
 
@@ -220,7 +220,7 @@ internal sealed class DumpedValues(
 
     private async ValueTask StoreCompareExchangeAsync(JsonElement item)
     {
-        string name = item.GetProperty("Key").GetString()!;
+        string name = TextOf(item.GetProperty("Key"));
         if (
             name.StartsWith(Encoding.UTF8.GetString(CompareExchangeKey.GuardPrefix), StringComparison.OrdinalIgnoreCase)
         )
@@ -275,13 +275,13 @@ internal sealed class DumpedValues(
 
     private async ValueTask StoreIdentityAsync(JsonElement identity)
     {
-        byte[] name = IdentityRoutes.CheckName(identity.GetProperty("Key").GetString()!);
+        byte[] name = IdentityRoutes.CheckName(TextOf(identity.GetProperty("Key")));
         var value = identity.GetProperty("Value");
-        long last =
-            value.ValueKind == JsonValueKind.String
-                ? long.Parse(value.GetString()!, NumberStyles.None, CultureInfo.InvariantCulture)
-                : value.GetInt64();
-        if (last is < 0 or > IdentityRoutes.MaxValue)
+        string digits = value.ValueKind == JsonValueKind.String ? TextOf(value) : value.GetRawText();
+        if (
+            !long.TryParse(digits, NumberStyles.None, CultureInfo.InvariantCulture, out long last)
+            || last > IdentityRoutes.MaxValue
+        )
         {
             throw new FormatException("The value of an identity is out of range.");
         }
@@ -337,6 +337,9 @@ internal sealed class DumpedValues(
             operation.Tell(refused.Message);
         }
     }
+
+    private static string TextOf(JsonElement value) =>
+        value.GetString() ?? throw new FormatException("A text is null.");
 
     private Task<CommandOutcome> ProposeAsync(Func<CommandBuffer> encode) =>
         ProposalRetry.ProposePatientlyAsync(context.Node.Consensus, encode, context.Time, operation.Killed);
