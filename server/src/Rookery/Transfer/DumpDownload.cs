@@ -17,6 +17,7 @@ internal static class DumpDownload
     public const string Extension = ".ravendbdump";
 
     private static readonly TimeSpan PollInterval = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan EndInterval = TimeSpan.FromMilliseconds(50);
 
     /// <summary>Writes the dump to a file that appears only when it is complete.</summary>
     /// <param name="client">The node.</param>
@@ -111,12 +112,12 @@ internal static class DumpDownload
     // The dump is whole only if the node says so.
     private static async Task<JsonElement> ReadResultAsync(NodeClient client, string state)
     {
-        JsonElement last;
-        do
+        var last = await client.GetJsonAsync(HttpMethod.Get, state);
+        while (last.ValueKind == JsonValueKind.Object && last.GetProperty("Status").ValueEquals("InProgress"u8))
         {
-            // The operation ends just after its last byte was sent.
+            await Task.Delay(EndInterval); // the operation ends just after its last byte was sent
             last = await client.GetJsonAsync(HttpMethod.Get, state);
-        } while (last.ValueKind == JsonValueKind.Object && last.GetProperty("Status").ValueEquals("InProgress"u8));
+        }
 
         return last.ValueKind == JsonValueKind.Object && last.GetProperty("Status").ValueEquals("Completed"u8)
             ? last.GetProperty("Result").Clone()
