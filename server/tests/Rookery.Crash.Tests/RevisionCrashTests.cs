@@ -55,6 +55,7 @@ internal sealed class RevisionWork(int seed)
     private readonly SortedDictionary<string, ModelRevisions> _model = new(StringComparer.Ordinal);
     private SteppedNode _node = null!;
     private RevisionRule? _rule;
+    private long _importedTicks = new DateTime(2200, 1, 1, 0, 0, 0, DateTimeKind.Utc).Ticks;
 
     public (SimulatedDisk Disk, List<State> States) Run(int steps = 60)
     {
@@ -131,6 +132,9 @@ internal sealed class RevisionWork(int seed)
             case 4:
                 RemoveSome(id, document);
                 break;
+            case 6:
+                Import(id, document);
+                break;
             case 5 when document.Rows.Exists(static row => row.Body is not null):
                 var target = document.Rows.Where(static row => row.Body is not null).ToArray() is var rows
                     ? rows[_random.Next(rows.Length)]
@@ -151,6 +155,37 @@ internal sealed class RevisionWork(int seed)
 
                 break;
         }
+    }
+
+    // Revisions of a dump, which are newer than all others, below the document.
+    private void Import(string id, ModelRevisions document)
+    {
+        using var writer = new BatchWriter(CommandKind.BulkPut, 1);
+        using var parts = new VersionParts();
+        var imported = new List<(string? Body, bool IsForced)>();
+        int count = _random.Next(1, 4);
+        for (int i = 0; i < count; i++)
+        {
+            bool isDeletion = _random.Next(4) == 0;
+            bool isForced = !isDeletion && _random.Next(3) == 0;
+            string body = Body(document.Body);
+            using var parser = DocumentParser.Rent();
+            Assert.True(parser.TryParse(Encoding.ASCII.GetBytes($"{{{body}}}"), out var parsed, out _));
+            _importedTicks += TimeSpan.TicksPerSecond;
+            writer.PutRevision(
+                Encoding.ASCII.GetBytes(id),
+                isDeletion ? VersionKind.Deletion : VersionKind.Revision,
+                _importedTicks,
+                ordinal: 0,
+                parsed,
+                parts,
+                isForced
+            );
+            imported.Add((isDeletion ? null : body, isForced));
+        }
+
+        writer.Restate(Encoding.ASCII.GetBytes(id), ticks: 0);
+        document.Import(Propose(writer.Complete()), imported);
     }
 
     // Usually one field of several changes.
@@ -373,6 +408,17 @@ internal sealed class ModelRevisions
 
         (Body, IsRevision) = (null, false);
         Trim(rule);
+    }
+
+    /// <summary>Adds revisions of a dump, whose command ends with the document's restatement.</summary>
+    public void Import(long lastEtag, List<(string? Body, bool IsForced)> revisions)
+    {
+        for (int i = 0; i < revisions.Count; i++)
+        {
+            Rows.Add((lastEtag - revisions.Count + i, revisions[i].Body, revisions[i].IsForced));
+        }
+
+        Etag = Body is null ? Etag : lastEtag;
     }
 
     public void Remove(long etag)
