@@ -86,8 +86,8 @@ internal sealed class NodeClient(
                     _node,
                     _time,
                     ends => _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ends),
-                    cancellation,
-                    longestWork
+                    longestWork,
+                    cancellation
                 );
         }
         catch (HttpRequestException failure)

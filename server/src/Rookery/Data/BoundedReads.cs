@@ -41,7 +41,7 @@ internal sealed class BoundedReads(Stream body, NodeConnection node, TimeProvide
         var reading = body.ReadAsync(buffer, cancellationToken);
         return reading.IsCompletedSuccessfully
             ? reading.Result
-            : await ResponseWait.BoundLongWorkAsync(node, time, _ => reading.AsTask(), cancellationToken);
+            : await ResponseWait.BoundLongWorkAsync(node, time, _ => reading.AsTask(), cancellation: cancellationToken);
     }
 
     /// <inheritdoc/>

@@ -63,15 +63,15 @@ internal static class ResponseWait
     /// <param name="node">The node.</param>
     /// <param name="time">The clock.</param>
     /// <param name="work">The work to await.</param>
-    /// <param name="cancellation">Cancels the work.</param>
     /// <param name="longestWork">The longest wait in all; null for <see cref="LongestWork"/>.</param>
+    /// <param name="cancellation">Cancels the work.</param>
     /// <exception cref="AdminException">The node answers nothing, or sent nothing for too long.</exception>
     public static Task<T> BoundLongWorkAsync<T>(
         NodeConnection node,
         TimeProvider time,
         Func<CancellationToken, Task<T>> work,
-        CancellationToken cancellation = default,
-        TimeSpan? longestWork = null
+        TimeSpan? longestWork = null,
+        CancellationToken cancellation = default
     ) =>
         BoundWhileAnsweringAsync(
             node.Address,

@@ -118,8 +118,8 @@ internal sealed class History
         file.Write(Encoding.UTF8.GetBytes(ToLine(statement)));
     }
 
-    private static FileStream OpenFile(string path, FileMode mode) =>
-        new(
+    private static Stream OpenFile(string path, FileMode mode) =>
+        File.Open(
             path,
             new FileStreamOptions
             {
