@@ -203,7 +203,7 @@ public sealed class ShellTests : IDisposable
 
         history.Add($"from A\nwhere x = '\\{History.MaxEntries + 4}';"); // a repetition
         history.Add(" from Secret;"); // begins with a blank
-        Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(file));
+        Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, new FileInfo(file).UnixFileMode);
 
         var read = History.Open(file);
         Assert.Equal(history.Entries, read.Entries);

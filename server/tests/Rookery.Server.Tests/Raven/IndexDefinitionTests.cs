@@ -87,6 +87,7 @@ public sealed class IndexDefinitionTests(RunningServer server) : IClassFixture<R
             .Json.GetProperty("Indexes")
             .EnumerateArray()
             .Any(static index =>
-                index.GetProperty("IsStale").GetBoolean() && index.GetProperty("Name").GetString() != "off"
+                index.GetProperty("IsStale").GetBoolean()
+                && !string.Equals(index.GetProperty("Name").GetString(), "off", StringComparison.Ordinal)
             );
 }
