@@ -46,6 +46,5 @@ internal sealed class RedisArray
         RedisBody.ReadElement(Json(body, index), scratch);
 
     /// <summary>Swaps two elements.</summary>
-    public void Swap(int left, int right) =>
-        (_elements[left], _elements[right]) = (_elements[right], _elements[left]);
+    public void Swap(int left, int right) => (_elements[left], _elements[right]) = (_elements[right], _elements[left]);
 }

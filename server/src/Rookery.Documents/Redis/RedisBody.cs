@@ -56,11 +56,7 @@ internal static class RedisBody
     /// <param name="scratch">Receives the value if it must be decoded.</param>
     /// <param name="value">The value; valid until the document is disposed or the scratch is used.</param>
     /// <returns>False if the document is of another type.</returns>
-    public static bool TryReadString(
-        scoped in DocumentView document,
-        PooledBytes scratch,
-        out ReadOnlySpan<byte> value
-    )
+    public static bool TryReadString(scoped in DocumentView document, PooledBytes scratch, out ReadOnlySpan<byte> value)
     {
         var body = document.Body;
         if (document.Metadata.StartsWith(PlainMetadata) && TryReadPlain(body, out value))

@@ -38,11 +38,7 @@ internal ref struct RedisCommandReader
     /// <param name="slices">Memory for the places of the arguments.</param>
     /// <param name="opcode">The opcode.</param>
     /// <param name="arguments">The arguments; valid until the next call.</param>
-    public bool TryReadCommand(
-        scoped ref RedisSlice[] slices,
-        out RedisOpcode opcode,
-        out RedisArguments arguments
-    )
+    public bool TryReadCommand(scoped ref RedisSlice[] slices, out RedisOpcode opcode, out RedisArguments arguments)
     {
         opcode = RedisOpcode.None;
         arguments = default;

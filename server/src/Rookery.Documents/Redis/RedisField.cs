@@ -43,9 +43,12 @@ internal static class RedisField
             }
             else
             {
-                scratch.Append(
-                    [Escape, HexEscape, "0123456789abcdef"u8[field[at] >> 4], "0123456789abcdef"u8[field[at] & 15]]
-                );
+                scratch.Append([
+                    Escape,
+                    HexEscape,
+                    "0123456789abcdef"u8[field[at] >> 4],
+                    "0123456789abcdef"u8[field[at] & 15],
+                ]);
                 at++;
             }
         }

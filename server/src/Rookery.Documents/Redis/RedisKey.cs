@@ -16,14 +16,12 @@ public static class RedisKey
     private const byte Escape = (byte)'~';
     private const byte HexEscape = (byte)'0';
 
-    private static readonly SearchValues<byte> Plain = SearchValues.Create(
-        [
-            .. Enumerable
-                .Range(0x20, 0x7F - 0x20)
-                .Where(static value => value is not ('~' or (>= 'A' and <= 'Z')))
-                .Select(static value => (byte)value),
-        ]
-    );
+    private static readonly SearchValues<byte> Plain = SearchValues.Create([
+        .. Enumerable
+            .Range(0x20, 0x7F - 0x20)
+            .Where(static value => value is not ('~' or (>= 'A' and <= 'Z')))
+            .Select(static value => (byte)value),
+    ]);
 
     // The characters from U+0080 to U+027F, U+0340 to U+03FF and U+0400 to U+053F that are letters, marks or symbols,
     // and that lower-casing leaves unchanged: one bit each. U+0130 and U+0131 are left out, because programs disagree.
@@ -48,33 +46,33 @@ public static class RedisKey
         0x0000aaaaaaaaaaaa,
     ];
 
-    // Ranges, first and last, of scripts without case and of symbols.
-    private static readonly int[] Caseless =
+    // Scripts without case and of symbols.
+    private static readonly (int First, int Last)[] Caseless =
     [
-        0x0280, 0x033F, // phonetic letters and combining marks
-        0x05D0, 0x05EA, // Hebrew
-        0x0620, 0x06DC, // Arabic
-        0x06DE, 0x06FF,
-        0x0900, 0x097F, // Devanagari
-        0x0E01, 0x0E3A, // Thai
-        0x0E3F, 0x0E5B,
-        0x10D0, 0x10FF, // Georgian
-        0x1100, 0x11FF, // Hangul
-        0x2010, 0x2027, // punctuation
-        0x2030, 0x205E,
-        0x20A0, 0x20BF, // currencies
-        0x2190, 0x23FF, // arrows, mathematics, technical symbols
-        0x2500, 0x27BF, // boxes, symbols, dingbats
-        0x3001, 0x3029, // punctuation of Chinese and Japanese
-        0x3041, 0x3096, // Hiragana
-        0x3099, 0x30FF, // Katakana
-        0x3105, 0x312F, // Bopomofo
-        0x3400, 0x4DBF, // Chinese characters
-        0x4E00, 0x9FFF,
-        0xAC00, 0xD7A3, // Hangul syllables
-        0x1F300, 0x1F64F, // pictures
-        0x1F680, 0x1F6FF,
-        0x1F900, 0x1F9FF,
+        (0x0280, 0x033F), // phonetic letters and combining marks
+        (0x05D0, 0x05EA), // Hebrew
+        (0x0620, 0x06DC), // Arabic
+        (0x06DE, 0x06FF),
+        (0x0900, 0x097F), // Devanagari
+        (0x0E01, 0x0E3A), // Thai
+        (0x0E3F, 0x0E5B),
+        (0x10D0, 0x10FF), // Georgian
+        (0x1100, 0x11FF), // Hangul
+        (0x2010, 0x2027), // punctuation
+        (0x2030, 0x205E),
+        (0x20A0, 0x20BF), // currencies
+        (0x2190, 0x23FF), // arrows, mathematics, technical symbols
+        (0x2500, 0x27BF), // boxes, symbols, dingbats
+        (0x3001, 0x3029), // punctuation of Chinese and Japanese
+        (0x3041, 0x3096), // Hiragana
+        (0x3099, 0x30FF), // Katakana
+        (0x3105, 0x312F), // Bopomofo
+        (0x3400, 0x4DBF), // Chinese characters
+        (0x4E00, 0x9FFF),
+        (0xAC00, 0xD7A3), // Hangul syllables
+        (0x1F300, 0x1F64F), // pictures
+        (0x1F680, 0x1F6FF),
+        (0x1F900, 0x1F9FF),
     ];
 
     /// <summary>Maximum length of an id in bytes: a key whose id would be longer is refused.</summary>
@@ -295,11 +293,11 @@ public static class RedisKey
 
     private static bool IsCaseless(int character)
     {
-        for (int i = 0; i < Caseless.Length; i += 2)
+        foreach (var (first, last) in Caseless)
         {
-            if (character <= Caseless[i + 1])
+            if (character <= last)
             {
-                return character >= Caseless[i];
+                return character >= first;
             }
         }
 

@@ -54,7 +54,10 @@ internal ref struct RedisKeys
         var slices = new RedisSlice[8];
         while (reader.TryReadCommand(ref slices, out var opcode, out _))
         {
-            if (RedisCommandTable.Find(opcode) is { } command && (command.Flags & RedisCommandTraits.Grows) != RedisCommandTraits.None)
+            if (
+                RedisCommandTable.Find(opcode) is { } command
+                && (command.Flags & RedisCommandTraits.Grows) != RedisCommandTraits.None
+            )
             {
                 return true;
             }

@@ -12,8 +12,7 @@ public sealed class RedisCommandTests : IDisposable
 
     [Theory]
     [InlineData(
-        "SET a 1 | OK ; GET a | \"1\" ; GET b | null ; STRLEN a | 1 ; SET a 2 NX | null ; "
-            + "SET a 2 XX GET | \"1\""
+        "SET a 1 | OK ; GET a | \"1\" ; GET b | null ; STRLEN a | 1 ; SET a 2 NX | null ; " + "SET a 2 XX GET | \"1\""
     )]
     [InlineData("SET a x GET | null ; SET a y NX GET | \"x\" ; GET a | \"x\" ; SET b 1 XX | null ; EXISTS b a a | 2")]
     [InlineData("SET a x EX 0 | ERR invalid expire time in 'set' command ; SET a x EX | ERR syntax error")]

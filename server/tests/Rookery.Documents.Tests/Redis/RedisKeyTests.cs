@@ -113,11 +113,7 @@ public sealed class RedisKeyTests
 
     private static byte[] RandomKey(Random random)
     {
-        string[] pieces =
-        [
-            .. "a A ~ ~0 0 / | ö Ö ß ẞ İ ı ς σ Σ 温 😀 z~ 41".Split(' '),
-            "\0",
-        ];
+        string[] pieces = [.. "a A ~ ~0 0 / | ö Ö ß ẞ İ ı ς σ Σ 温 😀 z~ 41".Split(' '), "\0"];
         var key = new List<byte>();
         for (int i = random.Next(8); i > 0; i--)
         {

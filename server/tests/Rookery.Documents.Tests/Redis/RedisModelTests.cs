@@ -91,7 +91,7 @@ public sealed class RedisModelTests
                 "APPEND" => Change(key, static () => new StringBuilder(), text => Number(text.Append(words[2]).Length)),
                 "INCRBY" => Change(key, static () => new StringBuilder("0"), text => Increment(text, words[2])),
                 "HSET" => Change(key, NewHash, hash => Number(Put(hash, words[2], words[3]))),
-                "HDEL" => With<Hash>(key, "0", hash => Number(hash.RemoveAll(pair => pair.Field == words[2]))),
+                "HDEL" => With<Hash>(key, "0", hash => Number(hash.RemoveAll(IsField(words[2])))),
                 "HGETALL" => With<Hash>(key, "{}", static hash => $"{{{Quote(hash.SelectMany(Both))}}}"),
                 "RPUSH" => Change(key, static () => new List<string>(), list => Push(list, words, isLeft: false)),
                 "LPUSH" => Change(key, static () => new List<string>(), list => Push(list, words, isLeft: true)),
@@ -105,6 +105,9 @@ public sealed class RedisModelTests
         }
 
         private static Hash NewHash() => [];
+
+        private static Predicate<(string Field, string Value)> IsField(string field) =>
+            pair => string.Equals(pair.Field, field, StringComparison.Ordinal);
 
         private static string Quote(IEnumerable<string> items) =>
             string.Join(' ', items.Select(static item => $"\"{item}\""));
@@ -178,7 +181,7 @@ public sealed class RedisModelTests
 
         private static int Put(Hash hash, string field, string value)
         {
-            int at = hash.FindIndex(pair => pair.Field == field);
+            int at = hash.FindIndex(IsField(field));
             if (at < 0)
             {
                 hash.Add((field, value));

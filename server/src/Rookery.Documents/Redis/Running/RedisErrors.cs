@@ -3,8 +3,7 @@ namespace Rookery.Documents.Redis.Running;
 /// <summary>Sentences of errors, as Redis 7.0 writes them. Programs compare them.</summary>
 internal static class RedisErrors
 {
-    public static ReadOnlySpan<byte> WrongType =>
-        "WRONGTYPE Operation against a key holding the wrong kind of value"u8;
+    public static ReadOnlySpan<byte> WrongType => "WRONGTYPE Operation against a key holding the wrong kind of value"u8;
 
     public static ReadOnlySpan<byte> Syntax => "ERR syntax error"u8;
 

@@ -80,8 +80,7 @@ internal readonly ref struct RedisSetOptions
     private static (F Added, F Excluded) Parse(ReadOnlySpan<byte> word, bool isSet)
     {
         const F Times = F.Expiry | F.Persist | F.KeepExpiry;
-        return
-            isSet && RedisNumber.IsWord(word, "NX"u8) ? (F.IfAbsent, F.IfExists)
+        return isSet && RedisNumber.IsWord(word, "NX"u8) ? (F.IfAbsent, F.IfExists)
             : isSet && RedisNumber.IsWord(word, "XX"u8) ? (F.IfExists, F.IfAbsent)
             : isSet && RedisNumber.IsWord(word, "GET"u8) ? (F.Get, F.None)
             : isSet && RedisNumber.IsWord(word, "KEEPTTL"u8) ? (F.KeepExpiry, F.Expiry)
