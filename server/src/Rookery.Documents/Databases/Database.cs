@@ -78,7 +78,7 @@ public sealed class Database
 
     internal DatabaseRecord Record { get; }
 
-    /// <summary>Tells readers which documents have expired.</summary>
+    /// <summary>Tells clients' readers which documents have expired.</summary>
     internal ExpiryClock Clock { get; }
 
     /// <summary>The configuration of revisions as of the last applied entry; null if there is none.</summary>
@@ -152,8 +152,8 @@ public sealed class Database
     }
 
     /// <summary>
-    /// Opens a snapshot of the database for a client: documents that have expired are absent. Dispose it soon: it pins
-    /// memory and files.
+    /// Opens a snapshot of the database for a client: documents that have expired when it is opened are absent. Dispose
+    /// it soon: it pins memory and files.
     /// </summary>
     /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
     public DatabaseReader OpenReader() => ReaderOf(_storage.OpenSnapshot(), hidesExpired: true);
@@ -182,7 +182,8 @@ public sealed class Database
             throw new DatabaseGoneException(Name, _isDeleted);
         }
 
-        return new DatabaseReader(this, snapshot, hidesExpired);
+        long hiddenTicks = hidesExpired && !Configurations.KeepsExpired ? Clock.ReadTicks() : 0;
+        return new DatabaseReader(this, snapshot, hiddenTicks);
     }
 
     /// <summary>

@@ -19,13 +19,11 @@ public readonly struct DatabaseReader : IDisposable
 {
     private readonly Snapshot _snapshot;
 
-    private readonly bool _hidesExpired;
-
-    internal DatabaseReader(Database database, in Snapshot snapshot, bool hidesExpired)
+    internal DatabaseReader(Database database, in Snapshot snapshot, long hiddenTicks)
     {
         Database = database;
         _snapshot = snapshot;
-        _hidesExpired = hidesExpired;
+        HiddenTicks = hiddenTicks;
     }
 
     /// <summary>The database.</summary>
@@ -50,16 +48,24 @@ public readonly struct DatabaseReader : IDisposable
     internal Snapshot Snapshot => _snapshot;
 
     /// <summary>
+    /// Documents that expire at or before this time are absent, in UTC ticks; 0 if none is. It is fixed when the reader
+    /// is opened, so that a document that was found once is found again in the same answer.
+    /// </summary>
+    internal long HiddenTicks { get; }
+
+    /// <summary>
     /// Returns whether a document is absent for a client because it has expired. Costs one comparison for a document
     /// that never expires.
     /// </summary>
     internal bool Hides(in Document document) =>
-        _hidesExpired && document.MayExpire && HasExpired(document.Head.ExpiresAtTicks);
+        HiddenTicks != 0 && document.MayExpire && HasExpired(document.Head.ExpiresAtTicks, HiddenTicks);
 
     /// <summary>Returns whether a document with this head is absent for a client because it has expired.</summary>
     /// <param name="head">The first bytes of the document, with its head.</param>
     internal bool Hides(ReadOnlySpan<byte> head) =>
-        _hidesExpired && StoredDocument.MayExpire(head) && HasExpired(new DocumentView(head).ExpiresAtTicks);
+        HiddenTicks != 0
+        && StoredDocument.MayExpire(head)
+        && HasExpired(new DocumentView(head).ExpiresAtTicks, HiddenTicks);
 
     /// <summary>Finds a document by id.</summary>
     /// <param name="id">The document's id, in any casing. An id longer than <see cref="DocumentId.MaxBytes"/> matches
@@ -524,21 +530,16 @@ public readonly struct DatabaseReader : IDisposable
         return true;
     }
 
-    private bool HasExpired(long expiresAtTicks) =>
-        !Database.Configurations.KeepsExpired && Database.Clock.HasExpired(expiresAtTicks);
-
     private long ReadFirstEtagOfCounters(ReadOnlySpan<byte> lowerId)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        if (!_snapshot.TryGet(Key.WriteText(key, Database.Number, Table.Documents, lowerId), out var document))
+        if (!_snapshot.TryGet(Key.WriteText(key, Database.Number, Table.Documents, lowerId), out var row))
         {
             return 0;
         }
 
-        using (document)
-        {
-            return DocumentCounters.ReadSince(document);
-        }
+        using var document = new Document(row);
+        return Hides(document) ? 0 : DocumentCounters.ReadSince(row);
     }
 
     private DatabaseCounters ReadDatabaseCounters()

@@ -13,11 +13,10 @@ internal sealed class ExpiryClock
     /// <summary>Sets the source of the cluster's time. Before, nothing has expired.</summary>
     public void Start(Func<ClusterTime> source) => Volatile.Write(ref _source, source);
 
-    /// <summary>Returns whether a document has expired; false while the cluster's time is not sure.</summary>
-    /// <param name="expiresAtTicks">When it expires, in UTC ticks; 0 for never.</param>
-    public bool HasExpired(long expiresAtTicks) =>
-        expiresAtTicks != 0
-        && Volatile.Read(ref _source) is { } source
-        && source() is { IsSure: true, UtcTicks: var nowTicks }
-        && expiresAtTicks <= nowTicks;
+    /// <summary>
+    /// Returns the time at or before which documents that have expired do so, in UTC ticks; 0 while the cluster's time
+    /// is not sure: then nothing has expired.
+    /// </summary>
+    public long ReadTicks() =>
+        Volatile.Read(ref _source) is { } source && source() is { IsSure: true, UtcTicks: var nowTicks } ? nowTicks : 0;
 }

@@ -1,4 +1,5 @@
 using System.Text;
+using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Simulation;
@@ -43,6 +44,29 @@ public sealed class ExpiredDocumentTests : IDisposable
         AssertFound("c", "d");
         _time.Advance(TimeSpan.FromTicks(1));
         AssertFound("c");
+    }
+
+    [Fact]
+    public void A_reader_finds_the_same_documents_as_long_as_it_is_open()
+    {
+        using var reader = _node.Database("db").OpenReader();
+        _time.Advance(TimeSpan.FromMinutes(2));
+        Assert.Equal(["a", "b", "c", "d"], Ids(reader.SeekByIdPrefix([])));
+        Assert.True(reader.TryGetDocument("a"u8, out var document));
+        document.Dispose();
+        AssertFound("c");
+    }
+
+    [Fact]
+    public void A_disabled_configuration_keeps_documents()
+    {
+        _time.Advance(TimeSpan.FromMinutes(2));
+        AssertFound("c");
+        uint database = _node.Database("db").Number;
+        _node.Run(
+            CommandEncoder.SetConfiguration(database, ConfigurationName.Expiration, """{"Disabled":true}"""u8.ToArray())
+        );
+        AssertFound("a", "b", "c", "d");
     }
 
     [Fact]
