@@ -177,7 +177,7 @@ public sealed record RedisCommandInfo(
             return 0;
         }
 
-        int last = LastKey < 0 ? count + 1 + LastKey : LastKey;
+        int last = Math.Min(LastKey < 0 ? count + 1 + LastKey : LastKey, count); // OBJECT HELP has no key
         return last < FirstKey ? 0 : ((last - FirstKey) / KeyStep) + 1;
     }
 }

@@ -285,7 +285,9 @@ internal sealed class StringCommands(RedisSession session)
 
     private void GetRange(RedisArguments arguments)
     {
-        if (!session.TryReadInteger(arguments[1], out long start) || !session.TryReadInteger(arguments[2], out long end))
+        if (
+            !session.TryReadInteger(arguments[1], out long start) || !session.TryReadInteger(arguments[2], out long end)
+        )
         {
             return;
         }
@@ -323,7 +325,7 @@ internal sealed class StringCommands(RedisSession session)
             return;
         }
 
-        if (!RedisContent.MayFit(value.Length) || !RedisContent.MayFit(offset + value.Length))
+        if (!RedisContent.MayFit(offset) || !RedisContent.MayFit(offset + value.Length))
         {
             Reply.Error(RedisErrors.TooLong);
             return;
