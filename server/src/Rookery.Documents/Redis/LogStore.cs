@@ -1,6 +1,8 @@
+using System.Diagnostics.CodeAnalysis;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Parsing;
 using Rookery.Platform;
 
 namespace Rookery.Documents.Redis;
@@ -9,11 +11,24 @@ namespace Rookery.Documents.Redis;
 /// <param name="rows">Stores documents.</param>
 internal sealed class LogStore(DocumentRows rows) : RedisStore
 {
+    // A lookup takes about as long as copying this many bytes.
+    private const int BytesPerLookup = 256;
+
     private ApplyContext? _context;
+    private long _firstEtag;
     private long _nextEtag;
 
     /// <summary>Number of documents stored and deleted by the command of the log.</summary>
     public long Writes { get; private set; }
+
+    /// <summary>
+    /// Whether the command does not depend on the previous versions of its documents. An export carries it out although
+    /// a document is damaged; it leaves out the others, whose results would look complete and lack what was damaged.
+    /// </summary>
+    public bool Overwrites { get; set; }
+
+    /// <summary>Number of etags used.</summary>
+    public long Etags => _nextEtag - _firstEtag;
 
     /// <summary>The reason to refuse the command of the log; null if there is none.</summary>
     public Rejection? Refusal { get; private set; }
@@ -30,20 +45,21 @@ internal sealed class LogStore(DocumentRows rows) : RedisStore
     public void Begin(ApplyContext context)
     {
         _context = context;
-        _nextEtag = context.Etag;
+        _firstEtag = _nextEtag = context.Etag;
         NowTicks = context.LogTicks;
-        ExpiryTicks = context.Entry.ExpiryTicks;
+        ExpiryTicks = context.Database.Configurations.KeepsExpired ? 0 : context.Entry.ExpiryTicks;
         Writes = 0;
+        Overwrites = false;
         Refusal = null;
     }
 
     /// <summary>Charges the budget of the entry.</summary>
-    /// <returns>False if the command is refused.</returns>
-    public bool TryCharge(long storedBytes, long copiedBytes)
+    /// <exception cref="RedisLimitException">The command of the log is refused: see <see cref="Refusal"/>.</exception>
+    public void Charge(long storedBytes, long copiedBytes)
     {
-        if (Refusal is null && Context.Patches.Charge(storedBytes, copiedBytes) is { } refusal)
+        if (Context.Patches.Charge(storedBytes, copiedBytes) is { } refusal)
         {
-            Refusal =
+            Refuse(
                 refusal.Kind == RejectionKind.Overloaded
                     ? new Rejection(
                         RejectionKind.Overloaded,
@@ -55,17 +71,33 @@ internal sealed class LogStore(DocumentRows rows) : RedisStore
                         $"The commands store more than {Amount.Bytes(PatchBudget.StoredBytesPerCommand)} of documents, "
                             + $"or copy more than {Amount.Bytes(PatchBudget.CopiedBytesPerCommand)} on the way. "
                             + "Nothing of them was carried out; send fewer commands at once."
-                    );
+                    )
+            );
         }
-
-        return Refusal is null;
     }
+
+    /// <inheritdoc/>
+    public override void Spend(long bytes) => Charge(storedBytes: 0, bytes);
 
     /// <inheritdoc/>
     public override Document Find(ReadOnlySpan<byte> lowerId)
     {
         var document = Context.FindDocument(lowerId);
-        TryCharge(storedBytes: 0, document.Length);
+        if (Context.Damage is { } damage && !Overwrites)
+        {
+            Refuse(new Rejection(RejectionKind.Damaged, damage.Sentence)); // only in exports
+        }
+
+        try
+        {
+            Charge(storedBytes: 0, document.Length + BytesPerLookup);
+        }
+        catch (RedisLimitException)
+        {
+            document.Dispose();
+            throw;
+        }
+
         return document;
     }
 
@@ -73,21 +105,27 @@ internal sealed class LogStore(DocumentRows rows) : RedisStore
     public override void Put(RedisTarget target, RedisContent content)
     {
         var context = Context;
-        if (HasParts(target) && !target.Exists && !TryDelete(target))
+        if (HasParts(target) && !target.Exists)
         {
-            return; // the expired version has attachments or counters, which the new one must not get
+            Delete(target); // the expired version has attachments or counters, which the new one must not get
         }
 
         var bytes = content.Written;
-        var previous = target.Stored;
-        if (
-            !TryChargeParts(target, isDelete: false, bytes.Length)
-            || !TryCharge(bytes.Length, previous.Length + bytes.Length)
-        )
+        if (bytes.Length > DocumentLimits.MaxDocumentBytes)
         {
-            return;
+            // Another client's document of nearly this length gets @redis or @expires.
+            Refuse(
+                new Rejection(
+                    RejectionKind.TooLarge,
+                    $"A document would be larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}. Nothing of the "
+                        + "commands was carried out; shorten it first."
+                )
+            );
         }
 
+        var previous = target.Stored;
+        ChargeParts(target, isDelete: false, bytes.Length);
+        Charge(bytes.Length, previous.Length + bytes.Length);
         context.Etag = _nextEtag++;
         rows.Store(
             context,
@@ -105,7 +143,14 @@ internal sealed class LogStore(DocumentRows rows) : RedisStore
     }
 
     /// <inheritdoc/>
-    public override void Delete(RedisTarget target) => TryDelete(target);
+    public override void Delete(RedisTarget target)
+    {
+        ChargeParts(target, isDelete: true, newLength: 0);
+        Context.Etag = _nextEtag++;
+        rows.Delete(Context, target.LowerId, target.Stored);
+        Writes++;
+        target.Forget(exists: false);
+    }
 
     /// <inheritdoc/>
     public override long CountDocuments() => Context.Database.Counters.Documents;
@@ -121,23 +166,18 @@ internal sealed class LogStore(DocumentRows rows) : RedisStore
         return !head.CounterNames.IsEmpty || !head.Attachments.IsEmpty;
     }
 
-    private bool TryDelete(RedisTarget target)
+    private void ChargeParts(RedisTarget target, bool isDelete, long newLength)
     {
-        if (!TryChargeParts(target, isDelete: true, newLength: 0))
+        if (DocumentRows.Charge(Context, target.LowerId, target.Stored, isDelete, newLength) is { } refusal)
         {
-            return false;
+            Refuse(refusal);
         }
-
-        Context.Etag = _nextEtag++;
-        rows.Delete(Context, target.LowerId, target.Stored);
-        Writes++;
-        target.Forget(exists: false);
-        return true;
     }
 
-    private bool TryChargeParts(RedisTarget target, bool isDelete, long newLength)
+    [DoesNotReturn]
+    private void Refuse(Rejection refusal)
     {
-        Refusal ??= DocumentRows.Charge(Context, target.LowerId, target.Stored, isDelete, newLength);
-        return Refusal is null;
+        Refusal = refusal;
+        throw new RedisLimitException(refusal.Message);
     }
 }

@@ -36,11 +36,12 @@ internal sealed class RedisOperations(DocumentRows rows) : IDisposable
             {
                 replies.WrittenSpan[0] = RedisOutcome.Aborted;
             }
-            else if (Run(ref reader, replies) is { } refusal)
+            else
             {
-                return new CommandOutcome(refusal with { Database = context.Database.Database.Name });
+                Run(ref reader, replies);
             }
 
+            Invariant.Holds(_store.Etags <= command.OperationCount, "commands of Redis use only their own etags");
             if (_store.Writes == 0)
             {
                 context.OperationsWithoutDocumentChange = command.OperationCount;
@@ -59,6 +60,11 @@ internal sealed class RedisOperations(DocumentRows rows) : IDisposable
                     Document = isOwned ? null : replies,
                 }
             );
+        }
+        catch (RedisLimitException limit)
+        {
+            var refusal = _store.Refusal ?? new Rejection(RejectionKind.TooLarge, limit.Message);
+            return new CommandOutcome(refusal with { Database = context.Database.Database.Name });
         }
         finally
         {
@@ -87,31 +93,26 @@ internal sealed class RedisOperations(DocumentRows rows) : IDisposable
         return hold;
     }
 
-    private Rejection? Run(ref RedisCommandReader reader, CommandBuffer replies)
+    private void Run(ref RedisCommandReader reader, CommandBuffer replies)
     {
         while (reader.TryReadCommand(ref _slices, out var opcode, out var arguments))
         {
+            _store.Overwrites =
+                (opcode == RedisOpcode.Set && arguments.Count == 2)
+                || opcode
+                    is RedisOpcode.SetWithSeconds
+                        or RedisOpcode.SetWithMilliseconds
+                        or RedisOpcode.SetMany
+                        or RedisOpcode.Delete
+                        or RedisOpcode.Unlink;
             int start = replies.Length;
             replies.GetSpan(sizeof(int));
             replies.Advance(sizeof(int));
+            _interpreter.Session.Reply.SetLimit(MaxReplyBytes - replies.Length, MaxReplyBytes);
             _interpreter.Run(_store, opcode, arguments, replies);
             int length = replies.Length - start - sizeof(int);
             BinaryPrimitives.WriteInt32LittleEndian(replies.WrittenSpan[start..], length);
-            if (!_store.TryCharge(storedBytes: 0, length))
-            {
-                return _store.Refusal;
-            }
-
-            if (replies.Length > MaxReplyBytes)
-            {
-                return new Rejection(
-                    RejectionKind.TooLarge,
-                    $"The replies take more than {Amount.Bytes(MaxReplyBytes)}. Nothing of the commands was carried "
-                        + "out; read less at once."
-                );
-            }
+            _store.Charge(storedBytes: 0, length);
         }
-
-        return null;
     }
 }

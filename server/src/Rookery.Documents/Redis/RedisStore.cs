@@ -29,6 +29,10 @@ internal abstract class RedisStore
     /// <summary>Deletes the target's document.</summary>
     public abstract void Delete(RedisTarget target);
 
+    /// <summary>Counts work that takes as long as copying a number of bytes.</summary>
+    /// <exception cref="RedisLimitException">The command takes more work than a command may.</exception>
+    public abstract void Spend(long bytes);
+
     /// <summary>Returns the number of documents.</summary>
     public abstract long CountDocuments();
 

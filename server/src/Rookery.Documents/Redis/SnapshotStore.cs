@@ -5,7 +5,11 @@ namespace Rookery.Documents.Redis;
 /// <summary>The documents of a snapshot, for commands that only read.</summary>
 internal sealed class SnapshotStore : RedisStore
 {
+    // About a second.
+    private const long MaxSpentBytes = 2L << 30;
+
     private DatabaseReader _reader;
+    private long _spentBytes;
 
     /// <inheritdoc/>
     public override bool CanWalk => true;
@@ -13,12 +17,12 @@ internal sealed class SnapshotStore : RedisStore
     /// <summary>Begins a command.</summary>
     /// <param name="reader">The snapshot.</param>
     /// <param name="nowTicks">The cluster's time, in UTC ticks.</param>
-    /// <param name="expiryTicks">Keys that expire at or before this time are absent, in UTC ticks.</param>
-    public void Begin(in DatabaseReader reader, long nowTicks, long expiryTicks)
+    public void Begin(in DatabaseReader reader, long nowTicks)
     {
         _reader = reader;
         NowTicks = nowTicks;
-        ExpiryTicks = expiryTicks;
+        ExpiryTicks = reader.HiddenTicks;
+        _spentBytes = 0;
     }
 
     /// <inheritdoc/>
@@ -30,6 +34,16 @@ internal sealed class SnapshotStore : RedisStore
 
     /// <inheritdoc/>
     public override void Delete(RedisTarget target) => throw ReadOnly();
+
+    /// <inheritdoc/>
+    public override void Spend(long bytes)
+    {
+        _spentBytes += bytes;
+        if (_spentBytes > MaxSpentBytes)
+        {
+            throw new RedisLimitException("The command takes too much time. Use shorter patterns and numbers.");
+        }
+    }
 
     /// <inheritdoc/>
     public override long CountDocuments() => _reader.ReadStatistics().Documents;

@@ -261,6 +261,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
                         or StoredDocumentException
                         or DatabaseGoneException
                         or SnapshotEndedException
+                        or RedisLimitException
                         or OutOfMemoryException
             )
         {

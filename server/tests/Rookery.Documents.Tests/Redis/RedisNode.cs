@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Text;
-using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Redis;
@@ -20,7 +19,7 @@ internal sealed class RedisNode : IDisposable
     {
         _disk = disk ?? new SimulatedDisk("/data");
         _directory = directory;
-        Node = SteppedNode.Open(_disk, _directory, Time);
+        Node = Open();
         Node.CreateDatabase("redis");
     }
 
@@ -36,8 +35,15 @@ internal sealed class RedisNode : IDisposable
     public void Reopen()
     {
         Node.Dispose();
-        Node = SteppedNode.Open(_disk, _directory, Time);
+        Node = Open();
         Node.Commit();
+    }
+
+    private SteppedNode Open()
+    {
+        var node = SteppedNode.Open(_disk, _directory, Time);
+        node.Core.Databases.Clock.Start(() => node.Consensus.Time);
+        return node;
     }
 
     /// <summary>Runs a command given as words, and returns its reply in a readable form.</summary>
@@ -97,7 +103,7 @@ internal sealed class RedisNode : IDisposable
         return [.. replies];
     }
 
-    private string Read(RedisCommandInfo command, byte[][] words)
+    public string Read(RedisCommandInfo command, byte[][] words)
     {
         var reply = new ArrayBufferWriter<byte>();
         using var reader = Database.OpenReader();

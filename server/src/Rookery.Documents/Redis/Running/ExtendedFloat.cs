@@ -12,10 +12,12 @@ internal readonly struct ExtendedFloat
 {
     // Redis reads numbers of at most this length.
     private const int MaxTextBytes = 5119;
+    private const int MaxReadExponent = 100_000;
     private const int MantissaBits = 64;
     private const int MaxExponent = 16384; // the value is below 2 to this power
     private const int MinExponent = -16445;
-    private const int MaxDecimalExponent = 20_000;
+    private const int MaxDecimalExponent = 4932; // of the first digit
+    private const int MinDecimalExponent = -4951;
     private const int FractionDigits = 17;
 
     private readonly BigInteger _mantissa;
@@ -31,6 +33,9 @@ internal readonly struct ExtendedFloat
 
     /// <summary>Whether the number is infinite.</summary>
     public bool IsInfinite => _isInfinite;
+
+    /// <summary>Digits before the point, about.</summary>
+    public int Digits => (int)(Math.Max(0, (_mantissa.IsZero ? 0 : MantissaBits) + _exponent) * 0.302);
 
     /// <summary>Reads a decimal number or an infinity.</summary>
     public static bool TryRead(ReadOnlySpan<byte> text, out ExtendedFloat value)
@@ -70,11 +75,10 @@ internal readonly struct ExtendedFloat
         }
 
         exponent -= fractions;
-        if (
-            Math.Abs((long)exponent) > MaxDecimalExponent
-            || !TryRound(mantissa, exponent, out value)
-        )
+        int first = digits.TrimStart('0').Length - 1 + exponent;
+        if (first is > MaxDecimalExponent or < MinDecimalExponent || !TryRound(mantissa, exponent, out value))
         {
+            value = default;
             return false;
         }
 
@@ -109,7 +113,8 @@ internal readonly struct ExtendedFloat
     }
 
     private bool IsInRange =>
-        _mantissa.IsZero || (int)BigInteger.Abs(_mantissa).GetBitLength() + _exponent is > MinExponent and <= MaxExponent;
+        _mantissa.IsZero
+        || (int)BigInteger.Abs(_mantissa).GetBitLength() + _exponent is > MinExponent and <= MaxExponent;
 
     private static bool HasPoint(ReadOnlySpan<byte> text, int at) => at < text.Length && text[at] == (byte)'.';
 
@@ -146,7 +151,7 @@ internal readonly struct ExtendedFloat
 
         foreach (byte digit in text)
         {
-            exponent = Math.Min((exponent * 10) + (digit - '0'), 10 * MaxDecimalExponent);
+            exponent = Math.Min((exponent * 10) + (digit - '0'), MaxReadExponent);
         }
 
         exponent = isNegative ? -exponent : exponent;

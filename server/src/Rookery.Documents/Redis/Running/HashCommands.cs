@@ -350,7 +350,7 @@ internal sealed class HashCommands(RedisSession session)
         int at = 0;
         while (StoredJson.TryReadMember(body, ref at, out var name, out _))
         {
-            matches += RedisPattern.IsMatch(pattern, RedisField.Read(body, name, session.Field)) ? 1 : 0;
+            matches += session.IsMatch(pattern, RedisField.Read(body, name, session.Field)) ? 1 : 0;
         }
 
         ScanOptions.Begin(Reply, 2 * matches);
@@ -358,7 +358,7 @@ internal sealed class HashCommands(RedisSession session)
         while (StoredJson.TryReadMember(body, ref at, out var name, out int start))
         {
             var field = RedisField.Read(body, name, session.Field);
-            if (RedisPattern.IsMatch(pattern, field))
+            if (session.IsMatch(pattern, field))
             {
                 Reply.Bulk(field);
                 Reply.Bulk(RedisBody.ReadElement(body[start..at], session.Value));

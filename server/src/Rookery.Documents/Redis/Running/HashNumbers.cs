@@ -65,7 +65,7 @@ internal sealed class HashNumbers(RedisSession session)
 
     private void IncrementByFloat(RedisArguments arguments)
     {
-        if (!ExtendedFloat.TryRead(arguments[2], out var increment))
+        if (!session.TryReadFloat(arguments[2], out var increment))
         {
             Reply.Error(RedisErrors.NotFloat);
             return;
@@ -86,7 +86,7 @@ internal sealed class HashNumbers(RedisSession session)
         var value = default(ExtendedFloat);
         if (
             TryFind(target, arguments[1], out var json)
-            && !ExtendedFloat.TryRead(RedisBody.ReadElement(json, session.Value), out value)
+            && !session.TryReadFloat(RedisBody.ReadElement(json, session.Value), out value)
         )
         {
             Reply.Error("ERR hash value is not a float"u8);

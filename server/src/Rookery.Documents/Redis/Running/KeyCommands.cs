@@ -1,4 +1,3 @@
-using System.Text;
 using O = Rookery.Documents.Redis.RedisOpcode;
 
 namespace Rookery.Documents.Redis.Running;
@@ -129,7 +128,7 @@ internal sealed class KeyCommands(RedisSession session)
         if (!RedisNumber.IsWord(arguments[0], "ENCODING"u8) || arguments.Count != 2)
         {
             Reply.Error(
-                $"ERR OBJECT {Encoding.UTF8.GetString(arguments[0])} is not served, or has a wrong number of "
+                $"ERR OBJECT {RedisReply.Quote(arguments[0])} is not served, or has a wrong number of "
                     + "arguments. OBJECT ENCODING key is served"
             );
             return;

@@ -1,4 +1,3 @@
-using System.Text;
 using O = Rookery.Documents.Redis.RedisOpcode;
 
 namespace Rookery.Documents.Redis.Running;
@@ -113,7 +112,7 @@ internal sealed class KeyExpiry(RedisSession session)
                 : Condition.None;
             if (condition == Condition.None)
             {
-                Reply.Error($"ERR Unsupported option {Encoding.UTF8.GetString(word)}");
+                Reply.Error($"ERR Unsupported option {RedisReply.Quote(word)}");
                 return false;
             }
 

@@ -19,8 +19,6 @@ internal sealed class KeyWalk(RedisSession session)
     private const int LeastScanned = 512;
     private const int MostScanned = 100_000;
 
-    // A reply of KEYS must fit into memory.
-    private const int MaxReplyBytes = 32 << 20;
     private const int RowsPerCheck = 1024;
 
     private RedisReply Reply => session.Reply;
@@ -42,13 +40,22 @@ internal sealed class KeyWalk(RedisSession session)
         while (documents.MoveNext())
         {
             cursor = documents.Etag;
-            if (TryReadKey(documents.Head, key, out int length) && options.IsMatch(documents, key[..length]))
+            if (
+                TryReadKey(documents.Head, key, out int length)
+                && session.IsMatch(options.Pattern, key[..length])
+                && options.HasTypeOf(documents)
+            )
             {
                 Append(key[..length]);
                 found++;
             }
 
-            if (++read >= options.Count)
+            if (++read % RowsPerCheck == 0)
+            {
+                session.Cancellation.ThrowIfCancellationRequested();
+            }
+
+            if (read >= options.Count)
             {
                 isEnd = false;
                 break;
@@ -76,17 +83,11 @@ internal sealed class KeyWalk(RedisSession session)
                 session.Cancellation.ThrowIfCancellationRequested();
             }
 
-            if (TryReadKey(documents.Head, key, out int length) && RedisPattern.IsMatch(pattern, key[..length]))
+            if (TryReadKey(documents.Head, key, out int length) && session.IsMatch(pattern, key[..length]))
             {
                 Append(key[..length]);
                 found++;
-                if (session.Built.Length > MaxReplyBytes)
-                {
-                    Reply.Error(
-                        $"ERR the keys that match take more than {Amount.Bytes(MaxReplyBytes)}; use SCAN instead"
-                    );
-                    return;
-                }
+                Reply.Limit(session.Built.Length);
             }
         }
 
@@ -124,7 +125,9 @@ internal sealed class KeyWalk(RedisSession session)
 
     private void Append(ReadOnlySpan<byte> key)
     {
-        session.Built.Append(Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"${key.Length}\r\n")));
+        session.Built.Append(
+            Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"${key.Length}\r\n"))
+        );
         session.Built.Append(key);
         session.Built.Append("\r\n"u8);
     }
@@ -198,13 +201,8 @@ internal sealed class KeyWalk(RedisSession session)
 
         public bool HasType { get; set; }
 
-        public readonly bool IsMatch(DocumentCursor documents, ReadOnlySpan<byte> key)
+        public readonly bool HasTypeOf(DocumentCursor documents)
         {
-            if (!RedisPattern.IsMatch(Pattern, key))
-            {
-                return false;
-            }
-
             if (!HasType)
             {
                 return true;

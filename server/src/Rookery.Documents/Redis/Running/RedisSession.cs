@@ -61,6 +61,36 @@ internal sealed class RedisSession : IDisposable
     /// <summary>Returns the present time in milliseconds since 1970.</summary>
     public long NowMilliseconds => RedisTime.ToMilliseconds(Store.NowTicks);
 
+    /// <summary>Returns whether a text matches a pattern, and counts the work.</summary>
+    /// <exception cref="RedisLimitException">The command takes more work than a command may.</exception>
+    public bool IsMatch(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text)
+    {
+        const long FreeSteps = 4096;
+        long steps = (long)pattern.Length * text.Length;
+        if (steps > FreeSteps)
+        {
+            Store.Spend(steps);
+        }
+
+        return RedisPattern.IsMatch(pattern, text);
+    }
+
+    /// <summary>Reads a decimal number; false if it is none. Counts the work.</summary>
+    /// <exception cref="RedisLimitException">The command takes more work than a command may.</exception>
+    public bool TryReadFloat(ReadOnlySpan<byte> text, out ExtendedFloat value)
+    {
+        const int FreeDigits = 64;
+        const int BytesPerDigit = 64; // a number of 5,000 digits takes about 0.1 ms
+        bool isRead = ExtendedFloat.TryRead(text, out value);
+        int digits = Math.Max(text.Length, value.Digits);
+        if (digits > FreeDigits)
+        {
+            Store.Spend((long)BytesPerDigit * digits);
+        }
+
+        return isRead;
+    }
+
     /// <summary>Reads an integer argument, or replies with an error.</summary>
     public bool TryReadInteger(ReadOnlySpan<byte> argument, out long value)
     {
@@ -98,7 +128,10 @@ internal sealed class RedisSession : IDisposable
         return true;
     }
 
-    /// <summary>Stores the built content, which is shorter than before, or deletes a value without elements.</summary>
+    /// <summary>
+    /// Stores the built content, which is not longer than before except for its metadata, or deletes a value without
+    /// elements.
+    /// </summary>
     public void PutOrDelete(RedisTarget target, int elements)
     {
         if (elements == 0)

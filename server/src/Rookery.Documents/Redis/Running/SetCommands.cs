@@ -246,14 +246,14 @@ internal sealed class SetCommands(RedisSession session)
         int matches = 0;
         for (int i = 0; i < _members.Count; i++)
         {
-            matches += RedisPattern.IsMatch(pattern, _members.Read(body, i, session.Value)) ? 1 : 0;
+            matches += session.IsMatch(pattern, _members.Read(body, i, session.Value)) ? 1 : 0;
         }
 
         ScanOptions.Begin(Reply, matches);
         for (int i = 0; i < _members.Count; i++)
         {
             var member = _members.Read(body, i, session.Value);
-            if (RedisPattern.IsMatch(pattern, member))
+            if (session.IsMatch(pattern, member))
             {
                 Reply.Bulk(member);
             }

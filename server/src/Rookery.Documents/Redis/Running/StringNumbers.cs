@@ -95,14 +95,14 @@ internal sealed class StringNumbers(RedisSession session)
         if (target.Exists)
         {
             RedisBody.TryReadString(target.View, session.Value, out var text);
-            if (!ExtendedFloat.TryRead(text, out value))
+            if (!session.TryReadFloat(text, out value))
             {
                 Reply.Error(RedisErrors.NotFloat);
                 return;
             }
         }
 
-        if (!ExtendedFloat.TryRead(arguments[1], out var increment))
+        if (!session.TryReadFloat(arguments[1], out var increment))
         {
             Reply.Error(RedisErrors.NotFloat);
             return;
