@@ -1,4 +1,3 @@
-using System.Text;
 using System.Text.Unicode;
 using Rookery.Json;
 using Rookery.Platform;
@@ -14,6 +13,9 @@ internal sealed class JsonCommands(RedisSession session) : IDisposable
     private readonly PooledBytes _root = new();
     private readonly PooledBytes _changed = new();
     private readonly ObjectKeys _keys = new();
+
+    // A document has one level more than a value that is its member Json.
+    private const int MaxValueDepth = JsonLimits.MaxDepth - 2;
 
     private static ReadOnlySpan<byte> DefaultPath => "."u8;
 
@@ -103,7 +105,7 @@ internal sealed class JsonCommands(RedisSession session) : IDisposable
         }
 
         Reply.Error(
-            $"ERR path '{Encoding.UTF8.GetString(text)}' is not served: a path consists of names and indexes, such as "
+            $"ERR path '{RedisReply.Quote(text)}' is not served: a path consists of names and indexes, such as "
                 + "$.a.b[0]"
         );
         return false;
@@ -145,6 +147,8 @@ internal sealed class JsonCommands(RedisSession session) : IDisposable
             {
                 return;
             }
+
+            Reply.Limit(_changed.Length);
         }
 
         _changed.Append(paths > 1 ? "}"u8 : default);
@@ -156,7 +160,7 @@ internal sealed class JsonCommands(RedisSession session) : IDisposable
         bool isFound = path.TryFind(_root.Written, out var place);
         if (!isFound && !path.IsList)
         {
-            Reply.Error($"ERR Path '{Encoding.UTF8.GetString(text)}' does not exist");
+            Reply.Error($"ERR Path '{RedisReply.Quote(text)}' does not exist");
             return false;
         }
 
@@ -215,7 +219,7 @@ internal sealed class JsonCommands(RedisSession session) : IDisposable
             return;
         }
 
-        if (!TryReadPath(arguments[1], out var path) || !TryReadJson(arguments[2]))
+        if (!TryReadPath(arguments[1], out var path) || !TryReadJson(arguments[2], path.Depth))
         {
             return;
         }
@@ -251,12 +255,16 @@ internal sealed class JsonCommands(RedisSession session) : IDisposable
         }
     }
 
-    // Checks a value, and writes it without white space to the session's buffer.
-    private bool TryReadJson(ReadOnlySpan<byte> json)
+    // Checks a value for a place at a depth, and writes it without white space to the session's buffer.
+    private bool TryReadJson(ReadOnlySpan<byte> json, int depth)
     {
         _keys.Reset();
         var scanner = new JsonScanner(json, 0, _keys);
-        bool isValid = Utf8.IsValid(json) && scanner.TrySkipValue(JsonLimits.MaxDepth - 2) && scanner.TryEnd();
+        bool isValid =
+            Utf8.IsValid(json)
+            && depth <= MaxValueDepth
+            && scanner.TrySkipValue(MaxValueDepth - depth)
+            && scanner.TryEnd();
         _keys.Reset();
         if (!isValid)
         {
@@ -273,7 +281,7 @@ internal sealed class JsonCommands(RedisSession session) : IDisposable
     }
 
     // Writes the root with the new value to the buffer for changes.
-    private void Replace(JsonPath path, scoped in JsonPathPlace place, bool isFound)
+    private void Replace(JsonPath path, scoped JsonPathPlace place, bool isFound)
     {
         _changed.Clear();
         var root = _root.Written;
@@ -306,6 +314,12 @@ internal sealed class JsonCommands(RedisSession session) : IDisposable
         var root = _changed.Written;
         bool isDocument = root[0] == (byte)'{' && CanBeDocument(root[1..^1]);
         type = isDocument ? type : RedisType.Json;
+        if (!isDocument && !HasLevelLeft(root))
+        {
+            Reply.Error($"ERR the value would have more than {JsonLimits.MaxDepth - 1} levels");
+            return false;
+        }
+
         if (target.Exists)
         {
             session.Content.Begin(target.View, type, target.ExpiresAtTicks);
@@ -318,6 +332,16 @@ internal sealed class JsonCommands(RedisSession session) : IDisposable
         session.Content.Append(isDocument ? default : "\"Json\":"u8);
         session.Content.Append(isDocument ? root[1..^1] : root);
         return session.TryPut(target);
+    }
+
+    // A document of another client may have one level more than those of JSON.SET.
+    private bool HasLevelLeft(ReadOnlySpan<byte> root)
+    {
+        _keys.Reset();
+        var scanner = new JsonScanner(root, 0, _keys);
+        bool isLow = scanner.TrySkipValue(JsonLimits.MaxDepth - 1);
+        _keys.Reset();
+        return isLow;
     }
 
     // Not an object whose only member is Json, which would be read as its value; nor one with the name that documents
@@ -438,7 +462,7 @@ internal sealed class JsonCommands(RedisSession session) : IDisposable
         }
         else
         {
-            Reply.Error($"ERR Path '{Encoding.UTF8.GetString(text)}' does not exist or does not contain a number");
+            Reply.Error($"ERR Path '{RedisReply.Quote(text)}' does not exist or does not contain a number");
         }
     }
 

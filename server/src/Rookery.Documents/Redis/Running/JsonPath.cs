@@ -1,4 +1,5 @@
 using System.Buffers.Text;
+using System.Text.Unicode;
 using Rookery.Json;
 
 namespace Rookery.Documents.Redis.Running;
@@ -8,14 +9,18 @@ internal readonly ref struct JsonPath
 {
     private readonly ReadOnlySpan<byte> _steps;
 
-    private JsonPath(ReadOnlySpan<byte> steps, bool isList)
+    private JsonPath(ReadOnlySpan<byte> steps, bool isList, int depth)
     {
         _steps = steps;
+        Depth = depth;
         IsList = isList;
     }
 
     /// <summary>Whether the path begins with <c>$</c>, so that replies are lists of results.</summary>
     public bool IsList { get; }
+
+    /// <summary>Number of names and indexes.</summary>
+    public int Depth { get; }
 
     /// <summary>Whether the path names the root.</summary>
     public bool IsRoot => _steps.IsEmpty;
@@ -26,15 +31,21 @@ internal readonly ref struct JsonPath
         path = default;
         bool isList = !text.IsEmpty && text[0] == (byte)'$';
         var steps = isList ? text[1..] : text;
+        if (!Utf8.IsValid(text))
+        {
+            return false; // a name of the path may become one of the document
+        }
+
         if (!isList && (text.IsEmpty || text.SequenceEqual("."u8)))
         {
-            path = new JsonPath(default, isList: false);
+            path = new JsonPath(default, isList: false, depth: 0);
             return !text.IsEmpty;
         }
 
         var rest = steps;
         bool isFirst = !isList;
-        while (!rest.IsEmpty)
+        int depth = 0;
+        for (; !rest.IsEmpty; depth++)
         {
             if (!TryReadStep(ref rest, isFirst, out _, out _))
             {
@@ -44,7 +55,7 @@ internal readonly ref struct JsonPath
             isFirst = false;
         }
 
-        path = new JsonPath(steps, isList);
+        path = new JsonPath(steps, isList, depth);
         return true;
     }
 
@@ -61,8 +72,11 @@ internal readonly ref struct JsonPath
             TryReadStep(ref rest, isFirst, out var name, out long? index);
             isFirst = false;
             int container = place.Value.Start;
-            if (index is { } position ? !TryFindElement(json, container, position, ref place)
-                : !TryFindMember(json, container, name, ref place))
+            if (
+                index is { } position
+                    ? !TryFindElement(json, container, position, ref place)
+                    : !TryFindMember(json, container, name, ref place)
+            )
             {
                 place.CanBeAdded = index is null && rest.IsEmpty && json[container] == (byte)'{';
                 place.Name = name;
@@ -146,11 +160,7 @@ internal readonly ref struct JsonPath
         return !name.IsEmpty && !name.ContainsAny("*?()]"u8);
     }
 
-    private static bool TryReadBracket(
-        scoped ref ReadOnlySpan<byte> rest,
-        out ReadOnlySpan<byte> name,
-        out long? index
-    )
+    private static bool TryReadBracket(scoped ref ReadOnlySpan<byte> rest, out ReadOnlySpan<byte> name, out long? index)
     {
         name = default;
         index = null;
@@ -169,11 +179,7 @@ internal readonly ref struct JsonPath
         }
 
         int close = rest.IndexOf((byte)']');
-        if (
-            close < 2
-            || !Utf8Parser.TryParse(rest[1..close], out long position, out int read)
-            || read != close - 1
-        )
+        if (close < 2 || !Utf8Parser.TryParse(rest[1..close], out long position, out int read) || read != close - 1)
         {
             return false;
         }
