@@ -42,7 +42,7 @@ public sealed class RedisCommandTests : IDisposable
     [InlineData(
         "SET a 9223372036854775807 | OK ; INCR a | ERR increment or decrement would overflow ; "
             + "INCRBYFLOAT b 10.5 | \"10.5\" ; INCRBYFLOAT b 0.1 | \"10.6\" ; "
-            + "INCRBYFLOAT b -5e3 | \"-4989.4\""
+            + "INCRBYFLOAT b -5e3 | \"-4989.39999999999999991\""
     )]
     [InlineData(
         "SET a 1 | OK ; RENAME a b | OK ; EXISTS a | 0 ; GET b | \"1\" ; "
