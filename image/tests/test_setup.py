@@ -384,6 +384,7 @@ class TheMachine(Directory):
         self.set_up('[redis]\nlisten = "6379"\ndatabase = "cache"')
         self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["redis"], {"listen": "6379", "database": "cache"})
         self.assertIn("redis.listen", self.set_up('[redis]\nlisten = "here"'))
+        self.assertIn("redis.database: it has no use without redis.listen", self.set_up('[redis]\ndatabase = "cache"'))
         self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["redis"]["listen"], "6379")
         self.set_up("")
         self.assertNotIn("redis", json.loads(self.text("var/lib/rookery/config.json")))

@@ -45,9 +45,10 @@ public sealed class ServeConfigurationTests
     [InlineData("0.0.0.0:6379", "redis", "would let anyone")]
     [InlineData("here:6379", "redis", "must look like 6379")]
     [InlineData("70000", "redis", "must look like 6379")]
+    [InlineData(null, "cache", "'cache' for Redis clients is named, but no address")]
     [InlineData("127.0.0.1", "redis", "must look like 6379")]
     [InlineData("6379", "a b", "no valid name")]
-    public void Settings_of_Redis_that_cannot_be_used_are_refused(string listen, string database, string reason) =>
+    public void Settings_of_Redis_that_cannot_be_used_are_refused(string? listen, string database, string reason) =>
         Assert.Contains(
             reason,
             Assert

@@ -27,6 +27,14 @@ public sealed record RedisConfiguration(IPEndPoint Listen, string Database, bool
             throw new ConfigurationException($"The database for Redis clients has no valid name: {problem}");
         }
 
+        if (settings.Redis is null && settings.RedisDatabase is not null)
+        {
+            throw new ConfigurationException(
+                $"The database '{database}' for Redis clients is named, but no address to listen on for them. Set "
+                    + "redis.listen (--redis) to a port such as 6379, or to \"off\"."
+            );
+        }
+
         if (settings.Redis is null or Off)
         {
             return null;

@@ -273,6 +273,8 @@ def is_listen_address(text: str) -> bool:
 def read_redis(redis: Reader, settings: Settings) -> None:
     settings.redis_listen = redis.text("listen", "a port such as \"6379\", or an address and a port such as \"[::]:6379\"", is_listen_address)
     settings.redis_database = redis.text("database", "a name of letters, digits, '_', '-' and '.'", lambda name: re.fullmatch(r"[A-Za-z0-9_-]([A-Za-z0-9_.-]{0,126}[A-Za-z0-9_-])?", name) is not None)
+    if settings.redis_database is not None and settings.redis_listen is None and "redis" not in settings.in_doubt:
+        redis.problem("database", "it has no use without redis.listen, the port for Redis clients")
     redis.finish()
 
 
