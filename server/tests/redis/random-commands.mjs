@@ -71,6 +71,17 @@ const forms = [
   (r, p) => [r.of(["LPOP", "RPOP"]), p.key(), ...r.of([[], [], ["2"], ["0"], ["-1"], ["x"]])],
   (r, p) => ["LLEN", p.key()],
   (r, p) => ["LRANGE", p.key(), p.number(), p.number()],
+  (r, p) => ["LINDEX", p.key(), p.number()],
+  (r, p) => ["LSET", p.key(), r.of(["0", "1", "-1", "9", "x"]), p.value()],
+  (r, p) => ["LREM", p.key(), r.of(["0", "1", "-1", "2", "x"]), p.value()],
+  (r, p) => ["LTRIM", p.key(), p.number(), p.number()],
+  (r, p) => [r.of(["LPUSHX", "RPUSHX"]), p.key(), ...some(r, 1, 2, p.value)],
+  (r, p) => ["SMISMEMBER", p.key(), ...some(r, 1, 3, p.value)],
+  (r, p) => ["HSTRLEN", p.key(), p.field()],
+  (r, p) => ["HMSET", p.key(), ...some(r, 1, 2, () => [p.field(), p.value()])],
+  (r, p) => ["PSETEX", p.key(), r.of(["100000", "0", "-1", "x"]), p.value()],
+  (r, p) => ["SUBSTR", p.key(), p.number(), p.number()],
+  (r, p) => ["PEXPIREAT", p.key(), r.of(["1", "4102444800000", "x"])],
   r => [r.of(["GET", "SET", "HSET", "MSET", "NOSUCH", "INCR"])],
 ]
 
