@@ -7,6 +7,7 @@ using Rookery.Redis.Connections;
 using Rookery.Redis.Messages;
 using Rookery.Redis.Protocol;
 using Rookery.Server;
+using Rookery.Server.Access;
 using Rookery.Server.Configuration;
 
 namespace Rookery.Redis;
@@ -19,6 +20,7 @@ internal sealed class RedisNode
 
     private readonly RedisConfiguration _configuration;
     private readonly Func<int> _port;
+    private uint _prepared; // number of the database
 
     public RedisNode(ServerContext context, RedisConfiguration configuration, Func<int> port)
     {
@@ -33,6 +35,9 @@ internal sealed class RedisNode
     }
 
     public ServerContext Context { get; }
+
+    /// <summary>Time between two checks of the rights of clients that listen or wait.</summary>
+    public TimeSpan AccessInterval { get; set; } = FeedAccess.Interval;
 
     /// <summary>Bounds of requests.</summary>
     public RequestLimits Limits { get; }
@@ -70,26 +75,44 @@ internal sealed class RedisNode
     public Database? TryFindDatabase() =>
         Context.Node.Databases.TryGet(DatabaseName, out var database) ? database : null;
 
-    /// <summary>Creates the database with a removal of expired documents.</summary>
+    /// <summary>Whether this node knows that the removal of expired documents of a database is configured.</summary>
+    public bool IsPrepared(Database database) => Volatile.Read(ref _prepared) == database.Number;
+
+    /// <summary>Creates the database if it does not exist, with a removal of expired documents.</summary>
     /// <returns>Why it cannot be created; null if it exists now.</returns>
-    public async ValueTask<Rejection?> CreateDatabaseAsync()
+    public async ValueTask<Rejection?> PrepareDatabaseAsync()
     {
-        var created = await Consensus.ProposeAsync(
-            CommandEncoder.CreateDatabase(DatabaseName, HistoryId.Create()),
-            CancellationToken.None
-        );
-        if (created.Rejection is { Kind: not RejectionKind.DatabaseExists } rejection)
+        if (TryFindDatabase() is null)
         {
-            return rejection;
+            var created = await Consensus.ProposeAsync(
+                CommandEncoder.CreateDatabase(DatabaseName, HistoryId.Create()),
+                CancellationToken.None
+            );
+            if (created.Rejection is { Kind: not RejectionKind.DatabaseExists } rejection)
+            {
+                return rejection;
+            }
+
+            // A follower applies the creation later than the leader.
+            if (!await Consensus.ReadBarrierAsync())
+            {
+                return Server.Raven.RavenRoute.NoBarrierRejection(Context);
+            }
         }
 
-        // A follower applies the creation later than the leader.
-        if (!await Consensus.ReadBarrierAsync())
+        if (TryFindDatabase() is not { } database)
         {
-            return Server.Raven.RavenRoute.NoBarrierRejection(Context);
+            return null;
         }
 
-        return TryFindDatabase() is { } database ? await EnableExpirationAsync(database) : null;
+        // Also if it exists: the node that created it may have ended before the second step.
+        var refusal = await EnableExpirationAsync(database);
+        if (refusal is null)
+        {
+            Volatile.Write(ref _prepared, database.Number);
+        }
+
+        return refusal;
     }
 
     // An expired key is gone for all readers at once; this removes its document. Another client may have set it up.

@@ -103,4 +103,86 @@ public sealed class AccessTests : IAsyncLifetime
         Assert.Equal("-ERR Protocol error: unauthenticated bulk length", await client.ReadAsync());
         Assert.Equal("end", await client.ReadAsync());
     }
+
+    [Fact]
+    public async Task A_revoked_token_ends_subscriptions_and_waits()
+    {
+        _server.Redis.AccessInterval = TimeSpan.FromMilliseconds(20);
+        string token = await _server.GiveTokenAsync("short", ["read", "write"]);
+        using var subscriber = await _server.ConnectAsync();
+        await subscriber.CallAsync("AUTH", token);
+        Assert.Equal("*3 subscribe c :1", await subscriber.CallAsync("SUBSCRIBE", "c"));
+        using var blocked = await _server.ConnectAsync();
+        await blocked.CallAsync("AUTH", token);
+        await blocked.CallAsync("SET", "a", "1");
+        await blocked.SendAsync(RawClient.Encode("BLPOP", "queue", "0"));
+        using var reader = await _server.ConnectAsync();
+        await reader.CallAsync("AUTH", token);
+        await reader.SendAsync(RawClient.Encode("XREAD", "BLOCK", "0", "STREAMS", "changes", "$"));
+        while (_server.Redis.Changes.Waiting < 2)
+        {
+            await Task.Delay(10);
+        }
+
+        await _server.RevokeAsync(token);
+        Assert.True(await subscriber.HasEndedAsync());
+        Assert.Equal("-NOAUTH Authentication required.", await blocked.ReadAsync());
+        Assert.Equal("-NOAUTH Authentication required.", await reader.ReadAsync());
+        Assert.Equal("end", await reader.ReadAsync());
+    }
+
+    [Fact]
+    public async Task A_client_that_may_only_read_creates_no_database()
+    {
+        using var reader = await _server.ConnectAsync();
+        await reader.CallAsync("AUTH", await _server.GiveTokenAsync("reader", ["read"]));
+        foreach (
+            string[] command in (string[][])
+                [
+                    ["GET", "k"],
+                    ["WATCH", "k"],
+                    ["XLEN", "changes"],
+                ]
+        )
+        {
+            Assert.StartsWith(
+                "-ERR Database 'redis' does not exist",
+                await reader.CallAsync(command),
+                StringComparison.Ordinal
+            );
+        }
+
+        Assert.Null(_server.Redis.TryFindDatabase());
+        using var writer = await _server.ConnectAsync();
+        await writer.CallAsync("AUTH", await _server.GiveTokenAsync("writer", ["write"]));
+        Assert.Equal("+OK", await writer.CallAsync("SET", "k", "1"));
+        Assert.Equal("1", await reader.CallAsync("GET", "k"));
+    }
+
+    [Fact]
+    public async Task Only_readers_learn_numbers_that_others_stored()
+    {
+        using var owner = await _server.ConnectAsync();
+        await owner.CallAsync("AUTH", RedisServer.LocalKey);
+        await owner.CallAsync("SET", "n", "41");
+        using var writer = await _server.ConnectAsync();
+        await writer.CallAsync("AUTH", await _server.GiveTokenAsync("writer", ["write"]));
+        foreach (
+            string[] command in (string[][])
+                [
+                    ["INCRBY", "n", "0"],
+                    ["INCR", "n"],
+                    ["DECRBY", "n", "0"],
+                    ["INCRBYFLOAT", "n", "0"],
+                    ["HINCRBY", "h", "n", "0"],
+                    ["JSON.NUMINCRBY", "j", "$", "0"],
+                ]
+        )
+        {
+            Assert.StartsWith("-NOPERM", await writer.CallAsync(command), StringComparison.Ordinal);
+        }
+
+        Assert.DoesNotContain("db0:", await writer.CallAsync("INFO"), StringComparison.Ordinal);
+        Assert.Contains("db0:keys=1", await owner.CallAsync("INFO", "keyspace"), StringComparison.Ordinal);
+    }
 }

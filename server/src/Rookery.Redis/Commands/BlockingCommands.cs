@@ -102,9 +102,15 @@ internal static class BlockingCommands
                     continue;
                 }
 
-                if (!await waiter.WaitAsync(timeout - time.GetElapsedTime(start), time, connection.Ended))
+                var left = timeout - time.GetElapsedTime(start);
+                var end = await connection.WaitAsync(waiter, left, pop.Name, CommandScopes.ReadAndWrite);
+                if (end == WaitEnd.TimedOut)
                 {
                     connection.Replies.NullArray();
+                }
+
+                if (end != WaitEnd.Changed)
+                {
                     return;
                 }
             }

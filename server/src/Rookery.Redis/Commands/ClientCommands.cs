@@ -10,10 +10,14 @@ namespace Rookery.Redis.Commands;
 /// <summary>CLIENT.</summary>
 internal static class ClientCommands
 {
-    public const string InvalidName = "ERR Client names cannot contain spaces, newlines or special characters.";
+    public const string InvalidName =
+        "ERR Client names cannot contain spaces, newlines or special characters, and have at most 256 bytes.";
 
-    /// <summary>Whether a text may be a client's name: printable ASCII without spaces.</summary>
-    public static bool IsName(string name) => !name.AsSpan().ContainsAnyExceptInRange('!', '~');
+    private const int MaxNameLength = 256;
+
+    /// <summary>Whether a text may be a client's name: printable ASCII without spaces, and not long.</summary>
+    public static bool IsName(string name) =>
+        name.Length <= MaxNameLength && !name.AsSpan().ContainsAnyExceptInRange('!', '~');
 
     public static void Run(RedisConnection connection, RedisCommandInfo command, RedisArguments arguments)
     {

@@ -8,6 +8,9 @@ namespace Rookery.Redis.Commands;
 /// <summary>Decides what a command of a connection does: refuse it, queue it for EXEC, or execute it.</summary>
 internal sealed class CommandDispatch(RedisConnection connection)
 {
+    /// <summary>The error of a client that must authenticate.</summary>
+    public const string NotAuthenticated = "NOAUTH Authentication required.";
+
     private const int MaxShownArguments = 20;
     private const int MaxShownBytes = 128;
 
@@ -83,7 +86,7 @@ internal sealed class CommandDispatch(RedisConnection connection)
     {
         connection.Data.EndReads();
         int before = connection.Replies.Length;
-        var running = handler(connection, command, arguments);
+        var running = ControlCommands.RunAsync(handler, connection, command, arguments);
         if (!running.IsCompletedSuccessfully)
         {
             return FinishAsync(running, before);
@@ -129,8 +132,7 @@ internal sealed class CommandDispatch(RedisConnection connection)
             || (command.Flags & RedisCommandTraits.PubSub) != RedisCommandTraits.None && command.Name is not "publish"
             || (command.Opcode != RedisOpcode.None && !command.RunsInLog)
                 ? $"ERR {command.Name.ToUpperInvariant()} inside MULTI is not allowed"
-            : transaction.TryAdd(command, arguments) ? null
-            : $"ERR The transaction is larger than {connection.Node.Limits.MaxCommandBytes} bytes; it is discarded.";
+                : transaction.Add(command, arguments);
         return QueueAsync(error);
     }
 
@@ -144,7 +146,7 @@ internal sealed class CommandDispatch(RedisConnection connection)
         bool isOpen = command.Name is "auth" or "hello" or "quit" or "reset";
         if (!isOpen && !connection.Identity.IsKnown)
         {
-            return "NOAUTH Authentication required.";
+            return NotAuthenticated;
         }
 
         if (command.Opcode == RedisOpcode.None && ControlCommands.Find(command.Name) is null)

@@ -7,7 +7,8 @@ namespace Rookery.Redis.Commands;
 /// <summary>The scopes that commands need, by the rules of routes: docs/reference/access.md.</summary>
 internal static class CommandScopes
 {
-    private const AccessScopes ReadAndWrite = AccessScopes.Read | AccessScopes.Write;
+    /// <summary>The scopes of commands that change keys and return what others stored.</summary>
+    public const AccessScopes ReadAndWrite = AccessScopes.Read | AccessScopes.Write;
 
     /// <summary>Returns the scopes of a command.</summary>
     public static AccessScopes Of(RedisCommandInfo command, RedisArguments arguments) =>
@@ -15,6 +16,8 @@ internal static class CommandScopes
         {
             // They return what other clients have stored.
             "getset" or "getdel" or "getex" or "lpop" or "rpop" or "blpop" or "brpop" or "spop" => ReadAndWrite,
+            "incr" or "decr" or "incrby" or "decrby" or "incrbyfloat" => ReadAndWrite,
+            "hincrby" or "hincrbyfloat" or "json.numincrby" => ReadAndWrite,
             "set" when HasGet(arguments) => ReadAndWrite,
             "publish" => AccessScopes.Write,
             "subscribe" or "psubscribe" or "pubsub" or "watch" => AccessScopes.Read,

@@ -92,8 +92,7 @@ internal static class ConnectionCommands
 
     public static void Reset(RedisConnection connection, RedisCommandInfo command, RedisArguments arguments)
     {
-        connection.Transaction = null;
-        connection.Data.Watches.Clear();
+        TransactionCommands.End(connection);
         connection.Subscriptions.Clear();
         connection.Name = string.Empty;
         connection.ReplyMode = ReplyMode.On;

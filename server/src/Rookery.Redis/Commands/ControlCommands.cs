@@ -1,6 +1,7 @@
 using System.Collections.Frozen;
 using Rookery.Documents.Redis;
 using Rookery.Redis.Connections;
+using Rookery.Redis.Protocol;
 
 namespace Rookery.Redis.Commands;
 
@@ -63,6 +64,45 @@ internal static class ControlCommands
 
     /// <summary>Returns the handler of a command; null if the connection does not serve it.</summary>
     public static ControlHandler? Find(string name) => Handlers.GetValueOrDefault(name);
+
+    /// <summary>Runs a handler. If there is no memory for its replies, an error replaces them.</summary>
+    public static ValueTask RunAsync(
+        ControlHandler handler,
+        RedisConnection connection,
+        RedisCommandInfo command,
+        RedisArguments arguments
+    )
+    {
+        int before = connection.Replies.Length;
+        try
+        {
+            var running = handler(connection, command, arguments);
+            return running.IsCompletedSuccessfully ? running : FinishAsync(running, connection, before);
+        }
+        catch (InsufficientMemoryException)
+        {
+            Refuse(connection, before);
+            return ValueTask.CompletedTask;
+        }
+    }
+
+    private static async ValueTask FinishAsync(ValueTask running, RedisConnection connection, int before)
+    {
+        try
+        {
+            await running;
+        }
+        catch (InsufficientMemoryException)
+        {
+            Refuse(connection, before);
+        }
+    }
+
+    private static void Refuse(RedisConnection connection, int before)
+    {
+        connection.Replies.Truncate(before);
+        connection.Fail(ReplyBuffer.NoMemory);
+    }
 
     private static ControlHandler AtOnce(ImmediateHandler handler) =>
         (connection, command, arguments) =>

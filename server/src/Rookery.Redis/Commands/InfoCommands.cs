@@ -4,6 +4,7 @@ using System.Text;
 using Rookery.Documents.Redis;
 using Rookery.Redis.Connections;
 using Rookery.Server;
+using Rookery.Server.Access;
 
 namespace Rookery.Redis.Commands;
 
@@ -39,7 +40,7 @@ internal static class InfoCommands
             {
                 text.Append(text.Length > 0 ? "\r\n" : string.Empty);
                 text.Append("# ").Append(char.ToUpperInvariant(section[0])).Append(section.AsSpan(1)).Append("\r\n");
-                foreach (var (name, value) in Describe(connection.Node, section))
+                foreach (var (name, value) in Describe(connection, section))
                 {
                     text.Append(CultureInfo.InvariantCulture, $"{name}:{value}\r\n");
                 }
@@ -107,8 +108,9 @@ internal static class InfoCommands
     private static int CountOtherSyncedVoters(RedisNode node) =>
         node.Consensus.View.Members.Count(static member => member.IsVoter) / 2;
 
-    private static IEnumerable<(string Name, object Value)> Describe(RedisNode node, string section)
+    private static IEnumerable<(string Name, object Value)> Describe(RedisConnection connection, string section)
     {
+        var node = connection.Node;
         var (context, metrics) = (node.Context, node.Metrics);
         var uptime = context.Time.GetElapsedTime(node.StartedAt);
         return section switch
@@ -159,13 +161,17 @@ internal static class InfoCommands
             ],
             "cpu" => [("used_cpu_total", Environment.CpuUsage.TotalTime.TotalSeconds)],
             "cluster" => [("cluster_enabled", 0)],
-            _ => DescribeKeyspace(node),
+            _ => DescribeKeyspace(connection),
         };
     }
 
-    private static IEnumerable<(string Name, object Value)> DescribeKeyspace(RedisNode node)
+    // How many keys there are is for readers.
+    private static IEnumerable<(string Name, object Value)> DescribeKeyspace(RedisConnection connection)
     {
-        if (node.TryFindDatabase() is not { } database)
+        if (
+            (connection.Identity.Scopes & AccessScopes.Read) == AccessScopes.None
+            || connection.Node.TryFindDatabase() is not { } database
+        )
         {
             return [];
         }

@@ -1,6 +1,7 @@
 using System.Text;
 using Rookery.Documents.Redis;
 using Rookery.Redis.Connections;
+using Rookery.Redis.Messages;
 
 namespace Rookery.Redis.Commands;
 
@@ -37,6 +38,12 @@ internal static class PubSubCommands
     /// <summary>Answers the number of receivers on this node, as a node of Redis Cluster does.</summary>
     public static void Publish(RedisConnection connection, RedisCommandInfo command, RedisArguments arguments)
     {
+        if (arguments[0].Length + arguments[1].Length > MessageFrame.MaxBytes)
+        {
+            connection.Fail($"ERR A message and its channel have at most {MessageFrame.MaxBytes} bytes together.");
+            return;
+        }
+
         connection.Node.Metrics.CountPublication();
         connection.Node.Relay.Post(arguments[0], arguments[1]);
         connection.Replies.Integer(connection.Node.Channels.Publish(arguments[0], arguments[1]));
@@ -84,11 +91,9 @@ internal static class PubSubCommands
         connection.Node.Changes.BeginIfWatched(names);
         foreach (byte[] name in names)
         {
-            if (!connection.Subscriptions.TryAdd(name, isPattern))
+            if (connection.Subscriptions.Add(name, isPattern) is { } problem)
             {
-                connection.Fail(
-                    $"ERR A connection subscribes to at most {Messages.Subscriptions.MaxCount} channels and patterns."
-                );
+                connection.Fail(problem);
                 return;
             }
         }

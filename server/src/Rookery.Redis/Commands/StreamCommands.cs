@@ -6,6 +6,7 @@ using Rookery.Documents.Redis;
 using Rookery.Redis.Changes;
 using Rookery.Redis.Connections;
 using Rookery.Redis.Protocol;
+using Rookery.Server.Access;
 
 namespace Rookery.Redis.Commands;
 
@@ -166,9 +167,14 @@ internal static class StreamCommands
                 }
 
                 TimeSpan? left = block == TimeSpan.Zero ? null : block - time.GetElapsedTime(start);
-                if (!await waiter.WaitAsync(left, time, connection.Ended))
+                var end = await connection.WaitAsync(waiter, left, "xread", AccessScopes.Read);
+                if (end == WaitEnd.TimedOut)
                 {
                     connection.Replies.NullArray();
+                }
+
+                if (end != WaitEnd.Changed)
+                {
                     return;
                 }
             }

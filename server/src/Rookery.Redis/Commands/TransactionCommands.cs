@@ -1,6 +1,7 @@
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Redis;
 using Rookery.Redis.Connections;
+using Rookery.Redis.Protocol;
 
 namespace Rookery.Redis.Commands;
 
@@ -10,9 +11,6 @@ namespace Rookery.Redis.Commands;
 /// </summary>
 internal static class TransactionCommands
 {
-    /// <summary>Most keys that one connection watches.</summary>
-    private const int MaxWatches = 4096;
-
     /// <summary>Whether a command is executed within a transaction instead of being queued.</summary>
     public static bool IsImmediate(string command) =>
         command is "exec" or "discard" or "multi" or "watch" or "quit" or "reset";
@@ -25,7 +23,7 @@ internal static class TransactionCommands
             return;
         }
 
-        connection.Transaction = new Transaction(connection.Node.Limits.MaxCommandBytes);
+        connection.Transaction = new Transaction(connection.Node.Limits.MaxCommandBytes, connection.Held);
         connection.Replies.Ok();
     }
 
@@ -37,8 +35,7 @@ internal static class TransactionCommands
             return;
         }
 
-        connection.Transaction = null;
-        connection.Data.Watches.Clear();
+        End(connection);
         connection.Replies.Ok();
     }
 
@@ -56,9 +53,9 @@ internal static class TransactionCommands
             return ValueTask.CompletedTask;
         }
 
-        if (connection.Data.Watches.Count + arguments.Count > MaxWatches)
+        if (connection.Data.Watches.Count + arguments.Count > WatchedKeys.Max)
         {
-            connection.Fail($"ERR A connection watches at most {MaxWatches} keys.");
+            connection.Fail($"ERR A connection watches at most {WatchedKeys.Max} keys.");
             return ValueTask.CompletedTask;
         }
 
@@ -85,15 +82,34 @@ internal static class TransactionCommands
             return ValueTask.CompletedTask;
         }
 
-        connection.Transaction = null;
         if (transaction.HasFailed)
         {
-            connection.Data.Watches.Clear();
+            End(connection);
             connection.Fail("EXECABORT Transaction discarded because of previous errors.");
             return ValueTask.CompletedTask;
         }
 
+        foreach (var stored in transaction.Commands)
+        {
+            // The client may have other rights than when it sent the command.
+            var needed = CommandScopes.Of(stored.Info, stored.Arguments);
+            if ((connection.Identity.Scopes & needed) != needed)
+            {
+                End(connection);
+                connection.Fail($"EXECABORT {connection.Identity.Refuse(stored.Info.Name, needed)}");
+                return ValueTask.CompletedTask;
+            }
+        }
+
         return ExecuteAsync(connection, transaction);
+    }
+
+    /// <summary>Forgets the transaction and the watched keys.</summary>
+    public static void End(RedisConnection connection)
+    {
+        connection.Transaction?.Dispose();
+        connection.Transaction = null;
+        connection.Data.Watches.Clear();
     }
 
     private static async ValueTask WatchAsync(RedisConnection connection, byte[][] keys)
@@ -107,11 +123,12 @@ internal static class TransactionCommands
         {
             foreach (byte[] key in keys)
             {
-                // A key that is watched already keeps its first version.
-                connection.Data.Watches.TryAdd(
-                    key,
-                    RedisReader.ReadVersion(reader, connection.Node.Consensus.Time, key)
-                );
+                long version = RedisReader.ReadVersion(reader, connection.Node.Consensus.Time, key);
+                if (!connection.Data.Watches.TryAdd(reader, key, version))
+                {
+                    connection.Fail(ReplyBuffer.NoMemory);
+                    return;
+                }
             }
         }
 
@@ -120,16 +137,26 @@ internal static class TransactionCommands
 
     private static async ValueTask ExecuteAsync(RedisConnection connection, Transaction transaction)
     {
-        var watches = connection.Data.Watches.ToArray();
-        connection.Data.Watches.Clear();
+        var watches = connection.Data.Watches.Versions.ToArray();
+        connection.Transaction = null; // the commands of the connection among its own are executed, not queued
+        using var held = transaction;
         if (await connection.Data.OpenReaderAsync() is not { } reader)
         {
+            connection.Data.Watches.Clear();
             return;
         }
 
         CommandOutcome? outcome = null;
         using (reader)
         {
+            bool isSameDatabase = connection.Data.Watches.AreOf(reader.Database);
+            connection.Data.Watches.Clear();
+            if (!isSameDatabase)
+            {
+                connection.Replies.NullArray();
+                return;
+            }
+
             if (!transaction.Commands.Any(static stored => stored.Info.Opcode != RedisOpcode.None))
             {
                 if (!AreUnchanged(connection, reader, watches))
@@ -229,7 +256,14 @@ internal static class TransactionCommands
             }
             else
             {
-                await ControlCommands.Find(stored.Info.Name)!(connection, stored.Info, stored.Arguments);
+                var handler = ControlCommands.Find(stored.Info.Name)!;
+                await ControlCommands.RunAsync(handler, connection, stored.Info, stored.Arguments);
+            }
+
+            // The replies of many commands of the connection together are not bounded.
+            if (connection.ReplyMode == ReplyMode.On && connection.Replies.Length > ReplyOutput.PieceBytes)
+            {
+                connection.IsEnding |= !await connection.Output.SendAsync(connection.Replies);
             }
         }
     }

@@ -31,6 +31,9 @@ internal sealed class ConnectionIdentity(RedisNode node, ConnectionContext conne
     /// <summary>Whether the node asks for a credential.</summary>
     public bool NeedsCredential => node.Context.Options.IsSecure;
 
+    /// <summary>Whether the client's rights can end while it is connected.</summary>
+    public bool MayEnd => NeedsCredential || _tokenHash is not null;
+
     /// <summary>
     /// Checks again whether the credential is valid: it may have been revoked, or have expired. Cheap unless access
     /// records have changed.
@@ -112,6 +115,11 @@ internal sealed class ConnectionIdentity(RedisNode node, ConnectionContext conne
 
     private void Set(Principal? principal)
     {
+        if (ReferenceEquals(principal, _principal))
+        {
+            return;
+        }
+
         _principal = principal;
         if (principal is null)
         {

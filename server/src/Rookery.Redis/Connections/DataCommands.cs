@@ -4,6 +4,7 @@ using Rookery.Documents.Redis;
 using Rookery.Documents.Stored;
 using Rookery.Platform;
 using Rookery.Redis.Protocol;
+using Rookery.Server.Access;
 using Rookery.Server.Raven;
 using Rookery.Storage;
 
@@ -24,8 +25,8 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
     private bool _isReading;
     private bool _isBarrierReached;
 
-    /// <summary>The versions of the keys that WATCH named.</summary>
-    public Dictionary<byte[], long> Watches { get; } = new(BytesComparer.Instance);
+    /// <summary>The keys that WATCH named.</summary>
+    public WatchedKeys Watches { get; } = new(connection.Held);
 
     /// <summary>Whether commands wait for the log.</summary>
     public bool HasPending => _pending.Count > 0;
@@ -53,7 +54,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
     public ValueTask RunAsync(RedisCommandInfo command, RedisArguments arguments)
     {
         _database ??= connection.Node.TryFindDatabase();
-        if (_database is not { } database)
+        if (_database is not { } database || (command.IsWrite && !connection.Node.IsPrepared(database)))
         {
             return RunInNewDatabaseAsync(new StoredCommand(command, arguments));
         }
@@ -115,9 +116,9 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
             return null;
         }
 
-        if (node.TryFindDatabase() is null && await node.CreateDatabaseAsync() is { } rejection)
+        if (node.TryFindDatabase() is null && await PrepareAsync() is { } problem)
         {
-            connection.Fail(RejectionText.Of(rejection));
+            connection.Fail(problem);
             return null;
         }
 
@@ -145,7 +146,10 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
             connection.Node.Metrics.CountError();
         }
 
+        // What was carried out is answered, whatever memory that takes: the log bounds the replies of an entry.
+        connection.Replies.MustTake = true;
         ReplyTranslation.Append(reply, connection.Replies, isNullArray);
+        connection.Replies.MustTake = false;
     }
 
     /// <summary>Whether null stands for an array in the reply of a command.</summary>
@@ -196,7 +200,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
         // A barrier of the time before a commit does not cover it.
         if (!await connection.Node.Consensus.ReadBarrierAsync())
         {
-            connection.Fail(RejectionText.Of(RavenRoute.NoBarrierRejection(connection.Node.Context)));
+            FailData(RejectionText.Of(RavenRoute.NoBarrierRejection(connection.Node.Context)));
             return;
         }
 
@@ -206,26 +210,55 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
 
     private async ValueTask RunInNewDatabaseAsync(StoredCommand stored)
     {
+        await CommitAsync();
+        if (connection.IsEnding)
+        {
+            return;
+        }
+
         // A lagging member may not know the database yet.
-        if (!await connection.Node.Consensus.ReadBarrierAsync())
+        string? problem = await connection.Node.Consensus.ReadBarrierAsync()
+            ? await PrepareAsync()
+            : RejectionText.Of(RavenRoute.NoBarrierRejection(connection.Node.Context));
+        _database = connection.Node.TryFindDatabase();
+        if (problem is null && _database is null)
         {
-            connection.Fail(RejectionText.Of(RavenRoute.NoBarrierRejection(connection.Node.Context)));
+            problem = $"ERR Database '{connection.Node.DatabaseName}' was deleted just now.";
+        }
+
+        if (problem is null)
+        {
+            await RunAsync(stored.Info, stored.Arguments);
             return;
         }
 
-        if (connection.Node.TryFindDatabase() is null && await connection.Node.CreateDatabaseAsync() is { } rejection)
+        FailData(problem);
+    }
+
+    // A client that may only read changes nothing, so it does not create a database.
+    private async ValueTask<string?> PrepareAsync()
+    {
+        var node = connection.Node;
+        if ((connection.Identity.Scopes & AccessScopes.Write) == AccessScopes.None)
         {
-            connection.Fail(RejectionText.Of(rejection));
-            return;
+            return node.TryFindDatabase() is not null
+                ? null
+                : $"ERR Database '{node.DatabaseName}' does not exist. The first command of a client with the scope "
+                    + "write creates it.";
         }
 
-        if (connection.Node.TryFindDatabase() is null)
-        {
-            connection.Fail($"ERR Database '{connection.Node.DatabaseName}' was deleted just now.");
-            return;
-        }
+        return await node.PrepareDatabaseAsync() is { } rejection ? RejectionText.Of(rejection) : null;
+    }
 
-        await RunAsync(stored.Info, stored.Arguments);
+    // Appends the error of a data command, unless the client does not want its reply.
+    private void FailData(string problem)
+    {
+        int before = connection.Replies.Length;
+        connection.Fail(problem);
+        if (connection.TakeSilence())
+        {
+            connection.Replies.Truncate(before);
+        }
     }
 
     private ValueTask Read(Database database, RedisCommandInfo command, RedisArguments arguments)
@@ -267,7 +300,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
         {
             EndReads();
             connection.Replies.Truncate(before);
-            connection.Fail($"ERR {failure.Message}");
+            connection.Fail($"{(failure is OutOfMemoryException ? "OOM" : "ERR")} {failure.Message}");
         }
 
         if (connection.TakeSilence())
@@ -292,6 +325,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
             return;
         }
 
+        _scratch.Clear();
         _scratch.Append(reply);
         connection.Replies.Truncate(before);
         ReplyTranslation.Append(_scratch.Written, connection.Replies, isNullArray);

@@ -3,9 +3,11 @@ using System.Net.Sockets;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Connections.Features;
 using Microsoft.Extensions.Logging;
+using Rookery.Redis.Changes;
 using Rookery.Redis.Commands;
 using Rookery.Redis.Protocol;
 using Rookery.Server;
+using Rookery.Server.Access;
 using Rookery.Server.Support;
 
 namespace Rookery.Redis.Connections;
@@ -35,6 +37,8 @@ internal sealed class RedisConnection : IDisposable
         _parser = new RequestParser(node.Limits, node.Memory);
         _ending = CancellationTokenSource.CreateLinkedTokenSource(connection.ConnectionClosed, node.Context.Stopping);
         Identity = new ConnectionIdentity(node, connection);
+        Held = new HeldMemory(node.Memory);
+        Replies = new ReplyBuffer(node.Memory);
         Output = new ReplyOutput(node, connection);
         Data = new DataCommands(this);
         Subscriptions = new Messages.Subscriptions(this);
@@ -63,13 +67,16 @@ internal sealed class RedisConnection : IDisposable
 
     public ConnectionIdentity Identity { get; }
 
-    public ReplyBuffer Replies { get; } = new();
+    public ReplyBuffer Replies { get; }
 
     public ReplyOutput Output { get; }
 
     public DataCommands Data { get; }
 
     public Messages.Subscriptions Subscriptions { get; }
+
+    /// <summary>Memory of what the connection holds between commands.</summary>
+    public HeldMemory Held { get; }
 
     /// <summary>The transaction that MULTI began; null without one.</summary>
     public Transaction? Transaction { get; set; }
@@ -141,6 +148,7 @@ internal sealed class RedisConnection : IDisposable
         Output.Dispose();
         _parser.Dispose();
         Replies.Release();
+        Held.Dispose();
         _ending.Dispose();
     }
 
@@ -161,6 +169,7 @@ internal sealed class RedisConnection : IDisposable
                 await ReadAsync();
             }
 
+            await Output.EndAsync();
             await _connection.Transport.Output.CompleteAsync();
             await _connection.Transport.Input.CompleteAsync();
         }
@@ -173,6 +182,11 @@ internal sealed class RedisConnection : IDisposable
             Node.Context.FaultLog.LogError(LogEvents.RequestFailed, failure, "A connection of a Redis client failed");
             await TryReportAsync();
         }
+        finally
+        {
+            // The server completes the pipe after this method.
+            await Output.EndAsync();
+        }
     }
 
     private async Task ReadAsync()
@@ -182,7 +196,8 @@ internal sealed class RedisConnection : IDisposable
         var input = _connection.Transport.Input;
         while (!IsEnding && !Node.Context.Stopping.IsCancellationRequested)
         {
-            var read = input.ReadAsync(Ended);
+            // A client that has closed its sending half still gets the replies to all that it sent before.
+            var read = input.ReadAsync(Node.Context.Stopping);
             var received = read.IsCompletedSuccessfully ? read.Result : await WaitForBytesAsync(read);
             if (received.Buffer.Length > 0)
             {
@@ -202,29 +217,85 @@ internal sealed class RedisConnection : IDisposable
         }
     }
 
-    // A client that must authenticate, or is inside a command, may not pause for ever.
+    // A client that must authenticate, or is inside a command, may not pause for ever. A subscriber may, as long as its
+    // credential is valid.
     private async ValueTask<System.IO.Pipelines.ReadResult> WaitForBytesAsync(
         ValueTask<System.IO.Pipelines.ReadResult> read
     )
     {
-        TimeSpan? limit =
-            !Identity.IsKnown ? AuthenticationTimeout - Node.Context.Time.GetElapsedTime(ConnectedAt)
-            : _parser.IsInsideCommand ? MaxPause
-            : null;
-        if (limit is not { } pause)
+        if (LongestPause() is not { } pause)
         {
             return await read;
         }
 
         var task = read.AsTask();
-        try
+        while (true)
         {
-            return await task.WaitAsync(pause < TimeSpan.Zero ? TimeSpan.Zero : pause, Node.Context.Time);
+            try
+            {
+                return await task.WaitAsync(pause, Node.Context.Time);
+            }
+            catch (TimeoutException)
+            {
+                if (!MayListenOn())
+                {
+                    _connection.Abort(
+                        new ConnectionAbortedException("The client did not send the rest in time, or lost its rights.")
+                    );
+                    return await task;
+                }
+            }
         }
-        catch (TimeoutException)
+    }
+
+    private TimeSpan? LongestPause()
+    {
+        if (!Identity.IsKnown)
         {
-            _connection.Abort(new ConnectionAbortedException("The client did not send the rest in time."));
-            return await task;
+            var left = AuthenticationTimeout - Node.Context.Time.GetElapsedTime(ConnectedAt);
+            return left < TimeSpan.Zero ? TimeSpan.Zero : left;
+        }
+
+        return _parser.IsInsideCommand ? MaxPause
+            : Subscriptions.Count > 0 && Identity.MayEnd ? Node.AccessInterval
+            : null;
+    }
+
+    private bool MayListenOn()
+    {
+        bool isListening = Identity.IsKnown && !_parser.IsInsideCommand;
+        Identity.Refresh();
+        return isListening && (Identity.Scopes & AccessScopes.Read) != AccessScopes.None;
+    }
+
+    /// <summary>
+    /// Waits within a command for a change. If the client loses its rights meanwhile, the connection ends.
+    /// </summary>
+    /// <param name="waiter">Wakes the connection.</param>
+    /// <param name="left">The longest wait; null for any.</param>
+    /// <param name="command">The command, for the error.</param>
+    /// <param name="needed">The scopes of the command.</param>
+    public async ValueTask<WaitEnd> WaitAsync(ChangeWaiter waiter, TimeSpan? left, string command, AccessScopes needed)
+    {
+        var time = Node.Context.Time;
+        long start = time.GetTimestamp();
+        while (true)
+        {
+            var rest = left - time.GetElapsedTime(start);
+            bool isWhole = !Identity.MayEnd || rest <= Node.AccessInterval;
+            bool isWoken = await waiter.WaitAsync(isWhole ? rest : Node.AccessInterval, time, Ended);
+            Identity.Refresh();
+            if ((Identity.Scopes & needed) != needed)
+            {
+                Fail(Identity.IsKnown ? Identity.Refuse(command, needed) : CommandDispatch.NotAuthenticated);
+                IsEnding = true;
+                return WaitEnd.Refused;
+            }
+
+            if (isWoken || isWhole)
+            {
+                return isWoken ? WaitEnd.Changed : WaitEnd.TimedOut;
+            }
         }
     }
 
@@ -249,9 +320,14 @@ internal sealed class RedisConnection : IDisposable
                     await step;
                 }
 
-                if (Replies.Length > ReplyOutput.PieceBytes && !await Output.SendAsync(Replies))
+                if (Replies.Length > ReplyOutput.PieceBytes)
                 {
-                    return false;
+                    // A slow client must not keep a snapshot open.
+                    Data.EndReads();
+                    if (!await Output.SendAsync(Replies))
+                    {
+                        return false;
+                    }
                 }
             }
 
@@ -288,9 +364,7 @@ internal sealed class RedisConnection : IDisposable
                 );
                 break;
             default:
-                Replies.Error(
-                    "OOM command not allowed: the memory of the node (--memory) is in use. Send smaller values."
-                );
+                Replies.Error(ReplyBuffer.NoMemory);
                 break;
         }
     }
@@ -329,6 +403,19 @@ internal sealed class RedisConnection : IDisposable
         endpoint is IPEndPoint { Address.IsIPv4MappedToIPv6: true } mapped
             ? new IPEndPoint(mapped.Address.MapToIPv4(), mapped.Port).ToString()
             : endpoint?.ToString() ?? string.Empty;
+}
+
+/// <summary>How the wait of a blocking command ended.</summary>
+internal enum WaitEnd : byte
+{
+    /// <summary>A change came.</summary>
+    Changed,
+
+    /// <summary>No change came in time.</summary>
+    TimedOut,
+
+    /// <summary>The client lost its rights; the error is appended.</summary>
+    Refused,
 }
 
 /// <summary>Which replies a client wants (CLIENT REPLY).</summary>

@@ -21,8 +21,29 @@ internal sealed class ReplyOutput(RedisNode node, ConnectionContext connection) 
     private PooledBytes _waiting = new();
     private PooledBytes _sent = new();
     private long _reservedBytes;
+    private int _sendingBytes; // of the messages in _sent
     private bool _isSending;
     private bool _hasEnded;
+
+    /// <summary>
+    /// Ends the output: no message is written from now on, and none is being written when this returns. Call it before
+    /// the connection's pipe is completed, because a writer of a completed pipe may hold memory that others use again.
+    /// </summary>
+    public async ValueTask EndAsync()
+    {
+        lock (_gate)
+        {
+            _hasEnded = true;
+        }
+
+        if (_turn.CurrentCount == 0 && node.Context.Stopping.IsCancellationRequested)
+        {
+            connection.Abort(new ConnectionAbortedException("The node stops, and the client reads no messages."));
+        }
+
+        await _turn.WaitAsync();
+        _turn.Release();
+    }
 
     /// <summary>Adds a message, which is sent soon.</summary>
     public void Post(ReadOnlySpan<byte> message)
@@ -100,7 +121,7 @@ internal sealed class ReplyOutput(RedisNode node, ConnectionContext connection) 
 
     private bool TryReserve(int bytes)
     {
-        long needed = _waiting.Length + bytes;
+        long needed = (long)_waiting.Length + _sendingBytes + bytes;
         if (needed > MaxWaitingBytes)
         {
             return false;
@@ -159,12 +180,18 @@ internal sealed class ReplyOutput(RedisNode node, ConnectionContext connection) 
     {
         lock (_gate)
         {
+            if (_hasEnded)
+            {
+                return false;
+            }
+
             if (_waiting.Length == 0)
             {
                 return true;
             }
 
             (_waiting, _sent) = (_sent, _waiting);
+            _sendingBytes = _sent.Length;
         }
 
         try
@@ -193,6 +220,7 @@ internal sealed class ReplyOutput(RedisNode node, ConnectionContext connection) 
     {
         lock (_gate)
         {
+            _sendingBytes = 0;
             long needed = _waiting.Length > MemoryShare.BytesWithoutReservation ? _waiting.Length : 0;
             if (_reservedBytes > needed)
             {

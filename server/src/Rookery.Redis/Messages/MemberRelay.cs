@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Collections.Concurrent;
+using System.Net;
 using System.Net.Http.Headers;
 using Microsoft.AspNetCore.Http;
 using Rookery.Platform;
@@ -46,7 +47,7 @@ internal sealed class MemberRelay(RedisNode node)
         {
             var read = await input.ReadAsync(http.RequestAborted);
             var buffer = read.Buffer;
-            while (MessageFrame.TryRead(ref buffer, node.MaxLogCommandBytes, out var channel, out var message))
+            while (MessageFrame.TryRead(ref buffer, out var channel, out var message))
             {
                 node.Channels.Publish(channel.ToArray(), message.ToArray());
             }
@@ -158,7 +159,9 @@ internal sealed class MemberRelay(RedisNode node)
                     content,
                     ending.Token
                 );
-                return response.IsSuccessStatusCode;
+
+                // A member that serves no Redis clients has no subscribers, so nothing is lost.
+                return response.IsSuccessStatusCode || response.StatusCode == HttpStatusCode.NotFound;
             }
             catch (Exception unreached)
                 when (unreached is HttpRequestException or IOException or OperationCanceledException)

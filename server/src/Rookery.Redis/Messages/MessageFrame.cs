@@ -9,6 +9,11 @@ namespace Rookery.Redis.Messages;
 /// </summary>
 internal static class MessageFrame
 {
+    /// <summary>
+    /// Longest message with its channel, in bytes. Subscribers and members that lag a little must have room for some.
+    /// </summary>
+    public const int MaxBytes = 1 << 20;
+
     private const int HeadBytes = 2 * sizeof(uint);
 
     /// <summary>Appends a message.</summary>
@@ -24,13 +29,11 @@ internal static class MessageFrame
 
     /// <summary>Reads the next message and removes it from the buffer; false if its rest has not arrived.</summary>
     /// <param name="buffer">Received bytes.</param>
-    /// <param name="maxBytes">Longest message.</param>
     /// <param name="channel">The channel.</param>
     /// <param name="message">The message.</param>
     /// <exception cref="InvalidDataException">The message is too long.</exception>
     public static bool TryRead(
         ref ReadOnlySequence<byte> buffer,
-        int maxBytes,
         out ReadOnlySequence<byte> channel,
         out ReadOnlySequence<byte> message
     )
@@ -45,7 +48,7 @@ internal static class MessageFrame
         buffer.Slice(0, HeadBytes).CopyTo(head);
         long channelLength = BinaryPrimitives.ReadUInt32LittleEndian(head);
         long messageLength = BinaryPrimitives.ReadUInt32LittleEndian(head[sizeof(uint)..]);
-        if (channelLength + messageLength > maxBytes)
+        if (channelLength + messageLength > MaxBytes)
         {
             throw new InvalidDataException("Another member sends a message over the bound.");
         }

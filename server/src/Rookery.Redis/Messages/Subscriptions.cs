@@ -11,7 +11,13 @@ namespace Rookery.Redis.Messages;
 internal sealed class Subscriptions(RedisConnection connection) : IDisposable
 {
     /// <summary>Most channels and patterns of one connection: each message is compared with all patterns.</summary>
-    public const int MaxCount = 4096;
+    private const int MaxCount = 4096;
+
+    /// <summary>Longest name of a channel or pattern in bytes.</summary>
+    private const int MaxNameBytes = 1024;
+
+    // Entries of the sets and lists here and in Channels.
+    private const int BytesAroundName = 256;
 
     private readonly HashSet<byte[]> _channels = new(BytesComparer.Instance);
     private readonly HashSet<byte[]> _patterns = new(BytesComparer.Instance);
@@ -23,20 +29,30 @@ internal sealed class Subscriptions(RedisConnection connection) : IDisposable
     /// <summary>Channels and patterns.</summary>
     public int Count => _channels.Count + _patterns.Count;
 
-    /// <summary>Subscribes and posts the confirmation; returns false if there are too many.</summary>
-    public bool TryAdd(ReadOnlySpan<byte> name, bool isPattern)
+    /// <summary>Subscribes and posts the confirmation.</summary>
+    /// <returns>The error if that is refused; null if it was not.</returns>
+    public string? Add(byte[] key, bool isPattern)
     {
         var own = isPattern ? _patterns : _channels;
-        byte[] key = name.ToArray();
         if (own.Contains(key))
         {
             Confirm(isPattern ? "psubscribe"u8 : "subscribe"u8, key);
-            return true;
+            return null;
+        }
+
+        if (key.Length > MaxNameBytes)
+        {
+            return $"ERR The name of a channel or pattern has at most {MaxNameBytes} bytes.";
         }
 
         if (Count >= MaxCount)
         {
-            return false;
+            return $"ERR A connection subscribes to at most {MaxCount} channels and patterns.";
+        }
+
+        if (!connection.Held.TryAdd(CostOf(key)))
+        {
+            return ReplyBuffer.NoMemory;
         }
 
         own.Add(key);
@@ -46,7 +62,7 @@ internal sealed class Subscriptions(RedisConnection connection) : IDisposable
             isPattern,
             () => Confirm(isPattern ? "psubscribe"u8 : "subscribe"u8, key)
         );
-        return true;
+        return null;
     }
 
     /// <summary>Unsubscribes and posts the confirmation.</summary>
@@ -109,11 +125,14 @@ internal sealed class Subscriptions(RedisConnection connection) : IDisposable
     /// <inheritdoc/>
     public void Dispose() => Clear();
 
+    private static int CostOf(byte[] name) => BytesAroundName + name.Length;
+
     private void Forget(byte[] name, bool isPattern)
     {
         if ((isPattern ? _patterns : _channels).Remove(name))
         {
             connection.Node.Channels.Remove(this, name, isPattern);
+            connection.Held.Remove(CostOf(name));
         }
     }
 

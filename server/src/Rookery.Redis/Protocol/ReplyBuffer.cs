@@ -8,9 +8,24 @@ namespace Rookery.Redis.Protocol;
 /// Replies that are not sent yet, in the protocol's version of their client. Its owner calls
 /// <see cref="Release"/> before it drops the buffer.
 /// </summary>
-internal sealed class ReplyBuffer : IBufferWriter<byte>
+/// <param name="memory">
+/// Share from which memory over <see cref="MemoryShare.BytesWithoutReservation"/> is reserved; null for a buffer of
+/// short replies. Without memory, a method that appends throws <see cref="InsufficientMemoryException"/>.
+/// </param>
+internal sealed class ReplyBuffer(MemoryShare? memory = null) : IBufferWriter<byte>
 {
+    /// <summary>The error of a command for which there is no memory.</summary>
+    public const string NoMemory = "OOM " + NoMemoryReason;
+
+    private const string NoMemoryReason =
+        "command not allowed: the memory of the node for Redis clients (--memory) is in use. Use smaller values, or "
+        + "try again later.";
+
     private readonly PooledBytes _bytes = new();
+    private long _reservedBytes;
+
+    /// <summary>Whether memory is reserved beyond the bound, for the replies to what was carried out.</summary>
+    public bool MustTake { get; set; }
 
     /// <summary>Version of the protocol: 2 or 3.</summary>
     public int Version { get; set; } = 2;
@@ -25,7 +40,7 @@ internal sealed class ReplyBuffer : IBufferWriter<byte>
     public void Advance(int count) => _bytes.Advance(count);
 
     /// <inheritdoc/>
-    public Span<byte> GetSpan(int sizeHint = 0) => _bytes.Reserve(Math.Max(sizeHint, 1));
+    public Span<byte> GetSpan(int sizeHint = 0) => Reserve(Math.Max(sizeHint, 1));
 
     /// <inheritdoc/>
     public Memory<byte> GetMemory(int sizeHint = 0) => throw new NotSupportedException("Replies are written as spans.");
@@ -33,36 +48,50 @@ internal sealed class ReplyBuffer : IBufferWriter<byte>
     /// <summary>Removes the bytes after a length.</summary>
     public void Truncate(int length) => _bytes.Truncate(length);
 
-    /// <summary>Removes all bytes.</summary>
-    public void Clear() => _bytes.Clear();
+    /// <summary>Removes all bytes, and returns large memory.</summary>
+    public void Clear()
+    {
+        _bytes.Clear();
+        ReleaseReservation();
+    }
 
     /// <summary>Removes all bytes and returns the memory.</summary>
-    public void Release() => _bytes.Release();
+    public void Release()
+    {
+        _bytes.Release();
+        ReleaseReservation();
+    }
 
     /// <summary>Appends bytes of the protocol.</summary>
-    public void Append(ReadOnlySpan<byte> encoded) => _bytes.Append(encoded);
+    public void Append(ReadOnlySpan<byte> encoded)
+    {
+        encoded.CopyTo(Reserve(encoded.Length));
+        _bytes.Advance(encoded.Length);
+    }
 
     /// <summary>Appends a simple string without line ends.</summary>
     public void Simple(ReadOnlySpan<byte> text) => Line((byte)'+', text);
 
     /// <summary>Appends <c>+OK</c>.</summary>
-    public void Ok() => _bytes.Append("+OK\r\n"u8);
+    public void Ok() => Append("+OK\r\n"u8);
 
     /// <summary>Appends an error.</summary>
     /// <param name="error">Code and sentence ("ERR …"); line ends in it become spaces.</param>
     public void Error(string error)
     {
-        _bytes.Append((byte)'-');
-        foreach (char unit in error)
+        var line = Reserve(error.Length + 3);
+        line[0] = (byte)'-';
+        for (int i = 0; i < error.Length; i++)
         {
-            _bytes.Append(
+            char unit = error[i];
+            line[i + 1] =
                 unit is '\r' or '\n' ? (byte)' '
                 : unit < 0x80 ? (byte)unit
-                : (byte)'?'
-            );
+                : (byte)'?';
         }
 
-        _bytes.Append("\r\n"u8);
+        "\r\n"u8.CopyTo(line[(error.Length + 1)..]);
+        _bytes.Advance(error.Length + 3);
     }
 
     /// <summary>Appends an integer.</summary>
@@ -72,8 +101,8 @@ internal sealed class ReplyBuffer : IBufferWriter<byte>
     public void Bulk(ReadOnlySpan<byte> value)
     {
         Number((byte)'$', value.Length);
-        _bytes.Append(value);
-        _bytes.Append("\r\n"u8);
+        Append(value);
+        Append("\r\n"u8);
     }
 
     /// <summary>Appends a text.</summary>
@@ -81,16 +110,16 @@ internal sealed class ReplyBuffer : IBufferWriter<byte>
     {
         int length = System.Text.Encoding.UTF8.GetByteCount(value);
         Number((byte)'$', length);
-        System.Text.Encoding.UTF8.GetBytes(value, _bytes.Reserve(length));
+        System.Text.Encoding.UTF8.GetBytes(value, Reserve(length));
         _bytes.Advance(length);
-        _bytes.Append("\r\n"u8);
+        Append("\r\n"u8);
     }
 
     /// <summary>Appends null instead of a string.</summary>
-    public void Null() => _bytes.Append(Version == 2 ? "$-1\r\n"u8 : "_\r\n"u8);
+    public void Null() => Append(Version == 2 ? "$-1\r\n"u8 : "_\r\n"u8);
 
     /// <summary>Appends null instead of an array.</summary>
-    public void NullArray() => _bytes.Append(Version == 2 ? "*-1\r\n"u8 : "_\r\n"u8);
+    public void NullArray() => Append(Version == 2 ? "*-1\r\n"u8 : "_\r\n"u8);
 
     /// <summary>Begins an array.</summary>
     public void Array(int count) => Number((byte)'*', count);
@@ -114,26 +143,61 @@ internal sealed class ReplyBuffer : IBufferWriter<byte>
         }
 
         Number((byte)'=', System.Text.Encoding.UTF8.GetByteCount(text) + 4);
-        _bytes.Append("txt:"u8);
-        _bytes.Append(System.Text.Encoding.UTF8.GetBytes(text));
-        _bytes.Append("\r\n"u8);
+        Append("txt:"u8);
+        Append(System.Text.Encoding.UTF8.GetBytes(text));
+        Append("\r\n"u8);
     }
 
     private void Line(byte type, ReadOnlySpan<byte> text)
     {
-        _bytes.Append(type);
-        _bytes.Append(text);
-        _bytes.Append("\r\n"u8);
+        Append([type]);
+        Append(text);
+        Append("\r\n"u8);
     }
 
     private void Number(byte type, long value)
     {
         const int MaxDigits = 20;
-        var line = _bytes.Reserve(MaxDigits + 3);
+        var line = Reserve(MaxDigits + 3);
         line[0] = type;
         value.TryFormat(line[1..], out int digits, default, CultureInfo.InvariantCulture);
         line[digits + 1] = (byte)'\r';
         line[digits + 2] = (byte)'\n';
         _bytes.Advance(digits + 3);
+    }
+
+    private Span<byte> Reserve(int count)
+    {
+        long needed = (long)_bytes.Length + count;
+        if (needed > MemoryShare.BytesWithoutReservation && needed > _reservedBytes && memory is not null)
+        {
+            ReserveMemory(memory, needed);
+        }
+
+        return _bytes.Reserve(count);
+    }
+
+    private void ReserveMemory(MemoryShare share, long needed)
+    {
+        long grown = needed + (needed / 2); // as the bytes grow
+        if (MustTake)
+        {
+            share.Reserve(grown - _reservedBytes);
+        }
+        else if (!share.TryReserveFromCaches(grown - _reservedBytes))
+        {
+            throw new InsufficientMemoryException(NoMemoryReason);
+        }
+
+        _reservedBytes = grown;
+    }
+
+    private void ReleaseReservation()
+    {
+        if (_reservedBytes > 0)
+        {
+            memory!.Release(_reservedBytes);
+            _reservedBytes = 0;
+        }
     }
 }
