@@ -17,7 +17,7 @@ teardown() {
 
 disk_id() { blkid -p -s PTUUID -o value "$disk"; }
 
-next_start() { keeps_a_write "$disk" && kept_the_last_start "$disk" "$starts"; }
+next_start() { keeps_a_write "$disk" && kept_the_last_start "$disk" "$starts" some-uuid "${1-}"; }
 
 @test "A card draws an identifier of its own once, and nothing else of its first sectors changes" {
   partitions=$(sfdisk --dump "$disk" | sed -n 's/.*\(start=.*\)/\1/p')
@@ -91,6 +91,48 @@ next_start() { keeps_a_write "$disk" && kept_the_last_start "$disk" "$starts"; }
   run next_start
   [ "$status" -ne 0 ]
   [[ $output == *"it had stored start 3, and after the restart it returned start 2"* ]]
+  [[ $output == *"extra=rookery.data=some-uuid"* ]]
+  run next_start another-uuid
+  [ "$status" -ne 0 ]
+  next_start some-uuid
+  # From then on without being told.
+  next_start
+}
+
+@test "A sector that a power cut damaged during the write is written again" {
+  next_start
+  next_start
+  for damaged in '' 'rookery: sta' 'rookery: start 0x' 'rookery: start 12345678901'; do
+    dd if=/dev/zero of="$disk" bs=512 seek="$start_sector" count=1 conv=notrunc,fsync status=none
+    write_note "$disk" "$start_sector" "$damaged"
+    before=$(cut -d' ' -f1 "$starts")
+    # A cut after the first of its two writes changes nothing.
+    keeps_a_write "$disk"
+    run next_start
+    [ "$status" -eq 0 ]
+    [[ $output == *"has no number of its last start, which was $before"* ]]
+    [ "$(start_number "$disk")" -eq $((before + 1)) ]
+    [ "$(cut -d' ' -f1 "$starts")" -eq $((before + 1)) ]
+  done
+}
+
+@test "The sector that is written at each start is far from the partition table and the other sectors" {
+  next_start
+  [ "$(head -c 262144 "$disk" | tail -c +513 | tr -d '\000' | wc -c)" -eq 0 ]
+  # And before the first partition.
+  [ "$start_sector" -lt 2048 ]
+}
+
+@test "A full data partition is used" {
+  mkdir "$BATS_TEST_TMPDIR/full"
+  mount -t tmpfs -o size=64k tmpfs "$BATS_TEST_TMPDIR/full"
+  starts=$BATS_TEST_TMPDIR/full/starts
+  next_start
+  dd if=/dev/zero of="$BATS_TEST_TMPDIR/full/fill" bs=4k status=none || :
+  run next_start
+  umount "$BATS_TEST_TMPDIR/full"
+  [ "$status" -eq 0 ]
+  [[ $output == *"The data partition is full"* ]]
 }
 
 @test "Starts that a power cut ended before the data partition was mounted are no old value" {
