@@ -1,6 +1,7 @@
 """Tests what the owner is told about cards and drives: python3 -m unittest image/tests/test_cards.py"""
 
 import json
+import shutil
 import subprocess
 import sys
 import unittest
@@ -37,7 +38,7 @@ class Cards(directory.Directory):
     def run_program(self, command, **options):
         if command[0] == "lsblk":
             return subprocess.CompletedProcess(command, 0, json.dumps({"blockdevices": self.disks}))
-        if command[0] == "debugfs":
+        if command[0] == "sh" and "debugfs" in command[2]:
             return subprocess.CompletedProcess(command, 0, self.identities[command[-1]])
         if command[0] == "busctl":
             return subprocess.CompletedProcess(command, 0, self.avahi)
@@ -69,8 +70,20 @@ class Cards(directory.Directory):
         self.attach("/dev/sdb", "rookery", "cluster c1\nnode n1\n", uuid="in-use")
         self.attach("/dev/sdc", "holiday", "cluster c1\nnode n1\n")
         text = cards.notices(self.machine)
-        self.assertIn("/dev/sda is a Rookery card or drive without a node", text[0])
+        self.assertIn("/dev/sda is a Rookery card or drive, and no node can be read from it", text[0])
         self.assertEqual(len(text), 1, text)
+
+    @unittest.skipUnless(shutil.which("mke2fs") and shutil.which("debugfs"), "needs e2fsprogs")
+    def test_the_beginning_of_a_file_is_read_from_a_disk_that_is_not_mounted(self):
+        files, disk = self.root / "files/rookery/data/cluster", self.root / "disk.img"
+        files.mkdir(parents=True)
+        (files / "cluster").write_text("cluster c1\n" + "x" * 1_000_000)
+        subprocess.run(["mke2fs", "-q", "-t", "ext4", "-d", self.root / "files", disk, "8M"], check=True, stdout=subprocess.DEVNULL)
+        self.machine._commands = subprocess.run  # pylint: disable=protected-access
+        text = cards.read_unmounted(self.machine, str(disk), "/rookery/data/cluster/cluster")
+        self.assertEqual((text[:11], len(text)), ("cluster c1\n", cards.IDENTITY_BYTES))
+        self.assertEqual(cards.read_unmounted(self.machine, str(disk), "/rookery/none"), "")
+        self.assertEqual(cards.read_unmounted(self.machine, str(self.root / "no-disk"), "/x"), "")
 
     def test_nothing_is_told_of_a_card_alone(self):
         cards.notice_move(self.machine, None)

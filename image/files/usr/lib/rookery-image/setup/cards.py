@@ -44,12 +44,17 @@ def notice_move(machine: Machine, drive_name: str | None) -> None:
 
 def identity(text: str) -> dict[str, str]:
     """The lines of a node's identity, each a key and a value."""
-    return dict(line.split(" ", 1) for line in text[:IDENTITY_BYTES].splitlines() if " " in line)
+    return dict(line.split(" ", 1) for line in text.splitlines() if " " in line)
 
 
 def printable(text: str) -> str:
     """A name from another card, short and on one line."""
     return "".join(letter for letter in text if letter.isprintable())[:64]
+
+
+def read_unmounted(machine: Machine, device: str, file: str) -> str:
+    """The beginning of a file on an ext4 file system that is not mounted; empty if it cannot be read. The disk may be anyone's, so neither a long file nor a slow disk delays what the owner waits for."""
+    return machine.run("sh", "-c", f'debugfs -R "cat $1" "$2" | head -c {IDENTITY_BYTES}', "sh", file, device, seconds=10, fails=True)
 
 
 def other_cards(machine: Machine) -> list[str]:
@@ -62,9 +67,9 @@ def other_cards(machine: Machine) -> list[str]:
             file = IDENTITY_BY_LABEL.get(file_system.label or "")
             if file is None or file_system.kind != "ext4" or (file_system.label == drive.LABEL and file_system.uuid == home):
                 continue
-            other = identity(machine.run("debugfs", "-R", f"cat {file}", file_system.path, fails=True))
+            other = identity(read_unmounted(machine, file_system.path, file))
             if not other:
-                sentences.append(f"The disk {disk.path} is a Rookery card or drive without a node. Nothing of it is used.")
+                sentences.append(f"The disk {disk.path} is a Rookery card or drive, and no node can be read from it. Nothing of it is used.")
             elif own and other.get("node") == own.get("node") and other.get("cluster") == own.get("cluster"):
                 sentences.append(f"The disk {disk.path} holds a copy of this machine's node. It is not used. Never start it in another board while this machine runs: a node exists once.")
             elif own and other.get("cluster") == own.get("cluster"):
