@@ -142,6 +142,17 @@ file_system() { blkid -p -s "$1" -o value "$data"; }
   [ "$(recorded_data "$disk")" = "$present" ]
 }
 
+@test "A record that a power cut damaged is written again" {
+  prepare_data_partition "$disk" "$data"
+  present=$(file_system UUID)
+  for damaged in "rookery: data ${present%????}" 'rookery: da' $'\xff\xff\xff'; do
+    dd if=/dev/zero of="$disk" bs=512 seek="$data_sector" count=1 conv=notrunc,fsync status=none
+    write_note "$disk" "$data_sector" "$damaged"
+    prepare_data_partition "$disk" "$data"
+    [ "$(recorded_data "$disk")" = "$present" ]
+  done
+}
+
 @test "A card whose data are gone is not formatted again" {
   prepare_data_partition "$disk" "$data"
   dd if=/dev/zero of="$data" bs=1M count=8 conv=notrunc,fsync status=none

@@ -34,8 +34,8 @@ mark_formatting() { # DISK TEXT
 
 # Without this record any file system in that place, such as that of an earlier node, would be taken.
 recorded_data() { # DISK: prints the UUID, empty if none is recorded
-  recorded=$(read_note "$1" $data_sector)
-  [ "$recorded" = "${recorded#rookery: data }" ] || echo "${recorded#rookery: data }"
+  # A power cut may have damaged the record. What has another form is none.
+  read_note "$1" $data_sector | sed -n 's/^rookery: data \([0-9a-f-]\{36\}\)$/\1/p'
 }
 
 record_data() { # DISK UUID
@@ -56,7 +56,7 @@ is_own_data() { # DISK DEVICE ACCEPTED
   else
     echo "$2 holds the file system $present, and this card was set up with $recorded: the data are those of another card, or a copy." >&2
   fi
-  echo "They are left unchanged and not used. To use them, write extra=rookery.data=$present to the file boot.env on the first partition and restart; the node that has them must not run elsewhere. To start with an empty node, flash the card again." >&2
+  echo "They are left unchanged and not used. To use them, write extra=rookery.data=$present to the file boot.env on the first partition, after what extra= has there, and restart; the node that has them must not run elsewhere. To start with an empty node, flash the card again." >&2
   return 1
 }
 

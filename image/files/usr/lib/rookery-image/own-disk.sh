@@ -93,7 +93,7 @@ kept_the_last_start() { # DISK FILE UUID ACCEPTED
     if [ -n "$now" ]; then
       echo "$1 holds an old value: it had stored start $before, and after the restart it returned start $((now - 1)). The card loses what it has confirmed." >&2
       [ "$3" = "${4-}" ] || {
-        echo "It is not used. Copy its data and replace it. If you wrote an older copy of its beginning back, write extra=rookery.data=$3 to the file boot.env on the first partition and restart, and remove it afterwards." >&2
+        echo "It is not used. Copy its data and replace it. If you wrote an older copy of its beginning back, write extra=rookery.data=$3 to the file boot.env on the first partition, after what extra= has there, and restart, and remove it afterwards." >&2
         # Otherwise the next start would have a larger number again, and use the card without a word.
         record_start "$1" "$((now - 1))"
         return 1
