@@ -26,8 +26,8 @@ getent group sudo
 
 @unittest.skipUnless(os.geteuid() == 0 and shutil.which("visudo"), "needs root and sudo")
 class Admins(unittest.TestCase):
-    def run_role(self, *runs, before="", image=False):
-        """Runs the role once for each list of administrators, in one /etc. Returns Ansible's output of the runs, and what LOOK prints at the end."""
+    def run_role(self, *runs, before="", image=False, connection=""):
+        """Runs the role once for each list of administrators, in one /etc. Returns Ansible's output of the runs, and what LOOK prints at the end. `connection` is the account that became root."""
         with tempfile.TemporaryDirectory() as name:
             directory = pathlib.Path(name)
             (directory / "ansible_collections/rookery").mkdir(parents=True)
@@ -35,8 +35,9 @@ class Admins(unittest.TestCase):
             lines = ["mount -t tmpfs tmpfs $1", "mkdir $1/upper $1/work", "mount -t overlay -o lowerdir=/etc,upperdir=$1/upper,workdir=$1/work overlay /etc"]
             lines += ["mount -t tmpfs tmpfs /home", "rm -f /etc/sudoers.d/rookery-*", "touch /etc/rookery-image" if image else "", before]
             for number, admins in enumerate(runs):
-                include = {"name": "rookery.cluster.base", "tasks_from": "main" if image else "admins"}
-                play = {"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": [{"ansible.builtin.include_role": include}]}
+                parts = ["main"] if image else ["admins_check", "admins"]
+                tasks = [{"ansible.builtin.include_role": {"name": "rookery.cluster.base", "tasks_from": part}} for part in parts]
+                play = {"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": tasks, "environment": {"SUDO_USER": connection}}
                 play["vars"] = admins if isinstance(admins, dict) else {"rookery_admins": admins}
                 (directory / ("play%d.json" % number)).write_text(json.dumps([play]))
                 lines.append("ansible-playbook -i localhost, play%d.json || true" % number)
@@ -98,6 +99,28 @@ class Admins(unittest.TestCase):
         output, look = self.run_role([anna], [])
         self.assertIn("anna keys:  ", look, output)
         self.assertNotIn("rookery-admin-anna", look)
+
+    def test_The_administrator_of_the_connection_is_not_removed(self):
+        anna = {"name": "anna", "keys": ["ssh-ed25519 A"], "passwordless_sudo": True}
+        carl = {"name": "carl", "keys": ["ssh-ed25519 C"], "passwordless_sudo": True}
+        output, look = self.run_role([anna], [carl], connection="anna")
+        self.assertIn("anna, as whom Ansible is connected to localhost, was added by an earlier run", " ".join(output.split()))
+        self.assertIn("anna keys: ssh-ed25519 A ", look)
+        self.assertIn("anna NOPASSWD: ALL", look)
+        self.assertNotIn("carl keys", look)
+        # Added by a version without a record.
+        before = 'useradd --create-home anna; echo "anna ALL=(ALL:ALL) NOPASSWD: ALL" >/etc/sudoers.d/rookery-anna'
+        _, look = self.run_role([], before=before, connection="anna")
+        self.assertIn("anna NOPASSWD: ALL", look)
+
+    def test_What_a_run_that_failed_had_added_is_removed_by_the_next(self):
+        anna = {"name": "anna", "keys": ["ssh-ed25519 A"], "passwordless_sudo": True}
+        # The rule for sudo cannot be written.
+        before = "mkdir -p /etc/sudoers.d/rookery-admin-anna/in-the-way"
+        output, look = self.run_role([anna], before=before)
+        self.assertIn("anna keys: ssh-ed25519 A ", look, output)
+        output, look = self.run_role([anna], [], before=before)
+        self.assertIn("anna keys:  ", look, output)
 
     def test_Names_of_the_system_and_an_open_choice_are_refused_before_anything_changes(self):
         for admin, sentence in (

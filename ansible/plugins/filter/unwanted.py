@@ -17,9 +17,15 @@ def unwanted_admins(recorded, admins):
     return sorted(set(recorded) - set(wanted_keys(admins)))
 
 
+def all_keys(recorded, admins):
+    """Returns the keys by name that an earlier run added or that are wanted now."""
+    wanted = wanted_keys(admins)
+    return {name: list(dict.fromkeys(recorded.get(name, []) + wanted.get(name, []))) for name in {**recorded, **wanted}}
+
+
 class FilterModule:
     """What Ansible loads."""
 
     def filters(self):
         """Returns the filters by name."""
-        return {"unwanted_keys": unwanted_keys, "unwanted_admins": unwanted_admins, "wanted_keys": wanted_keys}
+        return {"unwanted_keys": unwanted_keys, "unwanted_admins": unwanted_admins, "wanted_keys": wanted_keys, "all_keys": all_keys}
