@@ -31,8 +31,11 @@ if test "${uuid}" = 524b5259-02; then
   if test -n "${drawn}" && test "${drawn}" != 0x0 && test "${drawn}" != 0x00000000 && ${devtype} read ${state} 0 1; then
     setexpr place ${state} + 0x1b8
     mw.l ${place} ${drawn}
-    ${devtype} write ${state} 0 1
-    echo "Rookery: the disk has the identifier ${drawn}"
+    if ${devtype} write ${state} 0 1; then
+      echo "Rookery: the disk has the identifier ${drawn}"
+    else
+      echo "Rookery: writing another disk identifier failed, the disk keeps that of all images"
+    fi
   fi
 fi
 
