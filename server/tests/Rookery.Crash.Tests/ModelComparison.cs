@@ -186,7 +186,7 @@ internal static class ModelComparison
                 out var lookedUp
             );
             lookedUp.Dispose();
-            Assert.Equal(!DatabaseReader.HasExpired(value.ExpiresAtTicks, reader.ReadExpiryTicks()), isFound);
+            Assert.Equal(!Expiry.HasPassed(value.ExpiresAtTicks, reader.ReadExpiryTicks()), isFound);
         }
 
         byte[] from = [];

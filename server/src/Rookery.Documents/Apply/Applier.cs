@@ -162,10 +162,7 @@ public sealed class Applier : IDisposable
         Publish();
     }
 
-    /// <summary>
-    /// Abandons the batch of an entry whose apply threw. The state in memory then contains part of that entry, so
-    /// nothing may be applied before <see cref="Reload"/>.
-    /// </summary>
+    /// <summary>Abandons the batch of an entry whose apply threw. Call <see cref="Reload"/> before the next.</summary>
     public void Abandon() => _storage.Abandon();
 
     /// <summary>Discards the state in memory and loads it from the tables, after all tables were replaced.</summary>
@@ -340,7 +337,7 @@ public sealed class Applier : IDisposable
             case CommandKind.SetConfiguration:
                 return _configurations.Set(_context, index, command.ReadSetConfiguration());
             case CommandKind.ConfigureRevisions:
-                return Done(RevisionOperations.Configure(_context, command.ReadRevisionsConfiguration()));
+                return Done(RevisionOperations.Configure(_context, command.ReadConfigurationJson()));
             case CommandKind.ChangeSubscription:
                 return _subscriptions.Apply(_context, command.ReadSubscription(), out var changed) is { } unchanged
                     ? new CommandOutcome(unchanged)

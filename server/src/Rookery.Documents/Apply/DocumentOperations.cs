@@ -113,7 +113,7 @@ internal sealed class DocumentOperations : IDisposable
         switch (operation.Kind)
         {
             case OperationKind.Put or OperationKind.Version:
-                result = IsUnchanged(context, previous, operation, skipUnchanged)
+                result = DocumentRows.IsUnchanged(context, previous, operation, skipUnchanged)
                     ? MakeUnchangedResult(context, previous)
                     : Put(context, previous, operation);
                 return null;
@@ -327,14 +327,6 @@ internal sealed class DocumentOperations : IDisposable
         );
         return operation.Id.Kind == CommandIdKind.Literal ? result : result with { Id = Encoding.UTF8.GetString(Id) };
     }
-
-    // A version of a dump that is there already makes no revision.
-    private static bool IsUnchanged(ApplyContext context, in Document previous, in Operation put, bool skipUnchanged) =>
-        (
-            put.Kind == OperationKind.Version
-                ? previous.Exists && previous.Head.LastModifiedTicks == context.GivenTicks
-                : skipUnchanged
-        ) && DocumentRows.IsUnchanged(previous, put);
 
     private Rejection? Patch(
         ApplyContext context,

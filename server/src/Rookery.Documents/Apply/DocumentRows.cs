@@ -27,6 +27,17 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
         && previous.View.Content.SequenceEqual(operation.Content);
 
     /// <summary>
+    /// Returns whether a put is left out because it would change nothing: if it asks for that, or is a version of a
+    /// dump that is there already, which makes no revision.
+    /// </summary>
+    public static bool IsUnchanged(ApplyContext context, in Document previous, in Operation put, bool skipUnchanged) =>
+        (
+            put.Kind == OperationKind.Version
+                ? previous.Exists && previous.Head.LastModifiedTicks == context.GivenTicks
+                : skipUnchanged
+        ) && IsUnchanged(previous, put);
+
+    /// <summary>
     /// Returns the lists of counters and attachments, which a document keeps when its content is replaced. Reads
     /// nothing in a database without counters and attachments.
     /// </summary>

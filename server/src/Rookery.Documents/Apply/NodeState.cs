@@ -263,7 +263,11 @@ internal sealed class NodeState
 
     public void Add(DatabaseRecord record)
     {
-        var state = new DatabaseState(new Database(record, _storage, _catalog.Clock), _collections, isExact: _damageSkipped is null);
+        var state = new DatabaseState(
+            new Database(record, _storage, _catalog.Clock),
+            _collections,
+            isExact: _damageSkipped is null
+        );
         _byNumber.Add(record.Number, state);
         _byName.Add(record.LowerName, state);
         _lastDatabaseNumber = Math.Max(_lastDatabaseNumber, record.Number);

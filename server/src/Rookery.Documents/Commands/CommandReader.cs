@@ -344,8 +344,8 @@ public ref struct CommandReader
     /// <summary>Reads the etag in a <see cref="CommandKind.SetTombstoneHorizon"/>.</summary>
     public long ReadTombstoneHorizon() => ReadInt64();
 
-    /// <summary>Reads the JSON of a <see cref="CommandKind.PutClientConfiguration"/>.</summary>
-    public ReadOnlySpan<byte> ReadClientConfiguration() => ReadPrefixedBytes();
+    /// <summary>Reads a configuration that is all of a command.</summary>
+    public ReadOnlySpan<byte> ReadConfigurationJson() => ReadPrefixedBytes();
 
     /// <summary>Reads the body of a <see cref="CommandKind.SetConfiguration"/>.</summary>
     public SetConfigurationCommand ReadSetConfiguration()
@@ -359,9 +359,6 @@ public ref struct CommandReader
             Json = ReadPrefixedBytes(),
         };
     }
-
-    /// <summary>Reads the configuration in a <see cref="CommandKind.ConfigureRevisions"/>.</summary>
-    public ReadOnlySpan<byte> ReadRevisionsConfiguration() => ReadPrefixedBytes();
 
     /// <summary>Returns the body of a <see cref="CommandKind.Redis"/>.</summary>
     public readonly ReadOnlySpan<byte> ReadRedis() => _command[_position..];

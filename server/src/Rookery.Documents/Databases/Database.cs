@@ -183,7 +183,7 @@ public sealed class Database
         }
 
         long hiddenTicks = hidesExpired && !Configurations.KeepsExpired ? Clock.ReadTicks() : 0;
-        return new DatabaseReader(this, snapshot, hiddenTicks);
+        return new DatabaseReader(this, snapshot, new HiddenDocuments(hiddenTicks));
     }
 
     /// <summary>

@@ -19,11 +19,11 @@ public readonly struct DatabaseReader : IDisposable
 {
     private readonly Snapshot _snapshot;
 
-    internal DatabaseReader(Database database, in Snapshot snapshot, long hiddenTicks)
+    internal DatabaseReader(Database database, in Snapshot snapshot, HiddenDocuments hidden)
     {
         Database = database;
         _snapshot = snapshot;
-        HiddenTicks = hiddenTicks;
+        Hidden = hidden;
     }
 
     /// <summary>The database.</summary>
@@ -47,25 +47,8 @@ public readonly struct DatabaseReader : IDisposable
 
     internal Snapshot Snapshot => _snapshot;
 
-    /// <summary>
-    /// Documents that expire at or before this time are absent, in UTC ticks; 0 if none is. It is fixed when the reader
-    /// is opened, so that a document that was found once is found again in the same answer.
-    /// </summary>
-    internal long HiddenTicks { get; }
-
-    /// <summary>
-    /// Returns whether a document is absent for a client because it has expired. Costs one comparison for a document
-    /// that never expires.
-    /// </summary>
-    internal bool Hides(in Document document) =>
-        HiddenTicks != 0 && document.MayExpire && HasExpired(document.Head.ExpiresAtTicks, HiddenTicks);
-
-    /// <summary>Returns whether a document with this head is absent for a client because it has expired.</summary>
-    /// <param name="head">The first bytes of the document, with its head.</param>
-    internal bool Hides(ReadOnlySpan<byte> head) =>
-        HiddenTicks != 0
-        && StoredDocument.MayExpire(head)
-        && HasExpired(new DocumentView(head).ExpiresAtTicks, HiddenTicks);
+    /// <summary>The documents that are absent for a client because they have expired.</summary>
+    internal HiddenDocuments Hidden { get; }
 
     /// <summary>Finds a document by id.</summary>
     /// <param name="id">The document's id, in any casing. An id longer than <see cref="DocumentId.MaxBytes"/> matches
@@ -115,7 +98,7 @@ public readonly struct DatabaseReader : IDisposable
         }
 
         document = new Document(row);
-        if (Hides(document))
+        if (Hidden.Contain(document))
         {
             document.Dispose();
             document = default;
@@ -261,7 +244,7 @@ public readonly struct DatabaseReader : IDisposable
 
         value = new Document(row);
         long expiresAtTicks = value.Head.ExpiresAtTicks;
-        if (expiresAtTicks == 0 || !HasExpired(expiresAtTicks, ReadExpiryTicks()))
+        if (expiresAtTicks == 0 || !Expiry.HasPassed(expiresAtTicks, ReadExpiryTicks()))
         {
             return true;
         }
@@ -308,7 +291,7 @@ public readonly struct DatabaseReader : IDisposable
 
     /// <summary>
     /// Returns the compare-exchange values whose key begins with <paramref name="prefix"/>, in any casing, ordered by
-    /// lower-cased key. Values that have expired are among them: see <see cref="HasExpired"/>.
+    /// lower-cased key. Values that have expired are among them: see <see cref="Expiry.HasPassed"/>.
     /// </summary>
     public DocumentCursor SeekCompareExchange(ReadOnlySpan<byte> prefix) =>
         DocumentCursor.SeekCompareExchange(this, prefix);
@@ -356,14 +339,6 @@ public readonly struct DatabaseReader : IDisposable
             return NodeRecord.Read(row.Value).ExpiryTicks ?? 0;
         }
     }
-
-    /// <summary>
-    /// Whether a compare-exchange value is absent in a snapshot. Read the snapshot's time once for many values.
-    /// </summary>
-    /// <param name="expiresAtTicks">When the value expires, in UTC ticks; 0 for never.</param>
-    /// <param name="expiryTicks">The snapshot's expiry time: see <see cref="ReadExpiryTicks"/>.</param>
-    public static bool HasExpired(long expiresAtTicks, long expiryTicks) =>
-        expiresAtTicks != 0 && expiresAtTicks <= expiryTicks;
 
     /// <summary>
     /// Whether some compare-exchange value of the database expired between the snapshot's time and
@@ -539,7 +514,7 @@ public readonly struct DatabaseReader : IDisposable
         }
 
         using var document = new Document(row);
-        return Hides(document) ? 0 : DocumentCounters.ReadSince(row);
+        return Hidden.Contain(document) ? 0 : DocumentCounters.ReadSince(row);
     }
 
     private DatabaseCounters ReadDatabaseCounters()

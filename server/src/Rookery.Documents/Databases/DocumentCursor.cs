@@ -187,7 +187,10 @@ public sealed class DocumentCursor : IDisposable
             {
                 Etag = _rows!.Sequence;
                 _large = _rows.IsLarge ? new LargeDocument(_rows.Length, _rows.CopyTo) : null;
-                if (TryAssemble() && (KeepsExpired || !_reader.Hides(_large is null ? _rows.Value : _large.Head)))
+                if (
+                    TryAssemble()
+                    && (KeepsExpired || !_reader.Hidden.Contain(_large is null ? _rows.Value : _large.Head))
+                )
                 {
                     return true;
                 }
@@ -201,7 +204,7 @@ public sealed class DocumentCursor : IDisposable
                 continue;
             }
 
-            if (!_reader.Hides(_document))
+            if (!_reader.Hidden.Contain(_document))
             {
                 Etag = etag;
                 return true;

@@ -56,7 +56,9 @@ public static class RedisReader
         }
     }
 
-    /// <summary>Returns the version of a key for <see cref="RedisCommandWriter.Watch"/>: 0 if it does not exist.</summary>
+    /// <summary>
+    /// Returns the version of a key for <see cref="RedisCommandWriter.Watch"/>: 0 if it does not exist.
+    /// </summary>
     /// <param name="reader">The snapshot, opened after a read barrier.</param>
     /// <param name="time">The cluster's time.</param>
     /// <param name="key">The key, whose id is not too long.</param>

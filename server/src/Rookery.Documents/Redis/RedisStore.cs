@@ -38,5 +38,5 @@ internal abstract class RedisStore
 
     /// <summary>Returns whether a document is absent because it expired.</summary>
     /// <param name="expiresAtTicks">When it expires, in UTC ticks; 0 for never.</param>
-    public bool HasExpired(long expiresAtTicks) => DatabaseReader.HasExpired(expiresAtTicks, ExpiryTicks);
+    public bool HasExpired(long expiresAtTicks) => Expiry.HasPassed(expiresAtTicks, ExpiryTicks);
 }

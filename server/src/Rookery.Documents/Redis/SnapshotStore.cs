@@ -21,7 +21,7 @@ internal sealed class SnapshotStore : RedisStore
     {
         _reader = reader;
         NowTicks = nowTicks;
-        ExpiryTicks = reader.HiddenTicks;
+        ExpiryTicks = reader.Hidden.Ticks;
         _spentBytes = 0;
     }
 

@@ -17,9 +17,7 @@ public sealed class MissingFields(IReadOnlyDictionary<string, string> settings, 
     public const string Setting = "Indexing.IndexMissingFieldsAsNull";
 
     private readonly (byte[] Name, byte[] Member)[] _fields =
-        settings.TryGetValue(Setting, out string? value) && value is "true"
-            ? [.. fields.Select(MemberOf)]
-            : [];
+        settings.TryGetValue(Setting, out string? value) && value is "true" ? [.. fields.Select(MemberOf)] : [];
 
     private readonly GrowableBytes _row = new();
 

@@ -156,7 +156,8 @@ internal sealed class AccessGate(ServerContext context)
 
     /// <summary>
     /// Identifies the client of a connection that is not HTTP by its certificate, as
-    /// <see cref="IdentifyConnection(IDictionary{object, object?}, ReadOnlySpan{byte}, out Principal?)"/> does by token.
+    /// <see cref="IdentifyConnection(IDictionary{object, object?}, ReadOnlySpan{byte}, out Principal?)"/> does by
+    /// token.
     /// </summary>
     public AccessRefusal? IdentifyConnection(
         IDictionary<object, object?> items,

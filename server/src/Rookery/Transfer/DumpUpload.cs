@@ -9,8 +9,8 @@ using Rookery.Terminal;
 namespace Rookery.Transfer;
 
 /// <summary>
-/// `rookery import` of a dump: sends it to the node, which reads and stores all of its parts, and shows how far the node
-/// has come.
+/// `rookery import` of a dump: sends it to the node, which reads and stores all of its parts, and shows how far the
+/// node has come.
 /// </summary>
 /// <param name="client">The node.</param>
 /// <param name="database">The database.</param>
@@ -214,8 +214,8 @@ internal sealed class DumpUpload(NodeClient client, string database, ImportInput
         if (CountIn(result, "SkippedCount") is > 0 and var skipped)
         {
             Console.Error.WriteLine(
-                $"Skipped: {Amount.Of(skipped, "revision")} whose documents have a revision of the same time or a newer "
-                    + "one."
+                $"Skipped: {Amount.Of(skipped, "revision")} whose documents have a revision of the same time or a "
+                    + "newer one."
             );
         }
 

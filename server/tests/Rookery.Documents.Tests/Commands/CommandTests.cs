@@ -153,7 +153,7 @@ public class CommandTests
         Assert.Equal(99, new CommandReader(horizon.Written.Span).ReadTombstoneHorizon());
 
         using CommandBuffer configuration = CommandEncoder.PutClientConfiguration(database: 3, "{}"u8);
-        Assert.Equal("{}", Text(new CommandReader(configuration.Written.Span).ReadClientConfiguration()));
+        Assert.Equal("{}", Text(new CommandReader(configuration.Written.Span).ReadConfigurationJson()));
 
         using var expiry = new ExpiryWriter(database: 3);
         expiry.Add("a"u8, 5);

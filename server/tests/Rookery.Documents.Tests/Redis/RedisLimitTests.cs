@@ -148,5 +148,6 @@ public sealed class RedisLimitTests : IDisposable
 
     private static string Nested(int levels) => new string('[', levels) + new string(']', levels);
 
-    private static byte[][] Words(string line) => [.. line.Split(' ').Select(static word => Encoding.UTF8.GetBytes(word))];
+    private static byte[][] Words(string line) =>
+        [.. line.Split(' ').Select(static word => Encoding.UTF8.GetBytes(word))];
 }

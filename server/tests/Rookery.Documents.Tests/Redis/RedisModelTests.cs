@@ -5,7 +5,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Redis;
 
-/// <summary>Random commands, compared with a small model, and applied again from the journal after power losses.</summary>
+/// <summary>
+/// Random commands, compared with a small model, and applied again from the journal after power losses.
+/// </summary>
 public sealed class RedisModelTests
 {
     private const int Commands = 600;

@@ -3,7 +3,9 @@ using System.Text;
 
 namespace Rookery.Documents.Tests.Redis;
 
-/// <summary>Shows replies in RESP3 as short texts: <c>OK</c>, <c>"value"</c>, <c>5</c>, <c>null</c>, <c>[…]</c>.</summary>
+/// <summary>
+/// Shows replies in RESP3 as short texts: <c>OK</c>, <c>"value"</c>, <c>5</c>, <c>null</c>, <c>[…]</c>.
+/// </summary>
 internal static class RedisText
 {
     public static string Of(ReadOnlySpan<byte> reply)

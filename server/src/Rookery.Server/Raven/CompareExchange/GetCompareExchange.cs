@@ -139,7 +139,7 @@ internal sealed class GetCompareExchange(ServerContext context)
         {
             slices.CountRead();
             await slices.YieldWhenDueAsync();
-            if (DatabaseReader.HasExpired(cursor.Head.ExpiresAtTicks, expiryTicks))
+            if (Expiry.HasPassed(cursor.Head.ExpiresAtTicks, expiryTicks))
             {
                 continue;
             }

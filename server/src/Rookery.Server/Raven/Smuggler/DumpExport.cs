@@ -348,7 +348,7 @@ internal sealed class DumpExport(
             await slices.YieldWhenDueAsync();
             operation.Killed.ThrowIfCancellationRequested();
             if (
-                DatabaseReader.HasExpired(cursor.Head.ExpiresAtTicks, expiryTicks)
+                Expiry.HasPassed(cursor.Head.ExpiresAtTicks, expiryTicks)
                 || IsGuard(cursor.Head)
                 || !await answer.TryReserveAsync(3 * cursor.Length, StepBack)
             )

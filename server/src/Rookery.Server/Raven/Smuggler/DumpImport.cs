@@ -13,8 +13,9 @@ namespace Rookery.Server.Raven.Smuggler;
 
 /// <summary>
 /// Reads a dump of RavenDB from the body of a request, and stores what it has: documents, attachments, counters,
-/// revisions, compare-exchange values, identities, static indexes, subscriptions and configurations. All other parts are
-/// counted and named in the result. What is stored stays if the import ends early, and a repeated import overwrites it.
+/// revisions, compare-exchange values, identities, static indexes, subscriptions and configurations. All other parts
+/// are counted and named in the result. What is stored stays if the import ends early, and a repeated import overwrites
+/// it.
 /// </summary>
 internal sealed class DumpImport : IAsyncDisposable
 {

@@ -76,8 +76,8 @@ internal sealed class DumpedRecord(
     }
 
     /// <summary>
-    /// Reads a record. Its configurations are kept until <see cref="StoreAsync"/>: before the documents are stored, they
-    /// would create revisions, or remove documents that have expired.
+    /// Reads a record. Its configurations are kept until <see cref="StoreAsync"/>: before the documents are stored,
+    /// they would create revisions, or remove documents that have expired.
     /// </summary>
     /// <exception cref="JsonException">The record is not valid JSON.</exception>
     public void Read(ReadOnlyMemory<byte> json, SmugglerOptions options)
