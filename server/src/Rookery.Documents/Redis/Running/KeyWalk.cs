@@ -2,7 +2,6 @@ using System.Globalization;
 using System.Text;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Stored;
-using Rookery.Platform;
 
 namespace Rookery.Documents.Redis.Running;
 
