@@ -133,6 +133,37 @@ internal sealed class RedisConnection : IDisposable
         return mode != ReplyMode.On;
     }
 
+    /// <summary>
+    /// Waits within a command for a change. If the client loses its rights meanwhile, the connection ends.
+    /// </summary>
+    /// <param name="waiter">Wakes the connection.</param>
+    /// <param name="left">The longest wait; null for any.</param>
+    /// <param name="command">The command, for the error.</param>
+    /// <param name="needed">The scopes of the command.</param>
+    public async ValueTask<WaitEnd> WaitAsync(ChangeWaiter waiter, TimeSpan? left, string command, AccessScopes needed)
+    {
+        var time = Node.Context.Time;
+        long start = time.GetTimestamp();
+        while (true)
+        {
+            var rest = left - time.GetElapsedTime(start);
+            bool isWhole = !Identity.MayEnd || rest <= Node.AccessInterval;
+            bool isWoken = await waiter.WaitAsync(isWhole ? rest : Node.AccessInterval, time, Ended);
+            Identity.Refresh();
+            if ((Identity.Scopes & needed) != needed)
+            {
+                Fail(Identity.IsKnown ? Identity.Refuse(command, needed) : CommandDispatch.NotAuthenticated);
+                IsEnding = true;
+                return WaitEnd.Refused;
+            }
+
+            if (isWoken || isWhole)
+            {
+                return isWoken ? WaitEnd.Changed : WaitEnd.TimedOut;
+            }
+        }
+    }
+
     /// <summary>Accepts large commands from now on, because the client has authenticated.</summary>
     public void TrustClient() => _parser.IsTrusted = true;
 
@@ -266,37 +297,6 @@ internal sealed class RedisConnection : IDisposable
         bool isListening = Identity.IsKnown && !_parser.IsInsideCommand;
         Identity.Refresh();
         return isListening && (Identity.Scopes & AccessScopes.Read) != AccessScopes.None;
-    }
-
-    /// <summary>
-    /// Waits within a command for a change. If the client loses its rights meanwhile, the connection ends.
-    /// </summary>
-    /// <param name="waiter">Wakes the connection.</param>
-    /// <param name="left">The longest wait; null for any.</param>
-    /// <param name="command">The command, for the error.</param>
-    /// <param name="needed">The scopes of the command.</param>
-    public async ValueTask<WaitEnd> WaitAsync(ChangeWaiter waiter, TimeSpan? left, string command, AccessScopes needed)
-    {
-        var time = Node.Context.Time;
-        long start = time.GetTimestamp();
-        while (true)
-        {
-            var rest = left - time.GetElapsedTime(start);
-            bool isWhole = !Identity.MayEnd || rest <= Node.AccessInterval;
-            bool isWoken = await waiter.WaitAsync(isWhole ? rest : Node.AccessInterval, time, Ended);
-            Identity.Refresh();
-            if ((Identity.Scopes & needed) != needed)
-            {
-                Fail(Identity.IsKnown ? Identity.Refuse(command, needed) : CommandDispatch.NotAuthenticated);
-                IsEnding = true;
-                return WaitEnd.Refused;
-            }
-
-            if (isWoken || isWhole)
-            {
-                return isWoken ? WaitEnd.Changed : WaitEnd.TimedOut;
-            }
-        }
     }
 
     private async ValueTask<bool> RunBurstAsync()
