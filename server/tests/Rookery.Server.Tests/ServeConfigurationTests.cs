@@ -114,7 +114,7 @@ public sealed class ServeConfigurationTests
     public void The_refusal_of_an_invalid_address_names_the_address(string listen) =>
         Assert.Contains(
             // If the host is not an IP address, the message names only the host.
-            listen.Replace("http://example.org:80", "example.org", StringComparison.Ordinal),
+            ShownUrl.Of(listen).Replace("http://example.org:80", "example.org", StringComparison.Ordinal),
             ReadRefusal(Minimal with { Listen = listen }),
             StringComparison.Ordinal
         );
