@@ -51,10 +51,10 @@ internal sealed class VersionOperations(DocumentRows rows) : IDisposable
 
         var state = RevisionStates.Find(context, lowerId);
         bool isDocument = IsDocument(previous, operation);
-        long rows = CountRows(context, lowerId, state, version);
+        long count = CountRows(context, lowerId, state, version);
         // The last of a document's revisions is its version. A second one at the same time gets a row.
         bool isLive = isDocument && state.LiveEtag != 0;
-        if (rows + (isLive ? 1 : 0) > version.Ordinal)
+        if (count + (isLive ? 1 : 0) > version.Ordinal)
         {
             context.OperationsWithoutDocumentChange++;
             result = new OperationResult { Status = OperationStatus.NotModified };
@@ -68,7 +68,7 @@ internal sealed class VersionOperations(DocumentRows rows) : IDisposable
         }
 
         context.OperationsWithoutDocumentChange++;
-        if (Insert(context, id, lowerId, previous, operation, rows, ref state) is { } refusal)
+        if (Insert(context, id, lowerId, previous, operation, count, ref state) is { } refusal)
         {
             return Name(context, id, refusal);
         }

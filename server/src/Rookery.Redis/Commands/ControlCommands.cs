@@ -79,7 +79,7 @@ internal static class ControlCommands
             var running = handler(connection, command, arguments);
             return running.IsCompletedSuccessfully ? running : FinishAsync(running, connection, before);
         }
-        catch (InsufficientMemoryException)
+        catch (ReplyMemoryException)
         {
             Refuse(connection, before);
             return ValueTask.CompletedTask;
@@ -92,7 +92,7 @@ internal static class ControlCommands
         {
             await running;
         }
-        catch (InsufficientMemoryException)
+        catch (ReplyMemoryException)
         {
             Refuse(connection, before);
         }

@@ -10,7 +10,7 @@ namespace Rookery.Redis.Protocol;
 /// </summary>
 /// <param name="memory">
 /// Share from which memory over <see cref="MemoryShare.BytesWithoutReservation"/> is reserved; null for a buffer of
-/// short replies. Without memory, a method that appends throws <see cref="InsufficientMemoryException"/>.
+/// short replies. Without memory, a method that appends throws <see cref="ReplyMemoryException"/>.
 /// </param>
 internal sealed class ReplyBuffer(MemoryShare? memory = null) : IBufferWriter<byte>
 {
@@ -186,7 +186,7 @@ internal sealed class ReplyBuffer(MemoryShare? memory = null) : IBufferWriter<by
         }
         else if (!share.TryReserveFromCaches(grown - _reservedBytes))
         {
-            throw new InsufficientMemoryException(NoMemoryReason);
+            throw new ReplyMemoryException(NoMemoryReason);
         }
 
         _reservedBytes = grown;

@@ -97,7 +97,7 @@ internal sealed class History
             // The rename keeps the old history if the process ends meanwhile.
             string shorter = $"{_file}.new";
             File.Delete(shorter);
-            using (var file = OpenFile(shorter, FileMode.CreateNew))
+            using (var file = File.Open(shorter, Writing(FileMode.CreateNew)))
             {
                 file.Write(Encoding.UTF8.GetBytes(string.Concat(_entries.Select(ToLine))));
             }
@@ -114,21 +114,18 @@ internal sealed class History
         }
 
         Directory.CreateDirectory(Path.GetDirectoryName(_file)!, OwnerOnly | UnixFileMode.UserExecute);
-        using var file = OpenFile(_file, FileMode.Append);
+        using var file = File.Open(_file, Writing(FileMode.Append));
         file.Write(Encoding.UTF8.GetBytes(ToLine(statement)));
     }
 
-    private static Stream OpenFile(string path, FileMode mode) =>
-        File.Open(
-            path,
-            new FileStreamOptions
-            {
-                Mode = mode,
-                Access = FileAccess.Write,
-                Share = FileShare.ReadWrite,
-                UnixCreateMode = OwnerOnly,
-            }
-        );
+    private static FileStreamOptions Writing(FileMode mode) =>
+        new()
+        {
+            Mode = mode,
+            Access = FileAccess.Write,
+            Share = FileShare.ReadWrite,
+            UnixCreateMode = OwnerOnly,
+        };
 
     private void Guard(Action work)
     {

@@ -107,15 +107,18 @@ public sealed class FeedAccessTests : IAsyncLifetime
         """[{"Id":"a","Type":"PUT","Document":{} }""",
         """,{"Id":"b","Type":"PUT","Document":{} }]"""
     )]
-    [InlineData(true, "import", "{\"@metadata\":{\"@id\":\"a\"}}\n", "{\"@metadata\":{\"@id\":\"b\"}}\n")]
-    [InlineData(false, "import", "{\"@metadata\":{\"@id\":\"a\"}}\n", "{\"@metadata\":{\"@id\":\"b\"}}\n")]
+    [InlineData(true, "import", "{\"@metadata\":{\"@id\":\"a\"}}\n", "{\"@metadata\":{\"@id\":\"b\"}}\n", 20_000)]
+    [InlineData(false, "import", "{\"@metadata\":{\"@id\":\"a\"}}\n", "{\"@metadata\":{\"@id\":\"b\"}}\n", 20_000)]
     public async Task A_long_body_is_refused_from_where_its_token_was_revoked_or_expired(
         bool isRevoked,
         string route,
         string before,
-        string after
+        string after,
+        int repetitions = 1
     )
     {
+        // An import stores a document when a command is full.
+        before = string.Concat(Enumerable.Repeat(before, repetitions));
         string token = await _server.GiveTokenAsync(
             ["read", "write"],
             expires: isRevoked ? null : _server.Time.GetUtcNow().AddHours(1)
