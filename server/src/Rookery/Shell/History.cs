@@ -97,7 +97,7 @@ internal sealed class History
             // The rename keeps the old history if the process ends meanwhile.
             string shorter = $"{_file}.new";
             File.Delete(shorter);
-            using (var file = File.Open(shorter, Writing(FileMode.CreateNew)))
+            using (Stream file = File.Open(shorter, Writing(FileMode.CreateNew)))
             {
                 file.Write(Encoding.UTF8.GetBytes(string.Concat(_entries.Select(ToLine))));
             }
@@ -114,7 +114,7 @@ internal sealed class History
         }
 
         Directory.CreateDirectory(Path.GetDirectoryName(_file)!, OwnerOnly | UnixFileMode.UserExecute);
-        using var file = File.Open(_file, Writing(FileMode.Append));
+        using Stream file = File.Open(_file, Writing(FileMode.Append));
         file.Write(Encoding.UTF8.GetBytes(ToLine(statement)));
     }
 
