@@ -30,6 +30,8 @@ public sealed partial class UnusedMemberTests
         ["FindMiscount"] = ForTests,
         ["IgnoredAnywhere"] = ForTests,
         ["IsSending"] = ForTests,
+        ["ObeyedOnce"] = ForTests,
+        ["ReadClientConfiguration"] = ForTests,
         ["ReadsOnlyPage"] = ForTests,
         ["Resumed"] = ForTests,
         ["RunUntilIdle"] = ForTests,

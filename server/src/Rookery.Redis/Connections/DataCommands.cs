@@ -296,11 +296,12 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
                         or SnapshotEndedException
                         or RedisLimitException
                         or OutOfMemoryException
+                        or ReplyMemoryException
             )
         {
             EndReads();
             connection.Replies.Truncate(before);
-            connection.Fail($"{(failure is OutOfMemoryException ? "OOM" : "ERR")} {failure.Message}");
+            connection.Fail($"{(failure is OutOfMemoryException or ReplyMemoryException ? "OOM" : "ERR")} {failure.Message}");
         }
 
         if (connection.TakeSilence())
