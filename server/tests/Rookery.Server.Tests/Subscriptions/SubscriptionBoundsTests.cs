@@ -66,7 +66,7 @@ public sealed class SubscriptionBoundsTests(RunningServer server) : IClassFixtur
         await worker.OpenAsync(NameOf(db), Options);
         Assert.True(IsOpen());
         await server.SendAsync("DELETE", $"{db}/subscriptions?taskName=s");
-        using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(30));
+        using var timeout = new CancellationTokenSource(TimeSpan.FromMinutes(2));
         while (IsOpen())
         {
             await Task.Delay(50, timeout.Token);
