@@ -20,7 +20,6 @@ internal sealed class RedisNode
 
     private readonly RedisConfiguration _configuration;
     private readonly Func<int> _port;
-    private uint _prepared; // number of the database
 
     public RedisNode(ServerContext context, RedisConfiguration configuration, Func<int> port)
     {
@@ -75,10 +74,7 @@ internal sealed class RedisNode
     public Database? TryFindDatabase() =>
         Context.Node.Databases.TryGet(DatabaseName, out var database) ? database : null;
 
-    /// <summary>Whether this node knows that the removal of expired documents of a database is configured.</summary>
-    public bool IsPrepared(Database database) => Volatile.Read(ref _prepared) == database.Number;
-
-    /// <summary>Creates the database if it does not exist, with a removal of expired documents.</summary>
+    /// <summary>Creates the database if it does not exist.</summary>
     /// <returns>Why it cannot be created; null if it exists now.</returns>
     public async ValueTask<Rejection?> PrepareDatabaseAsync()
     {
@@ -100,38 +96,6 @@ internal sealed class RedisNode
             }
         }
 
-        if (TryFindDatabase() is not { } database)
-        {
-            return null;
-        }
-
-        // Also if it exists: the node that created it may have ended before the second step.
-        var refusal = await EnableExpirationAsync(database);
-        if (refusal is null)
-        {
-            Volatile.Write(ref _prepared, database.Number);
-        }
-
-        return refusal;
-    }
-
-    // An expired key is gone for all readers at once; this removes its document. Another client may have set it up.
-    private async ValueTask<Rejection?> EnableExpirationAsync(Database database)
-    {
-        if (database.Configurations.Find(ConfigurationName.Expiration).IsSet)
-        {
-            return null;
-        }
-
-        var outcome = await Consensus.ProposeAsync(
-            CommandEncoder.SetConfiguration(
-                database.Number,
-                ConfigurationName.Expiration,
-                """{"Disabled":false,"DeleteFrequencyInSec":null,"MaxItemsToProcess":null}"""u8,
-                expectedEtag: 0
-            ),
-            CancellationToken.None
-        );
-        return outcome.Rejection is { Kind: not RejectionKind.ConcurrencyConflict } rejection ? rejection : null;
+        return null;
     }
 }

@@ -1,5 +1,4 @@
 using Rookery.Documents.Commands;
-using Rookery.Documents.Databases;
 
 namespace Rookery.Redis.Tests;
 
@@ -29,16 +28,6 @@ public sealed class DatabaseTests : IAsyncLifetime
         await client.CallAsync("MULTI");
         await client.CallAsync("SET", "absent", "mine");
         Assert.Equal("*1 +OK", await client.CallAsync("EXEC"));
-    }
-
-    [Fact]
-    public async Task Expired_documents_are_removed_from_a_database_that_exists_already()
-    {
-        await ProposeAsync(CommandEncoder.CreateDatabase("redis", HistoryId.Create()));
-        using var client = await _server.ConnectAsync();
-        Assert.Equal("+OK", await client.CallAsync("SET", "k", "1"));
-        var configurations = _server.Redis.TryFindDatabase()!.Configurations;
-        Assert.True(configurations.Find(ConfigurationName.Expiration).IsSet);
     }
 
     private async Task ProposeAsync(CommandBuffer command) =>
