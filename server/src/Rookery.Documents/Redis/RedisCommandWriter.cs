@@ -30,12 +30,19 @@ public sealed class RedisCommandWriter : IDisposable
     /// <param name="database">The database's number.</param>
     public RedisCommandWriter(uint database)
     {
+        Database = database;
         _buffer = CommandBuffer.Rent();
         CommandFormat.WriteHeader(_buffer, CommandKind.Redis, database, operations: 0, key: default);
         _guardsOffset = _buffer.Length;
         _buffer.GetSpan(GuardCountBytes)[..GuardCountBytes].Clear();
         _buffer.Advance(GuardCountBytes);
     }
+
+    /// <summary>The database's number.</summary>
+    public uint Database { get; }
+
+    /// <summary>The commands so far, without the guards' versions, for <see cref="OfPart"/>.</summary>
+    public ReadOnlySpan<byte> Body => Buffer.Written.Span[_guardsOffset..];
 
     /// <summary>Number of commands added.</summary>
     public int Count { get; private set; }
@@ -46,6 +53,31 @@ public sealed class RedisCommandWriter : IDisposable
     internal const int GuardCountBytes = sizeof(int);
 
     private CommandBuffer Buffer => _buffer ?? throw new ObjectDisposedException(nameof(RedisCommandWriter));
+
+    /// <summary>Begins a command with some of another's commands.</summary>
+    /// <param name="database">The database's number.</param>
+    /// <param name="body">The <see cref="Body"/> of a writer without guards.</param>
+    /// <param name="skip">Number of commands to leave out.</param>
+    /// <param name="count">Number of commands to add after these.</param>
+    public static RedisCommandWriter OfPart(uint database, ReadOnlySpan<byte> body, int skip, int count)
+    {
+        var writer = new RedisCommandWriter(database);
+        var reader = new RedisCommandReader(body);
+        var slices = new RedisSlice[16];
+        for (int i = 0; i < skip + count; i++)
+        {
+            Invariant.Holds(
+                reader.TryReadCommand(ref slices, out var opcode, out var arguments),
+                "a part of a command has no more commands than the whole"
+            );
+            if (i >= skip && RedisCommandTable.Find(opcode) is { } command)
+            {
+                writer.Append(command, arguments);
+            }
+        }
+
+        return writer;
+    }
 
     /// <summary>
     /// Adds a guard, before the first command. If the key does not have this version at apply, nothing is carried out:

@@ -17,7 +17,14 @@ namespace Rookery.Redis.Connections;
 /// </summary>
 internal sealed class DataCommands(RedisConnection connection) : IDisposable
 {
+    /// <summary>
+    /// Longest burst that is divided if it is refused as a whole, in bytes. A longer one has few commands, each with
+    /// long arguments.
+    /// </summary>
+    private const int MaxDividedBytes = 1 << 20;
+
     private readonly List<PendingReply> _pending = [];
+    private readonly PooledBytes _burst = new(); // what is proposed, to divide it
     private readonly ReplyBuffer _scratch = new();
     private RedisCommandWriter? _writer;
     private DatabaseReader _reader;
@@ -48,13 +55,14 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
     {
         EndBurst();
         _scratch.Release();
+        _burst.Release();
     }
 
     /// <summary>Executes a command, or adds it to those that wait for the log.</summary>
     public ValueTask RunAsync(RedisCommandInfo command, RedisArguments arguments)
     {
         _database ??= connection.Node.TryFindDatabase();
-        if (_database is not { } database || (command.IsWrite && !connection.Node.IsPrepared(database)))
+        if (_database is not { } database)
         {
             return RunInNewDatabaseAsync(new StoredCommand(command, arguments));
         }
@@ -301,7 +309,9 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
         {
             EndReads();
             connection.Replies.Truncate(before);
-            connection.Fail($"{(failure is OutOfMemoryException or ReplyMemoryException ? "OOM" : "ERR")} {failure.Message}");
+            connection.Fail(
+                $"{(failure is OutOfMemoryException or ReplyMemoryException ? "OOM" : "ERR")} {failure.Message}"
+            );
         }
 
         if (connection.TakeSilence())
@@ -337,17 +347,55 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
     {
         using var writer = _writer!;
         _writer = null;
-        var outcome = await ProposeCountedAsync(writer);
-        if (outcome.Rejection is { } rejection)
+        int count = writer.Count;
+        _burst.Clear();
+        if (count > 1 && writer.Length <= MaxDividedBytes)
         {
-            Refuse(rejection);
-        }
-        else
-        {
-            AppendReplies(outcome);
+            _burst.Append(writer.Body);
         }
 
+        await AnswerAsync(await ProposeCountedAsync(writer), writer.Database, from: 0, count);
         _pending.Clear();
+    }
+
+    // One entry has bounds that single commands do not reach: what they store, copy and reply. And without space, those
+    // that only read or delete are carried out all the same. Nothing of a refused entry was carried out, so its halves
+    // are proposed instead.
+    private ValueTask AnswerAsync(in CommandOutcome outcome, uint database, int from, int count)
+    {
+        if (outcome.Rejection is not { } rejection)
+        {
+            AppendReplies(outcome, from, count);
+            return ValueTask.CompletedTask;
+        }
+
+        if (
+            count > 1
+            && _burst.Length > 0
+            && rejection.Kind is RejectionKind.TooLarge or RejectionKind.InsufficientSpace
+        )
+        {
+            return CommitHalvesAsync(database, from, count);
+        }
+
+        Refuse(rejection, from, count);
+        return ValueTask.CompletedTask;
+    }
+
+    private async ValueTask CommitHalvesAsync(uint database, int from, int count)
+    {
+        int half = count / 2;
+        await CommitPartAsync(database, from, half);
+        if (!connection.IsEnding)
+        {
+            await CommitPartAsync(database, from + half, count - half);
+        }
+    }
+
+    private async ValueTask CommitPartAsync(uint database, int from, int count)
+    {
+        using var writer = RedisCommandWriter.OfPart(database, _burst.Written, from, count);
+        await AnswerAsync(await ProposeCountedAsync(writer), database, from, count);
     }
 
     private ValueTask<CommandOutcome> ProposeCountedAsync(RedisCommandWriter writer)
@@ -358,7 +406,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
         return connection.Node.Consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
     }
 
-    private void Refuse(Rejection rejection)
+    private void Refuse(Rejection rejection, int from, int count)
     {
         string error = RejectionText.Of(rejection);
         if (rejection.Kind is RejectionKind.OutcomeUnknown or RejectionKind.Stopping)
@@ -369,7 +417,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
             return;
         }
 
-        foreach (var pending in _pending)
+        foreach (var pending in _pending.Slice(from, count))
         {
             int before = connection.Replies.Length;
             connection.Fail(error);
@@ -377,11 +425,11 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
         }
     }
 
-    private void AppendReplies(in CommandOutcome outcome)
+    private void AppendReplies(in CommandOutcome outcome, int from, int count)
     {
         try
         {
-            int index = 0;
+            int index = from;
             foreach (var reply in new RedisOutcome(outcome))
             {
                 var pending = _pending[index++];
@@ -391,7 +439,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
                 }
             }
 
-            Invariant.Holds(index == _pending.Count, "each command of the log has a reply");
+            Invariant.Holds(index == from + count, "each command of the log has a reply");
         }
         finally
         {
