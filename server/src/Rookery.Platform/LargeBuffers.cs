@@ -32,6 +32,7 @@ public static class LargeBuffers
     /// <summary>Releases all unused buffers. For a process that has become idle or is short of memory.</summary>
     public static void Trim()
     {
+        NativePages.Trim();
         lock (Gate)
         {
             foreach (var idle in IdleBySize)

@@ -4,8 +4,8 @@ namespace Rookery.Platform;
 
 /// <summary>
 /// Allocates anonymous memory (mmap), for blocks, indexes, filters and large buffers. Released memory leaves the
-/// process at once. The garbage collector, in contrast, keeps the memory of large arrays, and malloc all memory below
-/// its highest live block.
+/// process at once, except for 2 MiB of small mappings, which are reused until <see cref="Trim"/>. The garbage
+/// collector, in contrast, keeps the memory of large arrays, and malloc all memory below its highest live block.
 /// </summary>
 public static unsafe partial class NativePages
 {
@@ -20,6 +20,11 @@ public static unsafe partial class NativePages
     /// <exception cref="InsufficientMemoryException">The system has no memory.</exception>
     public static byte* Map(long bytes)
     {
+        if (ReleasedPages.Take(bytes) is var kept && kept != null)
+        {
+            return kept;
+        }
+
         nint address = MapMemory(address: 0, (nuint)bytes, ProtectReadWrite, PrivateAnonymous, file: -1, offset: 0);
         byte* mapped = CheckMapped(address, bytes);
 
@@ -37,7 +42,22 @@ public static unsafe partial class NativePages
         CheckMapped(MoveMemory((nint)address, (nuint)bytes, (nuint)newBytes, MayMove), newBytes);
 
     /// <summary>Releases all memory of one <see cref="Map"/>.</summary>
-    public static void Unmap(byte* address, long bytes) => _ = UnmapMemory((nint)address, (nuint)bytes);
+    public static void Unmap(byte* address, long bytes)
+    {
+        if (!ReleasedPages.TryKeep(address, bytes))
+        {
+            _ = UnmapMemory((nint)address, (nuint)bytes);
+        }
+    }
+
+    /// <summary>Releases the kept small mappings.</summary>
+    public static void Trim()
+    {
+        while (ReleasedPages.TakeAny() is { Bytes: > 0 } kept)
+        {
+            _ = UnmapMemory(kept.Address, (nuint)kept.Bytes);
+        }
+    }
 
     /// <summary>
     /// Releases the memory of the whole system pages within a range, and keeps the addresses mapped. These pages read
