@@ -57,6 +57,7 @@ const asking = {
   put: "birds rooks/1 FILE",
   query: "birds FROM",
   rm: "birds --query FROM --yes",
+  shell: "birds",
   status: "",
   "token create": "me --scope read",
   "token ls": "",
@@ -99,7 +100,7 @@ test("Every command ends when its node accepts the connection and never answers"
     const children = []
     const limit = setTimeout(() => children.forEach(child => child.kill("SIGKILL")), 300_000)
     const { code, stderr, stdout } = await command(
-      [...name.split(" "), ...words, "--url", url], { env, onStart: child => children.push(child) })
+      [...name.split(" "), ...words, "--url", url], { env, input: name === "shell" ? "from Rooks" : undefined, onStart: child => children.push(child) })
     clearTimeout(limit)
     return { name, code, text: stderr + stdout }
   }))
