@@ -61,7 +61,7 @@ export class Terminal {
 
   /** Waits until the output from the character `from` on matches `pattern`. */
   async shows(pattern, from = 0) {
-    for (const deadline = performance.now() + 60_000; !pattern.test(this.shown.slice(from));) {
+    for (const deadline = performance.now() + 120_000; !pattern.test(this.shown.slice(from));) {
       if (performance.now() > deadline) {
         throw new Error(`the terminal does not show ${pattern}:\n${JSON.stringify(this.shown.slice(-4000))}`)
       }

@@ -98,11 +98,11 @@ async function isFree(port) {
   return free
 }
 
-/** Waits until a condition holds; fails after 60 s. */
+/** Waits until a condition holds; fails after 120 s. */
 export async function until(holds) {
-  for (const deadline = performance.now() + 60_000; !await holds();) {
+  for (const deadline = performance.now() + 120_000; !await holds();) {
     if (performance.now() > deadline) {
-      throw new Error(`after 60 s this did not hold: ${holds}`)
+      throw new Error(`after 120 s this did not hold: ${holds}`)
     }
 
     await new Promise(done => setTimeout(done, 20))
