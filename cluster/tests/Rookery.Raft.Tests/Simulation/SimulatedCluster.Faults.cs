@@ -65,8 +65,8 @@ internal sealed partial class SimulatedCluster
     }
 
     /// <summary>
-    /// Damages a row that an entry needs: on a minority at a time, or on one of two members, so that another member has
-    /// the row and can lead. Stores with lost journal entries also count as damaged.
+    /// Damages a row that an entry needs: on a minority at a time, or on one of two members, and only if another voter
+    /// has the row and can lead. Stores with lost journal entries also count as damaged.
     /// </summary>
     private void LoseTables()
     {
@@ -81,11 +81,15 @@ internal sealed partial class SimulatedCluster
             node != _halted
             && node.Core is { Configuration.Voters.Length: > 1 and var voters }
             && _nodes.Count(other => other != node && IsHarmed(other)) < Math.Max(1, (voters - 1) / 2)
+            && _nodes.Exists(other => other != node && CanReplace(other, node.Core))
         )
         {
             node.IsStuck = true;
         }
     }
+
+    private static bool CanReplace(SimulatedNode other, RaftCore core) =>
+        core.Configuration.IsVoter(other.Id) && !IsHarmed(other) && other.Core?.Last.Index >= core.CommitIndex;
 
     private static bool IsHarmed(SimulatedNode node) => node.IsStuck || node.Store.MayHaveAcknowledged != default;
 
