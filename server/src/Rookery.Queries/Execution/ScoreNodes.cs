@@ -27,7 +27,7 @@ internal sealed class ScoreNodes(SegmentReader segment, IndexedFields fields, Co
             BoostPredicate boost => new BoostScore(Open(boost.Inner), boost.Factor),
             OptionalPredicate optional => new OptionalScore(Open(optional.Inner)),
             FullTextPredicate { Condition: SearchedField searched } => OpenSearch(searched),
-            _ => new PlainScore(CursorOf(conditions.Open(condition))),
+            _ => new ConstantScore(CursorOf(conditions.Open(condition))),
         };
 
     private EntryCursor CursorOf(Candidates candidates)
@@ -58,6 +58,6 @@ internal sealed class ScoreNodes(SegmentReader segment, IndexedFields fields, Co
                 conditions.Words.OpenClauses(searched.Query, field),
                 searched.Query.NeedsAll
             )
-            : new PlainScore(EmptyCursor.Instance);
+            : new ConstantScore(EmptyCursor.Instance);
     }
 }

@@ -36,7 +36,7 @@ internal sealed class ScoreSortColumn(ScoreNode node, bool isDescending) : SortC
     {
         if (entry > _knownTo)
         {
-            _isAfterLast = node.UpperBound(entry, out _knownTo) < _last;
+            _isAfterLast = node.ComputeUpperBound(entry, out _knownTo) < _last;
         }
 
         to = _knownTo;

@@ -60,7 +60,7 @@ internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, En
     }
 
     /// <inheritdoc/>
-    public override double UpperBound(int entry, out int last)
+    public override double ComputeUpperBound(int entry, out int last)
     {
         double bound = 0;
         last = EntryCursor.End;
