@@ -71,7 +71,7 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
         }
     }
 
-    /// <summary>Persists the other members' addresses, so that they can be dialled after a restart.</summary>
+    /// <summary>Stores the other members' addresses, to which this node connects after a restart.</summary>
     public void KeepPeers(IReadOnlyList<KnownPeer> peers)
     {
         lock (_writeLock)

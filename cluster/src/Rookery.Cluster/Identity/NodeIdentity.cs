@@ -6,27 +6,33 @@ namespace Rookery.Cluster.Identity;
 
 /// <summary>
 /// A member's identity: its ids and names, its key and certificate, and the authorities that it trusts. Stored in an
-/// <see cref="IdentityDirectory"/>. Immutable; a change makes a new object.
+/// <see cref="IdentityDirectory"/>. Immutable: a change makes a new object, which shares the key and all unchanged
+/// certificates with the old one.
 /// </summary>
 public sealed class NodeIdentity : IDisposable
 {
-    /// <summary>The cluster's random id.</summary>
+    /// <summary>The cluster's random id, 22 characters.</summary>
     public required string ClusterId { get; init; }
 
     /// <summary>The cluster's <see cref="MemberName"/>.</summary>
     public required string ClusterName { get; init; }
 
-    /// <summary>This node's random id, the same as in its data.</summary>
+    /// <summary>
+    /// This node's random id, 22 characters. The data directory contains the same id
+    /// (<see cref="Documents.Nodes.NodeIds"/>).
+    /// </summary>
     public required string NodeId { get; init; }
 
     /// <summary>This node's <see cref="MemberName"/>.</summary>
     public required string NodeName { get; init; }
 
-    /// <summary>This node's letter, assigned once; clients see it in topologies.</summary>
+    /// <summary>
+    /// This node's tag: a letter from A to Z, which the cluster assigned once. Clients see it in topologies.
+    /// </summary>
     public required string Tag { get; init; }
 
     /// <summary>
-    /// The last known other members and their addresses, so that they can be dialled after a restart.
+    /// The last known other members and their addresses, to which this node connects after a restart.
     /// </summary>
     public IReadOnlyList<KnownPeer> Peers { get; init; } = [];
 
@@ -40,8 +46,8 @@ public sealed class NodeIdentity : IDisposable
     public string? ConfiguredUrl { get; init; }
 
     /// <summary>
-    /// Whether this node is a mirror: at its join, the operator chose that the second of two nodes is a voter too. The
-    /// node announces this at its first start.
+    /// Whether this node is a mirror: at its join, the operator chose that the second of two nodes is a voter too. At
+    /// its first start, the node copies this to its <see cref="Joining.MemberRecord"/>.
     /// </summary>
     public bool IsMirror { get; init; }
 
@@ -49,26 +55,32 @@ public sealed class NodeIdentity : IDisposable
     public required X509Certificate2 Certificate { get; init; }
 
     /// <summary>
-    /// During a rotation, the certificate that the old authority signed for the same key; otherwise null.
+    /// While the authority is rotated (<see cref="AuthorityRotation"/>), the certificate that the old authority signed
+    /// for the same key; otherwise null.
     /// </summary>
     public X509Certificate2? EarlierCertificate { get; init; }
 
     /// <summary>
-    /// The certificate to present to clients, without the key. During a rotation, the old authority's: clients trust
-    /// the new authority only once their operator installs it.
+    /// The certificate to present to clients, without the key. During a rotation this is the one that the old authority
+    /// signed, because clients trust the new authority only once their operator installs it.
     /// </summary>
     public X509Certificate2 CertificateForClients => EarlierCertificate ?? Certificate;
 
-    /// <summary>This node's private key. It signs handshakes and decrypts what is sealed for this node.</summary>
+    /// <summary>
+    /// This node's private key. It signs handshakes, and decrypts secrets that other members encrypted for this node
+    /// (<see cref="SealedKey"/>).
+    /// </summary>
     public required ECDsa Key { get; init; }
 
-    /// <summary>The trusted authorities, the one that signs first: one or, during a rotation, two.</summary>
+    /// <summary>
+    /// The trusted authorities: one, or two during a rotation. The first of them signs new certificates.
+    /// </summary>
     public required IReadOnlyList<X509Certificate2> Authorities { get; init; }
 
-    /// <summary>The key of the first authority, sealed for this node.</summary>
+    /// <summary>The private key of the first authority, encrypted for this node.</summary>
     public required byte[] SealedAuthorityKey { get; init; }
 
-    /// <summary>This node's id in consensus.</summary>
+    /// <summary>The number that stands for <see cref="NodeId"/> in consensus.</summary>
     public NodeId Member => Members.IdOf(NodeId);
 
     /// <summary>The rule for members' certificates.</summary>
@@ -83,17 +95,20 @@ public sealed class NodeIdentity : IDisposable
     /// <summary>Returns <see cref="CertificateForClients"/> with its key. The caller disposes it.</summary>
     public X509Certificate2 CertificateForClientsWithKey() => CertificateForClients.CopyWithPrivateKey(Key);
 
-    /// <summary>Returns the authority that signs, with its decrypted key.</summary>
-    /// <exception cref="IdentityException">The sealed key is missing or damaged.</exception>
+    /// <summary>Returns the first authority with its decrypted key. The caller disposes it.</summary>
+    /// <exception cref="IdentityException">The encrypted key was made for another member, or is damaged.</exception>
     public ClusterAuthority OpenAuthority() =>
         ClusterAuthority.OpenKey(
             ClusterId,
+            // A copy, because the returned authority disposes its certificate.
             X509CertificateLoader.LoadCertificate(Authorities[0].RawDataMemory.Span),
             SealedAuthorityKey,
             Key
         );
 
-    /// <summary>Returns the same node with a new certificate for the same key, for members and clients.</summary>
+    /// <summary>
+    /// Returns the same node with a new certificate for the same key. Members and clients both see this certificate.
+    /// </summary>
     internal NodeIdentity With(X509Certificate2 certificate) =>
         Copy(certificate, earlierCertificate: null, Peers, Authorities, SealedAuthorityKey);
 
@@ -101,7 +116,12 @@ public sealed class NodeIdentity : IDisposable
     internal NodeIdentity With(IReadOnlyList<KnownPeer> peers) =>
         Copy(Certificate, EarlierCertificate, peers, Authorities, SealedAuthorityKey);
 
-    /// <summary>Returns the same node with other authorities, the signing one first.</summary>
+    /// <summary>Returns the same node with other authorities.</summary>
+    /// <param name="authorities">The trusted authorities; the first of them signs.</param>
+    /// <param name="sealedAuthorityKey">The private key of the first authority, encrypted for this node.</param>
+    /// <param name="certificate">The certificate for members.</param>
+    /// <param name="earlierCertificate">The certificate that clients see; null if they see
+    /// <paramref name="certificate"/>.</param>
     internal NodeIdentity With(
         IReadOnlyList<X509Certificate2> authorities,
         byte[] sealedAuthorityKey,

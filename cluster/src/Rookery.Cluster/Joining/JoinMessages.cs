@@ -3,16 +3,16 @@ namespace Rookery.Cluster.Joining;
 /// <summary>The request of a node to join.</summary>
 internal sealed record JoinRequest
 {
-    /// <summary>The token's secret.</summary>
+    /// <summary>The secret of the <see cref="JoinToken"/>, 16 bytes.</summary>
     public required byte[] Secret { get; init; }
 
-    /// <summary>The random id that the node made for itself.</summary>
+    /// <summary>The random id that the node made for itself, 22 characters.</summary>
     public required string NodeId { get; init; }
 
-    /// <summary>The requested name.</summary>
+    /// <summary>The name that the node requests, a <see cref="Identity.MemberName"/>.</summary>
     public required string Name { get; init; }
 
-    /// <summary>The addresses at which it will listen for members, <c>host:port</c>.</summary>
+    /// <summary>The addresses at which the node will listen for members, <c>host:port</c>.</summary>
     public required IReadOnlyList<string> Addresses { get; init; }
 
     /// <summary>
@@ -21,7 +21,7 @@ internal sealed record JoinRequest
     /// </summary>
     public int NewestFormatLevel { get; init; }
 
-    /// <summary>The certificate request (PKCS #10), which proves possession of the key.</summary>
+    /// <summary>The certificate request (PKCS #10), which proves that the node has the private key.</summary>
     public required byte[] CertificateRequest { get; init; }
 
     /// <summary>The URL at which clients reach the node, as configured by the operator; null for none.</summary>
@@ -37,10 +37,12 @@ internal sealed record JoinAnswer
     /// <summary>The cluster's name.</summary>
     public required string ClusterName { get; init; }
 
-    /// <summary>The node's name in the cluster. For a repeated request, the name in the first one.</summary>
+    /// <summary>
+    /// The node's name in the cluster: the requested name or, for a repeated request, the name of the first request.
+    /// </summary>
     public required string Name { get; init; }
 
-    /// <summary>The node's tag.</summary>
+    /// <summary>The node's tag, a letter from A to Z.</summary>
     public required string Tag { get; init; }
 
     /// <summary>The node's certificate (DER).</summary>
@@ -49,14 +51,16 @@ internal sealed record JoinAnswer
     /// <summary>The trusted authorities (DER). The first of them signs new certificates.</summary>
     public required IReadOnlyList<byte[]> Authorities { get; init; }
 
-    /// <summary>The key of the first authority, sealed for the node.</summary>
+    /// <summary>
+    /// The private key of the first authority, encrypted for the node (<see cref="Identity.SealedKey"/>).
+    /// </summary>
     public required byte[] SealedAuthorityKey { get; init; }
 
     /// <summary>The other members.</summary>
     public required IReadOnlyList<JoinedPeer> Members { get; init; }
 }
 
-/// <summary>Another member, for an admitted node.</summary>
+/// <summary>A member to which an admitted node connects.</summary>
 internal sealed record JoinedPeer
 {
     /// <summary>The member's random id.</summary>
@@ -65,7 +69,7 @@ internal sealed record JoinedPeer
     /// <summary>The member's name.</summary>
     public required string Name { get; init; }
 
-    /// <summary>The addresses at which it listens for members.</summary>
+    /// <summary>The addresses at which the member listens for members, <c>host:port</c>.</summary>
     public required IReadOnlyList<string> Addresses { get; init; }
 }
 
@@ -76,7 +80,7 @@ internal sealed record AuthorityList
     public required IReadOnlyList<byte[]> Authorities { get; init; }
 }
 
-/// <summary>Why a node is not admitted.</summary>
+/// <summary>The reasons to refuse a node.</summary>
 internal enum JoinError
 {
     /// <summary>The request is malformed.</summary>
@@ -88,7 +92,7 @@ internal enum JoinError
     /// <summary>The token has expired.</summary>
     TokenExpired,
 
-    /// <summary>The token has admitted another node.</summary>
+    /// <summary>The token has already admitted another node.</summary>
     TokenUsed,
 
     /// <summary>The name is invalid.</summary>
@@ -100,13 +104,13 @@ internal enum JoinError
     /// <summary>A member has the id with another key.</summary>
     IdTaken,
 
-    /// <summary>All letters for members (their tags) are taken.</summary>
+    /// <summary>Every tag, A to Z, belongs to a member.</summary>
     TooManyMembers,
 
-    /// <summary>Another member is the leader and decides.</summary>
+    /// <summary>The called member is not the leader. The node asks the leader.</summary>
     NotLeader,
 
-    /// <summary>The cluster cannot decide now.</summary>
+    /// <summary>No member leads, or another change of the members is running. The node tries again.</summary>
     Unavailable,
 }
 
@@ -115,6 +119,8 @@ internal enum JoinError
 /// <param name="Message">A sentence that says what to do.</param>
 internal sealed record JoinRefusal(JoinError Error, string Message)
 {
-    /// <summary>The leader's addresses, for <see cref="JoinError.NotLeader"/>; null when unknown.</summary>
+    /// <summary>
+    /// The addresses of the leader, <c>host:port</c>, for <see cref="JoinError.NotLeader"/>; null for other errors.
+    /// </summary>
     public IReadOnlyList<string>? Leader { get; init; }
 }
