@@ -48,7 +48,7 @@ public sealed class ClusterMember : IAsyncDisposable
     private ContentRoutes? _contents;
     private ContentClient? _contentClient;
     private MemberCatchUp? _catchUp;
-    private FormingDuty? _forming;
+    private FormingLoop? _forming;
     private Task _retiring = Task.CompletedTask;
     private string? _whyRetired;
     private bool _isStopped;
@@ -221,7 +221,7 @@ public sealed class ClusterMember : IAsyncDisposable
             () => SigningClock.Of(_consensus.Time, _time, _options.IsClockSynchronised()),
             _options.Note
         );
-        _forming = CreateFormingDuty(store);
+        _forming = CreateFormingLoop(store);
         _maintenance = new MemberMaintenance(
             _consensus,
             _network,
@@ -244,7 +244,7 @@ public sealed class ClusterMember : IAsyncDisposable
     /// Makes the loop that forms a cluster; null when forming is not configured, or for a node that joined its cluster
     /// by other means.
     /// </summary>
-    private FormingDuty? CreateFormingDuty(NodeStore store)
+    private FormingLoop? CreateFormingLoop(NodeStore store)
     {
         if (
             _options.Forming is not { } forming
@@ -256,7 +256,7 @@ public sealed class ClusterMember : IAsyncDisposable
 
         try
         {
-            return new FormingDuty(
+            return new FormingLoop(
                 forming,
                 Identity,
                 _disk,

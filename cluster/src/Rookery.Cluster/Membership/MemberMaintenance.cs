@@ -46,7 +46,7 @@ internal sealed class MemberMaintenance(
     private readonly CancellationTokenSource _stopping = new();
     private readonly Announcement _announcement = new(() => keeper.Current, recordStore, time);
     private readonly MembershipUpkeep _upkeep = new(consensus, recordStore.AddLearner, note);
-    private readonly RepeatedDuty _duty = new("This node's records of its cluster could not be updated", log, time);
+    private readonly RetriedTasks _tasks = new("This node's records of its cluster could not be updated", log, time);
     private PeerAddress[] _peers = [];
     private Task? _loop;
     private Task _proposing = Task.CompletedTask;
@@ -92,8 +92,8 @@ internal sealed class MemberMaintenance(
 
     private void DoRound()
     {
-        _duty.Try(UpdatePeers, _stopping.Token);
-        _duty.Try(addressKeeper.DoRound, _stopping.Token);
+        _tasks.Try(UpdatePeers, _stopping.Token);
+        _tasks.Try(addressKeeper.DoRound, _stopping.Token);
         if (_proposing.IsCompleted)
         {
             // Concurrently, because this waits for a leader, and an election may need connections that later rounds
@@ -101,8 +101,8 @@ internal sealed class MemberMaintenance(
             _proposing = ProposeAsync();
         }
 
-        _duty.Try(_upkeep.DoRound, _stopping.Token);
-        _duty.Try(WatchForLeader, _stopping.Token);
+        _tasks.Try(_upkeep.DoRound, _stopping.Token);
+        _tasks.Try(WatchForLeader, _stopping.Token);
         _roundsWithDamage = hasDamage() ? _roundsWithDamage + 1 : 0;
         if (_roundsWithDamage % RoundsBetweenRepairs == 1 && _repairing.IsCompleted)
         {
@@ -197,7 +197,7 @@ internal sealed class MemberMaintenance(
             && keeper.Current.Peers.Count > 0
         )
         {
-            _browsing = _duty.TryAsync(BrowseAsync, _stopping.Token);
+            _browsing = _tasks.TryAsync(BrowseAsync, _stopping.Token);
         }
     }
 
@@ -224,8 +224,8 @@ internal sealed class MemberMaintenance(
 
     private async Task ProposeAsync()
     {
-        await _duty.TryAsync(AnnounceAsync, _stopping.Token);
-        await _duty.TryAsync(async () => await rotation.StepAsync(_stopping.Token), _stopping.Token);
+        await _tasks.TryAsync(AnnounceAsync, _stopping.Token);
+        await _tasks.TryAsync(async () => await rotation.StepAsync(_stopping.Token), _stopping.Token);
     }
 
     private async Task AnnounceAsync()
@@ -250,7 +250,7 @@ internal sealed class MemberMaintenance(
         bool isRepaired = false;
         foreach (var peer in _peers)
         {
-            await _duty.TryAsync(
+            await _tasks.TryAsync(
                 async () =>
                 {
                     int repaired = isRepaired ? 0 : await repairFrom(peer.Node, _stopping.Token);

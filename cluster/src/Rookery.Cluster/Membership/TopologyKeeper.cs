@@ -27,7 +27,7 @@ internal sealed class TopologyKeeper(
     private static readonly TimeSpan HealthInterval = TimeSpan.FromSeconds(5);
 
     private readonly CancellationTokenSource _stopping = new();
-    private readonly RepeatedDuty _duty = new("The topology for clients could not be recorded", log, time);
+    private readonly RetriedTasks _tasks = new("The topology for clients could not be recorded", log, time);
     private readonly Channel<bool> _wakes = Channel.CreateBounded<bool>(
         new BoundedChannelOptions(1) { FullMode = BoundedChannelFullMode.DropWrite }
     );
@@ -126,7 +126,7 @@ internal sealed class TopologyKeeper(
         {
             await foreach (bool _ in _wakes.Reader.ReadAllAsync(_stopping.Token))
             {
-                await _duty.TryAsync(async () => await RecordChangesAsync(_stopping.Token), _stopping.Token);
+                await _tasks.TryAsync(async () => await RecordChangesAsync(_stopping.Token), _stopping.Token);
             }
         }
         catch (OperationCanceledException)

@@ -157,7 +157,7 @@ internal sealed class FormingRun
             return;
         }
 
-        // As in FormingDuty, the first decision uses only the node's own state.
+        // As in FormingLoop, the first decision uses only the node's own state.
         if (!card.HasBegun && !(card.HasBegun = Try(card, () => card.Node!.Conclude([]))))
         {
             return;
@@ -168,7 +168,7 @@ internal sealed class FormingRun
             return;
         }
 
-        // As in FormingDuty, a new vow is sent immediately.
+        // As in FormingLoop, a new vow is sent immediately.
         for (int part = 0; part < 2; part++)
         {
             List<FormingAnswer> answers = [];

@@ -13,7 +13,7 @@ namespace Rookery.Cluster.Forming;
 /// The background loop that forms a cluster with other nodes. In each round it browses the network for announced nodes,
 /// calls them, and acts on their answers. It ends when this node was admitted to a cluster or forms none.
 /// </summary>
-internal sealed class FormingDuty : IAsyncDisposable
+internal sealed class FormingLoop : IAsyncDisposable
 {
     private const string FailureHeading = "This node could not go on to form a cluster";
 
@@ -45,7 +45,7 @@ internal sealed class FormingDuty : IAsyncDisposable
 
     /// <summary>Makes the loop; <see cref="Start"/> starts it.</summary>
     /// <exception cref="IdentityException">The forming note cannot be read.</exception>
-    public FormingDuty(
+    public FormingLoop(
         FormingOptions options,
         NodeIdentity identity,
         IDisk disk,
@@ -103,14 +103,14 @@ internal sealed class FormingDuty : IAsyncDisposable
 
     private async Task RunAsync()
     {
-        var duty = new RepeatedDuty(FailureHeading, _log.Report, _time);
+        var rounds = new RetriedTasks(FailureHeading, _log.Report, _time);
         try
         {
-            await duty.TryAsync(RunRoundAsync, _stopping.Token);
+            await rounds.TryAsync(RunRoundAsync, _stopping.Token);
             while (!IsOver)
             {
                 await Task.Delay(Interval, _time, _stopping.Token);
-                await duty.TryAsync(RunRoundAsync, _stopping.Token);
+                await rounds.TryAsync(RunRoundAsync, _stopping.Token);
             }
 
             _options.Announce(null);

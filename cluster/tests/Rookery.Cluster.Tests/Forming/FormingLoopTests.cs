@@ -12,7 +12,7 @@ using Rookery.Simulation;
 namespace Rookery.Cluster.Tests.Forming;
 
 /// <summary>The rounds of a node that forms a cluster: it calls the announced nodes.</summary>
-public sealed class FormingDutyTests : IDisposable
+public sealed class FormingLoopTests : IDisposable
 {
     private const string Phrase = "correct horse battery";
 
@@ -28,13 +28,13 @@ public sealed class FormingDutyTests : IDisposable
     public async Task A_failed_round_of_forming_is_reported_and_retried()
     {
         (_phraseTrouble, _browseTrouble) = ("The phrase cannot be read.", "There is no avahi-browse here.");
-        await using var duty = Start();
-        await AwaitStatusAsync(duty, "This node could not go on to form a cluster: The phrase cannot be read.");
+        await using var loop = Start();
+        await AwaitStatusAsync(loop, "This node could not go on to form a cluster: The phrase cannot be read.");
         _phraseTrouble = null;
-        await AwaitStatusAsync(duty, "This node could not go on to form a cluster: There is no avahi-browse here.");
+        await AwaitStatusAsync(loop, "This node could not go on to form a cluster: There is no avahi-browse here.");
         _browseTrouble = null;
         await AwaitStatusAsync(
-            duty,
+            loop,
             "This node waits to form the cluster home of 3. It sees nobody; 2 more are missing."
         );
     }
@@ -48,9 +48,9 @@ public sealed class FormingDutyTests : IDisposable
         _announced.Add(
             new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.8:9443", FormingMark: "ffff")
         );
-        await using var duty = Start();
+        await using var loop = Start();
         await AwaitStatusAsync(
-            duty,
+            loop,
             "This node waits to form the cluster home of 3. It sees nobody; 2 more are missing. pi-9 at "
                 + "192.0.2.8:9443 forms another cluster than this node: it has another phrase, or another name for "
                 + "the cluster."
@@ -60,7 +60,7 @@ public sealed class FormingDutyTests : IDisposable
             () =>
             {
                 _cluster.Time.Advance(TimeSpan.FromSeconds(1));
-                return duty.Status
+                return loop.Status
                     is "This node waits to form the cluster home of 3. It sees nobody; 2 more are missing.";
             },
             "the stranger is forgotten"
@@ -71,10 +71,10 @@ public sealed class FormingDutyTests : IDisposable
     public async Task A_failed_write_of_the_note_does_not_end_forming()
     {
         _disk.Inject(new DiskFault(AtCall: 1, Errno.NoSpace) { Calls = DiskCalls.Changing, Sticky = true });
-        await using var duty = Start(isUnclaimed: false);
-        await AwaitStatusAsync(duty, "This node could not go on to form a cluster: ");
+        await using var loop = Start(isUnclaimed: false);
+        await AwaitStatusAsync(loop, "This node could not go on to form a cluster: ");
         _disk.ClearFaults();
-        await AwaitStatusAsync(duty, "This node forms no cluster: it was claimed");
+        await AwaitStatusAsync(loop, "This node forms no cluster: it was claimed");
     }
 
     [Fact]
@@ -117,9 +117,9 @@ public sealed class FormingDutyTests : IDisposable
                     mark
                 ))
         );
-        await using (var duty = Start())
+        await using (var loop = Start())
         {
-            await Eventually.HoldsAsync(() => duty.Status is not null, "a round is done");
+            await Eventually.HoldsAsync(() => loop.Status is not null, "a round is done");
         }
 
         // A round calls at most 32 nodes: here one with many addresses and 31 with one address each.
@@ -129,7 +129,7 @@ public sealed class FormingDutyTests : IDisposable
     }
 
     /// <summary>Starts to form a cluster of three nodes.</summary>
-    private FormingDuty Start(bool isUnclaimed = true)
+    private FormingLoop Start(bool isUnclaimed = true)
     {
         var options = new FormingOptions
         {
@@ -152,7 +152,7 @@ public sealed class FormingDutyTests : IDisposable
             Log = static _ => { },
             Note = static _ => { },
         };
-        var duty = new FormingDuty(
+        var loop = new FormingLoop(
             options,
             _cluster.Identity,
             _disk,
@@ -164,17 +164,17 @@ public sealed class FormingDutyTests : IDisposable
             static () => [],
             _cluster.Time
         );
-        duty.Start();
-        return duty;
+        loop.Start();
+        return loop;
     }
 
     /// <summary>Lets time pass until the status begins with a text.</summary>
-    private Task AwaitStatusAsync(FormingDuty duty, string beginning) =>
+    private Task AwaitStatusAsync(FormingLoop loop, string beginning) =>
         Eventually.HoldsAsync(
             () =>
             {
                 _cluster.Time.Advance(TimeSpan.FromSeconds(1));
-                return duty.Status?.StartsWith(beginning, StringComparison.Ordinal) is true;
+                return loop.Status?.StartsWith(beginning, StringComparison.Ordinal) is true;
             },
             $"the status begins with '{beginning}'"
         );
