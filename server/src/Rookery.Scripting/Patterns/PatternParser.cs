@@ -3,8 +3,8 @@ using System.Globalization;
 namespace Rookery.Scripting.Patterns;
 
 /// <summary>
-/// Parses regular expressions of JavaScript (ECMA-262, RegExp). Rejects by name what a search in linear time cannot do,
-/// and forms of which Rookery does not know that they mean the same.
+/// Parses regular expressions of JavaScript (ECMA-262, RegExp). Refuses by name the constructs that a search in linear
+/// time cannot run, and those whose matches might differ from JavaScript's.
 /// </summary>
 internal sealed class PatternParser(string source, PatternFlags flags)
 {
@@ -13,6 +13,8 @@ internal sealed class PatternParser(string source, PatternFlags flags)
 
     // Maximum count in {n,m}.
     private const int MaxCount = 1000;
+
+    // Maximum nesting of groups. Parsing recurses.
     private const int MaxLevels = 50;
 
     private readonly List<(string Name, int Number)> _names = [];
@@ -26,7 +28,10 @@ internal sealed class PatternParser(string source, PatternFlags flags)
     /// <summary>The names of captures with their numbers.</summary>
     public IReadOnlyList<(string Name, int Number)> Names => _names;
 
-    private bool IsStrict => (flags & PatternFlags.Unicode) != PatternFlags.None;
+    // Without this mode, a '{' without counts, a ']' and a '}' stand for themselves (ECMA-262, annex B).
+    private bool IsUnicodeMode => (flags & PatternFlags.Unicode) != PatternFlags.None;
+
+    private bool IsMultiline => (flags & PatternFlags.Multiline) != PatternFlags.None;
 
     /// <summary>Parses the whole text.</summary>
     /// <exception cref="PatternException">The text is malformed or not supported.</exception>
@@ -90,14 +95,23 @@ internal sealed class PatternParser(string source, PatternFlags flags)
         while (_position < source.Length && source[_position] is not ('|' or ')'))
         {
             int firstCapture = _captures;
-            var part = ParseTerm();
-            parts.Add(part is AssertionNode ? RefuseRepetition(part) : ParseRepetition(part, firstCapture));
+            var part = ParseAtomOrAssertion();
+            if (part is AssertionNode)
+            {
+                RefuseQuantifier();
+            }
+            else
+            {
+                part = ParseQuantifier(part, firstCapture);
+            }
+
+            parts.Add(part);
         }
 
         return new SequenceNode(parts);
     }
 
-    private PatternNode ParseTerm()
+    private PatternNode ParseAtomOrAssertion()
     {
         char first = source[_position];
         switch (first)
@@ -111,15 +125,15 @@ internal sealed class PatternParser(string source, PatternFlags flags)
             case '(':
                 return ParseGroup();
             case '[':
-                return new CharacterNode(ParseClass());
+                return new CharacterNode(ParseCharacterClass());
             case '.':
                 _position++;
                 return new CharacterNode(CharacterSet.Any((flags & PatternFlags.DotAll) != PatternFlags.None));
             case '*' or '+' or '?':
                 throw PatternException.Malformed($"'{first}' with nothing to repeat");
-            case '{' when IsStrict || TryReadCounts(out _, out _):
+            case '{' when IsUnicodeMode || TryReadCounts(out _, out _):
                 throw PatternException.Malformed("'{' with nothing to repeat");
-            case ']' or '}' when IsStrict:
+            case ']' or '}' when IsUnicodeMode:
                 throw PatternException.Malformed($"a '{first}' too many");
             case '\\':
                 return ParseEscape();
@@ -128,22 +142,20 @@ internal sealed class PatternParser(string source, PatternFlags flags)
         }
     }
 
-    private bool IsMultiline => (flags & PatternFlags.Multiline) != PatternFlags.None;
-
     private PatternNode ParseGroup()
     {
         _position++;
-        int number = 0;
+        int number = 0; // of the capture; 0 if the group does not capture
         if (TryTake('?'))
         {
             if (!TryTake(':'))
             {
-                number = ParseName();
+                number = ParseNamedGroup();
             }
         }
         else
         {
-            number = NewCapture();
+            number = AddCapture();
         }
 
         var inner = ParseAlternatives();
@@ -155,8 +167,11 @@ internal sealed class PatternParser(string source, PatternFlags flags)
         return number == 0 ? inner : new CaptureNode(number, inner);
     }
 
-    /// <summary>Parses what follows <c>(?</c>, and returns the number of a named capture.</summary>
-    private int ParseName()
+    /// <summary>
+    /// Parses the name of a group after <c>(?</c> and adds its capture. Refuses the other kinds of groups.
+    /// </summary>
+    /// <returns>The number of the capture.</returns>
+    private int ParseNamedGroup()
     {
         string rest = source[_position..];
         if (rest.StartsWith('=') || rest.StartsWith('!'))
@@ -191,28 +206,38 @@ internal sealed class PatternParser(string source, PatternFlags flags)
         }
 
         _position += end + 1;
-        int number = NewCapture();
+        int number = AddCapture();
         _names.Add((name, number));
         return number;
     }
 
     private static bool IsNameCharacter(char value) => char.IsAsciiLetterOrDigit(value) || value is '_' or '$';
 
-    private int NewCapture() =>
+    private int AddCapture() =>
         _captures < MaxCaptures
             ? _captures++
             : throw PatternException.Malformed($"more than {MaxCaptures - 1} groups that capture");
 
-    private PatternNode RefuseRepetition(PatternNode assertion) =>
-        _position < source.Length
-        && (source[_position] is '*' or '+' or '?' || (source[_position] == '{' && TryReadCounts(out _, out _)))
-            ? throw PatternException.Malformed("a repetition of a position such as '^'")
-            : assertion;
+    // Called after an assertion.
+    private void RefuseQuantifier()
+    {
+        if (
+            _position < source.Length
+            && (source[_position] is '*' or '+' or '?' || (source[_position] == '{' && TryReadCounts(out _, out _)))
+        )
+        {
+            throw PatternException.Malformed("a repetition of a position such as '^'");
+        }
+    }
 
-    private PatternNode ParseRepetition(PatternNode part, int firstCapture)
+    /// <summary>Parses the quantifier after a part, if there is one.</summary>
+    /// <param name="part">The part.</param>
+    /// <param name="firstCapture">The number of the first capture in the part.</param>
+    /// <returns>The repetition of the part, or the part.</returns>
+    private PatternNode ParseQuantifier(PatternNode part, int firstCapture)
     {
         int min,
-            max;
+            max; // -1 for any number
         switch (_position < source.Length ? source[_position] : '\0')
         {
             case '*':
@@ -230,7 +255,7 @@ internal sealed class PatternParser(string source, PatternFlags flags)
             case '{' when TryReadCounts(out min, out max):
                 _position = source.IndexOf('}', _position) + 1;
                 break;
-            case '{' when IsStrict:
+            case '{' when IsUnicodeMode:
                 throw PatternException.Malformed("a '{' without a count");
             default:
                 return part;
@@ -242,18 +267,23 @@ internal sealed class PatternParser(string source, PatternFlags flags)
             throw PatternException.Malformed($"the counts {{{min},{max}}} in the wrong order");
         }
 
-        // JavaScript gives up an optional repetition that turns out to be empty. A search in linear time does not know
-        // that, except in a loop without end, which it does not enter twice at one position; and there only if the
-        // part prefers to be long.
-        bool knowsEmptiness = max < 0 ? !part.HasLazy : max == min || !part.DependsOnEmptiness;
-        return part.IsNullable && !knowsEmptiness
+        // JavaScript rejects an optional repetition that matches the empty text (ECMA-262, RepeatMatcher). A search in
+        // linear time cannot reject it. It nevertheless finds the same match
+        // - without a greatest count, if the part contains no lazy repetition, because the search enters a loop only
+        //   once at each position;
+        // - with a greatest count, if no repetition is optional, or if an empty repetition of the part changes nothing.
+        bool matchesLikeJavaScript = max < 0 ? !part.HasLazy : max == min || !part.DependsOnEmptiness;
+        return part.IsNullable && !matchesLikeJavaScript
             ? throw PatternException.NotSupported(
                 "a part such as '(a*)?' or '(a*?)*', whose repetitions are optional and may be empty"
             )
             : new RepetitionNode(part, min, max, isLazy, firstCapture, _captures);
     }
 
-    /// <summary>Reads <c>{n}</c>, <c>{n,}</c> or <c>{n,m}</c> at the position, without taking it.</summary>
+    /// <summary>Reads <c>{n}</c>, <c>{n,}</c> or <c>{n,m}</c> at the position, without moving.</summary>
+    /// <param name="min">The least number of repetitions.</param>
+    /// <param name="max">The greatest number; -1 if there is none.</param>
+    /// <exception cref="PatternException">A count is above <see cref="MaxCount"/>.</exception>
     private bool TryReadCounts(out int min, out int max)
     {
         (min, max) = (0, 0);
@@ -317,7 +347,7 @@ internal sealed class PatternParser(string source, PatternFlags flags)
         }
     }
 
-    /// <summary>Takes an escape that stands for one character.</summary>
+    /// <summary>Takes an escape that stands for one character, and returns its code point.</summary>
     private int TakeEscapedCharacter()
     {
         char kind = _position + 1 < source.Length ? source[_position + 1] : '\0';
@@ -353,15 +383,15 @@ internal sealed class PatternParser(string source, PatternFlags flags)
             case var _ when char.IsAsciiLetterOrDigit(kind):
                 throw PatternException.NotSupported($"the escape '\\{kind}'");
             default:
-                _position--;
+                _position--; // before the escaped character, which may be a surrogate pair
                 return TakeCharacter();
         }
     }
 
     private int TakeCodePoint()
     {
-        int end = source.IndexOf('}', _position);
-        if (!IsStrict)
+        int end = source.IndexOf('}', _position); // -1: no digits remain to parse, so the escape is refused below
+        if (!IsUnicodeMode)
         {
             throw PatternException.NotSupported("the escape '\\u{' without the flag 'u'");
         }
@@ -416,14 +446,14 @@ internal sealed class PatternParser(string source, PatternFlags flags)
         throw PatternException.NotSupported($"the escape '\\{kind}' without {digits} hexadecimal digits");
     }
 
-    private CharacterSet ParseClass()
+    private CharacterSet ParseCharacterClass()
     {
         _position++;
         bool isInverse = TryTake('^');
         var ranges = new List<(int First, int Last)>();
         while (!TryTake(']'))
         {
-            int first = TakeOfClass(ranges);
+            int first = TakeClassAtom(ranges);
             bool isRange = _position + 1 < source.Length && source[_position] == '-' && source[_position + 1] != ']';
             if (!isRange)
             {
@@ -432,7 +462,7 @@ internal sealed class PatternParser(string source, PatternFlags flags)
             }
 
             _position++;
-            int last = TakeOfClass(ranges);
+            int last = TakeClassAtom(ranges);
             if (first < 0 || last < 0)
             {
                 throw PatternException.NotSupported("a range of a set such as '\\w-z'");
@@ -446,8 +476,11 @@ internal sealed class PatternParser(string source, PatternFlags flags)
             : CharacterSet.Of(ranges, isInverse);
     }
 
-    /// <summary>Takes a character of a class and returns it; -1 if it was a set, which is added.</summary>
-    private int TakeOfClass(List<(int First, int Last)> ranges)
+    /// <summary>
+    /// Takes an element of a character class. Returns the code point of a character. Adds the ranges of a set such as
+    /// <c>\w</c>, and returns -1.
+    /// </summary>
+    private int TakeClassAtom(List<(int First, int Last)> ranges)
     {
         if (_position >= source.Length)
         {
@@ -477,6 +510,8 @@ internal sealed class PatternParser(string source, PatternFlags flags)
         }
     }
 
+    /// <summary>Takes a character and returns its code point.</summary>
+    /// <exception cref="PatternException">The character is half of a surrogate pair.</exception>
     private int TakeCharacter()
     {
         char first = source[_position++];
