@@ -44,7 +44,7 @@ public class FileBenchmarks
     public long Write_a_row_of_a_run()
     {
         var disk = new SimulatedDisk(Directory);
-        var options = new RunWriterOptions(4096, Filter: true, Paced: false, IoKind.RunWrite);
+        var options = new RunWriterOptions(4096, HasFilter: true, SyncsRegularly: false, IoKind.RunWrite);
         using var writer = new RunWriter(disk, $"{Directory}/1.run", 1, options, NoRecorder.Instance);
         Span<byte> key = stackalloc byte[12];
         "orders/A"u8.CopyTo(key);

@@ -16,7 +16,7 @@ public sealed class RowCursor : IDisposable
     private readonly IRowCursor _rows;
     private readonly byte[] _from;
     private readonly byte[] _toExclusive;
-    private readonly bool _backward;
+    private readonly bool _isBackward;
     private bool _hasBegun;
     private bool _hasEnded;
 
@@ -35,7 +35,7 @@ public sealed class RowCursor : IDisposable
         _rangeTombstones = rangeTombstones;
         _from = from.ToArray();
         _toExclusive = toExclusive.ToArray();
-        _backward = backward;
+        _isBackward = backward;
         _rows = rows ?? StateCursor.Open(state, visibleBatch, from, toExclusive);
     }
 
@@ -72,7 +72,7 @@ public sealed class RowCursor : IDisposable
 
         bool hasRow =
             _hasBegun ? _rows.Move()
-            : _backward ? _rows.SeekBackward(_toExclusive)
+            : _isBackward ? _rows.SeekBackward(_toExclusive)
             : _rows.SeekForward(_from);
         _hasBegun = true;
         while (hasRow && IsInRange())
@@ -121,7 +121,7 @@ public sealed class RowCursor : IDisposable
         !_rangeTombstones.IsEmpty && _rangeTombstones.CoveringSequence(_rows.Key) > _rows.Sequence;
 
     private bool IsInRange() =>
-        _backward
+        _isBackward
             ? _rows.Key.SequenceCompareTo(_from) >= 0
             : _toExclusive.Length == 0 || _rows.Key.SequenceCompareTo(_toExclusive) < 0;
 }

@@ -27,7 +27,7 @@ public sealed class StorageEngine : IDisposable
     private readonly Scrubber _scrubber;
     private readonly RetriedStep _merge;
     private readonly WriteBatch _batch;
-    private bool _disposed;
+    private bool _isDisposed;
 
     private StorageEngine(IDisk disk, StorageOptions options, MemoryBudget budget, IIoRecorder io, TimeProvider time)
     {
@@ -164,7 +164,7 @@ public sealed class StorageEngine : IDisposable
     /// <exception cref="ObjectDisposedException">The engine was closed, possibly during the wait.</exception>
     public WriteBatch Begin(long index, long term, long bytes = 0)
     {
-        ObjectDisposedException.ThrowIf(_disposed, this);
+        ObjectDisposedException.ThrowIf(_isDisposed, this);
         Invariant.Holds(!_context.Options.ReadOnly, "a directory that was opened to read is not written to");
         Invariant.Holds(index > AppliedIndex, "batches are applied in order of their index");
         while (!TryBegin(index, term, bytes))
@@ -347,12 +347,12 @@ public sealed class StorageEngine : IDisposable
     /// </summary>
     public void Dispose()
     {
-        if (_disposed)
+        if (_isDisposed)
         {
             return;
         }
 
-        _disposed = true;
+        _isDisposed = true;
         Memtables.EndWaits();
         if (_batch.IsOpen)
         {

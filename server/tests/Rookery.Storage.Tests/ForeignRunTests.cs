@@ -57,7 +57,7 @@ public sealed class ForeignRunTests
         Assert.True(RunFileName.TryParse(Path.GetFileName(path), out long number));
         long length = own.ReadAll(path).Length;
         own.Delete(path);
-        var options = new RunWriterOptions(4096, Filter: true, Paced: false, IoKind.RunWrite);
+        var options = new RunWriterOptions(4096, HasFilter: true, SyncsRegularly: false, IoKind.RunWrite);
         using (var writer = new RunWriter(own, path, number, options, NoRecorder.Instance))
         {
             byte[] keyBytes = EngineWorkload.Key(database: 1, table: 1, key);

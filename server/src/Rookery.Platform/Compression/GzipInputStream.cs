@@ -22,7 +22,7 @@ public sealed class GzipInputStream : ReadOnlyStream
     private readonly byte[] _window = new byte[(2 * ReadBytes) + TrailerBytes + MagicBytes];
     private readonly Stream _packed;
     private readonly Feeder _feeder;
-    private readonly bool _leaveOpen;
+    private readonly bool _leavesOpen;
     private DeflateStream? _inflate;
     private Part _part = Part.Magic;
 
@@ -46,7 +46,7 @@ public sealed class GzipInputStream : ReadOnlyStream
     public GzipInputStream(Stream packed, bool leaveOpen = false)
     {
         _packed = packed;
-        _leaveOpen = leaveOpen;
+        _leavesOpen = leaveOpen;
         _feeder = new Feeder(this);
     }
 
@@ -143,7 +143,7 @@ public sealed class GzipInputStream : ReadOnlyStream
         {
             _inflate?.Dispose();
             _feeder.Dispose();
-            if (!_leaveOpen)
+            if (!_leavesOpen)
             {
                 _packed.Dispose();
             }

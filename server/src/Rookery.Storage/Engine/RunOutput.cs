@@ -46,8 +46,8 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
             _fileId = context.Durable.AllocateFileId();
             var options = new RunWriterOptions(
                 context.Options.BlockBytes,
-                Filter: context.Sources.Tables.IsLookedUp(group),
-                Paced: true,
+                HasFilter: context.Sources.Tables.IsLookedUp(group),
+                SyncsRegularly: true,
                 kind
             );
             _writer = new RunWriter(context.Disk, context.Durable.PathOf(_fileId), _fileId, options, context.Io);

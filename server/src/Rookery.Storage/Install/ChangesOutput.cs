@@ -51,8 +51,8 @@ internal sealed class ChangesOutput(EngineContext context, string directory, byt
     {
         var options = new RunWriterOptions(
             context.Options.BlockBytes,
-            Filter: context.Sources.Tables.IsLookedUp(group),
-            Paced: true,
+            HasFilter: context.Sources.Tables.IsLookedUp(group),
+            SyncsRegularly: true,
             Rookery.Platform.IoKind.Backup
         );
         return new RunWriter(context.Disk, Path.Join(directory, RunFileName.Of(fileId)), fileId, options, context.Io);

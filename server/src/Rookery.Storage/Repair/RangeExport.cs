@@ -25,7 +25,12 @@ internal sealed class RangeExport(EngineContext context)
         EngineState state = context.Published.Acquire();
         try
         {
-            var options = new RunWriterOptions(context.Options.BlockBytes, Filter: false, Paced: true, IoKind.Backup);
+            var options = new RunWriterOptions(
+                context.Options.BlockBytes,
+                HasFilter: false,
+                SyncsRegularly: true,
+                IoKind.Backup
+            );
             using var writer = new RunWriter(context.Disk, path, FileId, options, context.Io);
             using IRowCursor rows = StateCursor.Open(state, state.VisibleBatch, from, toExclusive);
             bool hasRow = rows.SeekForward(from);

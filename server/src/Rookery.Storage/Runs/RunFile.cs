@@ -3,9 +3,9 @@ using Rookery.Platform;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// Writes a run's bytes in pieces of 256 KiB, because SD cards erase in such units. If paced, it syncs regularly,
-/// because the journal's fdatasync waits for everything that the device has queued. The buffer is native memory,
-/// because the garbage collector handles large short-lived arrays badly.
+/// Writes a run's bytes in pieces of 256 KiB, because SD cards erase in such units. Syncs after every 512 KiB if
+/// wanted, because the journal's fdatasync waits for everything that the device has queued. The buffer is native
+/// memory, because the garbage collector handles large short-lived arrays badly.
 /// </summary>
 internal sealed class RunFile : IDisposable
 {
@@ -14,17 +14,17 @@ internal sealed class RunFile : IDisposable
 
     private readonly IDiskFile _file;
     private readonly IoKind _kind;
-    private readonly bool _paced;
+    private readonly bool _syncsRegularly;
     private readonly IIoRecorder _io;
     private readonly NativeRegion _buffer;
     private int _buffered;
     private long _unsyncedBytes;
 
     /// <summary>Creates the file.</summary>
-    public RunFile(IDisk disk, string path, IoKind kind, bool paced, IIoRecorder io)
+    public RunFile(IDisk disk, string path, IoKind kind, bool syncsRegularly, IIoRecorder io)
     {
         _kind = kind;
-        _paced = paced;
+        _syncsRegularly = syncsRegularly;
         _io = io;
 
         // The buffer is allocated before the file is created. If the allocation fails, there is no file to delete.
@@ -56,7 +56,7 @@ internal sealed class RunFile : IDisposable
         if (_buffered >= WriteBytes)
         {
             WriteOut(WriteBytes);
-            if (_paced && _unsyncedBytes + WriteBytes > UnsyncedLimitBytes)
+            if (_syncsRegularly && _unsyncedBytes + WriteBytes > UnsyncedLimitBytes)
             {
                 Sync();
             }

@@ -6,11 +6,12 @@ namespace Rookery.Storage.Runs;
 /// <summary>Options for writing a run.</summary>
 /// <param name="BlockBytes">Uncompressed size at which a block is closed; 256 bytes to 32 KiB. Smaller blocks are
 /// cheaper to read, larger ones compress better.</param>
-/// <param name="Filter">Whether to add a Bloom filter; useless for tables that are only iterated over.</param>
-/// <param name="Paced">Whether to sync every 512 KiB, so that a concurrent journal sync waits for at most that
-/// much.</param>
-/// <param name="Kind">How the writes are recorded, for instance as <see cref="IoKind.RunWrite"/>.</param>
-internal readonly record struct RunWriterOptions(int BlockBytes, bool Filter, bool Paced, IoKind Kind);
+/// <param name="HasFilter">Whether to add a Bloom filter; useless for tables that are only iterated over.</param>
+/// <param name="SyncsRegularly">Whether to sync after every 512 KiB, so that a concurrent sync of the journal waits for
+/// at most 512 KiB of the run.</param>
+/// <param name="Kind">The kind of I/O as which writes and syncs are recorded, for instance
+/// <see cref="IoKind.RunWrite"/>.</param>
+internal readonly record struct RunWriterOptions(int BlockBytes, bool HasFilter, bool SyncsRegularly, IoKind Kind);
 
 /// <summary>
 /// Writes one run: add rows in key order, then call <see cref="Finish"/>. One thread at a time. Uses about 400 KiB of
@@ -20,7 +21,8 @@ internal readonly record struct RunWriterOptions(int BlockBytes, bool Filter, bo
 internal sealed class RunWriter : IDisposable
 {
     /// <summary>
-    /// Recommended maximum of rows in a run, which limits the memory of its filter and of its writer.
+    /// Number of rows after which the caller starts another run. Limits the memory of a filter and of its writer. Not
+    /// checked here.
     /// </summary>
     public const int RowLimit = 2 * 1024 * 1024;
 
@@ -41,11 +43,16 @@ internal sealed class RunWriter : IDisposable
     private readonly byte[] _lastKey = new byte[KeyLimitBytes];
     private int _lastKeyLength = -1;
     private byte[] _smallestKey = [];
-    private byte[] _raw = [];
+    private byte[] _rawBlock = []; // a block before its compression
     private RunCounts _counts;
-    private bool _finished;
+    private bool _isFinished;
 
-    /// <summary>Creates the file.</summary>
+    /// <summary>Creates the file and writes its header.</summary>
+    /// <param name="disk">The disk.</param>
+    /// <param name="path">Path of the file, which must not exist.</param>
+    /// <param name="fileId">The file's number, which its checksums include.</param>
+    /// <param name="options">The options.</param>
+    /// <param name="io">Records writes and syncs.</param>
     public RunWriter(IDisk disk, string path, long fileId, RunWriterOptions options, IIoRecorder io)
     {
         Invariant.Holds(
@@ -57,16 +64,16 @@ internal sealed class RunWriter : IDisposable
         _fileId = fileId;
         _options = options;
         _block = new BlockBuilder(options.BlockBytes);
-        _filter = options.Filter ? new FilterBuilder() : null;
-        _file = new RunFile(disk, path, options.Kind, options.Paced, io);
+        _filter = options.HasFilter ? new FilterBuilder() : null;
+        _file = new RunFile(disk, path, options.Kind, options.SyncsRegularly, io);
         RunFormat.WriteHeader(_file.Reserve(RunFormat.HeaderBytes), fileId);
         _file.Advance(RunFormat.HeaderBytes);
     }
 
-    /// <summary>Number of rows added.</summary>
+    /// <summary>Number of rows added, including tombstones.</summary>
     public long Rows => _counts.Rows;
 
-    /// <summary>Estimated length of the file if it were finished now.</summary>
+    /// <summary>Estimated length of the file in bytes, if it were finished now.</summary>
     public long EstimatedBytes =>
         _file.Position + _block.EstimatedBytes + _index.Length + (_filter?.SizeBytes ?? 0) + RunFooter.Bytes;
 
@@ -76,11 +83,15 @@ internal sealed class RunWriter : IDisposable
     private ReadOnlySpan<byte> LastKey => _lastKey.AsSpan(0, Math.Max(_lastKeyLength, 0));
 
     /// <summary>
-    /// Adds a row. Its key must be higher than the last one. <paramref name="value"/> must be empty for a tombstone.
+    /// Adds a row. The limits of its parts are <see cref="KeyLimitBytes"/> and <see cref="ValueLimitBytes"/>.
     /// </summary>
+    /// <param name="key">The key; higher than the key of the row before.</param>
+    /// <param name="sequence">The sequence number, 0 or more.</param>
+    /// <param name="kind">The kind of the row.</param>
+    /// <param name="value">The value; empty for a tombstone.</param>
     public void Add(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
     {
-        Invariant.Holds(!_finished, "a finished run takes no rows");
+        Invariant.Holds(!_isFinished, "a finished run takes no rows");
         Invariant.Holds(key.Length <= KeyLimitBytes && value.Length <= ValueLimitBytes, "a row fits its limits");
         Invariant.Holds(_lastKeyLength < 0 || key.SequenceCompareTo(LastKey) > 0, "the keys of a run ascend");
         Invariant.Holds(
@@ -105,12 +116,12 @@ internal sealed class RunWriter : IDisposable
     }
 
     /// <summary>
-    /// Writes the rest: last block, index, filter, properties and footer, then syncs. The name is durable once the
-    /// caller has synced the directory.
+    /// Writes the rest: last block, index, filter, properties and footer, then syncs. The file's name is durable once
+    /// the caller has synced the directory.
     /// </summary>
     public RunSummary Finish()
     {
-        Invariant.Holds(!_finished, "a run is finished once");
+        Invariant.Holds(!_isFinished, "a run is finished once");
         if (_block.Rows > 0)
         {
             WriteBlock();
@@ -149,7 +160,7 @@ internal sealed class RunWriter : IDisposable
         footer.Write(_file.Reserve(RunFooter.Bytes), _fileId);
         _file.Advance(RunFooter.Bytes);
         _file.Finish();
-        _finished = true;
+        _isFinished = true;
         return new RunSummary(
             _fileId,
             footer.FileBytes,
@@ -168,9 +179,9 @@ internal sealed class RunWriter : IDisposable
     public void Dispose()
     {
         _file.Dispose();
-        if (!_finished)
+        if (!_isFinished)
         {
-            _finished = true;
+            _isFinished = true;
             try
             {
                 _disk.Delete(_path);
@@ -185,27 +196,27 @@ internal sealed class RunWriter : IDisposable
 
     private void WriteBlock()
     {
-        if (_raw.Length < _block.EncodedLimitBytes)
+        if (_rawBlock.Length < _block.EncodedLimitBytes)
         {
-            _raw = new byte[Math.Max(_block.EncodedLimitBytes, 2 * _options.BlockBytes)];
+            _rawBlock = new byte[Math.Max(_block.EncodedLimitBytes, 2 * _options.BlockBytes)];
         }
 
-        int rawLength = _block.Encode(_raw);
+        int rawLength = _block.Encode(_rawBlock);
         var target = _file.Reserve(RunFormat.BlockHeaderBytes + rawLength);
         var payload = target[RunFormat.BlockHeaderBytes..];
 
         // A block that shrinks by less than an eighth is stored uncompressed, because it is faster to read.
         // Compress returns 0 if the result does not fit.
-        int stored = Lz4.Compress(_raw.AsSpan(0, rawLength), payload[..(rawLength - (rawLength / 8))]);
-        uint flag = stored > 0 ? RunFormat.CompressedFlag : 0;
-        if (stored == 0)
+        int storedLength = Lz4.Compress(_rawBlock.AsSpan(0, rawLength), payload[..(rawLength - (rawLength / 8))]);
+        uint flag = storedLength > 0 ? RunFormat.CompressedFlag : 0;
+        if (storedLength == 0)
         {
-            _raw.AsSpan(0, rawLength).CopyTo(payload);
-            stored = rawLength;
+            _rawBlock.AsSpan(0, rawLength).CopyTo(payload);
+            storedLength = rawLength;
         }
 
         // The block's header: [u32 checksum of the rest][u32 length before compression, and the flag][u32 rows].
-        int bytesOnDisk = RunFormat.BlockHeaderBytes + stored;
+        int bytesOnDisk = RunFormat.BlockHeaderBytes + storedLength;
         BinaryPrimitives.WriteUInt32LittleEndian(target[4..], (uint)rawLength | flag);
         BinaryPrimitives.WriteUInt32LittleEndian(target[8..], (uint)_block.Rows);
         BinaryPrimitives.WriteUInt32LittleEndian(

@@ -25,7 +25,7 @@ internal sealed class SegmentOutput : IDisposable
     // Bytes written to the current page.
     private int _inPage;
     private int _unsyncedWrites;
-    private bool _finished;
+    private bool _isFinished;
 
     public SegmentOutput(IDisk disk, string path, long fileId, IIoRecorder io)
     {
@@ -93,7 +93,7 @@ internal sealed class SegmentOutput : IDisposable
 
         WriteOut();
         Sync();
-        _finished = true;
+        _isFinished = true;
         return WrittenBytes;
     }
 
@@ -102,9 +102,9 @@ internal sealed class SegmentOutput : IDisposable
     {
         _file.Dispose();
         _buffer.Return();
-        if (!_finished)
+        if (!_isFinished)
         {
-            _finished = true;
+            _isFinished = true;
             try
             {
                 _disk.Delete(_file.Path);
