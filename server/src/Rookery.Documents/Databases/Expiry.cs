@@ -4,10 +4,12 @@ namespace Rookery.Documents.Databases;
 public static class Expiry
 {
     /// <summary>
-    /// Returns whether a document or compare-exchange value has expired. Read the present time once for many values.
+    /// Returns whether a document or compare-exchange value has expired. A caller that checks many of them reads the
+    /// current time once.
     /// </summary>
-    /// <param name="expiresAtTicks">When it expires; 0 for never.</param>
-    /// <param name="expiryTicks">The present time; 0 while it is not known, when nothing has expired.</param>
-    public static bool HasPassed(long expiresAtTicks, long expiryTicks) =>
-        expiresAtTicks != 0 && expiresAtTicks <= expiryTicks;
+    /// <param name="expiresAtTicks">The time at which the document or value expires; 0 for never.</param>
+    /// <param name="nowTicks">The current time, for compare-exchange values that of the log
+    /// (<see cref="DatabaseReader.ReadExpiryTicks"/>). 0 if it is unknown: then nothing has expired.</param>
+    public static bool HasPassed(long expiresAtTicks, long nowTicks) =>
+        expiresAtTicks != 0 && expiresAtTicks <= nowTicks;
 }
