@@ -337,7 +337,7 @@ public sealed class Applier : IDisposable
             case CommandKind.SetConfiguration:
                 return _configurations.Set(_context, index, command.ReadSetConfiguration());
             case CommandKind.ConfigureRevisions:
-                return Done(RevisionOperations.Configure(_context, command.ReadConfigurationJson()));
+                return Done(RevisionOperations.Configure(_context, command.ReadConfiguration()));
             case CommandKind.ChangeSubscription:
                 return _subscriptions.Apply(_context, command.ReadSubscription(), out var changed) is { } unchanged
                     ? new CommandOutcome(unchanged)
@@ -363,7 +363,7 @@ public sealed class Applier : IDisposable
         Rejection? overflow = null;
         for (int i = 0; command.TryReadOperation(out var operation); i++)
         {
-            if (_documents.Apply(_context, operation, command.SkipUnchanged, out result) is { } refusal)
+            if (_documents.Apply(_context, operation, command.SkipsUnchanged, out result) is { } refusal)
             {
                 if (refusal.Kind == RejectionKind.CounterOverflow)
                 {
@@ -422,7 +422,7 @@ public sealed class Applier : IDisposable
         Rejection? overflow = null; // reported last: see ApplyBatch
         for (int i = 0; command.TryReadOperation(out var operation); i++)
         {
-            if (_documents.Apply(_context, operation, command.SkipUnchanged, out var result) is { } refusal)
+            if (_documents.Apply(_context, operation, command.SkipsUnchanged, out var result) is { } refusal)
             {
                 if (refusal.Kind != RejectionKind.CounterOverflow)
                 {

@@ -55,7 +55,7 @@ internal sealed class ConfigurationOperations(NodeState node)
         scope.Batch.Put(
             Key.WritePrefix(key, command.Database, Table.Configurations),
             etag,
-            command.ReadConfigurationJson()
+            command.ReadConfiguration()
         );
         return new OperationResult
         {

@@ -98,7 +98,7 @@ internal sealed class DocumentOperations : IDisposable
                 Etag = previous.Etag,
                 LastModifiedTicks = previous.Exists ? previous.Head.LastModifiedTicks : 0,
             };
-            return operation.Kind == OperationKind.Patch && operation.Patch.SkipOnMismatch ? null : conflict;
+            return operation.Kind == OperationKind.Patch && operation.Patch.SkipsOnMismatch ? null : conflict;
         }
 
         // Puts, deletes and patches copy or remove the document's lists of counters and attachments. The bytes of these
@@ -113,7 +113,7 @@ internal sealed class DocumentOperations : IDisposable
         switch (operation.Kind)
         {
             case OperationKind.Put or OperationKind.Version:
-                result = DocumentRows.IsUnchanged(context, previous, operation, skipUnchanged)
+                result = DocumentRows.IsSkipped(context, previous, operation, skipUnchanged)
                     ? MakeUnchangedResult(context, previous)
                     : Put(context, previous, operation);
                 return null;
@@ -399,7 +399,7 @@ internal sealed class DocumentOperations : IDisposable
             return unwritten;
         }
 
-        if (patch.ReturnDocument && result.Etag != 0 && context.HasCallers)
+        if (patch.ReturnsDocument && result.Etag != 0 && context.HasCallers)
         {
             using var patched = context.FindDocument(LowerId);
             result = result with { Document = patched.Copy() };

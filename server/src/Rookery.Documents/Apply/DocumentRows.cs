@@ -27,10 +27,15 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
         && previous.View.Content.SequenceEqual(operation.Content);
 
     /// <summary>
-    /// Returns whether a put is left out because it would change nothing: if it asks for that, or is a version of a
-    /// dump that is there already, which makes no revision.
+    /// Returns whether a put is skipped because the document already has its content. A put of a command is skipped if
+    /// the command asks for it. A version from a dump is skipped if it was imported before, so that it makes no second
+    /// revision.
     /// </summary>
-    public static bool IsUnchanged(ApplyContext context, in Document previous, in Operation put, bool skipUnchanged) =>
+    /// <param name="context">The context of the operation.</param>
+    /// <param name="previous">The stored document.</param>
+    /// <param name="put">The put, or the version from a dump.</param>
+    /// <param name="skipUnchanged">Whether the command asks to skip puts that change nothing.</param>
+    public static bool IsSkipped(ApplyContext context, in Document previous, in Operation put, bool skipUnchanged) =>
         (
             put.Kind == OperationKind.Version
                 ? previous.Exists && previous.Head.LastModifiedTicks == context.GivenTicks

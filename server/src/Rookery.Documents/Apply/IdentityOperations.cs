@@ -47,12 +47,12 @@ internal static class IdentityOperations
         return number;
     }
 
-    /// <summary>Sets an identity; lowers it only with <see cref="IdentitySeedCommand.Force"/>.</summary>
+    /// <summary>Sets an identity; lowers it only with <see cref="IdentitySeedCommand.IsForced"/>.</summary>
     /// <returns>The resulting value.</returns>
     public static long Seed(ApplyContext context, in IdentitySeedCommand command)
     {
         long value = Read(context, command.Name, out bool exists);
-        if (exists && !command.Force && value >= command.Value)
+        if (exists && !command.IsForced && value >= command.Value)
         {
             return value;
         }

@@ -6,7 +6,7 @@ namespace Rookery.Documents.Commands;
 /// <summary>Decodes attachments as commands contain them; <see cref="CommandFormat"/> has the layout.</summary>
 internal static class AttachmentBytes
 {
-    /// <summary>Decodes the attachment in <see cref="Operation.AttachmentBytes"/>.</summary>
+    /// <summary>Decodes the attachment in <see cref="Operation.EncodedPart"/>.</summary>
     public static AttachmentEntry Decode(ReadOnlySpan<byte> bytes)
     {
         int nameEnd = sizeof(ushort) + BinaryPrimitives.ReadUInt16LittleEndian(bytes);

@@ -54,7 +54,7 @@ public readonly ref struct IdentitySeedCommand
     public long Value { get; init; }
 
     /// <summary>Whether the identity may be lowered.</summary>
-    public bool Force { get; init; }
+    public bool IsForced { get; init; }
 }
 
 /// <summary>Creates a database.</summary>

@@ -30,11 +30,12 @@ internal static class CommandFormat
 {
     public const byte Version = 2; // 1 was written before the first release and cannot be read
     public const int FixedHeaderBytes = 11;
+    public const int KindOffset = 1;
     public const int FlagsOffset = 2;
     public const int OperationCountOffset = 7;
 
     // Flags of the header.
-    public const byte HeaderSkipUnchanged = 2;
+    public const byte HeaderSkipsUnchanged = 2;
     public const byte HeaderHasKey = 4; // 1 marked a key without a request hash, in version 1
     public const byte HeaderWithoutGuards = 8;
     public const byte HeaderNamesContents = 16; // some operation is a put of an attachment
@@ -46,7 +47,7 @@ internal static class CommandFormat
     // the flag.
     public const byte HeaderNumbersInDatabase = 64;
     public const byte HeaderFlags =
-        HeaderSkipUnchanged
+        HeaderSkipsUnchanged
         | HeaderHasKey
         | HeaderWithoutGuards
         | HeaderNamesContents
@@ -84,8 +85,8 @@ internal static class CommandFormat
     {
         Span<byte> span = buffer.GetSpan(KeyedHeaderBytes);
         span[0] = Version;
-        span[1] = (byte)kind;
-        span[2] = (byte)((key.IsPresent ? HeaderHasKey : 0) | (skipUnchanged ? HeaderSkipUnchanged : 0));
+        span[KindOffset] = (byte)kind;
+        span[FlagsOffset] = (byte)((key.IsPresent ? HeaderHasKey : 0) | (skipUnchanged ? HeaderSkipsUnchanged : 0));
         BinaryPrimitives.WriteUInt32LittleEndian(span[3..], database);
         BinaryPrimitives.WriteUInt32LittleEndian(span[OperationCountOffset..], (uint)operations);
         if (key.IsPresent)

@@ -8,7 +8,10 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
 
-/// <summary>Decodes a command in apply, without allocation. Checks every length.</summary>
+/// <summary>
+/// Decodes a command without allocation; <see cref="CommandFormat"/> has the layout. Every method checks the lengths
+/// that it reads, and throws <see cref="CommandFormatException"/> if the command is malformed.
+/// </summary>
 public ref struct CommandReader
 {
     private readonly ReadOnlySpan<byte> _command;
@@ -55,7 +58,7 @@ public ref struct CommandReader
             Request = RequestHash.Read(ReadBytes(RequestHash.Length));
         }
 
-        SkipUnchanged = (flags & CommandFormat.HeaderSkipUnchanged) != 0;
+        SkipsUnchanged = (flags & CommandFormat.HeaderSkipsUnchanged) != 0;
         NamesContents = (flags & CommandFormat.HeaderNamesContents) != 0;
         ReservesEtags = (flags & CommandFormat.HeaderReservesEtags) != 0;
         _numbersInDatabase = (flags & CommandFormat.HeaderNumbersInDatabase) != 0;
@@ -68,33 +71,33 @@ public ref struct CommandReader
     /// <summary>The database's number; 0 for commands on databases themselves.</summary>
     public readonly uint Database { get; }
 
-    /// <summary>Number of operations and of reserved etags. Each uses one etag, also if refused.</summary>
+    /// <summary>Number of operations plus reserved etags: the etags that the command uses, even if refused.</summary>
     public readonly int OperationCount { get; }
 
-    /// <summary>Hash of the idempotency key, or none.</summary>
+    /// <summary>Hash of the request's idempotency key, or none.</summary>
     public readonly IdempotencyKey Key { get; }
 
-    /// <summary>With a key: the hash of the request, equal for a retry. See <see cref="RequestHash"/>.</summary>
+    /// <summary>Hash of the request, which a retry repeats (<see cref="RequestHash"/>); 0 without a key.</summary>
     public readonly UInt128 Request { get; }
 
     /// <summary>Batch, BulkPut: whether a put of an identical document keeps the stored version.</summary>
-    public readonly bool SkipUnchanged { get; }
+    public readonly bool SkipsUnchanged { get; }
 
-    /// <summary>Whether an operation puts an attachment: then the command contains hashes of contents.</summary>
+    /// <summary>Whether the command contains hashes of attachments: it puts some, or a version that has some.</summary>
     public readonly bool NamesContents { get; }
 
-    /// <summary>Whether patches reserve etags for other documents: see <see cref="OperationCount"/>.</summary>
+    /// <summary>Whether patches reserve etags for other documents that they may store or delete.</summary>
     public readonly bool ReservesEtags { get; }
 
     /// <summary>ClusterTransaction: whether atomic guards protect its documents.</summary>
     public readonly bool HasGuards { get; }
 
-    /// <summary>Returns <see cref="NamesContents"/> of a command. Reads only one byte.</summary>
+    /// <summary>Returns <see cref="NamesContents"/> of an encoded command. Reads only one byte.</summary>
     public static bool NamesContentsIn(ReadOnlySpan<byte> command) =>
         command.Length > CommandFormat.FlagsOffset
         && (command[CommandFormat.FlagsOffset] & CommandFormat.HeaderNamesContents) != 0;
 
-    /// <summary>Commands that consist of operations: reads the next operation; false at the end.</summary>
+    /// <summary>Batch, BulkPut, ClusterTransaction, CompareExchange: reads the next operation; false at end.</summary>
     public bool TryReadOperation(out Operation operation)
     {
         operation = default;
@@ -103,12 +106,12 @@ public ref struct CommandReader
             return false;
         }
 
-        byte kinds = ReadByte();
+        byte kinds = ReadByte(); // the kind of the operation in the lower half, the kind of its id in the upper
         byte flags = ReadByte();
         var kind = (OperationKind)(kinds & 0x0F);
         if (
             kind is OperationKind.CounterIncrement or OperationKind.CounterDelete or OperationKind.CounterGet
-            && (flags & CommandFormat.StartsGroup) == 0
+            && (flags & CommandFormat.StartsGroup) == 0 // only the first operation of a group has the id
         )
         {
             operation = ReadCounter(kind, _groupId.Written.IsEmpty ? throw Broken() : _groupId, flags);
@@ -150,7 +153,7 @@ public ref struct CommandReader
         return true;
     }
 
-    /// <summary>ExpireDocuments, ExpireCompareExchange: reads the next id or key; false at the end.</summary>
+    /// <summary>ExpireDocuments, ExpireCompareExchange: reads the next id or key, and its etag; false at end.</summary>
     public bool TryReadExpiry(out ReadOnlySpan<byte> lowerId, out long etag)
     {
         lowerId = default;
@@ -165,7 +168,7 @@ public ref struct CommandReader
         return true;
     }
 
-    /// <summary>RunSchedule: reads what to do with the documents.</summary>
+    /// <summary>RunSchedule: reads the action, which precedes the documents.</summary>
     public ScheduleAction ReadScheduleAction()
     {
         var action = (ScheduleAction)ReadByte();
@@ -235,7 +238,7 @@ public ref struct CommandReader
             return false;
         }
 
-        ReadOnlySpan<byte> head = ReadBytes(IndexWriter.HeadBytes);
+        ReadOnlySpan<byte> head = ReadBytes(IndexWriter.HeadBytes); // IndexWriter has the layout
         var kind = (IndexCommandKind)head[0];
         byte changedSettings = head[1];
         if (
@@ -328,7 +331,7 @@ public ref struct CommandReader
         new()
         {
             Value = ReadInt64(),
-            Force = ReadByte() != 0,
+            IsForced = ReadByte() != 0,
             Name = ReadPrefixedBytes(),
         };
 
@@ -344,13 +347,13 @@ public ref struct CommandReader
     /// <summary>Reads the etag in a <see cref="CommandKind.SetTombstoneHorizon"/>.</summary>
     public long ReadTombstoneHorizon() => ReadInt64();
 
-    /// <summary>Reads a configuration that is all of a command.</summary>
-    public ReadOnlySpan<byte> ReadConfigurationJson() => ReadPrefixedBytes();
+    /// <summary>PutClientConfiguration (JSON), ConfigureRevisions (binary): reads the configuration.</summary>
+    public ReadOnlySpan<byte> ReadConfiguration() => ReadPrefixedBytes();
 
     /// <summary>Reads the body of a <see cref="CommandKind.SetConfiguration"/>.</summary>
     public SetConfigurationCommand ReadSetConfiguration()
     {
-        long expectedEtag = ReadInt64();
+        long expectedEtag = ReadInt64(); // -1 for any
         return new SetConfigurationCommand
         {
             HasExpectation = expectedEtag >= 0,
@@ -398,7 +401,7 @@ public ref struct CommandReader
 
     private Operation ReadAttachment(OperationKind kind, CommandId id, ExpectedChangeVector expected)
     {
-        int start = _position;
+        int start = _position; // of the encoded attachment, which is skipped here and decoded on access
         _ =
             kind == OperationKind.AttachmentCopy
                 ? ReadBytes(AttachmentCopyCommand.Measure(_command[_position..]))
@@ -420,7 +423,7 @@ public ref struct CommandReader
             Kind = kind,
             Id = id,
             Expected = expected,
-            AttachmentBytes = bytes,
+            EncodedPart = bytes,
         };
     }
 
@@ -433,7 +436,7 @@ public ref struct CommandReader
         }
 
         var put = ReadPut(id, ExpectedChangeVector.None, flags);
-        return put with { Kind = OperationKind.Version, AttachmentBytes = version };
+        return put with { Kind = OperationKind.Version, EncodedPart = version };
     }
 
     private Operation ReadRevision(CommandId id, ExpectedChangeVector expected)
@@ -495,8 +498,8 @@ public ref struct CommandReader
             Patch = new PatchProgram
             {
                 Bytes = ReadBytes(ReadLength()),
-                ReturnDocument = (flags & CommandFormat.ReturnsDocument) != 0,
-                SkipOnMismatch = (flags & CommandFormat.SkipsOnMismatch) != 0,
+                ReturnsDocument = (flags & CommandFormat.ReturnsDocument) != 0,
+                SkipsOnMismatch = (flags & CommandFormat.SkipsOnMismatch) != 0,
             },
         };
 
@@ -534,6 +537,7 @@ public ref struct CommandReader
     // Reads bytes after their length, a u16.
     private ReadOnlySpan<byte> ReadShortBytes() => ReadBytes(BinaryPrimitives.ReadUInt16LittleEndian(ReadBytes(2)));
 
+    // Reads bytes after their length, a varint.
     private ReadOnlySpan<byte> ReadPrefixedBytes() =>
         Varint.TryReadBytes(_command, ref _position, out ReadOnlySpan<byte> bytes) ? bytes : throw Broken();
 
@@ -543,7 +547,3 @@ public ref struct CommandReader
                 + "the data directory and report it."
         );
 }
-
-/// <summary>Thrown if a command from the journal does not decode.</summary>
-/// <param name="message">The problem, in one sentence.</param>
-public sealed class CommandFormatException(string message) : Exception(message);

@@ -46,10 +46,11 @@ public readonly ref struct Operation
     public bool EndsGroup { get; init; }
 
     /// <summary>
-    /// Attachments: the attachment as the command contains it. <see cref="Expected"/> is then the expected change
-    /// vector of the attachment; of a copy, that of its source. Version: the version without its content.
+    /// The part that <see cref="Attachment"/>, <see cref="Copy"/> and <see cref="Version"/> decode. Attachments: the
+    /// attachment; <see cref="Expected"/> is then the expected change vector of the attachment, or of the source of a
+    /// copy. Version: the version without its content.
     /// </summary>
-    public ReadOnlySpan<byte> AttachmentBytes { get; init; }
+    public ReadOnlySpan<byte> EncodedPart { get; init; }
 
     /// <summary>
     /// Attachments: the attachment; its etag is 0. A delete and a copy contain only the name. Decoded on each call, so
@@ -58,13 +59,13 @@ public readonly ref struct Operation
     public AttachmentEntry Attachment =>
         Kind == OperationKind.AttachmentCopy
             ? new AttachmentEntry { Name = Copy.Name }
-            : Commands.AttachmentBytes.Decode(AttachmentBytes);
+            : AttachmentBytes.Decode(EncodedPart);
 
     /// <summary>AttachmentCopy: the two attachments. Decoded on each call.</summary>
-    public AttachmentCopyCommand Copy => AttachmentCopyCommand.Decode(AttachmentBytes);
+    public AttachmentCopyCommand Copy => AttachmentCopyCommand.Decode(EncodedPart);
 
     /// <summary>Version: the version. Decoded on each call; <see cref="Content"/> has its content.</summary>
-    public VersionCommand Version => VersionCommand.Decode(AttachmentBytes);
+    public VersionCommand Version => VersionCommand.Decode(EncodedPart);
 
     /// <summary>Whether the operation reads or changes a counter.</summary>
     public bool IsOfCounter =>

@@ -151,7 +151,7 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
                         bool isWhole =
                             operation.Kind is OperationKind.Patch or OperationKind.Revision or OperationKind.Version
                             || operation.IsOfAttachment
-                            || command.SkipUnchanged;
+                            || command.SkipsUnchanged;
                         Check(row, isWhole);
                         continue;
                     }

@@ -215,14 +215,15 @@ public sealed class NodeStore : IDisposable
         };
 
     /// <summary>
-    /// Lets a command of documents take the numbers of its ids from the database, once no member may return to a
-    /// version that gives them etags. Call it before the command is read.
+    /// Sets the flag <see cref="CommandFormat.HeaderNumbersInDatabase"/> of a command that puts documents, if the
+    /// cluster's format level permits the flag. Below that level a member may return to a version that ignores the
+    /// flag, and would then compute other ids. Changes the command, so call it before the command is read.
     /// </summary>
     public void ChooseNumbering(CommandBuffer command)
     {
         if (
             _level.Current.Level >= FormatLevel.IdNumbers
-            && (CommandKind)command.WrittenSpan[1]
+            && (CommandKind)command.WrittenSpan[CommandFormat.KindOffset]
                 is CommandKind.Batch
                     or CommandKind.BulkPut
                     or CommandKind.ClusterTransaction

@@ -29,10 +29,10 @@ public readonly ref struct PatchProgram
     internal int HeadBytes => Reaches ? ReachingHeadBytes : 1;
 
     /// <summary>Whether the result must contain the whole document.</summary>
-    public bool ReturnDocument { get; init; }
+    public bool ReturnsDocument { get; init; }
 
     /// <summary>Whether a mismatch of the change vector skips the patch instead of refusing its batch.</summary>
-    public bool SkipOnMismatch { get; init; }
+    public bool SkipsOnMismatch { get; init; }
 }
 
 /// <summary>Outcome of a patch.</summary>

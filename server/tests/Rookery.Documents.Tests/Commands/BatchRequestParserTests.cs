@@ -33,7 +33,7 @@ public class BatchRequestParserTests
                 $"{operation.Kind} "
                     + $"{(operation.Id.Written.Length == GuidLength ? "guid" : Text(operation.Id.Written))} "
                     + $"{operation.Expected.Expectation} {Text(operation.Expected.Text)} "
-                    + $"{operation.Patch.ReturnDocument}"
+                    + $"{operation.Patch.ReturnsDocument}"
             );
         }
 

@@ -32,7 +32,7 @@ public class CommandTests
         var reader = new CommandReader(buffer.Written.Span);
         Assert.Equal(
             (CommandKind.Batch, 7u, 2, Key, true),
-            (reader.Kind, reader.Database, reader.OperationCount, reader.Key, reader.SkipUnchanged)
+            (reader.Kind, reader.Database, reader.OperationCount, reader.Key, reader.SkipsUnchanged)
         );
         Assert.True(reader.TryReadOperation(out Operation put));
         Assert.Equal(
@@ -131,7 +131,7 @@ public class CommandTests
 
         using CommandBuffer seed = CommandEncoder.IdentitySeed(database: 3, "users|"u8, 100, force: true, key: default);
         IdentitySeedCommand seeded = new CommandReader(seed.Written.Span).ReadIdentitySeed();
-        Assert.Equal(("users|", 100L, true), (Text(seeded.Name), seeded.Value, seeded.Force));
+        Assert.Equal(("users|", 100L, true), (Text(seeded.Name), seeded.Value, seeded.IsForced));
 
         string history = HistoryId.Create();
         using CommandBuffer create = CommandEncoder.CreateDatabase("db", history);
@@ -153,7 +153,7 @@ public class CommandTests
         Assert.Equal(99, new CommandReader(horizon.Written.Span).ReadTombstoneHorizon());
 
         using CommandBuffer configuration = CommandEncoder.PutClientConfiguration(database: 3, "{}"u8);
-        Assert.Equal("{}", Text(new CommandReader(configuration.Written.Span).ReadConfigurationJson()));
+        Assert.Equal("{}", Text(new CommandReader(configuration.Written.Span).ReadConfiguration()));
 
         using var expiry = new ExpiryWriter(database: 3);
         expiry.Add("a"u8, 5);
