@@ -278,7 +278,7 @@ internal sealed class RankedPage(
         long stepsLeft = walk.MaxSteps(candidates);
         long matchesSeen = 0;
         bool isAfterLast = false;
-        foreach (long rank in terms.Ranks())
+        foreach (long rank in terms.ReadRanks())
         {
             work.Step(1 + terms.Entries.Count);
             if (first.IsFull && !first.MayKeep(rank))
@@ -286,7 +286,7 @@ internal sealed class RankedPage(
                 break;
             }
 
-            if (rank == 0 && terms.EndsEarly)
+            if (rank == 0 && terms.OmitsEntries)
             {
                 return false; // some entries without a value are missing from the walk
             }
@@ -322,7 +322,7 @@ internal sealed class RankedPage(
             }
         }
 
-        if (terms.EndsEarly && !first.IsFull && !isAfterLast)
+        if (terms.OmitsEntries && !first.IsFull && !isAfterLast)
         {
             return false;
         }

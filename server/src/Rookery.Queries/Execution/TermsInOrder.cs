@@ -5,21 +5,27 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// The entries of one segment in the order of a field's values, read from its dictionary term by term. A short page
-/// needs only a few terms. The field has at most one value for each entry, so each entry appears once. Not thread-safe.
+/// The entries of one segment in the order of a field's values, read from the field's dictionary term by term. A short
+/// page needs only a few terms. The field has at most one value for each entry, so each entry appears once. Not
+/// thread-safe.
 /// </summary>
+/// <remarks>
+/// The rank of a term is its ordinal plus 1. Null, and values that the order does not compare, have no rank: their
+/// entries sort like entries without a value, before all ranks in an ascending order and after them in a descending
+/// one.
+/// </remarks>
 /// <param name="terms">The terms of the field.</param>
-/// <param name="entries">A cursor for their entries.</param>
-/// <param name="ranked">The ordinals of the terms that have a rank: From is included, To is not. Entries of other terms
-/// rank like entries without a value.</param>
+/// <param name="entries">Reads the entries of a term.</param>
+/// <param name="ranked">The ordinals of the terms that have a rank: From is included, To is not.</param>
 /// <param name="isDescending">Whether the greatest value comes first.</param>
-/// <param name="lacksValues">Whether some entries have no value. Entries without a value are not returned.</param>
+/// <param name="omitsEntries">Whether some entries have no value. Only a descending order allows that: it has these
+/// entries last, and they are not returned.</param>
 internal sealed class TermsInOrder(
     TermCursor terms,
     PostingsCursor entries,
     (long From, long To) ranked,
     bool isDescending,
-    bool lacksValues
+    bool omitsEntries
 )
 {
     // A dictionary is read only forwards, so a descending order reads this many terms ahead at a time.
@@ -28,37 +34,38 @@ internal sealed class TermsInOrder(
     /// <summary>The entries of the current term.</summary>
     public PostingsCursor Entries => entries;
 
-    /// <summary>Whether entries without a value exist. They come last in the order, and are not returned.</summary>
-    public bool EndsEarly => lacksValues;
+    /// <summary>Whether some entries have no value, and are therefore not returned.</summary>
+    public bool OmitsEntries => omitsEntries;
 
-    /// <summary>
-    /// Moves from term to term and returns the rank of each; 0 for terms without a rank, which come first in an
-    /// ascending order.
-    /// </summary>
-    public IEnumerable<long> Ranks()
+    /// <summary>Moves from term to term and returns the rank of each; 0 for a term without a rank.</summary>
+    /// <exception cref="InvalidDataException">The dictionary cannot be decoded.</exception>
+    public IEnumerable<long> ReadRanks() => isDescending ? ReadDescending() : ReadAscending();
+
+    private IEnumerable<long> ReadAscending()
     {
-        // Ascending: first the terms without a rank, then the others.
-        for (bool isThere = !isDescending && OpenUnranked(first: true); isThere; isThere = OpenUnranked(first: false))
+        for (bool hasTerm = OpenUnranked(ordinal: 0); hasTerm; hasTerm = OpenUnranked(terms.Ordinal + 1))
         {
             yield return 0;
         }
 
         for (
-            bool isThere = !isDescending && terms.SeekOrdinal(ranked.From);
-            isThere && terms.Ordinal < ranked.To;
-            isThere = terms.MoveNext()
+            bool hasTerm = terms.SeekOrdinal(ranked.From);
+            hasTerm && terms.Ordinal < ranked.To;
+            hasTerm = terms.MoveNext()
         )
         {
             entries.Open(terms.Postings);
             yield return terms.Ordinal + 1;
         }
+    }
 
-        // Descending: first the terms with a rank, from the last, then the others.
-        var ahead = isDescending ? new ReadOnlyMemory<byte>[TermsReadAhead] : [];
-        for (long to = isDescending ? ranked.To : ranked.From; to > ranked.From; )
+    private IEnumerable<long> ReadDescending()
+    {
+        var ahead = new ReadOnlyMemory<byte>[TermsReadAhead];
+        for (long to = ranked.To; to > ranked.From; )
         {
             long from = Math.Max(ranked.From, to - TermsReadAhead);
-            ReadAhead(from, ahead.AsSpan(0, (int)(to - from)));
+            ReadPostings(from, ahead.AsSpan(0, (int)(to - from)));
             for (; to > from; to--)
             {
                 entries.Open(ahead[(int)(to - 1 - from)]);
@@ -66,17 +73,18 @@ internal sealed class TermsInOrder(
             }
         }
 
-        for (bool isThere = isDescending && OpenUnranked(first: true); isThere; isThere = OpenUnranked(first: false))
+        for (bool hasTerm = OpenUnranked(ordinal: 0); hasTerm; hasTerm = OpenUnranked(terms.Ordinal + 1))
         {
             yield return 0;
         }
     }
 
-    private bool OpenUnranked(bool first)
+    /// <summary>Opens the first term without a rank, at or after an ordinal.</summary>
+    /// <returns>False if there is none.</returns>
+    private bool OpenUnranked(long ordinal)
     {
-        long next = first ? 0 : terms.Ordinal + 1;
-        next = next >= ranked.From && next < ranked.To ? ranked.To : next;
-        if (!terms.SeekOrdinal(next))
+        bool isRanked = ordinal >= ranked.From && ordinal < ranked.To;
+        if (!terms.SeekOrdinal(isRanked ? ranked.To : ordinal))
         {
             return false;
         }
@@ -85,13 +93,14 @@ internal sealed class TermsInOrder(
         return true;
     }
 
-    private void ReadAhead(long from, Span<ReadOnlyMemory<byte>> postings)
+    /// <summary>Reads the payloads, which <see cref="PostingsCursor.Open"/> takes, of successive terms.</summary>
+    private void ReadPostings(long from, Span<ReadOnlyMemory<byte>> postings)
     {
-        bool isThere = terms.SeekOrdinal(from);
-        foreach (ref var one in postings)
+        bool hasTerm = terms.SeekOrdinal(from);
+        foreach (ref var payload in postings)
         {
-            one = isThere ? terms.Postings : throw SegmentFormat.Malformed();
-            isThere = terms.MoveNext();
+            payload = hasTerm ? terms.Postings : throw SegmentFormat.Malformed();
+            hasTerm = terms.MoveNext();
         }
     }
 }
