@@ -44,13 +44,19 @@ internal sealed class ProposalIntake(
     /// </summary>
     public Action? CommitOnCallingThread { get; set; }
 
-    /// <summary>Proposes a command of this node's client, locally or through the leader.</summary>
+    /// <summary>
+    /// Proposes a command of this node's client, here or through the leader. If the command names attachment contents,
+    /// the other members are offered them first.
+    /// </summary>
     public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) =>
         sharing is not null && CommandReader.NamesContentsIn(command.Written.Span)
             ? ProposeSharedAsync(command, cancellationToken)
-            : ProposeAnyAsync(command, cancellationToken);
+            : ProposeHereOrThroughLeaderAsync(command, cancellationToken);
 
-    private ValueTask<CommandOutcome> ProposeAnyAsync(CommandBuffer command, CancellationToken cancellationToken) =>
+    private ValueTask<CommandOutcome> ProposeHereOrThroughLeaderAsync(
+        CommandBuffer command,
+        CancellationToken cancellationToken
+    ) =>
         host.Refusal is null && !host.Leadership.IsReady && proposals.Forwarder is not null && !IsTooLong(command)
             ? ProposeThroughLeaderAsync(command, cancellationToken)
             : ProposeHereAsync(command, MaxBytesCommittedByCaller, cancellationToken);
@@ -81,7 +87,7 @@ internal sealed class ProposalIntake(
                     return new CommandOutcome(refused);
                 }
 
-                var outcome = await ProposeAnyAsync(CopyOf(command), cancellationToken);
+                var outcome = await ProposeHereOrThroughLeaderAsync(CopyOf(command), cancellationToken);
                 if (outcome.Rejection is not { Kind: RejectionKind.ContentMissing } || attempt == MaxAttempts)
                 {
                     return outcome;

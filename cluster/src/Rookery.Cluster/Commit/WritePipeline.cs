@@ -152,7 +152,7 @@ internal sealed class WritePipeline(
         {
             // The time in the entry is valid only in the term in which it was read.
             bool isSameTerm = clusterTime.HasLogTimeOfCurrentTerm && host.Core.Term == term;
-            if (isSameTerm && TryStep(entry))
+            if (isSameTerm && TryPropose(entry))
             {
                 if (entry.WantsReceipt)
                 {
@@ -183,7 +183,7 @@ internal sealed class WritePipeline(
     /// <summary>
     /// Proposes the entry to the core; returns whether the core placed it in the log. Under the lock.
     /// </summary>
-    private bool TryStep(CachedEntry entry)
+    private bool TryPropose(CachedEntry entry)
     {
         host.Step(Input.Propose(host.Now, entry.PayloadBytes), proposed: entry);
         if (host.Output.Proposed is not { } position)

@@ -30,7 +30,7 @@ internal sealed class ContentGarbage(
     private int _holds;
     private IEnumerator<ContentPlace>? _sweep;
     private bool _hasSwept; // since the start
-    private long _sweepIndex = NoSweep; // applied index from which on a sweep is due
+    private long _sweepIndex = NoSweep; // a sweep is due once this index is applied
     private long _lastSweepIndex; // the same, for the latest request
 
     /// <summary>Number of contents that uploads pin.</summary>

@@ -111,8 +111,8 @@ public readonly struct DatabaseReader : IDisposable
     /// <summary>
     /// Returns the documents whose id begins with <paramref name="prefix"/>, in id order. An empty prefix matches all.
     /// </summary>
-    /// <param name="prefix">The beginning of the ids, in any casing. One that is longer than ids may be matches no
-    /// document.</param>
+    /// <param name="prefix">The beginning of the ids, in any casing. A prefix longer than
+    /// <see cref="DocumentId.MaxBytes"/> matches no document.</param>
     /// <param name="startAfter">The last id to skip, of at most <see cref="DocumentId.MaxBytes"/> bytes; empty to start
     /// with the first document.</param>
     public DocumentCursor SeekByIdPrefix(ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> startAfter = default) =>
@@ -135,7 +135,7 @@ public readonly struct DatabaseReader : IDisposable
 
     /// <summary>
     /// Returns the documents of a collection (its name in any casing) in the order of their last write, from the first
-    /// etag above <paramref name="afterEtag"/>. A name that is longer than names may be matches no document.
+    /// etag above <paramref name="afterEtag"/>. A name beyond the maximum length matches none.
     /// </summary>
     public DocumentCursor SeekByCollection(ReadOnlySpan<byte> collection, long afterEtag = 0) =>
         DocumentCursor.SeekByCollection(this, collection, afterEtag);
@@ -149,7 +149,7 @@ public readonly struct DatabaseReader : IDisposable
     /// from there must start over.
     /// </remarks>
     /// <param name="afterEtag">The etag after which to begin.</param>
-    /// <param name="withCounters">Whether to return documents whose counters changed later than they, too.</param>
+    /// <param name="withCounters">Whether to also return documents whose counters changed after their content.</param>
     public ChangeCursor SeekChanges(long afterEtag, bool withCounters = false) => new(this, afterEtag, withCounters);
 
     /// <summary>Reads the counters of the database.</summary>
@@ -170,7 +170,7 @@ public readonly struct DatabaseReader : IDisposable
         );
     }
 
-    /// <summary>Reads the log time, in UTC ticks, from which on all idempotency keys are stored.</summary>
+    /// <summary>Reads the log time, in UTC ticks, since which all idempotency keys are stored.</summary>
     public long ReadIdempotencyHorizonTicks() => ReadDatabaseCounters().IdempotencyHorizonTicks;
 
     /// <summary>
@@ -297,7 +297,7 @@ public readonly struct DatabaseReader : IDisposable
         DocumentCursor.SeekCompareExchange(this, prefix);
 
     /// <summary>
-    /// Counts the compare-exchange values without atomic guards, which are not data of users. Guards behind a damaged
+    /// Counts the compare-exchange values without atomic guards, which are not data of users. Guards after a damaged
     /// one count as values.
     /// </summary>
     public long CountCompareExchangeOfUsers()

@@ -247,7 +247,7 @@ internal sealed class AnswerScope(
         var opened = OpenedIndex.Open(
             index,
             reader.Database,
-            plan.ReadsBesideDocuments,
+            plan.ReadsMoreThanDocuments,
             out var documents,
             out long missedEtag
         );

@@ -339,7 +339,7 @@ internal static class BasisChooser
     // The etag that the index must include. Included compare-exchange values and counters are read from the snapshot
     // that the index reflects, so that snapshot must contain their writes, too.
     private static long NewestEtag(QueryEngine engine, Database database, QueryPlan plan) =>
-        plan.ReadsBesideDocuments ? database.LastEtag
+        plan.ReadsMoreThanDocuments ? database.LastEtag
         : plan.IndexName is { } name ? FreshEtag.Of(database, engine.Indexes, name)
         : database.LastEtagForIndexes;
 }

@@ -59,7 +59,7 @@ public sealed class QueryPlan : IDisposable
     /// <summary>
     /// Whether the answer reads rows whose writes change no document: compare-exchange values, counters or revisions.
     /// </summary>
-    internal bool ReadsBesideDocuments =>
+    internal bool ReadsMoreThanDocuments =>
         IncludedValues.Count + IncludedCounters.Count + IncludedRevisions.Count > 0
         || Compiled is { SelectsCounters: true }
         || Compiled?.Script?.Program is { ReadsCounters: true } or { IncludesCompareExchange: true };

@@ -34,7 +34,7 @@ internal static class IdempotencyHeader
     }
 
     /// <summary>
-    /// If the request has an idempotency key, sets the header Idempotency-Key-Horizon: the time from which on keys are
+    /// If the request has an idempotency key, sets the header Idempotency-Key-Horizon: the time since which keys are
     /// stored. A repetition of a request that was sent before that time may be applied again.
     /// </summary>
     public static void WriteHorizon(HttpContext http, Database database)

@@ -14,10 +14,10 @@ namespace Rookery.Server.Subscriptions;
 /// </summary>
 internal sealed class TcpHandshake(ServerContext context, ConnectionContext connection, MessageReader reader)
 {
-    /// <summary>The version from which on batches may contain included documents.</summary>
+    /// <summary>The first version whose batches may contain included documents.</summary>
     public const int IncludesVersion = 41_400;
 
-    /// <summary>The version from which on batches may contain included counters.</summary>
+    /// <summary>The first version whose batches may contain included counters.</summary>
     public const int CountersVersion = 50_000;
 
     // A client sends its header again with each version that the server suggests.

@@ -74,7 +74,7 @@ internal sealed class RunQuery(ServerContext context)
                 foreach (var reason in choice.Reasons)
                 {
                     json.WriteStartObject();
-                    // As in RavenDB, a query that reads documents directly has a name in place of an index.
+                    // As in RavenDB, a query that reads documents directly has a name instead of an index.
                     json.WriteString("Index"u8, reason.Index ?? (plan.Compiled is null ? plan.IndexName : null));
                     json.WriteString("Reason"u8, reason.Text);
                     json.WriteBoolean("IsChosen"u8, reason.IsChosen);
