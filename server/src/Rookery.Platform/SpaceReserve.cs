@@ -25,7 +25,7 @@ public readonly record struct ReserveState(long FreeBytes, long NeededBytes)
     /// <summary>
     /// Whether writes that grow the data are allowed. Deletes, expiration and merges of runs always are.
     /// </summary>
-    public bool GrowthAllowed => FreeBytes >= NeededBytes;
+    public bool AllowsGrowth => FreeBytes >= NeededBytes;
 }
 
 /// <summary>

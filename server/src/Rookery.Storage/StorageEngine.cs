@@ -31,7 +31,7 @@ public sealed class StorageEngine : IDisposable
 
     private StorageEngine(IDisk disk, StorageOptions options, MemoryBudget budget, IIoRecorder io, TimeProvider time)
     {
-        if (!options.ReadOnly)
+        if (!options.IsReadOnly)
         {
             disk.CreateDirectory(options.Directory);
             _directoryLock = disk.Lock(Path.Join(options.Directory, "lock"));
@@ -165,7 +165,7 @@ public sealed class StorageEngine : IDisposable
     public WriteBatch Begin(long index, long term, long bytes = 0)
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
-        Invariant.Holds(!_context.Options.ReadOnly, "a directory that was opened to read is not written to");
+        Invariant.Holds(!_context.Options.IsReadOnly, "a directory that was opened to read is not written to");
         Invariant.Holds(index > AppliedIndex, "batches are applied in order of their index");
         while (!TryBegin(index, term, bytes))
         {

@@ -69,5 +69,5 @@ public sealed record StorageOptions
     /// <summary>
     /// Whether the directory is opened for reading only: nothing is written or deleted, and no lock is taken.
     /// </summary>
-    public bool ReadOnly { get; init; }
+    public bool IsReadOnly { get; init; }
 }

@@ -30,15 +30,15 @@ public sealed class SpaceReserveTests
 
         file.Allocate(84 * Page);
         Assert.Equal(new ReserveState(FreeBytes: 16 * Page, NeededBytes: 16 * Page), ReadNextState());
-        Assert.True(ReadNextState().GrowthAllowed);
+        Assert.True(ReadNextState().AllowsGrowth);
         file.Allocate(85 * Page);
         Assert.Equal(new ReserveState(FreeBytes: 15 * Page, NeededBytes: 17 * Page), ReadNextState());
-        Assert.False(ReadNextState().GrowthAllowed);
+        Assert.False(ReadNextState().AllowsGrowth);
         file.SetLength(84 * Page);
-        Assert.False(ReadNextState().GrowthAllowed);
+        Assert.False(ReadNextState().AllowsGrowth);
         file.SetLength(83 * Page);
         Assert.Equal(new ReserveState(FreeBytes: 17 * Page, NeededBytes: 16 * Page), ReadNextState());
-        Assert.True(ReadNextState().GrowthAllowed);
+        Assert.True(ReadNextState().AllowsGrowth);
 
         ReserveState ReadNextState()
         {
@@ -60,12 +60,12 @@ public sealed class SpaceReserveTests
         using var file = _disk.Open("/data/a", DiskOpen.CreateNew);
         file.Allocate(90 * Page);
         _clock.Advance(TimeSpan.FromSeconds(4));
-        Assert.True(reserve.State.GrowthAllowed);
+        Assert.True(reserve.State.AllowsGrowth);
         reserve.QueryNow();
-        Assert.False(reserve.State.GrowthAllowed);
+        Assert.False(reserve.State.AllowsGrowth);
         file.SetLength(0);
         _clock.Advance(TimeSpan.FromSeconds(5));
-        Assert.True(reserve.State.GrowthAllowed);
+        Assert.True(reserve.State.AllowsGrowth);
     }
 
     [Fact]

@@ -117,7 +117,7 @@ public sealed class EngineFormatTests
             EngineWorkload.Options with
             {
                 Directory = "/backup/one",
-                ReadOnly = true,
+                IsReadOnly = true,
             }
         );
         Assert.Equal(position, opened.Durable);

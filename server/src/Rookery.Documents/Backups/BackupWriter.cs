@@ -129,7 +129,7 @@ public sealed class BackupWriter : IDisposable
         var options = new NodeOptions { DataDirectory = Directory }.ToStorageOptions(
             Path.Join(Directory, NodeBackup.StorageFolder)
         );
-        using var storage = StorageEngine.Open(_disk, options with { ReadOnly = true }, memory, io, time);
+        using var storage = StorageEngine.Open(_disk, options with { IsReadOnly = true }, memory, io, time);
         while (!storage.ScrubOnce(BackupPiece.MaxBytes)) { }
 
         if (storage.Statistics().Damage is [var damage, ..])

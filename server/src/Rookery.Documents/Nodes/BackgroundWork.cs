@@ -84,7 +84,7 @@ public sealed class BackgroundWork : IDisposable
     {
         try
         {
-            return _journal.PrepareSpare() || ((!Pacer.IsPaused || !_space.Data.GrowthAllowed) && _storage.MergeOnce());
+            return _journal.PrepareSpare() || ((!Pacer.IsPaused || !_space.Data.AllowsGrowth) && _storage.MergeOnce());
         }
         catch (DiskException)
         {

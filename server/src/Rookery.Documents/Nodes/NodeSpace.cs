@@ -69,10 +69,10 @@ public sealed class NodeSpace
     /// The journal's own directory if its file system, and not the data's, is why writes that grow the data are
     /// refused; otherwise null.
     /// </summary>
-    public string? FullJournalDirectory => _data.State.GrowthAllowed && IsJournalLow ? _journalDirectory : null;
+    public string? FullJournalDirectory => _data.State.AllowsGrowth && IsJournalLow ? _journalDirectory : null;
 
     /// <summary>Whether the journal's own file system is below its reserve; a flush releases segments there.</summary>
-    public bool IsJournalLow => _journal is { State.GrowthAllowed: false };
+    public bool IsJournalLow => _journal is { State.AllowsGrowth: false };
 
     /// <summary>Returns the rejection (507) of a command that grows the data; null if it is accepted.</summary>
     /// <param name="command">The command.</param>
@@ -83,14 +83,14 @@ public sealed class NodeSpace
     private string? WhyNoGrowth()
     {
         var data = _data.State;
-        if (!data.GrowthAllowed)
+        if (!data.AllowsGrowth)
         {
             return $"Node {_nodeTag} refuses writes that grow the data: its free space of "
                 + $"{Amount.Bytes(data.FreeBytes)} is below its reserve of {Amount.Bytes(data.NeededBytes)}. Deletes "
                 + $"are accepted. Free some space.";
         }
 
-        return _journal?.State is { GrowthAllowed: false } journal
+        return _journal?.State is { AllowsGrowth: false } journal
             ? $"Node {_nodeTag} refuses writes that grow the data: the free space of "
                 + $"{Amount.Bytes(journal.FreeBytes)} for its journal in {_journalDirectory} is below the reserve of "
                 + $"{Amount.Bytes(journal.NeededBytes)}. Deletes are accepted. Free some space there."

@@ -90,7 +90,7 @@ internal sealed class OpenNode : Node
     public override bool IsMaintaining => _maintenance.IsWorking;
 
     /// <inheritdoc/>
-    public override bool HasRoom => _store.Space.Data.GrowthAllowed;
+    public override bool HasRoom => _store.Space.Data.AllowsGrowth;
 
     /// <inheritdoc/>
     public override bool HasReapplied(long sequence) => _store.HasReapplied(sequence);

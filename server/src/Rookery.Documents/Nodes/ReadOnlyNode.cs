@@ -22,7 +22,7 @@ internal sealed class ReadOnlyNode(NodeStore store, string nodeTag)
     public override FormatLevel FormatLevel => store.FormatLevel;
 
     /// <inheritdoc/>
-    public override bool HasRoom => store.Space.Data.GrowthAllowed;
+    public override bool HasRoom => store.Space.Data.AllowsGrowth;
 
     /// <inheritdoc/>
     public override bool HasReapplied(long sequence) => store.HasReapplied(sequence);

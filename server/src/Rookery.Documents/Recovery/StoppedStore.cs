@@ -33,7 +33,7 @@ public sealed class StoppedStore : IDisposable
                 disk,
                 options.ToStorageOptions(_directory.StoragePath) with
                 {
-                    ReadOnly = true,
+                    IsReadOnly = true,
                     ExistedBefore = true,
                 },
                 memory,

@@ -117,11 +117,11 @@ public static class AlertCatalogue
             Judge = static facts =>
                 facts switch
                 {
-                    { Space: { GrowthAllowed: false } space } =>
+                    { Space: { AllowsGrowth: false } space } =>
                         $"{(facts.IsAlone ? "Nothing new can be written: this" : "This")} node's card is full; "
                             + $"it has {Amount.Bytes(space.FreeBytes)} free, less than its reserve of "
                             + $"{Amount.Bytes(space.NeededBytes)}.",
-                    { JournalSpace: { State: { GrowthAllowed: false } space, Directory: var directory } } =>
+                    { JournalSpace: { State: { AllowsGrowth: false } space, Directory: var directory } } =>
                         $"{(facts.IsAlone ? "Nothing new can be written: the" : "The")} file system of this node's "
                             + $"journal, in {directory}, is full; it has {Amount.Bytes(space.FreeBytes)} free, less "
                             + $"than its reserve of {Amount.Bytes(space.NeededBytes)}.",

@@ -49,7 +49,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
                 Durable = durable,
                 Garbage = new GarbageFiles(disk),
                 RetainedTombstones = sized.RetainedTombstones,
-                LeftOvers = options.ReadOnly ? [] : LeftOvers(manifest, names),
+                LeftOvers = options.IsReadOnly ? [] : LeftOvers(manifest, names),
             };
         }
         catch
@@ -88,7 +88,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
 
     private IReadOnlyList<string> ListDirectory()
     {
-        if (!options.ReadOnly)
+        if (!options.IsReadOnly)
         {
             disk.CreateDirectory(options.Directory);
         }
@@ -111,7 +111,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
             throw new StorageFormatException($"{options.Directory} holds only the changes of a state.");
         }
 
-        if (options.ReadOnly)
+        if (options.IsReadOnly)
         {
             return newest;
         }
@@ -133,7 +133,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
     {
         // The first manifest is durable before the first run is written. So runs without a manifest belong to a store
         // that lost its manifest, and must not be deleted.
-        if (options.ReadOnly || options.ExistedBefore || names.Any(name => RunFileName.TryParse(name, out _)))
+        if (options.IsReadOnly || options.ExistedBefore || names.Any(name => RunFileName.TryParse(name, out _)))
         {
             throw new StorageFormatException(
                 $"{options.Directory} was in use before and has no manifest that can be trusted: {slots.Describe()}. "
