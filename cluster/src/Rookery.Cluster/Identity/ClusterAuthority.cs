@@ -163,7 +163,7 @@ public sealed class ClusterAuthority : IDisposable
                 [.. names.Addresses.Where(_constraints.Permits)],
                 NodeUri.OfNode(ClusterId, nodeId)
             ),
-            // Key agreement, because the member's key also decrypts what is sealed for the member.
+            // Key agreement, because the member's key also decrypts secrets (SealedKey).
             X509KeyUsageFlags.DigitalSignature | X509KeyUsageFlags.KeyAgreement,
             [Server, Client],
             now

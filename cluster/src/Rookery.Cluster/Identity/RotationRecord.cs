@@ -40,7 +40,9 @@ internal sealed record RotationRecord
     /// <summary>The new authority's certificate (DER).</summary>
     public required byte[] Certificate { get; init; }
 
-    /// <summary>The new authority's private key, sealed for each member, by node id.</summary>
+    /// <summary>
+    /// The new authority's private key, encrypted for each member (<see cref="SealedKey"/>), by node id.
+    /// </summary>
     public required IReadOnlyDictionary<string, byte[]> Keys { get; init; }
 
     public required RotationStage Stage { get; init; }

@@ -10,7 +10,7 @@ namespace Rookery.Cluster.Joining;
 /// </summary>
 public sealed record MemberRecord
 {
-    /// <summary>The member's letter, assigned once; the first member's is A.</summary>
+    /// <summary>The member's tag, assigned once; the first member's is A.</summary>
     public required string Tag { get; init; }
 
     /// <summary>The member's name, unique in the cluster.</summary>
@@ -21,7 +21,9 @@ public sealed record MemberRecord
     /// </summary>
     public required IReadOnlyList<string> Addresses { get; init; }
 
-    /// <summary>The public key with which it joined (SubjectPublicKeyInfo). Secrets are sealed for it.</summary>
+    /// <summary>
+    /// The public key with which the member joined (SubjectPublicKeyInfo), for which secrets are encrypted.
+    /// </summary>
     public required byte[] PublicKey { get; init; }
 
     /// <summary>

@@ -14,7 +14,7 @@ namespace Rookery.Cluster.Joining;
 /// </summary>
 /// <remarks>
 /// One command marks the token as used and stores the member's record. So a token admits at most one node, and no two
-/// nodes get the same letter or name. The later steps (learner, certificate) can be repeated: if an answer is lost or
+/// nodes get the same tag or name. The later steps (learner, certificate) can be repeated: if an answer is lost or
 /// the leader changes, asking again with the same token, id and key returns the same seat.
 /// </remarks>
 /// <param name="identity">Returns this member's current identity.</param>

@@ -3,7 +3,7 @@ using Rookery.Documents.Records;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// The seats of a cluster: one for each member, with its name, node id and letter, which no other member may have.
+/// The seats of a cluster: one for each member, with its name, node id and tag, which no other member may have.
 /// </summary>
 internal sealed class Seats
 {
@@ -23,7 +23,7 @@ internal sealed class Seats
         _members = [.. MemberRecord.All(recordStore)];
     }
 
-    /// <summary>The first free letter; null when all are taken.</summary>
+    /// <summary>The first free tag, A to Z; null when all are taken.</summary>
     public string? FreeTag =>
         Enumerable
             .Range('A', 26)

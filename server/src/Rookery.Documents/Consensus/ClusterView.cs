@@ -7,7 +7,7 @@ namespace Rookery.Documents.Consensus;
 public sealed record ClusterView(long Etag, IReadOnlyList<ClusterViewMember> Members);
 
 /// <summary>One member, as clients and administrators see it.</summary>
-/// <param name="Tag">The member's letter.</param>
+/// <param name="Tag">The member's tag, a letter.</param>
 /// <param name="NodeId">The member's random id.</param>
 /// <param name="Name">The member's name.</param>
 /// <param name="Urls">URLs on which the member listens for clients, best one first; empty if it has not reported them

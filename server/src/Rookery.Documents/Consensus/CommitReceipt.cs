@@ -11,7 +11,7 @@ namespace Rookery.Documents.Consensus;
 public sealed record CommitReceipt(long JournalBytes, int Commands, IReadOnlyList<SyncedMember> Synced);
 
 /// <summary>A member that had synced a write.</summary>
-/// <param name="Tag">The member's letter.</param>
+/// <param name="Tag">The member's tag, a letter.</param>
 /// <param name="Microseconds">Time from the leader's assignment of an index until it learned of the sync; for other
 /// members this includes the round trip.</param>
 public readonly record struct SyncedMember(string Tag, long Microseconds);

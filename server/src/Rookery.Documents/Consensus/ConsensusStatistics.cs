@@ -4,7 +4,7 @@ namespace Rookery.Documents.Consensus;
 /// <param name="Role">The node's Raft role, for instance "Leader", "Candidate" or "Follower"; "Learner" for a member
 /// that does not vote; <see cref="NoRole"/> for a node that no longer takes part.</param>
 /// <param name="Term">The current term.</param>
-/// <param name="LeaderTag">The leader's letter; null if no leader is known.</param>
+/// <param name="LeaderTag">The leader's tag, a letter; null if no leader is known.</param>
 /// <param name="LastIndex">Index of this node's last log entry.</param>
 /// <param name="LastTerm">Term of that entry.</param>
 /// <param name="CommitIndex">Index through which entries are committed, as far as this node knows.</param>
