@@ -143,6 +143,17 @@ internal sealed class LogStore(DocumentRows rows) : RedisStore
     }
 
     /// <inheritdoc/>
+    public override void Replace(RedisTarget target, RedisContent content)
+    {
+        if (HasParts(target))
+        {
+            Delete(target);
+        }
+
+        Put(target, content);
+    }
+
+    /// <inheritdoc/>
     public override void Delete(RedisTarget target)
     {
         ChargeParts(target, isDelete: true, newLength: 0);

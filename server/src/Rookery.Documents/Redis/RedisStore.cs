@@ -26,6 +26,11 @@ internal abstract class RedisStore
     /// <summary>Stores the content as the new version of the target's document.</summary>
     public abstract void Put(RedisTarget target, RedisContent content);
 
+    /// <summary>
+    /// Stores the content as a new document, which gets no attachments or counters of a stored one.
+    /// </summary>
+    public abstract void Replace(RedisTarget target, RedisContent content);
+
     /// <summary>Deletes the target's document.</summary>
     public abstract void Delete(RedisTarget target);
 

@@ -33,6 +33,9 @@ internal sealed class SnapshotStore : RedisStore
     public override void Put(RedisTarget target, RedisContent content) => throw ReadOnly();
 
     /// <inheritdoc/>
+    public override void Replace(RedisTarget target, RedisContent content) => throw ReadOnly();
+
+    /// <inheritdoc/>
     public override void Delete(RedisTarget target) => throw ReadOnly();
 
     /// <inheritdoc/>

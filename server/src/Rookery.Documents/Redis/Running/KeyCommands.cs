@@ -110,7 +110,7 @@ internal sealed class KeyCommands(RedisSession session)
             session.Content.Begin(view, RedisBody.TypeOf(view), source.ExpiresAtTicks);
             session.Content.Append(view.Body);
             session.Store.Delete(source);
-            session.Store.Put(target, session.Content);
+            session.Store.Replace(target, session.Content);
         }
 
         if (onlyIfAbsent)
