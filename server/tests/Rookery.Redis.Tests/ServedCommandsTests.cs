@@ -121,6 +121,33 @@ public sealed class ServedCommandsTests(RedisServer server) : IClassFixture<Redi
     }
 
     [Fact]
+    public async Task A_watched_key_that_another_client_created_and_deleted_aborts_the_transaction()
+    {
+        using var client = await server.ConnectAsync();
+        using var other = await server.ConnectAsync();
+        foreach (
+            string[] queued in (string[][])
+                [
+                    ["SET", "ghost:mine", "1"],
+                    ["PING"],
+                ]
+        )
+        {
+            Assert.Equal("+OK", await client.CallAsync("WATCH", "ghost:absent"));
+            await other.CallAsync("SET", "ghost:absent", "1");
+            await other.CallAsync("DEL", "ghost:absent");
+            await client.CallAsync("MULTI");
+            await client.CallAsync(queued);
+            Assert.Equal("*-1", await client.CallAsync("EXEC"));
+        }
+
+        Assert.Equal("+OK", await client.CallAsync("WATCH", "ghost:absent"));
+        await client.CallAsync("MULTI");
+        await client.CallAsync("PING");
+        Assert.Equal("*1 +PONG", await client.CallAsync("EXEC"));
+    }
+
+    [Fact]
     public async Task A_sent_half_that_is_closed_leaves_no_command_without_reply()
     {
         const int Count = 20_000;

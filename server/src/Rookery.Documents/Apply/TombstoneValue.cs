@@ -46,12 +46,19 @@ internal static class TombstoneValue
         return BinaryPrimitives.ReadInt64LittleEndian(value[2..]);
     }
 
+    /// <summary>Returns the id as it was stored.</summary>
+    public static ReadOnlySpan<byte> IdOf(ReadOnlySpan<byte> value)
+    {
+        FormatGuard.Expect(value.Length >= HeadBytes && value[0] == Format, "tombstone");
+        return value[(HeadBytes + BinaryPrimitives.ReadUInt16LittleEndian(value[10..]))..];
+    }
+
     public static Tombstone Read(long etag, ReadOnlySpan<byte> value)
     {
         long deletedTicks = TicksOf(value);
         int collectionLength = BinaryPrimitives.ReadUInt16LittleEndian(value[10..]);
         return new Tombstone(
-            Id: Encoding.UTF8.GetString(value[(HeadBytes + collectionLength)..]),
+            Id: Encoding.UTF8.GetString(IdOf(value)),
             Collection: Key.CollectionText(value.Slice(HeadBytes, collectionLength)),
             Etag: etag,
             DeletedTicks: deletedTicks,

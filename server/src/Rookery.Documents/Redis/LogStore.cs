@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
 using Rookery.Platform;
 
@@ -13,6 +14,8 @@ internal sealed class LogStore(DocumentRows rows) : RedisStore
 {
     // A lookup takes about as long as copying this many bytes.
     private const int BytesPerLookup = 256;
+
+    private const int MaxTombstonesOfGuard = 4096;
 
     private ApplyContext? _context;
     private long _firstEtag;
@@ -165,6 +168,53 @@ internal sealed class LogStore(DocumentRows rows) : RedisStore
 
     /// <inheritdoc/>
     public override long CountDocuments() => Context.Database.Counters.Documents;
+
+    /// <summary>
+    /// Returns whether an absent key may have existed after an etag. If more keys were deleted since then than a guard
+    /// reads, or their tombstones were removed, returns true.
+    /// </summary>
+    /// <param name="target">The key.</param>
+    /// <param name="etag">The etag of the last operation before.</param>
+    /// <exception cref="RedisLimitException">The guards take more work than a command of the log may.</exception>
+    public bool MayHaveExistedSince(RedisTarget target, long etag)
+    {
+        var context = Context;
+        var counters = context.Database.Counters;
+        if (counters.LastDocumentEtag <= etag)
+        {
+            return false;
+        }
+
+        if (counters.TombstoneHorizon > etag || (target.Stored.Exists && target.Stored.Etag > etag))
+        {
+            return true;
+        }
+
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        uint database = context.Database.Number;
+        using var tombstones = context.Batch.Seek(
+            Key.WriteNumber(from, database, Table.Tombstones, etag + 1),
+            Key.WritePrefix(to, database, Table.Tombstones + 1)
+        );
+        Span<byte> lowerId = stackalloc byte[DocumentId.MaxBytes];
+        for (int read = 0; tombstones.MoveNext(); read++)
+        {
+            Charge(storedBytes: 0, BytesPerLookup);
+            if (
+                read == MaxTombstonesOfGuard
+                || (
+                    DocumentId.TryToLower(TombstoneValue.IdOf(tombstones.Value), lowerId, out int length)
+                    && lowerId[..length].SequenceEqual(target.LowerId)
+                )
+            )
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
 
     private static bool HasParts(RedisTarget target)
     {

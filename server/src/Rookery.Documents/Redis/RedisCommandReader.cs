@@ -25,12 +25,13 @@ internal ref struct RedisCommandReader
     public readonly bool IsAtEnd => _position == _body.Length;
 
     /// <summary>Reads a guard; call it <see cref="Guards"/> times before the first command.</summary>
-    /// <param name="etag">The version that the key must have; 0 if it must not exist.</param>
+    /// <param name="version">The version that the key must have: its etag; 0 or negative if the key must not have
+    /// existed since the etag with the opposite sign.</param>
     /// <returns>The key.</returns>
-    public ReadOnlySpan<byte> ReadGuard(out long etag)
+    public ReadOnlySpan<byte> ReadGuard(out long version)
     {
         var key = ReadBytes();
-        etag = BinaryPrimitives.ReadInt64LittleEndian(Read(sizeof(long)));
+        version = BinaryPrimitives.ReadInt64LittleEndian(Read(sizeof(long)));
         return key;
     }
 

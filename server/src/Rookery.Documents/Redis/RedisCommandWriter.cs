@@ -9,7 +9,7 @@ namespace Rookery.Documents.Redis;
 /// and the error of one does not undo the others. Create the writer, add guards, then commands, and complete it.
 /// </summary>
 /// <remarks>
-/// After the header: <c>[guards u32]</c> and for each <c>[key length varint][key][etag i64]</c>, then for each
+/// After the header: <c>[guards u32]</c> and for each <c>[key length varint][key][version i64]</c>, then for each
 /// command <c>[opcode u8][arguments varint]</c> and for each argument <c>[length varint][bytes]</c>. The arguments are
 /// those of the client, without the command's name.
 /// </remarks>
@@ -84,12 +84,12 @@ public sealed class RedisCommandWriter : IDisposable
     /// see <see cref="RedisOutcome.IsAborted"/>.
     /// </summary>
     /// <param name="key">The key, whose id is not too long.</param>
-    /// <param name="etag">The version that <see cref="RedisReader.ReadVersion"/> returned.</param>
-    public void Watch(ReadOnlySpan<byte> key, long etag)
+    /// <param name="version">The version that <see cref="RedisReader.ReadVersion"/> returned.</param>
+    public void Watch(ReadOnlySpan<byte> key, long version)
     {
         Invariant.Holds(Count == 0, "guards precede the commands");
         AppendBytes(key);
-        BinaryPrimitives.WriteInt64LittleEndian(Buffer.GetSpan(sizeof(long)), etag);
+        BinaryPrimitives.WriteInt64LittleEndian(Buffer.GetSpan(sizeof(long)), version);
         Buffer.Advance(sizeof(long));
         _guards++;
     }

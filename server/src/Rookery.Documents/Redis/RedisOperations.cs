@@ -85,9 +85,12 @@ internal sealed class RedisOperations(DocumentRows rows) : IDisposable
         bool hold = true;
         for (int i = 0; i < reader.Guards; i++)
         {
-            var key = reader.ReadGuard(out long etag);
+            var key = reader.ReadGuard(out long version);
             using var target = _interpreter.Session.Open(key);
-            hold &= (target.Exists ? target.Stored.Etag : 0) == etag;
+            hold &=
+                version > 0
+                    ? target.Exists && target.Stored.Etag == version
+                    : !target.Exists && !_store.MayHaveExistedSince(target, -version);
         }
 
         return hold;

@@ -57,7 +57,9 @@ public static class RedisReader
     }
 
     /// <summary>
-    /// Returns the version of a key for <see cref="RedisCommandWriter.Watch"/>: 0 if it does not exist.
+    /// Returns the version of a key for <see cref="RedisCommandWriter.Watch"/>: its etag; for an absent key the
+    /// negative etag of the snapshot's last operation, so that the guard notices a key that was created and deleted
+    /// again.
     /// </summary>
     /// <param name="reader">The snapshot, opened after a read barrier.</param>
     /// <param name="time">The cluster's time.</param>
@@ -68,7 +70,7 @@ public static class RedisReader
         store.Begin(reader, time.UtcTicks);
         using var target = new RedisTarget();
         target.Open(store, key);
-        return target.Exists ? target.Stored.Etag : 0;
+        return target.Exists ? target.Stored.Etag : -reader.Sequence;
     }
 
     private sealed class Idle

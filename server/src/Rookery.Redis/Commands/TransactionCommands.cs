@@ -156,18 +156,10 @@ internal static class TransactionCommands
                 connection.Replies.NullArray();
                 return;
             }
-
-            if (!transaction.Commands.Any(static stored => stored.Info.Opcode != RedisOpcode.None))
-            {
-                if (!AreUnchanged(connection, reader, watches))
-                {
-                    connection.Replies.NullArray();
-                    return;
-                }
-            }
         }
 
-        if (transaction.Commands.Any(static stored => stored.Info.Opcode != RedisOpcode.None))
+        // The log compares the versions of watched keys, also for commands that only the connection executes.
+        if (watches.Length > 0 || transaction.Commands.Any(static stored => stored.Info.Opcode != RedisOpcode.None))
         {
             using var writer = Encode(reader.Database.Number, transaction, watches);
             outcome = await connection.Data.ProposeAsync(writer);
@@ -188,23 +180,6 @@ internal static class TransactionCommands
                 RedisOutcome.Release(released);
             }
         }
-    }
-
-    private static bool AreUnchanged(
-        RedisConnection connection,
-        in Documents.Databases.DatabaseReader reader,
-        KeyValuePair<byte[], long>[] watches
-    )
-    {
-        foreach (var (key, version) in watches)
-        {
-            if (RedisReader.ReadVersion(reader, connection.Node.Consensus.Time, key) != version)
-            {
-                return false;
-            }
-        }
-
-        return true;
     }
 
     private static RedisCommandWriter Encode(

@@ -20,7 +20,9 @@ internal sealed class WatchedKeys(HeldMemory memory)
     /// <summary>Number of keys.</summary>
     public int Count => _versions.Count;
 
-    /// <summary>The keys and their versions; 0 for a key that did not exist.</summary>
+    /// <summary>
+    /// The keys and their versions, as <see cref="Documents.Redis.RedisReader.ReadVersion"/> returned them.
+    /// </summary>
     public IEnumerable<KeyValuePair<byte[], long>> Versions => _versions;
 
     /// <summary>Adds a key. One that is watched already keeps its first version.</summary>

@@ -1,4 +1,5 @@
 using System.Text;
+using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 
 namespace Rookery.Documents.Tests.Redis;
@@ -211,12 +212,40 @@ public sealed class RedisCommandTests : IDisposable
     {
         _node.Run("SET a 1");
         long version = _node.Version("a");
-        Assert.Equal(0, _node.Version("b"));
-        Assert.Equal(["OK"], _node.RunGuarded([("a", version), ("b", 0)], "SET b 1"));
-        Assert.Empty(_node.RunGuarded([("a", version), ("b", 0)], "SET c 1"));
+        long absent = _node.Version("b");
+        Assert.Equal(["OK"], _node.RunGuarded([("a", version), ("b", absent)], "SET b 1"));
+        Assert.Empty(_node.RunGuarded([("a", version), ("b", absent)], "SET c 1"));
         Assert.Equal("0", _node.Run("EXISTS c"));
         _node.Run("SET a 2");
         Assert.Empty(_node.RunGuarded([("a", version)], "SET c 1"));
+    }
+
+    [Fact]
+    public void A_guard_of_an_absent_key_notices_that_it_was_created_and_deleted_again()
+    {
+        _node.RunInLog("SET other 1", "SET A 1", "DEL A");
+        long absent = _node.Version("A");
+        _node.RunInLog("SET B 1", "DEL B", "DEL other");
+        Assert.Equal(["OK"], _node.RunGuarded([("A", absent)], "SET c 1"));
+        _node.RunInLog("SET A 1", "DEL A");
+        Assert.Empty(_node.RunGuarded([("A", absent)], "SET c 2"));
+        Assert.Equal(["OK"], _node.RunGuarded([("A", _node.Version("A"))], "SET c 3"));
+        _node.Reopen();
+        Assert.Equal("\"3\"", _node.Run("GET c"));
+    }
+
+    [Fact]
+    public void A_guard_of_an_absent_key_does_not_hold_when_its_history_is_not_known()
+    {
+        _node.Run("SET a 1");
+        long absent = _node.Version("b");
+        _node.RunInLog("SET c 1", "DEL c");
+        _node.Node.Run(CommandEncoder.SetTombstoneHorizon(_node.Database.Number, _node.Database.LastEtag));
+        Assert.Empty(_node.RunGuarded([("b", absent)], "SET b 1"));
+
+        absent = _node.Version("b");
+        _node.RunInLog([.. Enumerable.Range(0, 5000).SelectMany(static n => (string[])[$"SET k{n} 1", $"DEL k{n}"])]);
+        Assert.Empty(_node.RunGuarded([("b", absent)], "SET b 1"));
     }
 
     [Fact]
