@@ -61,6 +61,22 @@ public sealed class BlockingTests : IAsyncLifetime
         Assert.Equal("2", await client.ReadAsync());
     }
 
+    [Fact]
+    public async Task In_a_transaction_a_pop_does_not_wait()
+    {
+        using var client = await _server.ConnectAsync();
+        await client.CallAsync("RPUSH", "first", "a", "b");
+        Assert.Equal("+OK", await client.CallAsync("MULTI"));
+        Assert.Equal("+QUEUED", await client.CallAsync("BLPOP", "empty", "first", "0"));
+        Assert.Equal("+QUEUED", await client.CallAsync("BRPOP", "empty", "0"));
+        Assert.Equal("+QUEUED", await client.CallAsync("BRPOP", "first", "x"));
+        Assert.Equal("+QUEUED", await client.CallAsync("LLEN", "first"));
+        Assert.Equal(
+            "*4 *2 first a *-1 -ERR timeout is not a float or out of range :1",
+            await client.CallAsync("EXEC")
+        );
+    }
+
     private async Task WaitForAsync(int waiting)
     {
         for (int i = 0; i < 3_000 && _server.Redis.Changes.Waiting != waiting; i++)

@@ -114,7 +114,8 @@ public enum RedisService
 /// <param name="FirstKey">Position of the first key, counted from the name at 0; 0 without keys.</param>
 /// <param name="LastKey">Position of the last key; a negative position counts from the end.</param>
 /// <param name="KeyStep">Distance between two keys.</param>
-/// <param name="Opcode">The opcode of a data command; otherwise <see cref="RedisOpcode.None"/>.</param>
+/// <param name="Opcode">The opcode of a command that the interpreter runs, otherwise
+/// <see cref="RedisOpcode.None"/>.</param>
 /// <param name="Service">The part that serves the command.</param>
 public sealed record RedisCommandInfo(
     string Name,

@@ -6,10 +6,13 @@ namespace Rookery.Documents.Redis;
 
 /// <summary>
 /// All commands of Redis 7.0, as its COMMAND lists them, with arity, flags and positions of keys; and the commands on
-/// JSON. A row with an opcode is a data command. The other rows are served by the connection or refused by name.
+/// JSON. A row with an opcode is a data command; for BLPOP and BRPOP the connection waits before it runs them. The
+/// other rows are served by the connection or refused by name.
 /// </summary>
 internal static class RedisCommandList
 {
+    private const F Waits = F.Blocking | F.NotInScripts | F.Write;
+
     public static RedisCommandInfo[] Commands { get; } =
     [
         // generic
@@ -85,8 +88,8 @@ internal static class RedisCommandList
         // list
         new("blmove", G.List, 6, F.Blocking | F.Grows | F.NotInScripts | F.Write, 1, 2, 1),
         new("blmpop", G.List, -5, F.Blocking | F.MovableKeys | F.Write, 0, 0, 0),
-        new("blpop", G.List, -3, F.Blocking | F.NotInScripts | F.Write, 1, -2, 1, RedisService.Connection),
-        new("brpop", G.List, -3, F.Blocking | F.NotInScripts | F.Write, 1, -2, 1, RedisService.Connection),
+        new("blpop", G.List, -3, Waits, 1, -2, 1, O.ListPopLeftOfFirst, RedisService.Connection),
+        new("brpop", G.List, -3, Waits, 1, -2, 1, O.ListPopRightOfFirst, RedisService.Connection),
         new("brpoplpush", G.List, 4, F.Blocking | F.Grows | F.NotInScripts | F.Write, 1, 2, 1),
         new("lindex", G.List, 3, F.ReadOnly, 1, 1, 1, O.ListIndex),
         new("linsert", G.List, 5, F.Grows | F.Write, 1, 1, 1),

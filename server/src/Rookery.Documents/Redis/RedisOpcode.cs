@@ -240,6 +240,12 @@ public enum RedisOpcode : byte
     /// <summary>LSET.</summary>
     ListSet = 141,
 
+    /// <summary>BLPOP, without its wait.</summary>
+    ListPopLeftOfFirst = 142,
+
+    /// <summary>BRPOP, without its wait.</summary>
+    ListPopRightOfFirst = 143,
+
     /// <summary>JSON.GET.</summary>
     JsonGet = 160,
 

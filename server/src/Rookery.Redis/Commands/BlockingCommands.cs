@@ -1,4 +1,3 @@
-using System.Buffers.Text;
 using System.Text;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Redis;
@@ -9,53 +8,26 @@ using Rookery.Redis.Protocol;
 namespace Rookery.Redis.Commands;
 
 /// <summary>
-/// BLPOP and BRPOP: a snapshot shows whether a list has elements; then LPOP or RPOP goes through the log. Another
-/// client may take the element before, so the command then waits on.
+/// BLPOP and BRPOP: a snapshot shows whether a list has elements; then the command goes through the log. Another client
+/// may take the element before, so the command then waits on.
 /// </summary>
 internal static class BlockingCommands
 {
-    private const double MaxSeconds = 1e9;
+    private static readonly RedisCommandInfo ListLength = RedisCommandTable.TryFind("llen"u8, out var command)
+        ? command
+        : throw new InvalidOperationException("The table of commands lacks a command of lists.");
 
-    private static readonly RedisCommandInfo ListLength = Find("llen"u8);
-    private static readonly RedisCommandInfo PopFirst = Find("lpop"u8);
-    private static readonly RedisCommandInfo PopLast = Find("rpop"u8);
-
-    public static ValueTask PopFirstAsync(
-        RedisConnection connection,
-        RedisCommandInfo command,
-        RedisArguments arguments
-    ) => PopAsync(connection, PopFirst, arguments);
-
-    public static ValueTask PopLastAsync(
-        RedisConnection connection,
-        RedisCommandInfo command,
-        RedisArguments arguments
-    ) => PopAsync(connection, PopLast, arguments);
-
-    private static ValueTask PopAsync(RedisConnection connection, RedisCommandInfo pop, RedisArguments arguments)
+    public static ValueTask PopAsync(RedisConnection connection, RedisCommandInfo command, RedisArguments arguments)
     {
-        var last = arguments[arguments.Count - 1];
-        if (!Utf8Parser.TryParse(last, out double seconds, out int length) || length != last.Length)
+        if (!RedisTimeout.TryRead(arguments[arguments.Count - 1], out var timeout, out string? problem))
         {
-            connection.Fail("ERR timeout is not a float or out of range");
+            connection.Fail(problem);
             return ValueTask.CompletedTask;
         }
 
-        if (seconds < 0)
-        {
-            connection.Fail("ERR timeout is negative");
-            return ValueTask.CompletedTask;
-        }
-
-        if (!(seconds <= MaxSeconds))
-        {
-            connection.Fail("ERR timeout is out of range");
-            return ValueTask.CompletedTask;
-        }
-
-        var keys = new List<(byte[] Key, string Id)>();
+        string[] ids = new string[arguments.Count - 1];
         Span<byte> id = stackalloc byte[RedisKey.MaxIdBytes];
-        for (int i = 0; i < arguments.Count - 1; i++)
+        for (int i = 0; i < ids.Length; i++)
         {
             if (!RedisKey.TryWriteId(arguments[i], id, out int idLength))
             {
@@ -63,16 +35,16 @@ internal static class BlockingCommands
                 return ValueTask.CompletedTask;
             }
 
-            keys.Add((arguments[i].ToArray(), Encoding.UTF8.GetString(id[..idLength])));
+            ids[i] = Encoding.UTF8.GetString(id[..idLength]);
         }
 
-        return PopAsync(connection, pop, keys, seconds == 0 ? null : TimeSpan.FromSeconds(seconds));
+        return PopAsync(connection, new StoredCommand(command, arguments), ids, timeout);
     }
 
     private static async ValueTask PopAsync(
         RedisConnection connection,
-        RedisCommandInfo pop,
-        List<(byte[] Key, string Id)> keys,
+        StoredCommand pop,
+        string[] ids,
         TimeSpan? timeout
     )
     {
@@ -84,7 +56,7 @@ internal static class BlockingCommands
             while (true)
             {
                 waiter?.Reset();
-                if (await TryPopAsync(connection, pop, keys))
+                if (await TryPopAsync(connection, pop))
                 {
                     return;
                 }
@@ -98,12 +70,12 @@ internal static class BlockingCommands
                         return;
                     }
 
-                    waiter = connection.Node.Changes.Add([.. keys.Select(static key => key.Id)]);
+                    waiter = connection.Node.Changes.Add(ids);
                     continue;
                 }
 
                 var left = timeout - time.GetElapsedTime(start);
-                var end = await connection.WaitAsync(waiter, left, pop.Name, CommandScopes.ReadAndWrite);
+                var end = await connection.WaitAsync(waiter, left, pop.Info.Name, CommandScopes.ReadAndWrite);
                 if (end == WaitEnd.TimedOut)
                 {
                     connection.Replies.NullArray();
@@ -124,81 +96,26 @@ internal static class BlockingCommands
         }
     }
 
-    // Returns false if all lists are empty.
-    private static async ValueTask<bool> TryPopAsync(
-        RedisConnection connection,
-        RedisCommandInfo pop,
-        List<(byte[] Key, string Id)> keys
-    )
+    // Returns false if all lists are empty; otherwise the reply is appended.
+    private static async ValueTask<bool> TryPopAsync(RedisConnection connection, StoredCommand pop)
     {
-        for (int i = 0; i < keys.Count; i++)
+        if (await connection.Data.OpenReaderAsync() is not { } reader)
         {
-            if (await connection.Data.OpenReaderAsync() is not { } reader)
-            {
-                return true;
-            }
+            return true;
+        }
 
-            uint database;
-            using (reader)
-            {
-                database = reader.Database.Number;
-                i = FindFilled(connection, reader, keys, i);
-            }
-
-            if (i == keys.Count)
+        uint database;
+        using (reader)
+        {
+            database = reader.Database.Number;
+            if (!IsAnyFilled(connection, reader, pop.Arguments))
             {
                 return false;
             }
-
-            if (await TryPopAsync(connection, database, pop, keys[i].Key))
-            {
-                return true;
-            }
         }
 
-        return false;
-    }
-
-    // A key of another type counts as filled, so that the pop answers with the error.
-    private static int FindFilled(
-        RedisConnection connection,
-        in DatabaseReader reader,
-        List<(byte[] Key, string Id)> keys,
-        int from
-    )
-    {
-        var length = new ReplyBuffer { Version = 3 };
-        int i = from;
-        for (; i < keys.Count; i++)
-        {
-            length.Clear();
-            RedisReader.Execute(
-                reader,
-                connection.Node.Consensus.Time,
-                ListLength,
-                new RedisArguments(keys[i].Key, [new RedisSlice(0, keys[i].Key.Length)]),
-                length,
-                connection.Ended
-            );
-            if (!length.Written.SequenceEqual(":0\r\n"u8))
-            {
-                break;
-            }
-        }
-
-        length.Release();
-        return i;
-    }
-
-    private static async ValueTask<bool> TryPopAsync(
-        RedisConnection connection,
-        uint database,
-        RedisCommandInfo pop,
-        byte[] key
-    )
-    {
         using var writer = new RedisCommandWriter(database);
-        writer.Append(pop, new RedisArguments(key, [new RedisSlice(0, key.Length)]));
+        writer.Append(pop.Info, pop.Arguments);
         if (await connection.Data.ProposeAsync(writer) is not { } outcome)
         {
             return true;
@@ -213,12 +130,6 @@ internal static class BlockingCommands
                     return false;
                 }
 
-                if (reply[0] != (byte)'-')
-                {
-                    connection.Replies.Array(2);
-                    connection.Replies.Bulk(key);
-                }
-
                 connection.Data.AppendReply(reply, isNullArray: false);
             }
 
@@ -230,8 +141,26 @@ internal static class BlockingCommands
         }
     }
 
-    private static RedisCommandInfo Find(ReadOnlySpan<byte> name) =>
-        RedisCommandTable.TryFind(name, out var command)
-            ? command
-            : throw new InvalidOperationException("The table of commands lacks a command of lists.");
+    // A key of another type counts as filled, so that the pop answers with the error.
+    private static bool IsAnyFilled(RedisConnection connection, in DatabaseReader reader, RedisArguments arguments)
+    {
+        var length = new ReplyBuffer { Version = 3 };
+        bool isFilled = false;
+        for (int i = 0; i < arguments.Count - 1 && !isFilled; i++)
+        {
+            length.Clear();
+            RedisReader.Execute(
+                reader,
+                connection.Node.Consensus.Time,
+                ListLength,
+                new RedisArguments(arguments[i], [new RedisSlice(0, arguments[i].Length)]),
+                length,
+                connection.Ended
+            );
+            isFilled = !length.Written.SequenceEqual(":0\r\n"u8);
+        }
+
+        length.Release();
+        return isFilled;
+    }
 }

@@ -36,7 +36,7 @@ internal sealed class CommandDispatch(RedisConnection connection)
             return QueueAsync(transaction, command, arguments);
         }
 
-        return command.Opcode != RedisOpcode.None
+        return command.Service == RedisService.Data
             ? connection.Data.RunAsync(command, arguments)
             : ControlAsync(command, arguments);
     }
@@ -127,10 +127,14 @@ internal sealed class CommandDispatch(RedisConnection connection)
     private ValueTask QueueAsync(Transaction transaction, RedisCommandInfo command, RedisArguments arguments)
     {
         string? error =
-            (command.Flags & (RedisCommandTraits.NotInTransactions | RedisCommandTraits.Blocking))
-                != RedisCommandTraits.None
-            || (command.Flags & RedisCommandTraits.PubSub) != RedisCommandTraits.None && command.Name is not "publish"
-            || (command.Opcode != RedisOpcode.None && !command.RunsInLog)
+            !command.RunsInLog
+            && (
+                command.Opcode != RedisOpcode.None
+                || (command.Flags & (RedisCommandTraits.NotInTransactions | RedisCommandTraits.Blocking))
+                    != RedisCommandTraits.None
+                || (command.Flags & RedisCommandTraits.PubSub) != RedisCommandTraits.None
+                    && command.Name is not "publish"
+            )
                 ? $"ERR {command.Name.ToUpperInvariant()} inside MULTI is not allowed"
                 : transaction.Add(command, arguments);
         return QueueAsync(error);

@@ -23,8 +23,8 @@ internal static class ControlCommands
     )
     {
         ["auth"] = ConnectionCommands.AuthenticateAsync,
-        ["blpop"] = BlockingCommands.PopFirstAsync,
-        ["brpop"] = BlockingCommands.PopLastAsync,
+        ["blpop"] = BlockingCommands.PopAsync,
+        ["brpop"] = BlockingCommands.PopAsync,
         ["client"] = AtOnce(ClientCommands.Run),
         ["command"] = AtOnce(CommandCommands.Run),
         ["config"] = AtOnce(ConfigCommands.Run),

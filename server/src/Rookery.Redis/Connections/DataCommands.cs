@@ -162,7 +162,8 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
 
     /// <summary>Whether null stands for an array in the reply of a command.</summary>
     public static bool IsNullArray(RedisCommandInfo command, int arguments) =>
-        command.Opcode is RedisOpcode.ListPopLeft or RedisOpcode.ListPopRight && arguments > 1;
+        command.Opcode is RedisOpcode.ListPopLeftOfFirst or RedisOpcode.ListPopRightOfFirst
+        || (command.Opcode is RedisOpcode.ListPopLeft or RedisOpcode.ListPopRight && arguments > 1);
 
     // What else walks over much or has long replies does not delay the log.
     private static bool IsShort(RedisCommandInfo command) =>

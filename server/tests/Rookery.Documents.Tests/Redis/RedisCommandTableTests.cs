@@ -14,7 +14,8 @@ public sealed class RedisCommandTableTests
             byte[] name = Encoding.ASCII.GetBytes(command.Name.ToUpperInvariant());
             Assert.True(RedisCommandTable.TryFind(name, out var found));
             Assert.Same(command, found);
-            Assert.Equal(command.Opcode != RedisOpcode.None, command.Service == RedisService.Data);
+            Assert.False(command.Service == RedisService.Data && command.Opcode == RedisOpcode.None, command.Name);
+            Assert.False(command.Service == RedisService.None && command.Opcode != RedisOpcode.None, command.Name);
             Assert.False(command.Opcode != RedisOpcode.None && RedisCommandTable.Find(command.Opcode) is null);
         }
 

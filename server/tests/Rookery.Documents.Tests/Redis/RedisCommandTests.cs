@@ -95,6 +95,11 @@ public sealed class RedisCommandTests : IDisposable
             + "LSET l 0 z | OK ; LRANGE l 0 0 | [\"z\"] ; LPUSHX m a | 0 ; LPOP m 2 | null"
     )]
     [InlineData(
+        "RPUSH l a b c | 3 ; BLPOP k l 0 | [\"l\" \"a\"] ; BRPOP l k 0.5 | [\"l\" \"c\"] ; BLPOP l 0 | [\"l\" \"b\"] ; "
+            + "EXISTS l | 0 ; BLPOP k l 0 | null ; BLPOP l x | ERR timeout is not a float or out of range ; "
+            + "BRPOP l -1 | ERR timeout is negative ; SET s 1 | OK ; RPUSH l a | 1 ; BLPOP k s l 0 | WRONGTYPE"
+    )]
+    [InlineData(
         "RPUSH l a b a c a | 5 ; LREM l -2 a | 2 ; LRANGE l 0 -1 | [\"a\" \"b\" \"c\"] ; "
             + "LTRIM l 1 -1 | OK ; LLEN l | 2 ; LTRIM l 5 9 | OK ; EXISTS l | 0 ; "
             + "LSET l 0 a | ERR no such key ; RPUSH l a | 1 ; LSET l 3 a | ERR index out of range"

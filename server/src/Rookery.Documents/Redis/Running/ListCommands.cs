@@ -23,6 +23,9 @@ internal sealed class ListCommands(RedisSession session)
             case O.ListPopLeft or O.ListPopRight:
                 Pop(arguments, isLeft: opcode == O.ListPopLeft);
                 return true;
+            case O.ListPopLeftOfFirst or O.ListPopRightOfFirst:
+                PopOfFirst(arguments, isLeft: opcode == O.ListPopLeftOfFirst);
+                return true;
             case O.ListLength:
                 Length(arguments[0]);
                 return true;
@@ -169,6 +172,36 @@ internal sealed class ListCommands(RedisSession session)
         {
             Keep(target, body, isLeft ? popped : 0, _elements.Count - popped);
         }
+    }
+
+    // Pops from the first list that has elements, as BLPOP does when it need not wait.
+    private void PopOfFirst(RedisArguments arguments, bool isLeft)
+    {
+        if (!RedisTimeout.TryRead(arguments[arguments.Count - 1], out _, out string? problem))
+        {
+            Reply.Error(problem);
+            return;
+        }
+
+        for (int i = 0; i < arguments.Count - 1; i++)
+        {
+            using var target = session.Open(arguments[i]);
+            if (!TryLoad(target, out var body))
+            {
+                return;
+            }
+
+            if (_elements.Count > 0)
+            {
+                Reply.Array(2);
+                Reply.Bulk(arguments[i]);
+                Reply.Bulk(_elements.Read(body, isLeft ? 0 : _elements.Count - 1, session.Value));
+                Keep(target, body, isLeft ? 1 : 0, _elements.Count - 1);
+                return;
+            }
+        }
+
+        Reply.Null();
     }
 
     private void Keep(RedisTarget target, ReadOnlySpan<byte> body, int first, int count)
