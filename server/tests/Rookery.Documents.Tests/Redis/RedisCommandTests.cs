@@ -46,6 +46,11 @@ public sealed class RedisCommandTests : IDisposable
             + "INCRBYFLOAT b -5e3 | \"-4989.39999999999999991\""
     )]
     [InlineData(
+        "INCRBYFLOAT a 0x10 | \"16\" ; INCRBYFLOAT a -0X1.8p+1 | \"13\" ; INCRBYFLOAT a +0x1P-2 | \"13.25\" ; "
+            + "INCRBYFLOAT a 0x1.8p-16446 | \"13.25\" ; HINCRBYFLOAT h f 0x1e5 | \"485\" ; HSET h g 0x.8 | 1 ; "
+            + "HINCRBYFLOAT h g 0x0p99999 | \"0.5\" ; INCRBYFLOAT b 0x7fffffffffffffffff | \"2361183241434822606848\""
+    )]
+    [InlineData(
         "SET a 1 | OK ; RENAME a b | OK ; EXISTS a | 0 ; GET b | \"1\" ; "
             + "RENAME a b | ERR no such key ; RENAMENX b b | 0 ; RENAMENX b c | 1 ; TYPE c | string ; "
             + "TYPE b | none"
@@ -134,6 +139,21 @@ public sealed class RedisCommandTests : IDisposable
         }
 
         _node.Reopen();
+    }
+
+    [Theory]
+    [InlineData("0x")]
+    [InlineData("0x.")]
+    [InlineData("0x1p")]
+    [InlineData("0x1p+")]
+    [InlineData("0xg")]
+    [InlineData("0x-1")]
+    [InlineData("0x1p20000")]
+    [InlineData("0x1p-16446")]
+    public void Other_hexadecimal_texts_are_no_numbers(string text)
+    {
+        Assert.Equal("ERR value is not a valid float", _node.Run($"INCRBYFLOAT a {text}"));
+        Assert.Equal("ERR value is not a valid float", _node.Run($"HINCRBYFLOAT h f {text}"));
     }
 
     [Fact]

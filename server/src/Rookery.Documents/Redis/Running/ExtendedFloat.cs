@@ -37,7 +37,7 @@ internal readonly struct ExtendedFloat
     /// <summary>Digits before the point, about.</summary>
     public int Digits => (int)(Math.Max(0, (_mantissa.IsZero ? 0 : MantissaBits) + _exponent) * 0.302);
 
-    /// <summary>Reads a decimal number or an infinity.</summary>
+    /// <summary>Reads a decimal or hexadecimal number, as C writes them, or an infinity.</summary>
     public static bool TryRead(ReadOnlySpan<byte> text, out ExtendedFloat value)
     {
         value = default;
@@ -58,11 +58,16 @@ internal readonly struct ExtendedFloat
             return true;
         }
 
+        if (text.StartsWith("0x"u8) || text.StartsWith("0X"u8))
+        {
+            return TryReadHexadecimal(text[2..], isNegative, out value);
+        }
+
         int integers = CountDigits(text);
         var fraction = integers < text.Length && text[integers] == (byte)'.' ? text[(integers + 1)..] : default;
         int fractions = CountDigits(fraction);
         int end = integers + (fraction.IsEmpty && !HasPoint(text, integers) ? 0 : 1 + fractions);
-        if (integers + fractions == 0 || !TryReadExponent(text[end..], out int exponent))
+        if (integers + fractions == 0 || !TryReadExponent(text[end..], (byte)'e', out int exponent))
         {
             return false;
         }
@@ -112,9 +117,18 @@ internal readonly struct ExtendedFloat
         return Encoding.ASCII.GetBytes(isNegative ? "-" + text : text);
     }
 
-    private bool IsInRange =>
-        _mantissa.IsZero
-        || (int)BigInteger.Abs(_mantissa).GetBitLength() + _exponent is > MinExponent and <= MaxExponent;
+    private bool IsInRange
+    {
+        get
+        {
+            var absolute = BigInteger.Abs(_mantissa);
+            long end = absolute.GetBitLength() + _exponent;
+            // More than half of the smallest number is rounded to it.
+            return absolute.IsZero
+                || end is > MinExponent and <= MaxExponent
+                || (end == MinExponent && !absolute.IsPowerOfTwo);
+        }
+    }
 
     private static bool HasPoint(ReadOnlySpan<byte> text, int at) => at < text.Length && text[at] == (byte)'.';
 
@@ -124,7 +138,42 @@ internal readonly struct ExtendedFloat
         return end < 0 ? text.Length : end;
     }
 
-    private static bool TryReadExponent(ReadOnlySpan<byte> text, out int exponent)
+    // The exponent is one of 2, and its digits are decimal.
+    private static bool TryReadHexadecimal(ReadOnlySpan<byte> text, bool isNegative, out ExtendedFloat value)
+    {
+        const int BitsPerDigit = 4;
+        value = default;
+        int integers = CountHexadecimalDigits(text);
+        bool hasPoint = HasPoint(text, integers);
+        var fraction = hasPoint ? text[(integers + 1)..] : default;
+        int fractions = CountHexadecimalDigits(fraction);
+        int end = integers + (hasPoint ? 1 : 0) + fractions;
+        if (integers + fractions == 0 || !TryReadExponent(text[end..], (byte)'p', out int exponent))
+        {
+            return false;
+        }
+
+        // The zero keeps the first digit from being read as a sign.
+        string digits =
+            "0" + Encoding.ASCII.GetString(text[..integers]) + Encoding.ASCII.GetString(fraction[..fractions]);
+        var mantissa = BigInteger.Parse(digits, NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture);
+        value = Round(isNegative ? -mantissa : mantissa, exponent - (BitsPerDigit * fractions), hasRest: false);
+        if (value.IsInRange)
+        {
+            return true;
+        }
+
+        value = default;
+        return false;
+    }
+
+    private static int CountHexadecimalDigits(ReadOnlySpan<byte> text)
+    {
+        int end = text.IndexOfAnyExcept("0123456789abcdefABCDEF"u8);
+        return end < 0 ? text.Length : end;
+    }
+
+    private static bool TryReadExponent(ReadOnlySpan<byte> text, byte letter, out int exponent)
     {
         exponent = 0;
         if (text.IsEmpty)
@@ -132,7 +181,7 @@ internal readonly struct ExtendedFloat
             return true;
         }
 
-        if (text[0] is not ((byte)'e' or (byte)'E'))
+        if ((text[0] | 0x20) != letter)
         {
             return false;
         }

@@ -75,7 +75,7 @@ internal sealed class RedisSession : IDisposable
         return RedisPattern.IsMatch(pattern, text);
     }
 
-    /// <summary>Reads a decimal number; false if it is none. Counts the work.</summary>
+    /// <summary>Reads a number; false if it is none. Counts the work.</summary>
     /// <exception cref="RedisLimitException">The command takes more work than a command may.</exception>
     public bool TryReadFloat(ReadOnlySpan<byte> text, out ExtendedFloat value)
     {
