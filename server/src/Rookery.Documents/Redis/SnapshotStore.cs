@@ -22,6 +22,13 @@ internal sealed class SnapshotStore : RedisStore
         _reader = reader;
         NowTicks = nowTicks;
         ExpiryTicks = reader.Hidden.Ticks;
+        if (ExpiryTicks == 0 && !reader.Database.Configurations.KeepsExpired)
+        {
+            // While the time is in doubt, the log compares expiries with its last steady time. A key that a write finds
+            // absent must not be present for a read.
+            ExpiryTicks = reader.ReadExpiryTicks();
+        }
+
         _spentBytes = 0;
     }
 

@@ -274,6 +274,24 @@ public sealed class RedisCommandTests : IDisposable
     }
 
     [Fact]
+    public void While_the_time_is_in_doubt_reads_and_writes_agree_which_keys_are_absent()
+    {
+        _node.RunInLog("SET a 1 PX 1000", "SET b 1 PX 60000");
+        _node.Time.Advance(TimeSpan.FromSeconds(2));
+        _node.Run("SET c 1"); // the log records the time
+        Assert.Equal("null", _node.Run("GET a"));
+        _node.IsClockSynchronised = false;
+        _node.Time.SetUtcNow(_node.Time.GetUtcNow().AddDays(3));
+        _node.Reopen();
+        Assert.False(_node.Node.Consensus.Time.IsSure);
+        Assert.Equal("null", _node.Run("GET a"));
+        Assert.Equal("\"1\"", _node.Run("GET b"));
+        Assert.Equal("[\"b\" \"c\"]", _node.Run("KEYS *"));
+        Assert.Equal("1", _node.Run("SETNX a 2"));
+        Assert.Equal("0", _node.Run("SETNX b 2"));
+    }
+
+    [Fact]
     public void Replies_that_are_too_long_refuse_all_commands()
     {
         _node.Run("SET a " + new string('x', 1 << 20));

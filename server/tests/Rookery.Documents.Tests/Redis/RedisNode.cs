@@ -25,6 +25,9 @@ internal sealed class RedisNode : IDisposable
 
     public SimulatedTimeProvider Time { get; } = new(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
 
+    /// <summary>Whether the operating system follows a source of time.</summary>
+    public bool IsClockSynchronised { get; set; } = true;
+
     public SteppedNode Node { get; private set; }
 
     public Database Database => Node.Database("redis");
@@ -41,7 +44,12 @@ internal sealed class RedisNode : IDisposable
 
     private SteppedNode Open()
     {
-        var node = SteppedNode.Open(_disk, _directory, Time);
+        var node = SteppedNode.Open(
+            _disk,
+            SteppedNode.Options(_directory),
+            Time,
+            isClockSynchronised: () => IsClockSynchronised
+        );
         node.Core.Databases.Clock.Start(() => node.Consensus.Time);
         return node;
     }
