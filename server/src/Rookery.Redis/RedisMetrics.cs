@@ -15,6 +15,8 @@ internal sealed class RedisMetrics
     private long _publications;
     private long _lostPublications;
     private long _slowSubscribers;
+    private long _slowReaders;
+    private long _unknownOutcomes;
 
     /// <summary>Commands executed since the start.</summary>
     public long Commands
@@ -34,11 +36,25 @@ internal sealed class RedisMetrics
     /// <summary>Connections accepted since the start.</summary>
     public long Accepted => Volatile.Read(ref _accepted);
 
-    /// <summary>Connections refused since the start.</summary>
+    /// <summary>Connections refused since the start because the node had as many as it serves.</summary>
     public long Refused => Volatile.Read(ref _refused);
 
     /// <summary>Replies since the start that are errors.</summary>
     public long Errors => Volatile.Read(ref _errors);
+
+    /// <summary>Commands since the start whose outcome the node could not tell.</summary>
+    public long UnknownOutcomes => Volatile.Read(ref _unknownOutcomes);
+
+    /// <summary>Clients disconnected since the start because they did not read their messages or replies.</summary>
+    public long SlowClients => Volatile.Read(ref _slowSubscribers) + Volatile.Read(ref _slowReaders);
+
+    /// <summary>Commands since the start by family, without families that had none.</summary>
+    public IReadOnlyList<(string Family, long Count)> CommandsByFamily =>
+        [
+            .. Enum.GetValues<RedisCommandGroup>()
+                .Select(group => (NameOf(group), Volatile.Read(ref _commands[(int)group])))
+                .Where(static family => family.Item2 > 0),
+        ];
 
     public void CountCommand(RedisCommandGroup group) => Interlocked.Increment(ref _commands[(int)group]);
 
@@ -63,6 +79,12 @@ internal sealed class RedisMetrics
     /// <summary>Counts a subscriber that was disconnected because it reads too slowly.</summary>
     public void CountSlowSubscriber() => Interlocked.Increment(ref _slowSubscribers);
 
+    /// <summary>Counts a client that was disconnected because it does not read its replies.</summary>
+    public void CountSlowReader() => Interlocked.Increment(ref _slowReaders);
+
+    /// <summary>Counts commands whose outcome the node cannot tell.</summary>
+    public void CountUnknownOutcomes(int commands) => Interlocked.Add(ref _unknownOutcomes, commands);
+
     /// <summary>Adds the metrics to a page.</summary>
     public void Add(PrometheusText text, RedisNode node)
     {
@@ -71,18 +93,20 @@ internal sealed class RedisMetrics
             .Sample(Accepted);
         text.Counter(
                 "rookery_redis_connections_refused_total",
-                "Connections of Redis clients that were refused: too many, or the node has no owner yet."
+                "Connections of Redis clients that were refused: too many of all clients, or of one address."
             )
-            .Sample(Refused);
+            .Sample(node.RefusedConnections);
         text.Counter("rookery_redis_commands_total", "Commands of Redis clients, by family.");
-        foreach (var group in Enum.GetValues<RedisCommandGroup>())
+        foreach (var (family, count) in CommandsByFamily)
         {
-            if (Volatile.Read(ref _commands[(int)group]) is > 0 and long count)
-            {
-                text.Sample(count, ("family", NameOf(group)));
-            }
+            text.Sample(count, ("family", family));
         }
 
+        text.Counter(
+                "rookery_redis_unknown_outcomes_total",
+                "Commands of Redis clients of which the node could not tell whether they were carried out."
+            )
+            .Sample(UnknownOutcomes);
         text.Counter("rookery_redis_errors_total", "Replies to Redis clients that are errors.").Sample(Errors);
         text.Counter("rookery_redis_bursts_total", "Entries of the log with commands of Redis clients.")
             .Sample(Volatile.Read(ref _bursts));
@@ -102,6 +126,11 @@ internal sealed class RedisMetrics
                 "Subscribers that were disconnected because they did not read their messages."
             )
             .Sample(Volatile.Read(ref _slowSubscribers));
+        text.Counter(
+                "rookery_redis_slow_readers_total",
+                "Redis clients that were disconnected because they did not read their replies."
+            )
+            .Sample(Volatile.Read(ref _slowReaders));
     }
 
     private static string NameOf(RedisCommandGroup group) => group.ToString().ToLowerInvariant();

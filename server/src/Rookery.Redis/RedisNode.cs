@@ -1,3 +1,4 @@
+using System.Net;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
@@ -9,6 +10,7 @@ using Rookery.Redis.Protocol;
 using Rookery.Server;
 using Rookery.Server.Access;
 using Rookery.Server.Configuration;
+using Rookery.Server.Observation;
 
 namespace Rookery.Redis;
 
@@ -19,14 +21,19 @@ internal sealed class RedisNode
     private const int BytesAroundDocument = 64 << 10;
 
     private readonly RedisConfiguration _configuration;
-    private readonly Func<int> _port;
 
-    public RedisNode(ServerContext context, RedisConfiguration configuration, Func<int> port)
+    // The endpoint resets connections beyond its limit. This part of it is for telling clients why they are refused.
+    private const int ShareForRefusals = 16;
+
+    private readonly ServedProtocol _protocol;
+
+    public RedisNode(ServerContext context, RedisConfiguration configuration, ServedProtocol protocol)
     {
-        (Context, _configuration, _port) = (context, configuration, port);
+        (Context, _configuration, _protocol) = (context, configuration, protocol);
         Limits = new RequestLimits(Math.Min(context.Options.DocumentBytesLimit, context.Options.BatchBytesLimit));
         Memory = context.Memory.AddShare("redis", context.Memory.TotalBytes / 8);
-        Clients = new ClientList(context.Options.ConnectionsLimit);
+        int connections = context.Options.ConnectionsLimit;
+        Clients = new ClientList(connections - (connections / ShareForRefusals));
         Channels = new Channels();
         Relay = new MemberRelay(this);
         Changes = new ChangeWatch(this);
@@ -66,9 +73,32 @@ internal sealed class RedisNode
     /// <summary>Whether clients come from other machines, over TLS.</summary>
     public bool UsesTls => _configuration.UsesTls;
 
-    public int Port => _port();
+    public int Port => _protocol.Port?.Invoke() ?? _configuration.Listen.Port;
+
+    /// <summary>Connections refused since the start because there were too many, of all clients or of one
+    /// address.</summary>
+    public long RefusedConnections => Metrics.Refused + (_protocol.Connections?.Refused ?? 0);
 
     public IConsensus Consensus => Context.Node.Consensus;
+
+    /// <summary>Reads what clients do now.</summary>
+    public ProtocolState ReadState() =>
+        new()
+        {
+            Address = new IPEndPoint(_configuration.Listen.Address, Port),
+            UsesTls = UsesTls,
+            Database = DatabaseName,
+            Uptime = Context.Time.GetElapsedTime(StartedAt),
+            Clients = Clients.Count,
+            MaxClients = Clients.Max,
+            Subscribers = Clients.Subscribers,
+            Blocked = Changes.Waiting,
+            Commands = Metrics.CommandsByFamily,
+            Errors = Metrics.Errors,
+            Refused = RefusedConnections,
+            UnknownOutcomes = Metrics.UnknownOutcomes,
+            SlowClients = Metrics.SlowClients,
+        };
 
     /// <summary>The database if it exists on this node. The node must be open.</summary>
     public Database? TryFindDatabase() =>

@@ -5,6 +5,7 @@ using Rookery.Platform;
 using Rookery.Redis.Connections;
 using Rookery.Server;
 using Rookery.Server.Configuration;
+using Rookery.Server.Observation;
 using Rookery.Server.Operations;
 
 namespace Rookery.Redis;
@@ -24,7 +25,7 @@ public sealed class RedisProtocol : ServedProtocol
     public RedisProtocol(ServerContext context, RedisConfiguration configuration)
     {
         _configuration = configuration;
-        _node = new RedisNode(context, configuration, () => Port?.Invoke() ?? configuration.Listen.Port);
+        _node = new RedisNode(context, configuration, this);
     }
 
     /// <inheritdoc/>
@@ -53,6 +54,9 @@ public sealed class RedisProtocol : ServedProtocol
 
     /// <inheritdoc/>
     public override Task AnswerMemberAsync(HttpContext http) => _node.Relay.ReceiveAsync(http);
+
+    /// <inheritdoc/>
+    internal override ProtocolState ReadState() => _node.ReadState();
 
     /// <inheritdoc/>
     internal override void AddMetrics(PrometheusText text) => _node.Metrics.Add(text, _node);

@@ -147,6 +147,7 @@ public static class RookeryServer
         DebugPackageRoute.Map(routes, context);
         Observation.LiveRoute.Map(routes, context);
         Observation.HistoryRoutes.Map(routes, context);
+        Observation.RedisRoute.Map(routes, context);
         Observation.FindRoute.Map(routes, context);
         ChangesStreamRoute.Map(routes, context);
         ImportRoute.Map(routes, context);
@@ -271,6 +272,7 @@ public static class RookeryServer
             {
                 var byAddress = new ConnectionsByAddress(protocol.MaxOfAddress, context.Log, context.Time);
                 protocol.Port = () => endpoint.IPEndPoint!.Port;
+                protocol.Connections = byAddress;
                 endpoint.Use(next => connection => byAddress.RunAsync(connection, next));
                 if (protocol.UsesTls)
                 {

@@ -1,6 +1,7 @@
 using System.Net;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Http;
+using Rookery.Server.Observation;
 using Rookery.Server.Operations;
 
 namespace Rookery.Server;
@@ -12,7 +13,7 @@ namespace Rookery.Server;
 public abstract class ServedProtocol
 {
     /// <summary>Prefix of <see cref="MemberPath"/>.</summary>
-    protected const string MemberPrefix = Observation.MemberRequests.Prefix;
+    protected const string MemberPrefix = MemberRequests.Prefix;
 
     /// <summary>Address and port to listen on; port 0 for any free one.</summary>
     public abstract IPEndPoint Listen { get; }
@@ -29,11 +30,17 @@ public abstract class ServedProtocol
     /// <summary>Returns the port that the server listens on; null before it listens.</summary>
     public Func<int>? Port { get; internal set; }
 
+    /// <summary>Limits the connections of each remote address; null before the server listens.</summary>
+    internal ConnectionsByAddress? Connections { get; set; }
+
     /// <summary>Serves a connection until it ends. Called after the TLS handshake.</summary>
     public abstract Task ServeAsync(ConnectionContext connection);
 
     /// <summary>Answers a request of another member to <see cref="MemberPath"/>.</summary>
     public abstract Task AnswerMemberAsync(HttpContext http);
+
+    /// <summary>Reads what the protocol serves now.</summary>
+    internal abstract ProtocolState ReadState();
 
     /// <summary>Adds the metrics of the protocol.</summary>
     internal abstract void AddMetrics(PrometheusText text);

@@ -6,6 +6,7 @@ using Rookery.Platform;
 using Rookery.Queries.Answering;
 using Rookery.Server.Access;
 using Rookery.Server.Alerts;
+using Rookery.Server.Observation;
 using Rookery.Server.Support;
 
 namespace Rookery.Server;
@@ -105,6 +106,9 @@ public sealed class ServerContext(
 
     /// <summary>The protocols besides HTTP that other projects serve. Add them before the server is built.</summary>
     public IList<ServedProtocol> Protocols { get; } = [];
+
+    /// <summary>Reads what Redis clients are served; null if they are not.</summary>
+    internal ProtocolState? ReadRedis() => Protocols.Count == 0 ? null : Protocols[0].ReadState(); // the only protocol
 
     /// <summary>Decides who may use which route.</summary>
     internal AccessGate Access => LazyInitializer.EnsureInitialized(ref _access, () => new AccessGate(this));

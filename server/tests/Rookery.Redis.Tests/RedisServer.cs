@@ -35,6 +35,9 @@ public sealed class RedisServer : IAsyncLifetime
     /// <summary>Whether the data stay closed, as at the start of a node.</summary>
     public bool IsOpening { get; init; }
 
+    /// <summary>Connections that each endpoint takes.</summary>
+    public int ConnectionsLimit { get; init; } = 2048;
+
     /// <summary>Wraps the consensus.</summary>
     public Func<IConsensusHost, IConsensusHost> WrapConsensus { get; init; } = static consensus => consensus;
 
@@ -47,6 +50,9 @@ public sealed class RedisServer : IAsyncLifetime
     public Node Node => _node!;
 
     public int Port => _protocol!.Port!();
+
+    /// <summary>Address for HTTP.</summary>
+    public Uri HttpAddress => new(_app!.Urls.First());
 
     public async Task InitializeAsync()
     {
@@ -64,6 +70,7 @@ public sealed class RedisServer : IAsyncLifetime
         {
             Listen = new IPEndPoint(IPAddress.Loopback, 0),
             IsSecure = NeedsCredential,
+            ConnectionsLimit = ConnectionsLimit,
             LocalKeyHash = SHA256.HashData(Encoding.ASCII.GetBytes(LocalKey)),
         };
         Context = new ServerContext(options, TimeProvider.System, NullLogger.Instance, memory, io);

@@ -145,7 +145,7 @@ internal static class InfoCommands
             "stats" =>
             [
                 ("total_connections_received", metrics.Accepted),
-                ("rejected_connections", metrics.Refused),
+                ("rejected_connections", node.RefusedConnections),
                 ("total_commands_processed", metrics.Commands),
                 ("total_error_replies", metrics.Errors),
                 ("pubsub_channels", node.Channels.ChannelCount),

@@ -13,6 +13,9 @@ internal sealed class ClientList(int max)
     /// <summary>Connections now.</summary>
     public int Count => Volatile.Read(ref _count);
 
+    /// <summary>Connections with subscriptions.</summary>
+    public int Subscribers => _connections.Count(static client => client.Value.Subscriptions.Count > 0);
+
     /// <summary>Most connections at once.</summary>
     public int Max => max;
 

@@ -103,12 +103,14 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
     /// <returns>The outcome, which the caller releases; null if the error is appended.</returns>
     public async ValueTask<CommandOutcome?> ProposeAsync(RedisCommandWriter writer)
     {
+        int count = writer.Count;
         var outcome = await ProposeCountedAsync(writer);
         if (outcome.Rejection is not { } rejection)
         {
             return outcome;
         }
 
+        CountUnknown(rejection, count);
         connection.Fail(RejectionText.Of(rejection));
         connection.IsEnding |= rejection.Kind is RejectionKind.OutcomeUnknown or RejectionKind.Stopping;
         return null;
@@ -410,6 +412,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
     private void Refuse(Rejection rejection, int from, int count)
     {
         string error = RejectionText.Of(rejection);
+        CountUnknown(rejection, count);
         if (rejection.Kind is RejectionKind.OutcomeUnknown or RejectionKind.Stopping)
         {
             // One error and the end of the connection for all of them.
@@ -423,6 +426,14 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
             int before = connection.Replies.Length;
             connection.Fail(error);
             connection.Replies.Truncate(pending.IsSilent ? before : connection.Replies.Length);
+        }
+    }
+
+    private void CountUnknown(Rejection rejection, int commands)
+    {
+        if (rejection.Kind == RejectionKind.OutcomeUnknown)
+        {
+            connection.Node.Metrics.CountUnknownOutcomes(commands);
         }
     }
 

@@ -242,11 +242,13 @@ internal sealed class ReplyOutput(RedisNode node, ConnectionContext connection) 
         var flush = connection.Transport.Output.FlushAsync();
         var result = flush.IsCompletedSuccessfully
             ? flush.Result
-            : await node.Context.SlowReaders.WaitAsync(
-                () => connection.Abort(new ConnectionAbortedException("The client does not read its replies.")),
-                heldBytes + PieceBytes,
-                flush.AsTask()
-            );
+            : await node.Context.SlowReaders.WaitAsync(Disconnect, heldBytes + PieceBytes, flush.AsTask());
         return !result.IsCompleted && !result.IsCanceled;
+    }
+
+    private void Disconnect()
+    {
+        node.Metrics.CountSlowReader();
+        connection.Abort(new ConnectionAbortedException("The client does not read its replies."));
     }
 }

@@ -91,6 +91,7 @@ public class RouteScopeTests(SecureServer server) : IClassFixture<SecureServer>
         "GET,HEAD /dashboard/alerts: metrics",
         "GET,HEAD /dashboard/history: metrics",
         "GET,HEAD /dashboard/live: metrics",
+        "GET,HEAD /dashboard/redis: metrics",
         "GET,HEAD /dashboard/slow: metrics",
         "GET,HEAD /debug/io: metrics",
         "GET,HEAD /favicon.ico: open",
