@@ -334,6 +334,7 @@ public static class AlertCatalogue
                         $"{troubles.Count} indexes of this node cannot continue; the first is {first}",
                 },
         },
+        .. RedisAlerts.All,
         new()
         {
             Name = "clock_in_doubt",

@@ -61,6 +61,9 @@ public sealed record AlertFacts
     /// <summary>Indexes with trouble, each as "database/index: why".</summary>
     public IReadOnlyList<string> IndexTroubles { get; init; } = [];
 
+    /// <summary>What went wrong for Redis clients; null if the node serves none.</summary>
+    public RedisFacts? Redis { get; init; }
+
     /// <summary>Whether this is the only node with the documents.</summary>
     public bool IsAlone => Cluster is null or { Members.Count: <= 1 };
 

@@ -10,6 +10,9 @@ internal sealed class FactsReader(ServerContext context)
     private static readonly TimeSpan RecentSync = TimeSpan.FromMinutes(10);
 
     private readonly long _startedAt = context.Time.GetTimestamp();
+    private readonly RecentCount _redisUnknown = new(context.Time);
+    private readonly RecentCount _redisRefused = new(context.Time);
+    private readonly RecentCount _redisSlow = new(context.Time);
     private long _syncs;
     private long? _syncSeenAt;
 
@@ -44,6 +47,7 @@ internal sealed class FactsReader(ServerContext context)
                 : null,
             Notes = context.Options.MachineNotes?.Invoke() ?? MachineNotes.None,
             IndexTroubles = isHealthy ? ReadIndexes(node!) : [],
+            Redis = ReadRedis(),
         };
     }
 
@@ -63,6 +67,16 @@ internal sealed class FactsReader(ServerContext context)
             ? context.Io.PercentileMicroseconds(IoKind.JournalSync, 0.99)
             : null;
     }
+
+    private RedisFacts? ReadRedis() =>
+        context.ReadRedis() is { } state
+            ? new RedisFacts(
+                _redisUnknown.Add(state.UnknownOutcomes),
+                _redisRefused.Add(state.Refused),
+                _redisSlow.Add(state.SlowClients),
+                state.MaxClients
+            )
+            : null;
 
     private List<string> ReadIndexes(Node node)
     {

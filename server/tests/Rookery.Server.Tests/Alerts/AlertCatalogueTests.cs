@@ -115,6 +115,19 @@ public sealed partial class AlertCatalogueTests
     [InlineData("hot", "This board has 82 °C: background work pauses from 80 °C on.")]
     [InlineData("storage_fails", "A flush or merge fails and is retried: The card is read-only.")]
     [InlineData("index_trouble", "An index of this node cannot continue: shop/Orders: no room")]
+    [InlineData(
+        "redis_unknown",
+        "In the last five minutes this node could not tell Redis clients of 1 command whether it was carried out."
+    )]
+    [InlineData(
+        "redis_refused",
+        "In the last five minutes this node refused 3 connections of Redis clients: it serves 240 at once, and fewer "
+            + "of one address."
+    )]
+    [InlineData(
+        "redis_slow_clients",
+        "In the last five minutes this node disconnected 2 Redis clients that did not read replies or messages."
+    )]
     [InlineData("clock_in_doubt", "The cluster's time is in doubt, and nothing expires: Clocks differ.")]
     [InlineData("clock_off", "This machine's clock is 1 min 1 s behind the cluster's time.")]
     [InlineData(
@@ -268,6 +281,9 @@ public sealed partial class AlertCatalogueTests
             },
             "storage_fails" => HealthyFacts() with { StorageTrouble = "The card is read-only." },
             "index_trouble" => HealthyFacts() with { IndexTroubles = ["shop/Orders: no room"] },
+            "redis_unknown" => HealthyFacts() with { Redis = QuietRedis with { UnknownOutcomes = 1 } },
+            "redis_refused" => HealthyFacts() with { Redis = QuietRedis with { Refused = 3 } },
+            "redis_slow_clients" => HealthyFacts() with { Redis = QuietRedis with { SlowClients = 2 } },
             "clock_in_doubt" => HealthyFacts() with
             {
                 Cluster = LedByA() with
@@ -306,6 +322,13 @@ public sealed partial class AlertCatalogueTests
             _ => HealthyFacts() with { Notes = HealthyFacts().Notes with { HasSlotFallenBack = true } },
         };
 
+    private static readonly RedisFacts QuietRedis = new(
+        UnknownOutcomes: 0,
+        Refused: 0,
+        SlowClients: 0,
+        MaxClients: 240
+    );
+
     private static AlertFacts HealthyFacts() =>
         new()
         {
@@ -335,6 +358,7 @@ public sealed partial class AlertCatalogueTests
             ],
             SyncMicroseconds = 20_000,
             CertificateEnds = Now.AddDays(200),
+            Redis = QuietRedis,
             Notes = new MachineNotes(Now.AddDays(-1), IsSlotOnTrial: false, HasSlotFallenBack: false)
             {
                 ImageRelease = "0.2.0+os20261101.1200",
