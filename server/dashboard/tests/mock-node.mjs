@@ -7,7 +7,7 @@ import { createServer } from "node:http"
 import { dirname, extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { answerAdmin } from "./mock/admin.mjs"
-import { alertsPage, debugIo, history, slow, stateAt } from "./mock/dashboard.mjs"
+import { alertsPage, debugIo, history, redisState, slow, stateAt } from "./mock/dashboard.mjs"
 import { answerDatabase } from "./mock/documents.mjs"
 import { answerManual } from "./mock/manual.mjs"
 
@@ -75,6 +75,7 @@ const server = createServer(async (request, response) => {
       "/dashboard/history": () => history(scenario, url.searchParams),
       "/dashboard/slow": () => slow(scenario, url.searchParams),
       "/dashboard/alerts": alertsPage,
+      "/dashboard/redis": () => redisState(url.searchParams.get("node") ?? "A", Date.now() / 1000),
       "/debug/io": () => debugIo(scenario, url.searchParams),
     }[url.pathname]
     if (answer) return send(200, answer())

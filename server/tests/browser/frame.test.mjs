@@ -59,6 +59,13 @@ async function leave(page) {
   await page.goto("about:blank")
 }
 
+async function waitFor(page, holds) {
+  for (const deadline = performance.now() + Patience; !await holds();) {
+    if (performance.now() > deadline) throw new Error(`This did not happen in time on ${page.url()}: ${holds}`)
+    await new Promise(done => setTimeout(done, 100))
+  }
+}
+
 async function waitUntil(holds, what) {
   for (const deadline = performance.now() + Patience; !holds();) {
     if (performance.now() > deadline) throw new Error(`This did not happen in time: ${what}`)
@@ -78,6 +85,7 @@ async function findings(page) {
 const pages = [
   ["#/", page => page.locator(".chart canvas").first().waitFor()],
   ["#/node/C", page => page.locator(".chart canvas").first().waitFor()],
+  ["#/node/A", page => page.getByText("publish and subscribe").waitFor()],
   ["#/cluster", page => page.getByRole("table").waitFor()],
   ["#/cluster/access", page => page.getByText("shop-app").waitFor()],
   ["#/cluster/care", page => page.getByText("Everything is written at").waitFor()],
@@ -112,6 +120,22 @@ test("A dead node turns grey, shows its last figures, and links to its last hour
   await card.getByRole("link", { name: "Its last hours" }).click()
   await page.getByText("pi-3 is off, and was last heard").waitFor()
   assert.match(await page.locator(".figures").first().innerText(), /under-voltage/)
+  await leave(page)
+})
+
+test("The page of a node shows what it serves Redis clients, or how to turn that on", async () => {
+  await change(open, "well")
+  const page = await show(open, "#/node/A")
+  const panel = page.getByRole("region", { name: "Redis clients" })
+  await panel.getByText("7 of at most 480").waitFor()
+  assert.match(await panel.innerText(), /\[::\]:6379[^]*the node's certificate/)
+  const rate = panel.getByRole("row", { name: /^strings/ }).getByRole("cell").nth(1)
+  await waitFor(page, async () => /^3\d\/s$/.test(await rate.innerText()))
+  await page.goto(`${open}/#/node/C`)
+  await panel.getByText("This node serves no Redis clients.").waitFor()
+  await panel.getByText("--redis 6379").waitFor()
+  await panel.getByRole("link", { name: "How to use Redis clients" }).click()
+  await page.waitForURL(/#\/help\/how-to\/redis\/start-it$/)
   await leave(page)
 })
 

@@ -7,6 +7,7 @@ import { Empty, LinkButton, Panel, Tag } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
 import { may } from "../shell/session"
 import { Figures } from "./figures"
+import { RedisPanel } from "./redis-panel"
 import "./node.css"
 import { manualHref } from "../shell/manual-href"
 
@@ -41,6 +42,7 @@ export function NodePage() {
       <Panel title={node.State === "up" ? "Now" : "Its last words"} stale={!isLive.value}>
         <Figures node={node} />
       </Panel>
+      {node.State === "up" && <RedisPanel key={`redis ${tag}`} tag={tag} />}
     </div>
   )
 }

@@ -113,6 +113,7 @@ function actions(database: string | undefined): Item[] {
           action("New token", "access user password scope", { href: "#/cluster/access" }),
         ]
       : []),
+    ...(may("metrics") ? [action("Redis clients of this node", "resp port 6379 door", { href: "#/node" })] : []),
     ...(["light", "dark", "system"] as const)
       .filter((name) => name !== theme.peek())
       .map((name) =>

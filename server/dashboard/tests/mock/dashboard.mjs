@@ -207,6 +207,35 @@ export function stateAt(scenario, at) {
   }
 }
 
+/** What a node serves Redis clients: the third one serves none. */
+export function redisState(tag, at) {
+  const seconds = Math.max(0, at - began) + 3600
+  if (tag === "C") return { Node: tag, IsOn: false }
+  return {
+    Node: tag,
+    IsOn: true,
+    Address: "[::]:6379",
+    UsesTls: true,
+    Database: "redis",
+    UptimeSeconds: round(seconds, 3),
+    Clients: 7,
+    MaxClients: 480,
+    Subscribers: 2,
+    Blocked: 1,
+    Commands: {
+      string: Math.floor(seconds * 31),
+      hash: Math.floor(seconds * 4.2),
+      list: Math.floor(seconds * 1.5),
+      pubsub: Math.floor(seconds * 2),
+      connection: 412,
+    },
+    Errors: 12,
+    Refused: 0,
+    UnknownOutcomes: 3,
+    SlowClients: 1,
+  }
+}
+
 const figures = Object.keys(sampleAt("well", 0, began)).filter(
   (name) =>
     ![
