@@ -1,5 +1,6 @@
 // A minimal connection that shows every reply as it is: version 2 of the protocol, without the conveniences of a client.
 import { connect } from "node:net"
+import { connect as connectTls } from "node:tls"
 import { once } from "node:events"
 
 export class Resp {
@@ -7,21 +8,39 @@ export class Resp {
   #received = Buffer.alloc(0)
   #waiting = []
 
-  static async connect(port, host = "127.0.0.1") {
+  /** Connects. `credentials` are options of node:tls; without them the connection is not encrypted. */
+  static async connect(port, host = "127.0.0.1", credentials = undefined) {
     const resp = new Resp()
-    resp.#socket = connect({ port, host, noDelay: true })
+    resp.#socket = credentials ? connectTls({ port, host, ...credentials }) : connect({ port, host, noDelay: true })
     resp.#socket.on("data", bytes => resp.#receive(bytes))
     resp.#socket.on("close", () => resp.#waiting.splice(0).forEach(({ failed }) => failed(new Error("the connection ended"))))
     resp.#socket.on("error", () => {})
-    await once(resp.#socket, "connect")
+    await once(resp.#socket, credentials ? "secureConnect" : "connect")
     return resp
+  }
+
+  /** Whether the connection has ended. */
+  get isClosed() {
+    return this.#socket.destroyed
   }
 
   /** Sends commands together, and returns their replies. Strings are shown as Latin-1, errors as {error}. */
   call(commands) {
+    return Promise.all(this.send(commands))
+  }
+
+  /** Sends commands together, and returns a promise of each reply. */
+  send(commands) {
     const replies = commands.map(() => new Promise((done, failed) => this.#waiting.push({ done, failed })))
-    this.#socket.write(Buffer.concat(commands.map(encode)))
-    return Promise.all(replies)
+    if (this.isClosed) {
+      this.#waiting.splice(0).forEach(({ failed }) => failed(new Error("the connection had ended")))
+    } else {
+      this.#socket.write(Buffer.concat(commands.map(encode)))
+    }
+
+    // A caller that awaits only the last one must not fail because of the others.
+    replies.forEach(reply => reply.catch(() => {}))
+    return replies
   }
 
   close() {
