@@ -8,10 +8,15 @@ namespace Rookery.Histories;
 /// </summary>
 public static class EtagOrder
 {
-    /// <summary>Returns the first contradiction found; null when there is none.</summary>
+    /// <summary>
+    /// Returns the first contradiction found; null when there is none. Operations without etag are left out.
+    /// </summary>
     public static string? FindViolation(IEnumerable<Operation> history)
     {
-        var operations = history.Where(operation => operation.Outcome != Outcome.Unknown || operation.Writes).ToList();
+        var operations = history
+            .Where(operation => operation.Etag != Operation.NoEtag)
+            .Where(operation => operation.Outcome != Outcome.Unknown || operation.Writes)
+            .ToList();
         var writes = new WrittenValues();
         if (writes.Collect(operations) is { } violation)
         {

@@ -63,7 +63,7 @@ public static class Linearizability
         [
             .. from operation in byTime.Take(count)
             let isOpen = operation.Ended >= end
-            where !isOpen || operation.Kind is OperationKind.Put or OperationKind.CompareAndSet
+            where !isOpen || operation.WritesValue
             select isOpen ? operation with { Outcome = Outcome.Unknown } : operation,
         ];
     }
@@ -79,6 +79,8 @@ public static class Linearizability
         {
             OperationKind.Get => (value == operation.Value, value),
             OperationKind.Put => (operation.Outcome != Outcome.Refused, operation.Value),
+            OperationKind.Increment when operation.Outcome == Outcome.Unknown => (true, value + 1),
+            OperationKind.Increment => (operation.Value == value + 1, value + 1),
             OperationKind.CompareAndSet when operation.Outcome == Outcome.Unknown => (
                 true,
                 matches ? operation.Value : value

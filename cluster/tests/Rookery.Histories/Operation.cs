@@ -14,6 +14,9 @@ public enum OperationKind
     /// <summary>Sets a document's value if it has the expected one.</summary>
     CompareAndSet,
 
+    /// <summary>Adds 1 to a document's value, and answers with the sum.</summary>
+    Increment,
+
     /// <summary>Reads lists, then appends to lists, atomically.</summary>
     Transaction,
 }
@@ -48,6 +51,9 @@ public sealed record ListAppend(string Key, long Element);
 /// </summary>
 public sealed record Operation
 {
+    /// <summary>The etag of operations whose protocol tells none.</summary>
+    public const long NoEtag = -1;
+
     /// <summary>The client's number, for readers of the history.</summary>
     public int Client { get; init; }
 
@@ -71,7 +77,7 @@ public sealed record Operation
     }
 
     /// <summary>
-    /// The value written, which no other operation writes, or the value read. 0 for a missing document.
+    /// The value written, which no other operation with an etag writes, or the value read. 0 for a missing document.
     /// </summary>
     public long Value { get; init; }
 
@@ -80,7 +86,7 @@ public sealed record Operation
 
     /// <summary>
     /// The etag of the written or read version, or of the version that a refused compare-and-set found. 0 for a missing
-    /// document.
+    /// document, <see cref="NoEtag"/> without one.
     /// </summary>
     public long Etag { get; init; }
 
@@ -104,8 +110,11 @@ public sealed record Operation
 
     /// <summary>Whether it may have written something.</summary>
     [JsonIgnore]
-    public bool Writes =>
-        Outcome != Outcome.Refused && (Kind is OperationKind.Put or OperationKind.CompareAndSet || Appends.Count > 0);
+    public bool Writes => Outcome != Outcome.Refused && (WritesValue || Appends.Count > 0);
+
+    /// <summary>Whether its kind changes the value of a document.</summary>
+    [JsonIgnore]
+    public bool WritesValue => Kind is OperationKind.Put or OperationKind.CompareAndSet or OperationKind.Increment;
 
     /// <summary>Describes the operation, as the subject of a sentence.</summary>
     public override string ToString() =>
