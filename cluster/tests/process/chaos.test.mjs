@@ -22,6 +22,7 @@ import { checkHistory } from "./history.mjs"
 import { whyNoNamespaces } from "./namespaces.mjs"
 import { NamespacedCluster } from "./namespaced-cluster.mjs"
 import { RecordedLoad } from "./recorded-load.mjs"
+import { redisDatabase } from "./redis-registers.mjs"
 
 const minutes = Number(process.env.MINUTES || 0)
 const seed = Number(process.env.SEED || randomInt(1_000_000))
@@ -76,9 +77,13 @@ async function judge(cluster, load, acknowledged) {
 
 /** Returns a hash of every document of a node with its change vector. */
 async function contentsOf(node) {
-  const { status, text } = await node.request("GET", `/databases/${database}/streams/docs?startsWith=&format=jsonl`)
-  assert.equal(status, 200, text.slice(0, 300))
-  const lines = text.trim().split("\n")
+  const lines = []
+  for (const name of [database, redisDatabase]) {
+    const { status, text } = await node.request("GET", `/databases/${name}/streams/docs?startsWith=&format=jsonl`)
+    assert.equal(status, 200, text.slice(0, 300))
+    lines.push(...text.trim().split("\n"))
+  }
+
   return { hash: createHash("sha256").update(lines.join("\n")).digest("hex"), count: lines.length }
 }
 

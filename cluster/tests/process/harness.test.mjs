@@ -7,6 +7,7 @@ import { ContendedDocuments } from "./contended-documents.mjs"
 import { Evidence } from "./evidence.mjs"
 import { NamespacedCluster } from "./namespaced-cluster.mjs"
 import { RecordedLoad } from "./recorded-load.mjs"
+import { outcomeOf as outcomeOfRedis, RedisRegisters } from "./redis-registers.mjs"
 import { outcomeOf, Requests } from "./requests.mjs"
 
 const timeoutMilliseconds = 300
@@ -117,6 +118,29 @@ test("A write that was never sent, or was refused, has a known outcome", () => {
     assert.equal(outcomeOf({ status: 504, text: "It may or may not have been stored." }), "Unknown")
     assert.equal(outcomeOf({ status: 500, text: "It may or may not have been stored." }), "Unknown")
   })
+})
+
+test("A write over the Redis port that was never sent, or was refused, has a known outcome", () => {
+  assert.equal(outcomeOfRedis({ reply: { simple: "OK" }, wasSent: true }), "Done")
+  assert.equal(outcomeOfRedis({ reply: null, wasSent: true }), "Done")
+  assert.equal(outcomeOfRedis({ wasSent: false }), "Refused")
+  assert.equal(outcomeOfRedis({ reply: { error: "CLUSTERDOWN No member leads now" }, wasSent: true }), "Refused")
+  assert.equal(outcomeOfRedis({ reply: { error: "UNKNOWNOUTCOME It may or may not have been stored." }, wasSent: true }), "Unknown")
+  assert.equal(outcomeOfRedis({ wasSent: true }), "Unknown")
+})
+
+test("Wrong values over the Redis port are found in the history, and errors that no fault excuses are reported", async () => {
+  const resp = reply => ({ isClosed: false, close: () => {}, call: async commands => commands.map(() => reply) })
+  const cluster = { ...standIn(), connectToRedis: async () => resp({ error: "WRONGTYPE Operation against a key" }) }
+  const history = []
+  const requests = new Requests(cluster, "chaos")
+  const door = new RedisRegisters({ cluster, requests, round: 1, record: (client, answer, operation) => history.push(operation) })
+  await door.turn(0, 0, new Chance(1))
+  assert.match(requests.wrong[0].text, /WRONGTYPE/)
+  cluster.connectToRedis = async () => resp("7")
+  const other = new RedisRegisters({ cluster, requests, round: 2, record: (client, answer, operation) => history.push(operation) })
+  assert.equal((await other.read(1, 1, "door:2/0/0")).value, 7)
+  assert.deepEqual(history.at(-1), { kind: "Get", value: 7, key: "door:2/0/0", outcome: "Done", etag: -1 })
 })
 
 test("A refused compare-and-set that found the expected value is reported", async () => {

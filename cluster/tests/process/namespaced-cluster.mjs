@@ -6,8 +6,10 @@ import { FakedClock } from "../../../server/tests/process/faked-clock.mjs"
 import { afterwards, NodeProcess, runWithin, temporaryDirectory } from "../../../server/tests/process/node-process.mjs"
 import { Card } from "./cards.mjs"
 import { Network } from "./namespaces.mjs"
+import { connectToRedis } from "./redis-registers.mjs"
 
 const port = 8443
+const redisPort = 6379
 const cardMebibytes = 1024
 const waitMilliseconds = 90_000
 
@@ -94,7 +96,7 @@ export class NamespacedCluster {
       address: member.address,
       credentials: { ca: this.#authorities },
       within: member.within,
-      options: ["--memory", "128M"],
+      options: ["--memory", "128M", "--redis", `${member.address}:${redisPort}`],
       environment: member.clock.environment,
     })
     member.node.headers = this.#headers
@@ -135,6 +137,11 @@ export class NamespacedCluster {
 
   commandAt(member, ...words) {
     return this.#attempt([member], words).then(({ stdout }) => stdout)
+  }
+
+  /** Opens a connection to a member's Redis port, with all rights. */
+  connectToRedis(member) {
+    return connectToRedis(redisPort, member.address, { ca: this.#authorities }, this.#token)
   }
 
   /** Makes clients trust the authorities that the members trust now. */

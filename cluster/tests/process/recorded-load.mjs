@@ -2,6 +2,7 @@
 import { baseDocuments, baseText } from "./base-documents.mjs"
 import { Chance } from "./chance.mjs"
 import { ContendedDocuments } from "./contended-documents.mjs"
+import { RedisRegisters } from "./redis-registers.mjs"
 import { outcomeOf, Requests } from "./requests.mjs"
 
 const registers = 6
@@ -22,6 +23,7 @@ export class RecordedLoad {
   #seed
   #registers
   #lists
+  #door
   #version = 0
   #isRunning = true
   #clients
@@ -33,6 +35,9 @@ export class RecordedLoad {
     this.requests = new Requests(cluster, database)
     this.#registers = new ContendedDocuments(`register/${round}`, registers, 150)
     this.#lists = new ContendedDocuments(`list/${round}`, lists, 200)
+    if (cluster.connectToRedis) {
+      this.#door = new RedisRegisters({ cluster, round, requests: this.requests, record: (...recorded) => this.#record(...recorded) })
+    }
   }
 
   start() {
@@ -52,7 +57,13 @@ export class RecordedLoad {
       for (const key of this.#lists.keys) {
         answered(await this.#readLists(100 + index, index, [key]), key)
       }
+
+      for (const key of this.#door?.keys ?? []) {
+        answered(await this.#door.read(100 + index, index, key), key)
+      }
     }
+
+    this.#door?.close()
   }
 
   async #work(client) {
@@ -68,6 +79,8 @@ export class RecordedLoad {
         await this.#compareAndSet(client, index, key, found)
       }
 
+      await this.#door?.turn(client, index, chance)
+      await this.#door?.turn(client, index, chance)
       const first = chance.between(0, lists - 1)
       await this.#append(client, index, [first, (first + chance.between(1, lists - 1)) % lists].map(number => this.#lists.key(number)))
       await this.#readBase(index, chance.between(0, baseDocuments - 1))

@@ -19,23 +19,37 @@ export class Requests {
 
   /** Sends a request to the member at an index. `allowed` are the statuses permitted while nothing is broken. Returns the answer with the member's name and the request's times in microseconds; its status is 0 when none came. */
   async ask(index, allowed, method, path, { body, headers } = {}) {
-    const { name, node } = this.#cluster.members[index % this.#cluster.members.length]
-    const request = { name, invoked: performance.now(), method, path }
+    const send = ({ node }) => node.request(method, `/databases/${this.#database}/${path}`, body, { headers, timeout: this.#timeoutMilliseconds }).catch(noAnswer)
+    return this.#follow(index, { method, path }, send, answer => ({ hasFailed: !allowed.includes(answer.status), isExcusable: isExcusable(answer), text: answer.text }))
+  }
+
+  /** Sends a command of Redis to the member at an index. Returns the `reply` as `send` does, undefined when none came, with the times in microseconds. */
+  askRedis(index, command, send) {
+    const sendOrFail = member => send(member).then(reply => ({ reply, wasSent: true, text: reply?.error ?? "" }), ({ message, wasSent = true }) => ({ wasSent, text: message }))
+    return this.#follow(index, { method: "REDIS", path: command.join(" ") }, sendOrFail, ({ reply, text }) => ({
+      hasFailed: reply === undefined || reply?.error !== undefined, isExcusable: reply === undefined || isExcusableError(text), text,
+    }))
+  }
+
+  async #follow(index, what, send, judge) {
+    const member = this.#cluster.members[index % this.#cluster.members.length]
+    const request = { name: member.name, invoked: performance.now(), ...what }
     this.#underWay.add(request)
-    const answer = await node.request(method, `/databases/${this.#database}/${path}`, body, { headers, timeout: this.#timeoutMilliseconds }).catch(noAnswer)
+    const answer = await send(member)
     this.#underWay.delete(request)
     const completed = performance.now()
-    if (!allowed.includes(answer.status)) {
-      const failure = { ...request, completed, status: answer.status, text: answer.text.slice(0, 300) }
+    const { hasFailed, isExcusable, text } = judge(answer)
+    if (hasFailed) {
+      const failure = { ...request, completed, status: answer.status ?? 0, text: text.slice(0, 300) }
       this.failures.push(failure)
-      if (!isExcusable(answer)) {
+      if (!isExcusable) {
         this.wrong.push(failure)
       }
 
       await new Promise(done => setTimeout(done, 100))
     }
 
-    return { ...answer, name, invoked: Math.floor(request.invoked * 1000), completed: Math.ceil(completed * 1000) }
+    return { ...answer, name: member.name, invoked: Math.floor(request.invoked * 1000), completed: Math.ceil(completed * 1000) }
   }
 
   /** Waits until every request that was sent until the time `before` has ended: a hanging request counts as failed only when it is given up. */
@@ -71,6 +85,11 @@ function isExcusable({ status, headers, text }) {
   return status === 500 ? !text.includes("a fault of its own")
     : status === 503 ? headers["database-missing"] === undefined
       : [0, 429, 504, 507].includes(status)
+}
+
+/** Whether this error of a correct command of Redis is permitted while something is broken. */
+function isExcusableError(text) {
+  return !/a fault of its own|^(WRONGTYPE|NOPERM|NOAUTH|NOPROTO|EXECABORT) |not an integer|syntax error|unknown command|wrong number of arguments|Protocol error|does not exist/.test(text)
 }
 
 /** Returns the outcome of a write that was not answered as done: refused when the answer says so or it was never sent. */
