@@ -15,10 +15,15 @@ export function generator(seed) {
 const values = ["", "a", "on", "Hello", "10", "-3", "0", "007", "3.5", "1e3", "9223372036854775807", "-9223372036854775808", "abc def", "\r\n", "\0", "\xff\xfe", "caf\xc3\xa9", "x".repeat(100)]
 const fields = ["f", "F", "g", "", "@metadata", "Value", "h i", "\xff"]
 const numbers = ["0", "1", "-1", "2", "5", "-100", "100", "x", "", "1.5", "9223372036854775807"]
-const floats = ["0", "1.5", "-2.25", "10", "x", "3e2"]
+const floats = ["0", "1.5", "-2.25", "10", "x", "3e2", "0x10", "-0x.8p1"]
+const patterns = ["*", "a", "?", "[aA]", "[^a]", "[a-c]*", "*:*", "c\\:d", "~*", "\xff*", "", "**d"]
+
+/** All keys. */
+export const keys = ["a", "b", "B", "c:d", "A", "\xff\x00k", "~x", "caf\xc3\xa9", "e/"]
 
 const pieces = random => ({
-  key: () => random.of(["a", "b", "B", "c:d", "A", "\xff\x00k", "~x", "caf\xc3\xa9", "e/"]),
+  key: () => random.of(keys),
+  pattern: () => random.of(patterns),
   value: () => random.of(values),
   field: () => random.of(fields),
   number: () => random.of(numbers),
@@ -83,6 +88,17 @@ const forms = [
   (r, p) => ["SUBSTR", p.key(), p.number(), p.number()],
   (r, p) => ["PEXPIREAT", p.key(), r.of(["1", "4102444800000", "x"])],
   r => [r.of(["GET", "SET", "HSET", "MSET", "NOSUCH", "INCR"])],
+  (r, p) => ["KEYS", p.pattern()],
+  (r, p) => ["SCAN", "0", "COUNT", "1000", ...r.of([[], ["MATCH", p.pattern()], ["TYPE", r.of(["string", "hash", "list", "set", "zset"])]])],
+  r => ["SCAN", ...r.of([["x"], ["0", "COUNT", "0"], ["0", "COUNT", "x"], ["0", "MATCH"], ["0", "BAD", "1"]])],
+]
+
+/** These walk over all keys, and are refused in transactions. */
+const walks = new Set(["KEYS", "SCAN"])
+
+/** These wait for another client, unless they are in a transaction. */
+const queuedForms = [
+  (r, p) => [r.of(["BLPOP", "BRPOP"]), ...some(r, 1, 3, p.key), r.of(["0", "0.5", "-1", "x"])],
 ]
 
 /** A sequence of at most 12 commands, some of them within MULTI and EXEC. */
@@ -90,20 +106,26 @@ export function sequence(seed) {
   const random = generator(seed)
   const make = pieces(random)
   const commands = Array.from({ length: 1 + random.below(12) }, () => random.of(forms)(random, make))
-  if (random.below(4) === 0) {
-    commands.splice(random.below(commands.length), 0, ["MULTI"])
-    commands.push([random.of(["EXEC", "EXEC", "DISCARD"])])
+  if (random.below(4) > 0) {
+    return commands
   }
 
-  return commands
+  const first = random.below(commands.length)
+  const queued = commands.splice(first).filter(([name]) => !walks.has(name))
+  queued.splice(random.below(queued.length + 1), 0, random.of(queuedForms)(random, make))
+  return [...commands, ["MULTI"], ...queued, [random.of(["EXEC", "EXEC", "DISCARD"])]]
 }
 
-const unordered = new Set(["SMEMBERS", "HKEYS", "HVALS"])
+const unordered = new Set(["SMEMBERS", "HKEYS", "HVALS", "KEYS"])
 
 /** A reply in the form in which both servers must agree: sets and hashes have no order, and a time to live may pass a second. */
 export function comparable([name], reply) {
   if (Array.isArray(reply) && unordered.has(name)) {
     return [...reply].sort()
+  }
+
+  if (Array.isArray(reply) && name === "SCAN") {
+    return [reply[0], [...reply[1]].sort()]
   }
 
   if (Array.isArray(reply) && name === "HGETALL") {
