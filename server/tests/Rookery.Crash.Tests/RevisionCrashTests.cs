@@ -2,6 +2,7 @@ using System.Text;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Parsing;
 using Rookery.Documents.Revisions;
+using Rookery.Documents.Stored;
 using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
@@ -39,6 +40,8 @@ public sealed class RevisionCrashTests
 /// <summary>Makes random commands on a node, and keeps the expected revisions after each.</summary>
 internal sealed class RevisionWork(int seed)
 {
+    private static readonly long Now = new DateTime(2000, 1, 1, 0, 0, 0, DateTimeKind.Utc).Ticks;
+    private static readonly string[] Ids = ["d0", "d1", "d2", "d3", "d4"];
     private static readonly RevisionRule?[] Rules =
     [
         null,
@@ -56,6 +59,8 @@ internal sealed class RevisionWork(int seed)
     private SteppedNode _node = null!;
     private RevisionRule? _rule;
     private long _importedTicks = new DateTime(2200, 1, 1, 0, 0, 0, DateTimeKind.Utc).Ticks;
+    private string? _withoutHistory; // a document whose revisions the next step imports
+    private long _versionTicks = new DateTime(1990, 1, 1, 0, 0, 0, DateTimeKind.Utc).Ticks;
 
     public (SimulatedDisk Disk, List<State> States) Run(int steps = 60)
     {
@@ -111,9 +116,16 @@ internal sealed class RevisionWork(int seed)
 
     private void Step()
     {
-        string id = $"d{_random.Next(4)}";
+        if (_withoutHistory is { } imported)
+        {
+            _withoutHistory = null;
+            ImportHistory(imported, _model[imported]);
+            return;
+        }
+
+        string id = Ids[_random.Next(Ids.Length)];
         var document = _model.TryGetValue(id, out var found) ? found : _model[id] = new ModelRevisions();
-        switch (_random.Next(12))
+        switch (_random.Next(14))
         {
             case 0:
                 _rule = Rules[_random.Next(Rules.Length)];
@@ -134,6 +146,13 @@ internal sealed class RevisionWork(int seed)
                 break;
             case 6:
                 Import(id, document);
+                break;
+            case 7:
+                ImportDocument(id, document);
+                break;
+            case 8:
+                ImportDocument(id, document);
+                _withoutHistory = document.Rows.Count == 0 ? id : null;
                 break;
             case 5 when document.Rows.Exists(static row => row.Body is not null):
                 var target = document.Rows.Where(static row => row.Body is not null).ToArray() is var rows
@@ -186,6 +205,49 @@ internal sealed class RevisionWork(int seed)
 
         writer.Restate(Encoding.ASCII.GetBytes(id), ticks: 0);
         document.Import(Propose(writer.Complete()), imported);
+    }
+
+    // The document of a dump, with its own time, or once more the version that is stored.
+    private void ImportDocument(string id, ModelRevisions document)
+    {
+        bool isRepeated = document is { Body: not null, Ticks: not 0 } && _random.Next(3) == 0;
+        string body = isRepeated ? document.Body! : Body(document.Body);
+        _versionTicks += TimeSpan.TicksPerDay;
+        long ticks = isRepeated ? document.Ticks : _versionTicks;
+        using var parser = DocumentParser.Rent();
+        Assert.True(parser.TryParse(Encoding.ASCII.GetBytes($"{{{body}}}"), out var parsed, out _));
+        using var writer = new BatchWriter(CommandKind.BulkPut, 1);
+        writer.PutVersion(Encoding.ASCII.GetBytes(id), ticks, parsed);
+        document.ImportDocument(Propose(writer.Complete()), body, ticks, _rule);
+    }
+
+    // The revisions of the document of a dump. As in dumps, the last one is the document's version.
+    private void ImportHistory(string id, ModelRevisions document)
+    {
+        using var writer = new BatchWriter(CommandKind.BulkPut, 1);
+        using var parts = new VersionParts();
+        var older = Enumerable
+            .Range(1, _random.Next(0, 4))
+            .Reverse()
+            .Select(age => (Body: Body(document.Body), Ticks: document.Ticks - (age * TimeSpan.TicksPerHour)))
+            .ToList();
+        foreach (var (body, ticks) in older.Append((document.Body!, document.Ticks)))
+        {
+            using var parser = DocumentParser.Rent();
+            Assert.True(parser.TryParse(Encoding.ASCII.GetBytes($"{{{body}}}"), out var parsed, out _));
+            writer.PutRevision(
+                Encoding.ASCII.GetBytes(id),
+                VersionKind.Revision,
+                ticks,
+                ordinal: 0,
+                parsed,
+                parts,
+                isForced: false
+            );
+        }
+
+        writer.Restate(Encoding.ASCII.GetBytes(id), ticks: 0);
+        document.ImportHistory(Propose(writer.Complete()), older, _rule);
     }
 
     // Usually one field of several changes.
@@ -272,11 +334,10 @@ internal sealed class RevisionWork(int seed)
         using var revisions = new RevisionReader(reader);
         var text = new StringBuilder();
         long total = 0;
-        for (int i = 0; i < 4; i++)
+        foreach (string id in Ids)
         {
-            string id = $"d{i}";
             bool exists = reader.TryGetDocument(Encoding.ASCII.GetBytes(id), out var document);
-            string live = exists ? Digest(Encoding.ASCII.GetString(document.View.Body)) : "-";
+            string live = exists ? Shown(Encoding.ASCII.GetString(document.View.Body), TicksOf(document.View)) : "-";
             document.Dispose();
             text.Append(id).Append('=').Append(live).Append(':');
             if (revisions.TrySelect(Encoding.ASCII.GetBytes(id)))
@@ -285,8 +346,7 @@ internal sealed class RevisionWork(int seed)
                 var found = new List<string>();
                 while (revisions.MoveNext())
                 {
-                    string body = revisions.IsDeletion ? "-" : Digest(Encoding.ASCII.GetString(revisions.View.Body));
-                    found.Add($"{revisions.Etag}={body}");
+                    found.Add($"{revisions.Etag}={ShownOf(revisions)}");
                 }
 
                 Assert.Equal(revisions.Count, found.Count);
@@ -309,22 +369,26 @@ internal sealed class RevisionWork(int seed)
         {
             string[] parts = revision.Split('=', 2);
             Assert.True(alone.TryFind(long.Parse(parts[0], System.Globalization.CultureInfo.InvariantCulture)));
-            Assert.Equal(parts[1], alone.IsDeletion ? "-" : Digest(Encoding.ASCII.GetString(alone.View.Body)));
+            Assert.Equal(parts[1], ShownOf(alone));
         }
     }
+
+    private static string ShownOf(RevisionReader revision) =>
+        revision.IsDeletion ? "-" : Shown(Encoding.ASCII.GetString(revision.View.Body), TicksOf(revision.View));
+
+    // The time of a version that a dump gave it; 0 for the others.
+    private static long TicksOf(in DocumentView view) => view.LastModifiedTicks < Now ? view.LastModifiedTicks : 0;
+
+    private static string Shown(string? body, long ticks) => body is null ? "-" : $"{Digest(body)}@{ticks}";
 
     private static string Describe(SortedDictionary<string, ModelRevisions> model)
     {
         var text = new StringBuilder();
-        for (int i = 0; i < 4; i++)
+        foreach (string id in Ids)
         {
-            string id = $"d{i}";
             var document = model.GetValueOrDefault(id) ?? new ModelRevisions();
-            text.Append(id).Append('=').Append(document.Body is { } body ? Digest(body) : "-").Append(':');
-            text.AppendJoin(
-                ',',
-                document.All().Reverse().Select(row => $"{row.Etag}={(row.Body is { } old ? Digest(old) : "-")}")
-            );
+            text.Append(id).Append('=').Append(Shown(document.Body, document.Ticks)).Append(':');
+            text.AppendJoin(',', document.All().Reverse().Select(row => $"{row.Etag}={Shown(row.Body, row.Ticks)}"));
             text.Append(' ');
         }
 
@@ -343,7 +407,7 @@ internal sealed class ModelRevisions
 {
     private bool _isForced; // whether the revision that the document itself is was forced
 
-    public List<(long Etag, string? Body, bool IsForced)> Rows { get; } = [];
+    public List<(long Etag, string? Body, bool IsForced, long Ticks)> Rows { get; } = [];
 
     /// <summary>The document's body; null if it does not exist.</summary>
     public string? Body { get; private set; }
@@ -354,8 +418,11 @@ internal sealed class ModelRevisions
     /// <summary>Whether that version is a revision.</summary>
     public bool IsRevision { get; private set; }
 
-    public IEnumerable<(long Etag, string? Body, bool IsForced)> All() =>
-        IsRevision ? Rows.Append((Etag, Body, _isForced)) : Rows;
+    /// <summary>The time of that version if a dump gave it; otherwise 0.</summary>
+    public long Ticks { get; private set; }
+
+    public IEnumerable<(long Etag, string? Body, bool IsForced, long Ticks)> All() =>
+        IsRevision ? Rows.Append((Etag, Body, _isForced, Ticks)) : Rows;
 
     public void Put(long etag, string body, RevisionRule? rule, bool forces)
     {
@@ -363,10 +430,10 @@ internal sealed class ModelRevisions
         bool existed = Body is not null;
         if (existed && (IsRevision || forces))
         {
-            Rows.Add((Etag, Body, IsRevision ? _isForced : forces));
+            Rows.Add((Etag, Body, IsRevision ? _isForced : forces, Ticks));
         }
 
-        (Body, Etag) = (body, etag);
+        (Body, Etag, Ticks) = (body, etag, 0);
         IsRevision = creates || (forces && !existed);
         _isForced = IsRevision && !creates;
         Trim(rule);
@@ -379,7 +446,7 @@ internal sealed class ModelRevisions
             return;
         }
 
-        (Etag, IsRevision) = (etag, true);
+        (Etag, IsRevision, Ticks) = (etag, true, 0);
         _isForced = rule is not { Creates: true };
         Trim(rule);
     }
@@ -400,10 +467,10 @@ internal sealed class ModelRevisions
         {
             if (IsRevision || creates)
             {
-                Rows.Add((Etag, Body, IsRevision && _isForced));
+                Rows.Add((Etag, Body, IsRevision && _isForced, Ticks));
             }
 
-            Rows.Add((etag, null, false));
+            Rows.Add((etag, null, false, 0));
         }
 
         (Body, IsRevision) = (null, false);
@@ -415,10 +482,37 @@ internal sealed class ModelRevisions
     {
         for (int i = 0; i < revisions.Count; i++)
         {
-            Rows.Add((lastEtag - revisions.Count + i, revisions[i].Body, revisions[i].IsForced));
+            Rows.Add((lastEtag - revisions.Count + i, revisions[i].Body, revisions[i].IsForced, 0));
         }
 
         Etag = Body is null ? Etag : lastEtag;
+    }
+
+    /// <summary>Stores the document of a dump, unless it is there with this time.</summary>
+    public void ImportDocument(long etag, string body, long ticks, RevisionRule? rule)
+    {
+        if (!string.Equals(Body, body, StringComparison.Ordinal) || Ticks != ticks)
+        {
+            Put(etag, body, rule, forces: false);
+            Ticks = ticks;
+        }
+    }
+
+    /// <summary>Adds older revisions of a dump, then the document's version, which becomes one of them.</summary>
+    public void ImportHistory(long lastEtag, List<(string Body, long Ticks)> older, RevisionRule? rule)
+    {
+        for (int i = 0; i < older.Count; i++)
+        {
+            Rows.Add((lastEtag - older.Count - 1 + i, older[i].Body, false, older[i].Ticks));
+        }
+
+        if (!IsRevision)
+        {
+            (IsRevision, _isForced) = (true, false);
+            Trim(rule);
+        }
+
+        Etag = lastEtag;
     }
 
     public void Remove(long etag)
