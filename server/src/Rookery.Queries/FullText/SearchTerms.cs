@@ -82,7 +82,7 @@ public static class SearchTerms
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                "A proximity is between whole words: there can be no * in them.",
+                "Proximity search works only on simple string terms, not wildcard terms: leave the * out.",
                 position
             );
         }
@@ -94,7 +94,7 @@ public static class SearchTerms
         return isOneWord && query.Clauses.All(static clause => clause is TermClause)
             ? throw new QueryException(
                 QueryFault.Invalid,
-                "A proximity is the distance between words, and there is only one. Leave 'proximity' out.",
+                "Proximity search works only on multiple search terms, and there is one. Leave 'proximity' out.",
                 position
             )
             : query;

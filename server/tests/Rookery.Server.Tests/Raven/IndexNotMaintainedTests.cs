@@ -113,7 +113,11 @@ public sealed class IndexNotMaintainedTests : IAsyncLifetime
     {
         string db = await CreateDatabaseWithIndexAsync(RefusedDefinition);
         var answer = await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=01:00:00", UserBatch);
-        answer.IsRefusal(500, "The batch is stored. The index 'Old' is not maintained on this node: ");
+        answer.IsRefusal(
+            500,
+            "The batch is stored, but the server could not verify that its indexes include it. The index 'Old' is not "
+                + "maintained on this node: "
+        );
         Assert.Equal("Raven.Client.Exceptions.RavenTimeoutException", answer.Json.GetProperty("Type").GetString());
         Assert.Equal(1, await _server.CountAsync(db));
         string lenient = "/bulk_docs?waitForIndexesTimeout=01:00:00&waitForIndexThrow=false";

@@ -175,7 +175,8 @@ public sealed class IndexWaitTests : IAsyncLifetime
         (await query.WaitAsync(Guard)).IsRefusal(500, "The index 'Failing' stopped because too many documents");
         (await batch.WaitAsync(Guard)).IsRefusal(
             500,
-            "The batch is stored. The index 'Failing' stopped because too many documents"
+            "The batch is stored, but the server could not verify that its indexes include it. The index 'Failing' "
+                + "stopped because too many documents"
         );
 
         // An index that stopped earlier is not waited for either.

@@ -140,7 +140,8 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
             throw new RefusedException(
                 StatusCodes.Status500InternalServerError,
                 RavenType.BatchTimeout,
-                $"The batch is stored. The index '{name}' {why}."
+                $"The batch is stored, but the server could not verify that its indexes include it. The index '{name}' "
+                    + $"{why}."
             );
         }
     }
