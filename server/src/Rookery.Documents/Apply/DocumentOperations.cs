@@ -343,7 +343,7 @@ internal sealed class DocumentOperations : IDisposable
         if (patch.Reaches)
         {
             _writes.Context = context;
-            _patches.BeginWrites(_writes, LowerId, context.Etag + 1, patch.ReservedEtags);
+            _patches.BeginWrites(_writes, LowerId, patch.ReservedEtags);
         }
         else
         {

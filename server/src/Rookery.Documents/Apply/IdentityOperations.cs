@@ -17,6 +17,16 @@ internal static class IdentityOperations
         return value;
     }
 
+    /// <summary>Returns the key of an identity's row.</summary>
+    /// <param name="key">Receives the key.</param>
+    /// <param name="database">Number of the database.</param>
+    /// <param name="lowerName">The identity's name, lower-cased, with the <c>|</c> at its end; empty for the numbers of
+    /// ids that end in <c>/</c>.</param>
+    public static ReadOnlySpan<byte> RowOf(Span<byte> key, uint database, ReadOnlySpan<byte> lowerName) =>
+        lowerName.IsEmpty
+            ? Key.WritePrefix(key, database, Table.IdNumbers)
+            : Key.WriteText(key, database, Table.Identities, lowerName);
+
     /// <summary>Returns the last value of an identity; 0 if it was never used.</summary>
     public static long Last(ApplyContext context, ReadOnlySpan<byte> lowerName) => Read(context, lowerName, out _);
 
@@ -35,13 +45,8 @@ internal static class IdentityOperations
     public static long TakeFree<T>(ApplyContext context, scoped in CommandId id, T ids)
         where T : INumberedIds, allows ref struct
     {
-        if (id.Kind == CommandIdKind.NumberedInDatabase)
-        {
-            return TakeFreeOfDatabase(context, ids);
-        }
-
         Span<byte> name = stackalloc byte[DocumentId.MaxBytes];
-        name = name[..id.WriteLowerName(name)];
+        name = id.Kind == CommandIdKind.NumberedInDatabase ? default : name[..id.WriteLowerName(name)];
         long number = FreeNumber.Find(ids, Read(context, name, out bool exists));
         Write(context, name, number, exists);
         return number;
@@ -64,10 +69,7 @@ internal static class IdentityOperations
     private static long Read(ApplyContext context, ReadOnlySpan<byte> lowerName, out bool exists)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        exists = context.Batch.TryGet(
-            Key.WriteText(key, context.Database.Number, Table.Identities, lowerName),
-            out var row
-        );
+        exists = context.Batch.TryGet(RowOf(key, context.Database.Number, lowerName), out var row);
         if (!exists)
         {
             return 0;
@@ -84,30 +86,7 @@ internal static class IdentityOperations
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         Span<byte> bytes = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64LittleEndian(bytes, value);
-        context.Database.Counters.Identities += exists ? 0 : 1;
-        context.Batch.Put(
-            Key.WriteText(key, context.Database.Number, Table.Identities, lowerName),
-            context.Etag,
-            bytes
-        );
-    }
-
-    private static long TakeFreeOfDatabase<T>(ApplyContext context, T ids)
-        where T : INumberedIds, allows ref struct
-    {
-        Span<byte> key = stackalloc byte[Key.MaxBytes];
-        Span<byte> value = stackalloc byte[sizeof(long)];
-        var row = Key.WritePrefix(key, context.Database.Number, Table.IdNumbers);
-        value.Clear();
-        if (context.Batch.TryGet(row, out var stored))
-        {
-            stored.Value.CopyTo(value);
-            stored.Dispose();
-        }
-
-        long number = FreeNumber.Find(ids, BinaryPrimitives.ReadInt64LittleEndian(value));
-        BinaryPrimitives.WriteInt64LittleEndian(value, number);
-        context.Batch.Put(row, context.Etag, value);
-        return number;
+        context.Database.Counters.Identities += exists || lowerName.IsEmpty ? 0 : 1;
+        context.Batch.Put(RowOf(key, context.Database.Number, lowerName), context.Etag, bytes);
     }
 }

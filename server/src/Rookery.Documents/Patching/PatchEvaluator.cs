@@ -192,12 +192,11 @@ public sealed class PatchEvaluator : IDisposable
     /// </summary>
     /// <param name="source">The documents.</param>
     /// <param name="ownLowerId">The id of the patched document, lower-cased.</param>
-    /// <param name="firstEtag">The first reserved etag.</param>
     /// <param name="reservedEtags">Number of reserved etags.</param>
-    internal void BeginWrites(IPatchSource source, ReadOnlySpan<byte> ownLowerId, long firstEtag, int reservedEtags)
+    internal void BeginWrites(IPatchSource source, ReadOnlySpan<byte> ownLowerId, int reservedEtags)
     {
         Writes.Source = source;
-        Writes.Begin(ownLowerId, firstEtag, reservedEtags, LogTicks);
+        Writes.Begin(ownLowerId, reservedEtags, LogTicks);
         _interpreter.Store = Writes;
     }
 

@@ -54,7 +54,7 @@ internal static class PatchRehearsal
         using var document = source.Find(lowerId);
         evaluator.LogTicks = changes.NowTicks; // scripts make ids of the time
         evaluator.CopiedBytesLeft = PatchBudget.CopiedBytesPerCommand - copiedBytes;
-        evaluator.BeginWrites(source, lowerId, firstEtag: snapshot.Sequence + 1, operation.Patch.ReservedEtags);
+        evaluator.BeginWrites(source, lowerId, operation.Patch.ReservedEtags);
         _ = document.Exists
             ? evaluator.Apply(operation.Patch, document.View)
             : evaluator.ApplyToMissing(operation.Patch);
@@ -161,7 +161,7 @@ internal static class PatchRehearsal
             }
 
             Span<byte> key = stackalloc byte[Key.MaxBytes];
-            if (!snapshot.TryGet(Key.WriteText(key, database, Table.Identities, lowerName), out var row))
+            if (!snapshot.TryGet(IdentityOperations.RowOf(key, database, lowerName), out var row))
             {
                 return 0;
             }

@@ -29,7 +29,6 @@ internal sealed class PatchWrites : IScriptStore, IDisposable
     private readonly byte[] _ownId = new byte[DocumentId.MaxBytes];
     private int _ownIdLength;
     private int _maxWrites;
-    private long _firstEtag;
     private long _logTicks;
 
     /// <summary>The documents of the database; null for none.</summary>
@@ -46,15 +45,14 @@ internal sealed class PatchWrites : IScriptStore, IDisposable
 
     /// <summary>Begins a run.</summary>
     /// <param name="ownLowerId">The id of the patched document, lower-cased.</param>
-    /// <param name="firstEtag">The etag of the first write.</param>
     /// <param name="maxWrites">Maximum number of writes: their etags are reserved.</param>
     /// <param name="logTicks">The log time, which the stored documents get.</param>
-    public void Begin(ReadOnlySpan<byte> ownLowerId, long firstEtag, int maxWrites, long logTicks)
+    public void Begin(ReadOnlySpan<byte> ownLowerId, int maxWrites, long logTicks)
     {
         Clear();
         ownLowerId.CopyTo(_ownId);
         _ownIdLength = ownLowerId.Length;
-        (_firstEtag, _maxWrites, _logTicks) = (firstEtag, maxWrites, logTicks);
+        (_maxWrites, _logTicks) = (maxWrites, logTicks);
     }
 
     /// <summary>Removes all writes.</summary>
@@ -285,46 +283,43 @@ internal sealed class PatchWrites : IScriptStore, IDisposable
     }
 
     /// <summary>
-    /// Appends an id, completed as that of a PUT: <c>users/</c> by the etag, <c>users|</c> by an identity.
+    /// Appends an id, completed as that of a PUT: <c>users/</c> by the database's next number, <c>users|</c> by an
+    /// identity.
     /// </summary>
     private Range Complete(ReadOnlySpan<byte> id)
     {
-        Span<byte> number = stackalloc byte[NumberDigits + 2];
-        switch (id[^1])
+        if (id[^1] is not ((byte)'/' or (byte)'|'))
         {
-            case (byte)'/':
-                Utf8Formatter.TryFormat(_firstEtag + _writes.Count, number, out _, new('D', NumberDigits));
-                "-A"u8.CopyTo(number[NumberDigits..]);
-                return Append(id, number);
-            case (byte)'|':
-                return CompleteByIdentity(id);
-            default:
-                return Append(id);
+            return Append(id);
         }
-    }
 
-    private Range CompleteByIdentity(ReadOnlySpan<byte> id)
-    {
-        Span<byte> lowerName = stackalloc byte[DocumentId.MaxBytes];
+        Span<byte> name = stackalloc byte[DocumentId.MaxBytes];
         if (!TryToLower(id, out var lower))
         {
             throw new ScriptFailure("the script writes a document whose id is too long");
         }
 
-        lower.CopyTo(lowerName);
-        lowerName = lowerName[..lower.Length];
+        lower.CopyTo(name);
+        name = id[^1] == (byte)'/' ? default : name[..lower.Length];
         var ids = new NumberedIds { Writes = this, Prefix = id };
-        long number = FreeNumber.Find(ids, Source?.LastIdentity(lowerName) ?? 0);
-        Source?.SetIdentity(lowerName, number);
+        long number = FreeNumber.Find(ids, Source?.LastIdentity(name) ?? 0);
+        Source?.SetIdentity(name, number);
         return AppendNumbered(id, number);
     }
 
     private Range AppendNumbered(ReadOnlySpan<byte> prefix, long number)
     {
-        Span<byte> digits = stackalloc byte[NumberDigits + 1];
-        Utf8Formatter.TryFormat(number, digits, out int length);
+        bool isOfDatabase = prefix[^1] == (byte)'/';
+        Span<byte> suffix = stackalloc byte[NumberDigits + 2];
+        Utf8Formatter.TryFormat(number, suffix, out int length, isOfDatabase ? new('D', NumberDigits) : default);
+        if (isOfDatabase)
+        {
+            "-A"u8.CopyTo(suffix[length..]);
+            length += 2;
+        }
+
         int start = _bytes.Length;
-        var id = Append(prefix, digits[..length]);
+        var id = Append(prefix, suffix[..length]);
         _bytes.WrittenMemory.Span[start + prefix.Length - 1] = (byte)'/';
         return id;
     }
@@ -488,11 +483,12 @@ internal interface IPatchSource
     Document Find(ReadOnlySpan<byte> lowerId);
 
     /// <summary>Returns the last value of an identity; 0 if it was never used.</summary>
-    /// <param name="lowerName">Its name, lower-cased, with the <c>|</c> at its end.</param>
+    /// <param name="lowerName">Its name, lower-cased, with the <c>|</c> at its end; empty for the numbers of the
+    /// database.</param>
     long LastIdentity(ReadOnlySpan<byte> lowerName);
 
     /// <summary>Sets the last value of an identity.</summary>
-    /// <param name="lowerName">Its name, lower-cased, with the <c>|</c> at its end.</param>
+    /// <param name="lowerName">Its name, as above.</param>
     /// <param name="value">The value.</param>
     void SetIdentity(ReadOnlySpan<byte> lowerName, long value);
 

@@ -58,9 +58,24 @@ public sealed class ReachingPatchTests : IDisposable
         Reopen();
         var documents = _node.Documents("db");
         Assert.Contains("\"b\":\"y/1\",\"c\":\"y/2\"", documents["users/1"], StringComparison.Ordinal);
-        string numbered = Assert.Single(documents.Keys, static id => id.StartsWith("x/", StringComparison.Ordinal));
-        Assert.Contains($"\"a\":\"{numbered}\"", documents["users/1"], StringComparison.Ordinal);
-        Assert.EndsWith("-A", numbered, StringComparison.Ordinal);
+        Assert.Contains("\"a\":\"x/0000000000000000001-A\"", documents["users/1"], StringComparison.Ordinal);
+        Assert.Contains("x/0000000000000000001-A", documents.Keys);
+    }
+
+    [Fact]
+    public void Scripts_and_puts_share_the_numbers_of_the_database_and_pass_over_taken_ids()
+    {
+        _node.Put("db", "x/0000000000000000002-A", "{}");
+        Assert.Null(Patch("this.a = put('y/', {}); this.b = put('X/', {}); this.c = put('x/', {})").Rejection);
+        _node.Put("db", "z/", "{}");
+        Reopen();
+        var documents = _node.Documents("db");
+        Assert.Contains(
+            "\"a\":\"y/0000000000000000001-A\",\"b\":\"X/0000000000000000003-A\",\"c\":\"x/0000000000000000004-A\"",
+            documents["users/1"],
+            StringComparison.Ordinal
+        );
+        Assert.Contains("z/0000000000000000005-A", documents.Keys);
     }
 
     [Fact]
