@@ -397,8 +397,22 @@ internal sealed class RandomCommands
             ? long.Parse(document.Body["\"Max\":".Length..].Split(',')[0], CultureInfo.InvariantCulture)
             : 0;
 
-    private static ModelDatabase HiloPut(ModelDatabase database, long max, long etag) =>
-        database.Put("Raven/Hilo/users", "@hilo", $"\"Max\":{max}", 0, etag);
+    // The document keeps its metadata, as the times in it.
+    private static ModelDatabase HiloPut(ModelDatabase database, long max, long etag)
+    {
+        var put = new ModelDocument("Raven/Hilo/users", "@hilo", $"\"Max\":{max}", etag, ExpiresAtTicks: 0);
+        return database.Put(
+            database.Documents.TryGetValue("raven/hilo/users", out var previous)
+                ? previous with
+                {
+                    Id = put.Id,
+                    Collection = put.Collection,
+                    Body = put.Body,
+                    Etag = etag,
+                }
+                : put
+        );
+    }
 
     private Step Identity(ModelDatabase database)
     {

@@ -265,14 +265,15 @@ internal sealed class DocumentOperations : IDisposable
         ReadOnlySpan<byte> lowerId,
         in Document previous,
         ReadOnlySpan<byte> content,
-        ReadOnlySpan<byte> collection
+        ReadOnlySpan<byte> collection,
+        long expiresAtTicks
     )
     {
         id.CopyTo(_id);
         _idLength = id.Length;
         lowerId.CopyTo(_lowerId);
         _lowerIdLength = lowerId.Length;
-        return Store(context, previous, content, collection, expiresAtTicks: 0, OperationStatus.Stored);
+        return Store(context, previous, content, collection, expiresAtTicks, OperationStatus.Stored);
     }
 
     /// <inheritdoc/>

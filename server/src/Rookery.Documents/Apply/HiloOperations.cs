@@ -53,7 +53,7 @@ internal sealed class HiloOperations(DocumentOperations documents)
             };
         }
 
-        result = Store(context, id, lower, previous, max + size) with
+        result = Store(context, id, lower, previous, max + size, command.KeepsMetadata) with
         {
             Status = OperationStatus.Numbered,
             Low = max + 1,
@@ -68,7 +68,7 @@ internal sealed class HiloOperations(DocumentOperations documents)
         var id = IdOf(command.Tag, command.LowerTag, out var lower);
         using var previous = context.FindDocument(lower);
         return previous.Exists && MaxOf(previous.View) == command.End && command.Last <= command.End
-            ? Store(context, id, lower, previous, command.Last) with
+            ? Store(context, id, lower, previous, command.Last, command.KeepsMetadata) with
             {
                 Status = OperationStatus.Numbered,
                 High = command.Last,
@@ -125,16 +125,32 @@ internal sealed class HiloOperations(DocumentOperations documents)
         ReadOnlySpan<byte> id,
         ReadOnlySpan<byte> lower,
         in Document previous,
-        long max
+        long max,
+        bool keepsMetadata
     )
     {
         MaxMember.CopyTo(_body);
         Utf8Formatter.TryFormat(max, _body.AsSpan(MaxMember.Length), out int digits);
-        int length = StoredDocument.WriteContent(
-            _content,
-            new ParsedDocument { Collection = Collection, BodyHead = _body.AsSpan(0, MaxMember.Length + digits) }
+        var kept = keepsMetadata && previous.Exists ? previous.View : default;
+        var document = new ParsedDocument
+        {
+            Collection = Collection,
+            BodyHead = _body.AsSpan(0, MaxMember.Length + digits),
+            Metadata = kept.Metadata,
+        };
+        int bytes = StoredDocument.ContentBytes(document);
+        // Clients store these documents without metadata of their own, or with the name of a class.
+        byte[] content = bytes <= _content.Length ? _content : new byte[bytes];
+        StoredDocument.WriteContent(content, document);
+        return documents.PutContent(
+            context,
+            id,
+            lower,
+            previous,
+            content.AsSpan(0, bytes),
+            Collection,
+            kept.ExpiresAtTicks
         );
-        return documents.PutContent(context, id, lower, previous, _content.AsSpan(0, length), Collection);
     }
 
     private static long MaxOf(in DocumentView document) => HiloDocument.MaxOf([(byte)'{', .. document.Body, (byte)'}']);

@@ -24,6 +24,9 @@ public readonly ref struct HiloNextCommand
 
     /// <summary>Character between the tag and the number. Apply ignores it: clients build the ids.</summary>
     public byte Separator { get; init; }
+
+    /// <summary>Whether the document keeps its metadata; entries of before format level 3 remove it.</summary>
+    public bool KeepsMetadata { get; init; }
 }
 
 /// <summary>Returns the unused end of a client's range.</summary>
@@ -42,6 +45,9 @@ public readonly ref struct HiloReturnCommand
 
     /// <summary>The last number of the client's range.</summary>
     public long End { get; init; }
+
+    /// <summary>See <see cref="HiloNextCommand.KeepsMetadata"/>.</summary>
+    public bool KeepsMetadata { get; init; }
 }
 
 /// <summary>Sets an identity.</summary>

@@ -43,8 +43,8 @@ internal static class CommandFormat
     // Some patch reserves etags for other documents: the number of operations in the header includes them.
     public const byte HeaderReservesEtags = 32;
 
-    // An id that ends in '/' gets the next number of its database, as in RavenDB, and not its etag. The proposer sets
-    // the flag.
+    // An id that ends in '/' gets the next number of its database, as in RavenDB, and not its etag. A HiLo command
+    // keeps the metadata of its document. The proposer sets the flag.
     public const byte HeaderNumbersInDatabase = 64;
     public const byte HeaderFlags =
         HeaderSkipsUnchanged

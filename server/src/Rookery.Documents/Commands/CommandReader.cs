@@ -311,6 +311,7 @@ public ref struct CommandReader
             Separator = ReadByte(),
             Tag = ReadPrefixedBytes(),
             LowerTag = ReadPrefixedBytes(),
+            KeepsMetadata = _numbersInDatabase,
         };
 
     /// <summary>Reads the body of a <see cref="CommandKind.HiloReturn"/>.</summary>
@@ -321,6 +322,7 @@ public ref struct CommandReader
             End = ReadInt64(),
             Tag = ReadPrefixedBytes(),
             LowerTag = ReadPrefixedBytes(),
+            KeepsMetadata = _numbersInDatabase,
         };
 
     /// <summary>Reads the name in a <see cref="CommandKind.IdentityNext"/>.</summary>

@@ -215,9 +215,10 @@ public sealed class NodeStore : IDisposable
         };
 
     /// <summary>
-    /// Sets the flag <see cref="CommandFormat.HeaderNumbersInDatabase"/> of a command that puts documents, if the
-    /// cluster's format level permits the flag. Below that level a member may return to a version that ignores the
-    /// flag, and would then compute other ids. Changes the command, so call it before the command is read.
+    /// Sets the flag of a command that puts documents by which their ids are numbered in the database, and the flag of a
+    /// HiLo command that keeps metadata, if the cluster's format level permits them. Below that level a member may
+    /// return to a version that ignores the flags, and would then compute other ids and documents. Changes the command,
+    /// so call it before the command is read.
     /// </summary>
     public void ChooseNumbering(CommandBuffer command)
     {
@@ -227,6 +228,8 @@ public sealed class NodeStore : IDisposable
                 is CommandKind.Batch
                     or CommandKind.BulkPut
                     or CommandKind.ClusterTransaction
+                    or CommandKind.HiloNext
+                    or CommandKind.HiloReturn
         )
         {
             command.WrittenSpan[CommandFormat.FlagsOffset] |= CommandFormat.HeaderNumbersInDatabase;

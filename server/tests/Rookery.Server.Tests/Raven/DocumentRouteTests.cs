@@ -28,6 +28,26 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
+    public async Task Documents_of_ranges_keep_the_metadata_that_clients_gave_them()
+    {
+        string db = await server.CreateDatabaseAsync();
+        const string Body = """{"Max":64,"@metadata":{"@collection":"HiloDocs","Raven-Node-Type":"HiloDoc"}}""";
+        await server.SendAsync("PUT", db + "/docs?id=Raven/Hilo/users", Body);
+        await server.SendAsync("GET", db + "/hilo/next?tag=users");
+        Assert.Equal(96, await ReadMaxAsync());
+        await server.SendAsync("PUT", db + "/hilo/return?tag=users&end=96&last=70");
+        Assert.Equal(70, await ReadMaxAsync());
+
+        async Task<int> ReadMaxAsync()
+        {
+            var answer = await server.SendAsync("GET", db + "/docs?id=Raven/Hilo/users");
+            var document = answer.Json.GetProperty("Results")[0];
+            Assert.Equal("HiloDoc", document.GetProperty("@metadata").GetProperty("Raven-Node-Type").GetString());
+            return document.GetProperty("Max").GetInt32();
+        }
+    }
+
+    [Fact]
     public async Task A_stored_document_is_returned_byte_for_byte_with_its_metadata()
     {
         string db = await server.CreateDatabaseAsync();
