@@ -91,6 +91,11 @@ public enum RejectionKind : byte
 
     /// <summary>The attachment to copy or move does not exist (404).</summary>
     AttachmentMissing = 23,
+
+    /// <summary>
+    /// The state of the data does not allow the command (400). RavenDB's clients expect their general exception.
+    /// </summary>
+    NotPossible = 24,
 }
 
 /// <summary>A refusal of a command or read: what, where, and what to do. Immutable.</summary>

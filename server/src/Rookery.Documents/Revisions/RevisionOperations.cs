@@ -102,9 +102,9 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
             return Refuse(
                 context,
                 id,
-                RejectionKind.DocumentMissing,
-                $"No revision of document {Encoding.UTF8.GetString(id)} can be forced, because the document was not "
-                    + "saved on the server yet. Store it first."
+                RejectionKind.NotPossible,
+                "Can't force revision creation - the document was not saved on the server yet. Store document "
+                    + $"{Encoding.UTF8.GetString(id)} first."
             );
         }
 

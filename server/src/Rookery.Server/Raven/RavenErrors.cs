@@ -178,6 +178,7 @@ internal static class RavenErrors
             RejectionKind.PatchFailed => (StatusCodes.Status400BadRequest, RavenType.PatchFailed),
             RejectionKind.DocumentMissing => (StatusCodes.Status400BadRequest, RavenType.DocumentDoesNotExist),
             RejectionKind.AttachmentMissing => (StatusCodes.Status400BadRequest, RavenType.AttachmentDoesNotExist),
+            RejectionKind.NotPossible => (StatusCodes.Status400BadRequest, RavenType.RavenException),
             RejectionKind.CounterOverflow => (StatusCodes.Status400BadRequest, RavenType.CounterOverflow),
             RejectionKind.DatabaseDisabled => (StatusCodes.Status503ServiceUnavailable, RavenType.DatabaseDisabled),
             RejectionKind.DatabaseLocked => (StatusCodes.Status400BadRequest, RavenType.RavenException),

@@ -86,6 +86,31 @@ public sealed class RevisionRouteTests(RunningServer server) : IClassFixture<Run
     public async Task Reads_are_checked(string path, string named) =>
         (await server.SendAsync("GET", $"{await server.CreateDatabaseAsync()}/{path}")).IsRefusal(400, named);
 
+    /// <summary>Clients expect their general exception, as from RavenDB.</summary>
+    [Fact]
+    public async Task What_revisions_cannot_do_is_refused_with_the_exception_that_clients_expect()
+    {
+        string db = await server.CreateDatabaseAsync();
+        var repeated = await server.SendAsync(
+            "POST",
+            db + "/admin/revisions/config",
+            """{"Collections":{"users":{"Disabled":false},"USERS":{"Disabled":false}}}"""
+        );
+        var forced = await server.SendAsync(
+            "POST",
+            db + "/bulk_docs",
+            """{"Commands":[{"Id":"none","Type":"ForceRevisionCreation"}]}"""
+        );
+        foreach (
+            var (answer, named) in ((Answer, string)[])
+                [(repeated, "two different revision configurations"), (forced, "Can't force revision creation - the")]
+        )
+        {
+            answer.IsRefusal(400, named);
+            Assert.Equal("Raven.Client.Exceptions.RavenException", answer.Json.GetProperty("Type").GetString());
+        }
+    }
+
     [Fact]
     public async Task Revisions_of_a_large_document_are_answered_whole()
     {

@@ -1,5 +1,7 @@
 using System.Globalization;
 using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
 using Rookery.Documents.Revisions;
 
@@ -138,6 +140,17 @@ internal static class RevisionsConfigurationJson
 
                 if (ReadRule(ref value, name) is { } rule)
                 {
+                    if (collections.Exists(other => IgnoredCase.OfCollections.Equals(other.Item1, name)))
+                    {
+                        // As from RavenDB, where clients get their general exception.
+                        throw new RefusedException(
+                            StatusCodes.Status400BadRequest,
+                            RavenType.RavenException,
+                            "Cannot have two different revision configurations on the same collection. Collection "
+                                + $"name: '{name}'. Names of collections are compared without regard to casing."
+                        );
+                    }
+
                     collections.Add((name, rule));
                 }
             },
