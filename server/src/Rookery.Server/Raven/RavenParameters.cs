@@ -113,7 +113,7 @@ internal static class RavenParameters
     public static RouteParameters RevisionCount { get; } = new("id", Consistency);
 
     /// <summary>GET revisions/bin.</summary>
-    public static RouteParameters RevisionBin { get; } = new("start", "pageSize", Consistency);
+    public static RouteParameters RevisionBin { get; } = new("etag", "start", "pageSize", Consistency);
 
     /// <summary>POST admin/revisions/config and revisions/revert/docs, DELETE admin/revisions.</summary>
     public static RouteParameters RevisionWrite { get; } = new() { TakesKey = true };

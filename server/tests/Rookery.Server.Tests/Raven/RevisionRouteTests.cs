@@ -86,6 +86,20 @@ public sealed class RevisionRouteTests(RunningServer server) : IClassFixture<Run
     public async Task Reads_are_checked(string path, string named) =>
         (await server.SendAsync("GET", $"{await server.CreateDatabaseAsync()}/{path}")).IsRefusal(400, named);
 
+    [Theory]
+    [InlineData("revisions/bin?etag=0", 200)]
+    [InlineData("revisions/bin?etag=5", 501)]
+    public async Task Deletions_are_read_from_the_first_one_as_the_client_for_Node_asks(string path, int status)
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("POST", db + "/admin/revisions/config", """{"Default":{"Disabled":false}}""");
+        await server.SendAsync("PUT", db + "/docs?id=a", "{}");
+        await server.SendAsync("DELETE", db + "/docs?id=a");
+        var answer = await server.SendAsync("GET", $"{db}/{path}");
+        Assert.Equal(status, answer.Status);
+        Assert.Equal(status == 200, answer.Body.Contains("\"@id\":\"a\"", StringComparison.Ordinal));
+    }
+
     /// <summary>Clients expect their general exception, as from RavenDB.</summary>
     [Fact]
     public async Task What_revisions_cannot_do_is_refused_with_the_exception_that_clients_expect()

@@ -16,7 +16,15 @@ internal sealed class GetDeletedDocuments(ServerContext context)
 
     public async Task HandleAsync(HttpContext http, Database database)
     {
-        long toSkip = new QueryParameters(http).Number("start", defaultValue: 0);
+        var parameters = new QueryParameters(http);
+        if (parameters.Number("etag", defaultValue: 0) != 0)
+        {
+            throw RefusedException.NotSupported(
+                "The parameter 'etag' of revisions/bin must be 0, for all deletions. Page by 'start' and 'pageSize'."
+            );
+        }
+
+        long toSkip = parameters.Number("start", defaultValue: 0);
         long left = ReadPageSize(http);
         var slices = new RequestTimeSlices(context, http);
         using var answer = new DocumentResponse(http, context.LargeRequests);
