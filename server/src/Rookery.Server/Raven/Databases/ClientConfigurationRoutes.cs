@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
@@ -60,7 +61,7 @@ internal sealed class ClientConfigurationRoutes(ServerContext context)
             {
                 json.WriteNumber("Etag"u8, Math.Max(own.Etag, ofServer.Etag));
                 json.WritePropertyName("Configuration"u8);
-                json.WriteRawValue(served.IsSet ? served.Json.Span : "null"u8, skipInputValidation: true);
+                json.WriteRawValue(served.IsSet ? WithEtag(served) : "null"u8, skipInputValidation: true);
             }
         );
     }
@@ -91,6 +92,13 @@ internal sealed class ClientConfigurationRoutes(ServerContext context)
             await EmptyResponse.AnswerNoContent(http);
         }
     }
+
+    // As in RavenDB, the configuration itself has its etag, too. A stored text has at least the member Disabled.
+    private static byte[] WithEtag(DatabaseConfiguration configuration) =>
+        [
+            .. Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $"{{\"Etag\":{configuration.Etag},")),
+            .. configuration.Json.Span[1..],
+        ];
 
     private static long? ReadKnownEtag(HttpContext http) =>
         http.Request.Headers.TryGetValue("Client-Configuration-Etag", out var sent)

@@ -143,6 +143,10 @@ public sealed class ConfigurationRouteTests(RunningServer server) : IClassFixtur
         );
         string etag = answer.Json.GetProperty("Etag").GetRawText();
         Assert.False(await IsToldAsync(db, etag));
+        Assert.Equal(
+            answer.Json.GetProperty("Etag").GetInt64(),
+            answer.Json.GetProperty("Configuration").GetProperty("Etag").GetInt64()
+        );
         Assert.False((await server.SendAsync("GET", $"{db}/stats")).Headers.Contains("Refresh-Client-Configuration"));
     }
 
