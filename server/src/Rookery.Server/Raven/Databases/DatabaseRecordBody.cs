@@ -64,10 +64,12 @@ internal static class DatabaseRecordBody
     /// <param name="defined">The members Indexes and AutoIndexes of an existing database's record, as the caller may
     /// read them; null for a new database.</param>
     /// <param name="configured">The members of an existing database's record that are configurations.</param>
+    /// <returns>Whether the record of an existing database disables it; null if the record does not say.</returns>
     /// <exception cref="RefusedException">The record requests something unsupported, or changes the definition of an
     /// index (501).</exception>
-    public static void RequireSupported(ReadOnlySpan<byte> body, JsonElement? defined, JsonElement? configured)
+    public static bool? RequireSupported(ReadOnlySpan<byte> body, JsonElement? defined, JsonElement? configured)
     {
+        bool? isDisabled = null;
         var sent = new HashSet<string>(StringComparer.Ordinal);
         ReadMembers(
             body,
@@ -76,6 +78,10 @@ internal static class DatabaseRecordBody
                 switch (member)
                 {
                     case "DatabaseName":
+                        break;
+                    case "Disabled"
+                        when configured is not null && value.TokenType is JsonTokenType.True or JsonTokenType.False:
+                        isDisabled = value.GetBoolean();
                         break;
                     case not "LockMode" when configured is { } known && known.TryGetProperty(member, out var current):
                         sent.Add(member);
@@ -112,7 +118,7 @@ internal static class DatabaseRecordBody
         );
         if (body.IsEmpty || defined is not { } existing)
         {
-            return;
+            return isDisabled;
         }
 
         foreach (
@@ -134,6 +140,8 @@ internal static class DatabaseRecordBody
         {
             RequireAllSent(member.Name, DefinitionsIn(existing, member.Name));
         }
+
+        return isDisabled;
     }
 
     private static void ReadMembers(ReadOnlySpan<byte> body, JsonMember read)

@@ -37,13 +37,23 @@ internal sealed class DatabaseRoutes(ServerContext context)
         string? name = new QueryParameters(http).Text("name");
         long replicas = new QueryParameters(http).Number("replicationFactor", defaultValue: 1);
         Database? updated;
+        bool? isDisabled;
         using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.LargeRequests, BodyUse.Objects))
         {
             name = DatabaseRecordBody.ReadName(body.Span, name);
             updated = await FindUpdatedAsync(http, name);
+            if (updated is null)
+            {
+                await RequireNewAsync(name);
+            }
+
             using var indexes = updated is null ? null : IndexesOf(http, updated);
             using var configurations = updated is null ? null : ConfigurationsOf(updated);
-            DatabaseRecordBody.RequireSupported(body.Span, indexes?.RootElement, configurations?.RootElement);
+            isDisabled = DatabaseRecordBody.RequireSupported(
+                body.Span,
+                indexes?.RootElement,
+                configurations?.RootElement
+            );
         }
 
         if (DatabaseName.Problem(name) is { } problem)
@@ -62,7 +72,24 @@ internal sealed class DatabaseRoutes(ServerContext context)
 
         if (updated is not null)
         {
-            // The body asks for what the record has already, because anything else was refused.
+            // The body asks for what the record has already, apart from its state, because anything else was refused.
+            if (
+                isDisabled is { } disables
+                && disables != updated.Configurations.IsDisabled
+                && await ConfigurationProposal.TrySetAsync(
+                    context,
+                    http,
+                    updated.Number,
+                    ConfigurationName.Disabled,
+                    disables ? [.. "true"u8] : [.. "false"u8],
+                    updated.Configurations.Find(ConfigurationName.Disabled).Etag
+                )
+                    is null
+            )
+            {
+                return;
+            }
+
             await AnswerRecordAsync(http, updated.Name, context.Node.Consensus.AppliedIndex);
             return;
         }
@@ -79,6 +106,26 @@ internal sealed class DatabaseRoutes(ServerContext context)
         }
 
         await AnswerRecordAsync(http, name!, outcome.Index);
+    }
+
+    /// <summary>
+    /// Refuses to create a database that exists, before its record is read: clients may send a record with members that
+    /// no new database can have.
+    /// </summary>
+    /// <exception cref="RefusedException">The database exists (409).</exception>
+    private async ValueTask RequireNewAsync(string? name)
+    {
+        if (
+            !string.IsNullOrEmpty(name)
+            && context.Node.Databases.TryGet(name, out _)
+            && await context.Node.Consensus.ReadBarrierAsync()
+            && context.Node.Databases.TryGet(name, out var existing)
+        )
+        {
+            throw RavenErrors.Refuse(
+                new Rejection(RejectionKind.DatabaseExists, $"A database named {existing.Name} exists.")
+            );
+        }
     }
 
     /// <summary>Answers 201 with the members that hold a database.</summary>
