@@ -60,6 +60,9 @@ public sealed class QueryAnswer : IDisposable
     /// <summary>The answer includes all writes through this etag.</summary>
     public long ResultEtag => _basis.ResultEtag;
 
+    /// <summary>Etag of the last operation on the database in the state that is read.</summary>
+    public long LastEtag => _reader.Current.ReadStatistics().LastEtag;
+
     /// <summary>
     /// When the index last indexed a document; null if no index answers, or the index indexed nothing since the node
     /// started.

@@ -140,13 +140,14 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
     {
         long started = context.Time.GetTimestamp();
         var tag = PlannedQuery.TagOf(database, body.FirstSpan);
+        long lastEtag = database.LastEtag;
         using var plan = context.Queries.Plan(database, query);
         if (plan.HasReferences || plan.HasTimings)
         {
             return default;
         }
 
-        string? tagText = PlannedQuery.TagOf(tag, plan);
+        string? tagText = PlannedQuery.TagOf(tag, plan, lastEtag);
         if (tagText is not null && Ascii.Equals(request.KnownTag, tagText))
         {
             return (WriteNotModified(tagText, output), StatusCodes.Status304NotModified);

@@ -49,6 +49,16 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
+    public async Task An_answer_that_defined_its_index_is_not_sent_again()
+    {
+        string db = await FillAsync();
+        const string Query = """{"Query":"from Users where unheard = 'of'"}""";
+        string tag = (await server.SendAsync("POST", db + "/queries", Query)).Tag!;
+        Assert.Single((await server.SendAsync("GET", db + "/indexes")).Json.GetProperty("Results").EnumerateArray());
+        Assert.Equal(304, (await server.SendAsync("POST", db + "/queries", Query, ("If-None-Match", tag))).Status);
+    }
+
+    [Fact]
     public async Task An_unchanged_answer_is_not_sent_again_and_a_changed_one_is()
     {
         string db = await FillAsync();

@@ -11,14 +11,19 @@ namespace Rookery.Server.Raven.Queries;
 /// The planned query of a request, and the memory that the request holds until it is answered.
 /// </summary>
 /// <param name="plan">Plan of the query.</param>
-/// <param name="tag">ETag of a non-stale answer; null if the answer depends on more than the documents.</param>
+/// <param name="text">Tag of the query's text.</param>
+/// <param name="etag">The database's last etag, from before the planning.</param>
 /// <param name="lease">The memory that the body holds; the response extends this lease. Null if the body is
 /// small.</param>
-internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Lease? lease) : IDisposable
+internal sealed class PlannedQuery(QueryPlan plan, EntityTag text, long etag, LargeRequests.Lease? lease) : IDisposable
 {
     public QueryPlan Plan => plan;
 
-    public string? Tag => tag;
+    /// <summary>The database's last etag, from before the planning.</summary>
+    public long Etag => etag;
+
+    /// <summary>ETag of a non-stale answer; null if the answer depends on more than the documents.</summary>
+    public string? Tag => TagAt(etag);
 
     public LargeRequests.Lease? Lease => lease;
 
@@ -32,6 +37,7 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
         {
             QueryRequest request;
             EntityTag tag;
+            long etag = database.LastEtag;
             using (
                 var requestBody = await RequestBody.ReadAsync(
                     http,
@@ -72,7 +78,7 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
             }
 
             var plan = PlanOf(request, database, context);
-            return new PlannedQuery(plan, TagOf(tag, plan), lease);
+            return new PlannedQuery(plan, tag, etag, lease);
         }
         catch
         {
@@ -90,23 +96,31 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
     }
 
     /// <summary>
-    /// Returns a tag computed from the query's text and the database's last etag, before planning. Equal tags mean
-    /// equal answers: a stale answer, which may differ at the same etag, is sent without a tag.
+    /// Returns the tag of a non-stale answer from the state after an operation; null if there is none.
     /// </summary>
+    /// <param name="lastEtag">Etag of the database's last operation in that state.</param>
+    public string? TagAt(long lastEtag) => TagOf(text, plan, lastEtag);
+
+    /// <summary>Returns the tag of a query's text, from which <see cref="TagOf(EntityTag, QueryPlan, long)"/> makes
+    /// the tags of its answers.</summary>
     public static EntityTag TagOf(Database database, ReadOnlySpan<byte> query)
     {
         var tag = new EntityTag(database);
-        tag.Add(database.LastEtag);
         tag.Add(query);
         return tag;
     }
 
     /// <summary>
-    /// Returns the tag of a planned query; null if its order is random.
+    /// Returns the tag of the answer to a planned query; null if its order is random. Equal tags mean equal answers: a
+    /// stale answer, which may differ at the same etag, is sent without a tag.
     /// </summary>
-    public static string? TagOf(EntityTag query, QueryPlan plan)
+    /// <param name="query">Tag of the query's text.</param>
+    /// <param name="plan">The plan.</param>
+    /// <param name="lastEtag">The database's last etag, read before the answer's snapshot was opened, or in it.</param>
+    public static string? TagOf(EntityTag query, QueryPlan plan, long lastEtag)
     {
         query.Add(plan.DefinitionNumber);
+        query.Add(lastEtag);
         return HasRandomOrder(plan.Query) ? null : query.ToString();
     }
 

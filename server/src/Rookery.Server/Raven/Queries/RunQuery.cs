@@ -115,6 +115,11 @@ internal sealed class RunQuery(ServerContext context)
                 // Removes the ETag that TryAnswerNotModified set: a stale answer depends on more than the documents.
                 http.Response.Headers.ETag = default;
             }
+            else if (database.LastEtag != planned.Etag)
+            {
+                // The query has defined its index, so that the same query would not find the tag that is set.
+                http.Response.Headers.ETag = planned.TagAt(answer.LastEtag);
+            }
 
             timings.EndPart("Query");
             long total = await WriteResultsAsync(http, output, database, answer, timings);
