@@ -93,7 +93,14 @@ public enum SourceKind
 /// <param name="Name">The name, with quotes and escapes resolved.</param>
 /// <param name="Alias">The alias (<c>as u</c>); null if there is none.</param>
 /// <param name="Position">The name's position in the query's text, in characters from 0.</param>
-public sealed record Source(SourceKind Kind, string Name, string? Alias, int Position);
+public sealed record Source(SourceKind Kind, string Name, string? Alias, int Position)
+{
+    /// <summary>
+    /// Whether the revisions of the documents are meant (<c>Users (Revisions = true)</c>), which only subscriptions
+    /// read.
+    /// </summary>
+    public bool OfRevisions { get; init; }
+}
 
 /// <summary>A key of <c>group by</c>.</summary>
 /// <param name="Path">The field.</param>

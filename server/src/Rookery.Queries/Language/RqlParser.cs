@@ -23,6 +23,16 @@ public static class RqlParser
         var functions = ReadFunctions(reader);
         var fields = new RqlFieldReader(reader) { Functions = functions, AllowsCalls = isCriteria };
         var source = ReadSource(reader);
+        if (source.OfRevisions && !isCriteria)
+        {
+            throw new QueryException(
+                QueryFault.NotSupported,
+                "'(Revisions = true)' is supported in the query of a subscription only. GET revisions reads those of a "
+                    + "document.",
+                source.Position
+            );
+        }
+
         fields.Alias = source.Alias;
         return SimplifySummary(NameGroupKey(new ClauseReader(reader, fields, functions).Read(source)));
     }
@@ -188,9 +198,13 @@ public static class RqlParser
             : throw reader.Unexpected("the name of a collection");
         bool isIndex = first.IsKeyword("index");
         string name = reader.TakeRestOfName(isIndex ? reader.TakeName("the name of an index") : first.Text);
-        if (!isIndex && reader.Current.IsSymbol("("))
+        bool ofRevisions = !isIndex && reader.AcceptSymbol("(");
+        if (ofRevisions)
         {
-            throw UnsupportedParts.Refusal("(Revisions = true)", reader.Current.Position);
+            reader.Expect("Revisions");
+            reader.ExpectSymbol("=");
+            reader.Expect("true");
+            reader.ExpectSymbol(")");
         }
 
         string? alias = null;
@@ -206,7 +220,7 @@ public static class RqlParser
             isIndex ? SourceKind.Index
             : name.Equals("@all_docs", StringComparison.OrdinalIgnoreCase) ? SourceKind.AllDocuments
             : SourceKind.Collection;
-        return new Source(kind, name, alias, start.Position);
+        return new Source(kind, name, alias, start.Position) { OfRevisions = ofRevisions };
     }
 
     private static string TakeWord(RqlReader reader, string expected) =>

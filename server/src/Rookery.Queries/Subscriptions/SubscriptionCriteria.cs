@@ -14,6 +14,7 @@ public sealed class SubscriptionCriteria
     private SubscriptionCriteria(Query query, CriterionNode? where, CompiledQuery compiled)
     {
         Collection = query.Source.Kind == SourceKind.AllDocuments ? null : query.Source.Name;
+        OfRevisions = query.Source.OfRevisions;
         Where = where;
         Compiled = compiled;
         Includes =
@@ -27,6 +28,12 @@ public sealed class SubscriptionCriteria
 
     /// <summary>The collection of the documents; null for all documents.</summary>
     public string? Collection { get; }
+
+    /// <summary>
+    /// Whether the subscription selects revisions, each with the one before it, and not documents. The query sees
+    /// <c>Current</c> and <c>Previous</c>.
+    /// </summary>
+    public bool OfRevisions { get; }
 
     /// <summary>Paths of the ids of documents that each batch includes.</summary>
     public IReadOnlyList<string> Includes { get; }
@@ -72,6 +79,14 @@ public sealed class SubscriptionCriteria
         if (query.Source.Kind == SourceKind.Index)
         {
             throw Refusal("from index", query.Source.Position);
+        }
+
+        if (
+            query.Source.OfRevisions
+            && query.Includes.FirstOrDefault(static include => include.Kind == IncludeKind.Counters) is { } counters
+        )
+        {
+            throw Refusal("include counters() of revisions", counters.Position);
         }
 
         var (clause, position) = query switch

@@ -1,6 +1,7 @@
 using System.Text;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Documents.Revisions;
 using Rookery.Queries.Subscriptions;
 
 namespace Rookery.Server.Subscriptions;
@@ -14,7 +15,8 @@ namespace Rookery.Server.Subscriptions;
 /// that is out or has to be sent again is in a list, and the progress is below the first of them. A document that
 /// changes while it is out with one worker is not sent to another one before it is acknowledged.
 /// </remarks>
-internal sealed class DocumentFeed(Database database, string? collection, bool isShared, long progress) : IDisposable
+internal sealed class DocumentFeed(Database database, SubscriptionCriteria criteria, bool isShared, long progress)
+    : IDisposable
 {
     // Documents that may be pending. Each costs memory that nothing reserves.
     private const int MaxPending = 1 << 15;
@@ -25,7 +27,7 @@ internal sealed class DocumentFeed(Database database, string? collection, bool i
     // Shared only: lower-cased ids of documents that are out, and of those that changed meanwhile.
     private readonly Dictionary<string, long> _outEtags = new(StringComparer.Ordinal);
     private readonly Dictionary<string, long> _changedEtags = new(StringComparer.Ordinal);
-    private readonly byte[] _collection = Encoding.UTF8.GetBytes(collection ?? string.Empty);
+    private readonly byte[] _collection = Encoding.UTF8.GetBytes(criteria.Collection ?? string.Empty);
 
     /// <summary>Admits one caller.</summary>
     public SemaphoreSlim Turn { get; } = new(1);
@@ -69,12 +71,17 @@ internal sealed class DocumentFeed(Database database, string? collection, bool i
     public bool Read(object worker, SubscriptionRun run, FeedSlice slice)
     {
         using var reader = database.OpenReader();
+        if (criteria.OfRevisions)
+        {
+            return ReadRevisions(reader, run, slice);
+        }
+
         if (isShared && !SendAgain(reader, worker, run, slice))
         {
             return false;
         }
 
-        using var cursor = collection is null
+        using var cursor = criteria.Collection is null
             ? reader.SeekByEtag(Scanned)
             : reader.SeekByCollection(_collection, Scanned);
         while (!slice.IsFull)
@@ -116,6 +123,41 @@ internal sealed class DocumentFeed(Database database, string? collection, bool i
 
             // Last: if sending fails, another worker of the shared feed reads this document.
             Scanned = cursor.Etag;
+        }
+
+        return false;
+    }
+
+    // Revisions are not shared: a worker that reads them is alone.
+    private bool ReadRevisions(in DatabaseReader reader, SubscriptionRun run, FeedSlice slice)
+    {
+        using var pairs = new RevisionPairs(reader, criteria.Collection, Scanned);
+        while (!slice.IsFull)
+        {
+            if (!pairs.MoveNext())
+            {
+                Scanned = Math.Max(Scanned, reader.Sequence);
+                return true;
+            }
+
+            bool isRevision = pairs.TryRead();
+            if (!slice.TryReserve(isRevision ? RevisionReader.Copies * pairs.Length : 0))
+            {
+                return false; // read again from the same revision when memory is free
+            }
+
+            if (isRevision && !slice.Send(reader, pairs, run))
+            {
+                if (slice.LacksMemory)
+                {
+                    return false;
+                }
+
+                slice.ReleaseLast();
+                Skipped++;
+            }
+
+            Scanned = pairs.Etag;
         }
 
         return false;

@@ -1,6 +1,7 @@
 using System.Text;
 using System.Text.Json;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Revisions;
 using Rookery.Documents.Stored;
 using Rookery.Platform;
 using Rookery.Queries.Language;
@@ -122,6 +123,10 @@ internal sealed class FeedSlice : IDisposable
     /// <summary>Adds the current document of a cursor, if it matches.</summary>
     public bool Send(in DatabaseReader reader, DocumentCursor cursor, SubscriptionRun run) =>
         Send(reader, cursor.View, cursor.Etag, run, cursor, static (all, to, history) => all.Write(to, history));
+
+    /// <summary>Adds the current revision with the one before it, if they match.</summary>
+    public bool Send(in DatabaseReader reader, RevisionPairs pairs, SubscriptionRun run) =>
+        Send(reader, pairs.ReadPair(), pairs.Etag, run, pairs, static (all, to, history) => all.Write(to, history));
 
     /// <summary>Adds a document, if it matches.</summary>
     public bool Send(in DatabaseReader reader, in Document document, SubscriptionRun run) =>

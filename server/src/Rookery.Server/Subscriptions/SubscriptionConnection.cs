@@ -177,7 +177,18 @@ internal sealed class SubscriptionConnection(
         try
         {
             criteria = SubscriptionCriteria.Compile(record.Query);
-            return true;
+            if (!criteria.OfRevisions || options.Strategy != OpeningStrategy.Concurrent)
+            {
+                return true;
+            }
+
+            End(
+                Invalid(
+                    $"The subscription '{record.Name}' sends revisions, which workers cannot share. Connect with "
+                        + "another 'Strategy' than Concurrent."
+                )
+            );
+            return false;
         }
         catch (QueryException refusal)
         {

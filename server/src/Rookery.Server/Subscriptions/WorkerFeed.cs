@@ -138,8 +138,7 @@ internal sealed class WorkerFeed : IDisposable
             }
         }
 
-        DocumentFeed Create() =>
-            new(_database, _criteria.Collection, isShared, record.Progress) { Version = record.Version };
+        DocumentFeed Create() => new(_database, _criteria, isShared, record.Progress) { Version = record.Version };
     }
 
     /// <summary>Takes a message of the client.</summary>

@@ -77,7 +77,6 @@ export function subscriptions(client, url) {
       await store.subscriptions.update({ name: "none", query: "from Users", createNew: true })
       await assert.rejects(store.subscriptions.create({ name: "s", query: "from Users" }), /already/)
       await assert.rejects(store.subscriptions.create({ query: "from Users order by name" }), /'order by' is not supported/)
-      await assert.rejects(store.subscriptions.createForRevisions({ documentType: User }), /Revisions = true/)
       await assert.rejects(store.subscriptions.create({ query: "from Users", mentorNode: "Q" }), /'MentorNode' is 'Q'/)
     }))
   })
@@ -97,6 +96,23 @@ export function subscriptions(client, url) {
       const state = await store.subscriptions.getSubscriptionState(name)
       assert.match(state.changeVectorForNextBatchStartingPoint, /^A:\d+-/)
       assert.ok(state.lastBatchAckTime)
+    }))
+
+    it("send revisions with the ones before them", () => database(async store => {
+      const { ConfigureRevisionsOperation, RevisionsCollectionConfiguration, RevisionsConfiguration } = client
+      const configuration = new RevisionsConfiguration()
+      configuration.defaultConfig = Object.assign(new RevisionsCollectionConfiguration(), { disabled: false })
+      await store.maintenance.send(new ConfigureRevisionsOperation(configuration))
+      const name = await store.subscriptions.createForRevisions({ documentType: User })
+      await put(store, ...users(1, 2))
+      await put(store, [new User({ name: "later" }), "users/1"])
+      const worker = store.subscriptions.getSubscriptionWorkerForRevisions({ subscriptionName: name, documentType: User })
+      const pair = ({ id, result }) => `${id} ${result.current.name} ${result.previous?.name}`
+      try {
+        assert.deepEqual(await items(worker, 3, pair), ["users/1 u1 undefined", "users/2 u2 undefined", "users/1 later u1"])
+      } finally {
+        worker.dispose()
+      }
     }))
 
     it("send batches of the size that the worker asks for", () => database(async store => {
