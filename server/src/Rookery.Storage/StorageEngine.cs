@@ -246,6 +246,22 @@ public sealed class StorageEngine : IDisposable
     public bool MergeOnce() => _merge.Try();
 
     /// <summary>
+    /// Writes the memtable as a run, and then merges all runs of each group, also those for which no merge is due. It
+    /// takes many calls of <see cref="MergeOnce"/>. Call it on the thread of the background work.
+    /// </summary>
+    public void BeginFullMerge()
+    {
+        Memtables.RequestFlush();
+        _merges.RequestFullMerge();
+    }
+
+    /// <summary>
+    /// Whether merges of <see cref="BeginFullMerge"/>, or others, are unfinished. Call it on the thread of the
+    /// background work.
+    /// </summary>
+    public bool IsMerging => _merges.IsMerging;
+
+    /// <summary>
     /// Scrubs: checks the next bytes of the runs against their checksums. Reports damage to <see cref="DamageFound"/>.
     /// </summary>
     /// <returns>Whether all runs were checked; the next call starts again with the first.</returns>

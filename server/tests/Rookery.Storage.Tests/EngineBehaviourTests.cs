@@ -272,6 +272,34 @@ public sealed class EngineBehaviourTests
     }
 
     [Fact]
+    public void A_full_merge_takes_runs_for_which_no_merge_is_due_and_keeps_the_newest_rows()
+    {
+        var disk = new SimulatedDisk("/data");
+        using StorageEngine engine = EngineWorkload.Open(disk, EngineWorkload.Options with { FanIn = 8 });
+        for (int index = 1; index <= 3; index++)
+        {
+            WriteBatch batch = engine.Begin(index, term: 1);
+            batch.Put(EngineWorkload.Key(database: 1, table: 1, "same"), index, DrawBytes(index, bytes: 100));
+            batch.Put(EngineWorkload.Key(database: 1, table: 3, "same"), index, DrawBytes(index, bytes: 100));
+            engine.Apply(batch, index);
+            DoBackgroundWork(engine, flushAll: index < 3);
+        }
+
+        Assert.False(engine.MergeOnce());
+        Assert.False(engine.IsMerging);
+        engine.BeginFullMerge();
+        Assert.True(engine.IsMerging);
+        DoBackgroundWork(engine, flushAll: false);
+        Assert.False(engine.IsMerging);
+        Assert.All(engine.Statistics().Groups, static group => Assert.InRange(group.SortedRuns, 0, 1));
+        Assert.Equal(2, engine.Statistics().Groups.Sum(static group => group.Rows));
+        using Snapshot snapshot = engine.OpenSnapshot();
+        Assert.True(snapshot.TryGet(EngineWorkload.Key(database: 1, table: 1, "same"), out Row row));
+        Assert.Equal(DrawBytes(3, bytes: 100), row.Value.ToArray());
+        row.Dispose();
+    }
+
+    [Fact]
     public void Merges_keep_files_unchanged_that_do_not_overlap()
     {
         using StorageEngine engine = EngineWorkload.Open(new SimulatedDisk("/data"));

@@ -159,6 +159,15 @@ public abstract class Node : IDisposable
         throw new BackupException(Diagnosis ?? "This node was opened to read damaged data: no backup is taken of it.");
 
     /// <summary>
+    /// Merges the files of all databases on this node, so that they take no more space for replaced and deleted rows
+    /// than they need. The thread of background work does it, at its pace.
+    /// </summary>
+    /// <param name="ending">Ends the wait; merges that have begun continue.</param>
+    /// <exception cref="IOException">The node is stopping, or in diagnosis mode.</exception>
+    public virtual Task MergeFilesAsync(CancellationToken ending) =>
+        Task.FromException(new IOException("The node is in diagnosis mode."));
+
+    /// <summary>
     /// Stops the node cleanly: finishes queued commands, refuses new ones and writes a clean-stop frame. Flushes
     /// nothing, because the journal contains every write.
     /// </summary>

@@ -109,6 +109,20 @@ internal sealed class OpenNode : Node
         Diagnosis is null ? _store.Background.DoAsync(_store.BeginBackup) : base.BeginBackupAsync();
 
     /// <inheritdoc/>
+    public override async Task MergeFilesAsync(CancellationToken ending)
+    {
+        await _store.Background.DoAsync(() =>
+        {
+            _store.Storage.BeginFullMerge();
+            return true;
+        });
+        while (await _store.Background.DoAsync(() => _store.Storage.IsMerging))
+        {
+            await Task.Delay(TimeSpan.FromMilliseconds(200), _store.Time, ending);
+        }
+    }
+
+    /// <inheritdoc/>
     public override void StopCleanly()
     {
         StopThreads();

@@ -47,6 +47,7 @@ public static class RavenRoutes
     {
         var operations = new OperationRegistry(context.Time, context.QueryMemory);
         MapServer(routes, context);
+        MapFileMerge(routes, context, operations);
         MapDocuments(routes, context);
         MapReads(routes, context);
         MapAttachments(routes, context);
@@ -104,6 +105,17 @@ public static class RavenRoutes
         Add(routes, "GET", "/admin/test/delay", RouteScope.ReadOrWrite, new DelayRoute(context).HandleAsync)
             .Taking(RavenParameters.Delay);
         MapConfigurations(routes, context, databases);
+    }
+
+    private static void MapFileMerge(IEndpointRouteBuilder routes, ServerContext context, OperationRegistry operations)
+    {
+        var merge = new FileMergeRoute(context, operations);
+        Add(routes, "POST", "/admin/compact", RouteScope.Admin, merge.HandleAsync).Taking(RouteParameters.None);
+        var states = new OperationRoutes(context, operations);
+        Add(routes, "GET", "/operations/state", RouteScope.Admin, states.StateOfServerAsync)
+            .Taking(RavenParameters.Operation);
+        Add(routes, "POST", "/admin/operations/kill", RouteScope.Admin, states.KillOfServerAsync)
+            .Taking(RavenParameters.Operation);
     }
 
     private static void MapConfigurations(IEndpointRouteBuilder routes, ServerContext context, DatabaseRoutes databases)

@@ -48,7 +48,7 @@ internal static class UnsupportedRoutes
     private static readonly (string Path, string Feature)[] ServerFeatures =
     [
         ("admin/certificates", "certificates"),
-        ("admin/compact", "compaction on demand (it runs automatically)"),
+        ("admin/operations", "this part of operations"),
         ("admin/restore", "restore over HTTP (there is the command `rookery restore`)"),
         ("admin/backup", "backup over HTTP (there is the command `rookery backup`)"),
         ("periodic-backup", "periodic backup"),

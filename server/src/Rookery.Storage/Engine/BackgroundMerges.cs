@@ -26,6 +26,9 @@ internal sealed class BackgroundMerges
     // other.
     private readonly Dictionary<byte, Stack<MergeJob>> _jobs = [];
 
+    // Groups whose runs are all to be merged, whatever their sizes.
+    private readonly HashSet<byte> _requested = [];
+
     // Caches the result of sampling a file, because each part of a running merge needs it.
     private readonly Dictionary<long, bool> _staleFiles = [];
 
@@ -55,6 +58,16 @@ internal sealed class BackgroundMerges
 
         return pending;
     }
+
+    /// <summary>Whether runs of a requested full merge are still to be merged.</summary>
+    public bool IsMerging => _requested.Count > 0 || _jobs.Values.Any(static jobs => jobs.Count > 0);
+
+    /// <summary>
+    /// Requests that all runs of each group are merged into one. Files of chunks stay: they are rewritten when most of
+    /// their chunks are dead.
+    /// </summary>
+    public void RequestFullMerge() =>
+        _requested.UnionWith(_context.Sources.Tables.Groups.Where(static group => group != TableMap.Chunks));
 
     /// <summary>Executes the next step, if there is one. Returns whether it did.</summary>
     /// <exception cref="DiskException">Nothing changed; the step can be retried.</exception>
@@ -104,6 +117,11 @@ internal sealed class BackgroundMerges
         }
 
         Range picked = Pick(group, runs, runs[..usable]);
+        if (unfinished.Count == 0 && _requested.Remove(group))
+        {
+            picked = usable > 1 ? ..usable : picked;
+        }
+
         if (!picked.Equals(default))
         {
             unfinished.Push(

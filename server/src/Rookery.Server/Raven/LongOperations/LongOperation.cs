@@ -16,6 +16,9 @@ internal enum OperationStage
 /// <param name="id">The operation's number, unique on this node.</param>
 internal abstract class LongOperation(uint database, long id) : IDisposable
 {
+    /// <summary>Stands for the number of a database if the operation belongs to none.</summary>
+    public const uint OfServer = 0;
+
     private readonly CancellationTokenSource _killed = new();
     private volatile OperationStage _stage = OperationStage.InProgress;
     private volatile bool _isForgotten;

@@ -81,7 +81,11 @@ internal sealed class OperationRegistry(TimeProvider time, MemoryShare memory)
     }
 
     public bool TryGet(Database database, long id, [NotNullWhen(true)] out LongOperation? operation) =>
-        _operations.TryGetValue((database.Number, id), out operation);
+        TryGet(database.Number, id, out operation);
+
+    /// <summary>Finds an operation by the number of its database, or <see cref="LongOperation.OfServer"/>.</summary>
+    public bool TryGet(uint database, long id, [NotNullWhen(true)] out LongOperation? operation) =>
+        _operations.TryGetValue((database, id), out operation);
 
     /// <summary>Raises <see cref="Changed"/>. If the operation has ended, also queues it for removal.</summary>
     public void Announce(LongOperation operation)

@@ -39,6 +39,20 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
         return EmptyResponse.AnswerNoContent(http);
     }
 
+    /// <summary>GET operations/state: an operation that belongs to no database.</summary>
+    public Task StateOfServerAsync(HttpContext http)
+    {
+        var operation = FindOfServer(http);
+        return JsonResponse.SendAsync(http, json => WriteState(json, operation));
+    }
+
+    /// <summary>POST admin/operations/kill: the same for an operation that belongs to no database.</summary>
+    public Task KillOfServerAsync(HttpContext http)
+    {
+        FindOfServer(http).Kill();
+        return EmptyResponse.AnswerNoContent(http);
+    }
+
     /// <summary>Writes Status, Progress and Result as members of an object.</summary>
     /// <exception cref="RefusedException">The operation was forgotten while its result was written: 400.</exception>
     public static void WriteState(Utf8JsonWriter json, LongOperation operation)
@@ -83,6 +97,17 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
     private static bool MaySee(HttpContext http, Database database, LongOperation operation) =>
         ReadRight.IsHeld(http, database)
         || string.Equals(operation.BegunBy, Principal.Of(http).Key, StringComparison.Ordinal);
+
+    private LongOperation FindOfServer(HttpContext http)
+    {
+        long id = new QueryParameters(http).Number("id", defaultValue: 0);
+        return operations.TryGet(LongOperation.OfServer, id, out var operation)
+            ? operation
+            : throw RefusedException.BadRequest(
+                $"Node {context.Node.Consensus.NodeTag} knows no operation {id} that belongs to no database: the node "
+                    + "restarted since, or many other operations ended after it."
+            );
+    }
 
     // Not 404, which RavenDB's clients read as "no result": they would poll forever or fail silently.
     private LongOperation Find(HttpContext http, Database database)
