@@ -7,10 +7,19 @@ namespace Rookery.Redis.Tests;
 public sealed class RedisStateTests : IAsyncLifetime
 {
     private readonly RedisServer _server;
-    private ForgetfulConsensus? _consensus;
+    private Action _forgetOutcomes = static () => { };
 
     public RedisStateTests() =>
-        _server = new() { ConnectionsLimit = 16, WrapConsensus = alone => _consensus = new ForgetfulConsensus(alone) };
+        _server = new()
+        {
+            ConnectionsLimit = 16,
+            WrapConsensus = alone =>
+            {
+                var consensus = new ForgetfulConsensus(alone);
+                _forgetOutcomes = () => consensus.Forgets = true;
+                return consensus;
+            },
+        };
 
     public Task InitializeAsync() => _server.InitializeAsync();
 
@@ -53,7 +62,7 @@ public sealed class RedisStateTests : IAsyncLifetime
     {
         using var client = await _server.ConnectAsync();
         await client.CallAsync("SET", "a", "1");
-        _consensus!.Forgets = true;
+        _forgetOutcomes();
         await client.SendAsync(RawClient.Encode("INCR", "a") + RawClient.Encode("INCR", "a"));
         Assert.StartsWith("-UNKNOWNOUTCOME", await client.ReadAsync(), StringComparison.Ordinal);
         Assert.Equal("end", await client.ReadAsync());

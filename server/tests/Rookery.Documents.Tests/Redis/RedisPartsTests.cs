@@ -15,7 +15,7 @@ public sealed class RedisPartsTests : IDisposable
         _node.Node.Put("db", "a", """{"Value":"1"}""");
         _node.Node.Put("db", "b", """{"Value":"2"}""");
         _node.Attach("b", "picture", [1, 2, 3]);
-        Assert.Equal(["picture"], _node.Names("b"));
+        Assert.Equal(["picture"], _node.Names("b")!);
     }
 
     public void Dispose() => _node.Dispose();
@@ -32,7 +32,7 @@ public sealed class RedisPartsTests : IDisposable
     public void A_string_that_is_replaced_keeps_its_attachments()
     {
         Run("SET", "b", "3");
-        Assert.Equal(["picture"], _node.Names("b"));
+        Assert.Equal(["picture"], _node.Names("b")!);
     }
 
     private void Run(params string[] words)

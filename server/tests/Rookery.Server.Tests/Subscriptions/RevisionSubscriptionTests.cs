@@ -108,7 +108,7 @@ public sealed class RevisionSubscriptionTests(RunningServer server) : IClassFixt
         return db;
     }
 
-    private Task StoreAsync(string db, string id, int n, string collection = "Users") =>
+    private Task<Answer> StoreAsync(string db, string id, int n, string collection = "Users") =>
         server.SendAsync(
             "PUT",
             $"{db}/docs?id={id}",

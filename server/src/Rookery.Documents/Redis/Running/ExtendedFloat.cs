@@ -169,8 +169,13 @@ internal readonly struct ExtendedFloat
 
     private static int CountHexadecimalDigits(ReadOnlySpan<byte> text)
     {
-        int end = text.IndexOfAnyExcept("0123456789abcdefABCDEF"u8);
-        return end < 0 ? text.Length : end;
+        int end = 0;
+        while (end < text.Length && char.IsAsciiHexDigit((char)text[end]))
+        {
+            end++;
+        }
+
+        return end;
     }
 
     private static bool TryReadExponent(ReadOnlySpan<byte> text, byte letter, out int exponent)
