@@ -8,6 +8,8 @@ namespace Rookery.Server.Tests.Access;
 /// <summary>Feeds whose credential is revoked or expires.</summary>
 public sealed class FeedAccessTests : IAsyncLifetime
 {
+    private const string DumpedDocument = """{"@metadata":{"@id":"a"}}""";
+
     private readonly SecureServer _server = new();
 
     public Task InitializeAsync() => _server.InitializeAsync();
@@ -109,6 +111,8 @@ public sealed class FeedAccessTests : IAsyncLifetime
     )]
     [InlineData(true, "import", "{\"@metadata\":{\"@id\":\"a\"}}\n", "{\"@metadata\":{\"@id\":\"b\"}}\n", 20_000)]
     [InlineData(false, "import", "{\"@metadata\":{\"@id\":\"a\"}}\n", "{\"@metadata\":{\"@id\":\"b\"}}\n", 20_000)]
+    [InlineData(true, "smuggler/import", DumpedDocument + ",", """{"@metadata":{"@id":"b"}}]}""", 20_000)]
+    [InlineData(false, "smuggler/import", DumpedDocument + ",", """{"@metadata":{"@id":"b"}}]}""", 20_000)]
     public async Task A_long_body_is_refused_from_where_its_token_was_revoked_or_expired(
         bool isRevoked,
         string route,
@@ -118,7 +122,9 @@ public sealed class FeedAccessTests : IAsyncLifetime
     )
     {
         // An import stores a document when a command is full.
-        before = string.Concat(Enumerable.Repeat(before, repetitions));
+        before =
+            (route is "smuggler/import" ? """{"Docs":[""" : "")
+            + string.Concat(Enumerable.Repeat(before, repetitions));
         string token = await _server.GiveTokenAsync(
             ["read", "write"],
             expires: isRevoked ? null : _server.Time.GetUtcNow().AddHours(1)
@@ -205,6 +211,40 @@ public sealed class FeedAccessTests : IAsyncLifetime
             length = 0;
             return false;
         }
+    }
+
+    [Fact]
+    public async Task A_dump_stores_no_configuration_after_its_token_was_revoked()
+    {
+        string token = await _server.GiveTokenAsync(["admin"], expires: null);
+        using var http = _server.NewClient();
+        using var body = new PausedBody(
+            """{"DatabaseRecord":{"Expiration":{"Disabled":false}},"Docs":["""
+                + string.Join(',', Enumerable.Repeat(DumpedDocument, 20_000)),
+            "]}"
+        );
+        using var request = new HttpRequestMessage(
+            HttpMethod.Post,
+            new Uri(_server.Address, "/databases/Shop/smuggler/import")
+        );
+        request.Content = body;
+        request.Headers.TryAddWithoutValidation("Authorization", "Bearer " + token);
+        var answering = http.SendAsync(request);
+        while ((await _server.SendAsync("GET", "/databases/Shop/docs?id=a", SecureServer.LocalKey)).Status != 200)
+        {
+            Assert.False(answering.IsCompleted);
+            await Task.Delay(5);
+        }
+
+        await _server.RevokeAsync(token);
+        _server.Time.Advance(TimeSpan.FromMinutes(1));
+        body.Continue();
+        using var answer = await answering;
+        Assert.Equal(HttpStatusCode.Forbidden, answer.StatusCode);
+        Assert.Equal(
+            404,
+            (await _server.SendAsync("GET", "/databases/Shop/expiration/config", SecureServer.LocalKey)).Status
+        );
     }
 
     // A token that expires does so while the test advances the clock.

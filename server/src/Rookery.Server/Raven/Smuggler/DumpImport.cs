@@ -5,6 +5,7 @@ using Microsoft.AspNetCore.WebUtilities;
 using Rookery.Documents.Databases;
 using Rookery.Platform;
 using Rookery.Platform.Compression;
+using Rookery.Server.Access;
 using Rookery.Server.Raven.Attachments;
 using Rookery.Server.Raven.Batches;
 using Rookery.Server.Raven.LongOperations;
@@ -33,6 +34,7 @@ internal sealed class DumpImport : IAsyncDisposable
     private readonly DumpedContents _contents;
     private readonly DumpedValues _values;
     private readonly DumpedRecord _record;
+    private readonly FeedAccess _access;
     private SmugglerOptions _options = SmugglerOptions.Read([]);
 
     public DumpImport(
@@ -49,10 +51,12 @@ internal sealed class DumpImport : IAsyncDisposable
         _documents = new DumpedDocuments(context, database, operation, operations, _contents, _room);
         _values = new DumpedValues(context, http, database, operation);
         _record = new DumpedRecord(context, http, database, operation);
+        _access = new FeedAccess(context, http);
     }
 
     /// <summary>Reads and stores the dump.</summary>
-    /// <exception cref="RefusedException">The dump is malformed (400), or something in it was not accepted.</exception>
+    /// <exception cref="RefusedException">The dump is malformed (400), something in it was not accepted, or the
+    /// credential of its sender has ended (403).</exception>
     public async Task RunAsync()
     {
         ReceivedContents.Allow(_http);
@@ -161,6 +165,7 @@ internal sealed class DumpImport : IAsyncDisposable
 
         await dump.RequireEndAsync();
         await _documents.StoreAsync();
+        _access.RequireForBody();
         await _record.StoreAsync();
     }
 
@@ -228,6 +233,7 @@ internal sealed class DumpImport : IAsyncDisposable
     private async Task ReadElementAsync(DumpReader dump, string section)
     {
         var element = await dump.TakeValueAsync();
+        _access.RequireForBody();
         try
         {
             if (RawBytes.After(element.Span) is { } raw)
