@@ -278,6 +278,7 @@ public sealed class SmugglerRouteTests(RunningServer server) : IClassFixture<Run
 
     [Theory]
     [InlineData("""{"OperateOnTypes":"Documents,Everything"}""", 501, "Everything")]
+    [InlineData("""{"OperateOnDatabaseRecordType":"Revisons"}""", 501, "Revisons")]
     [InlineData("""{"TransformScript":"this.a = 1"}""", 501, "TransformScript")]
     [InlineData("""{"EncryptionKey":"x"}""", 501, "EncryptionKey")]
     [InlineData("""{"IncludeExpired":false}""", 501, "IncludeExpired")]

@@ -35,6 +35,47 @@ internal sealed class SmugglerOptions
         "ReplicationHubCertificates",
     ];
 
+    // The parts of a record that RavenDB's clients may name. This server has some of them.
+    private static readonly string[] RecordParts =
+    [
+        "None",
+        "AiConnectionStrings",
+        "Analyzers",
+        "Client",
+        "ConflictSolverConfig",
+        "DataArchival",
+        "DocumentsCompression",
+        "ElasticSearchConnectionStrings",
+        "ElasticSearchEtls",
+        "Expiration",
+        "ExternalReplications",
+        "HubPullReplications",
+        "IndexesHistory",
+        "LockMode",
+        "OlapConnectionStrings",
+        "OlapEtls",
+        "PeriodicBackups",
+        "PostgreSqlIntegration",
+        "QueueConnectionStrings",
+        "QueueEtl",
+        "QueueEtls",
+        "QueueSinks",
+        "RavenConnectionStrings",
+        "RavenEtls",
+        "Refresh",
+        "RemoteAttachments",
+        "Revisions",
+        "SchemaValidation",
+        "Settings",
+        "SinkPullReplications",
+        "SnowflakeConnectionStrings",
+        "SnowflakeEtls",
+        "Sorters",
+        "SqlConnectionStrings",
+        "SqlEtls",
+        "TimeSeries",
+    ];
+
     private readonly HashSet<string> _types = new(ReadTypes, StringComparer.OrdinalIgnoreCase);
 
     /// <summary>The collections of the documents, in any casing; null for all documents.</summary>
@@ -85,8 +126,8 @@ internal sealed class SmugglerOptions
                 RequireText(ref value, name, "Gzip");
                 break;
             case "OperateOnDatabaseRecordType":
-                RecordTypes = JsonBody.ReadText(ref value, name) is { } members
-                    ? new HashSet<string>(Split(members), StringComparer.OrdinalIgnoreCase)
+                RecordTypes = JsonBody.ReadText(ref value, name) is { } parts
+                    ? new HashSet<string>(Known(parts, name, RecordParts), StringComparer.OrdinalIgnoreCase)
                     : null;
                 break;
             // Without a script it limits nothing.
@@ -116,24 +157,19 @@ internal sealed class SmugglerOptions
         }
 
         _types.Clear();
-        foreach (string type in Split(types))
-        {
-            if (
-                !ReadTypes.Contains(type, StringComparer.OrdinalIgnoreCase)
-                && !OtherTypes.Contains(type, StringComparer.OrdinalIgnoreCase)
-            )
-            {
-                throw RefusedException.NotSupported(
-                    $"The type '{type}' in OperateOnTypes is not known to this version. Leave it out."
-                );
-            }
-
-            _types.Add(type);
-        }
+        _types.UnionWith(Known(types, "OperateOnTypes", [.. ReadTypes, .. OtherTypes]));
     }
 
-    private static string[] Split(string list) =>
-        list.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries);
+    // An unknown name would leave out what its sender meant.
+    private static string[] Known(string list, string option, string[] names)
+    {
+        string[] types = list.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries);
+        return Array.Find(types, type => !names.Contains(type, StringComparer.OrdinalIgnoreCase)) is { } unknown
+            ? throw RefusedException.NotSupported(
+                $"The type '{unknown}' in {option} is not known to this version. Leave it out."
+            )
+            : types;
+    }
 
     private static void RequireFlag(ref Utf8JsonReader value, string name, bool expected)
     {
