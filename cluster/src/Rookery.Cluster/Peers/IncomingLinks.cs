@@ -7,7 +7,11 @@ namespace Rookery.Cluster.Peers;
 /// <param name="Stream">The TLS stream.</param>
 /// <param name="Verdict">The node that the certificate proves, or why it proves none.</param>
 /// <param name="From">The remote address; null when it is unknown.</param>
-internal sealed record IncomingStream(Stream Stream, PeerVerdict Verdict, IPAddress? From);
+internal sealed record IncomingStream(Stream Stream, PeerVerdict Verdict, IPAddress? From)
+{
+    /// <summary>The certificate, which is judged again while the connection lasts.</summary>
+    public PresentedCertificate? Presented { get; init; }
+}
 
 /// <summary>
 /// Serves the connections that other members dialled. Keeps only the newest of each member and kind. Thread-safe.
@@ -46,6 +50,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
             )
             {
                 From = incoming.From,
+                Presented = incoming.Presented,
             };
             using var stop = cancellationToken.Register(() => connection.Close(reason: null));
             if (!Add(connection))
@@ -87,10 +92,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         foreach (var connection in All())
         {
             connection.CheckLiveness(alwaysPing: context.Gate.Starts.IsChallenged(connection.Remote));
-            if (context.Gate.Recheck(connection.Remote, connection.Answered) is { } refusal)
-            {
-                connection.Close(refusal.Sentence);
-            }
+            connection.CheckAdmission(context.Gate, context.Trust().Rule);
         }
     }
 

@@ -398,8 +398,9 @@ public sealed class ClusterRecovery : IDisposable
             return null;
         }
 
+        var trust = PeerTrust.Of(Identity);
         using var client = PeerHttp.CreateClient(
-            PeerTrust.Of(Identity),
+            () => trust,
             Members.IdOf(peer.NodeId),
             peer.Addresses,
             self: null
