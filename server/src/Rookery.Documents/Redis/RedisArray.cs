@@ -18,11 +18,6 @@ internal sealed class RedisArray
     public void Load(ReadOnlySpan<byte> body)
     {
         _elements.Clear();
-        if (_elements.Capacity > MaxIdle)
-        {
-            _elements.TrimExcess();
-        }
-
         if (body.IsEmpty)
         {
             return;
@@ -34,6 +29,16 @@ internal sealed class RedisArray
             int end = StoredJson.SkipValue(body, at);
             _elements.Add(new RedisSlice(at, end - at));
             at = end;
+        }
+    }
+
+    /// <summary>Returns large memory.</summary>
+    public void Trim()
+    {
+        if (_elements.Capacity > MaxIdle)
+        {
+            _elements.Clear();
+            _elements.TrimExcess();
         }
     }
 

@@ -46,6 +46,13 @@ internal sealed class RedisContent : IDisposable
     /// <summary>Returns whether a value of this length can fit, before it is built.</summary>
     public static bool MayFit(long length) => length <= MaxBytes;
 
+    /// <summary>Removes the content, and returns large memory.</summary>
+    public void Trim()
+    {
+        _bytes.Clear();
+        _metadata.Clear();
+    }
+
     /// <inheritdoc/>
     public void Dispose()
     {

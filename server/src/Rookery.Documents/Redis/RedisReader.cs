@@ -22,9 +22,10 @@ public static class RedisReader
     /// <param name="command">A data command that does not write.</param>
     /// <param name="arguments">The arguments without the name.</param>
     /// <param name="reply">Receives one value. After an exception, the bytes in it are not complete.</param>
-    /// <param name="cancellationToken">Ends a walk over all keys.</param>
+    /// <param name="cancellationToken">Ends the command before its next key.</param>
     /// <exception cref="DamagedException">A document is damaged.</exception>
     /// <exception cref="SnapshotEndedException">The snapshot pins too much memory or too many files.</exception>
+    /// <exception cref="OperationCanceledException">The command was cancelled.</exception>
     /// <exception cref="RedisLimitException">The reply is longer than <see cref="MaxReplyBytes"/>, or takes too
     /// much work.</exception>
     public static void Execute(
@@ -39,7 +40,7 @@ public static class RedisReader
         Invariant.Holds(!command.IsWrite, "a snapshot carries out only commands that read");
         var idle = _idle ?? new Idle();
         _idle = null;
-        idle.Store.Begin(reader, time.UtcTicks);
+        idle.Store.Begin(reader, time.UtcTicks, cancellationToken);
         var session = idle.Interpreter.Session;
         session.Reply.SetLimit(MaxReplyBytes, MaxReplyBytes);
         session.Reader = reader;
@@ -67,7 +68,7 @@ public static class RedisReader
     public static long ReadVersion(in DatabaseReader reader, ClusterTime time, ReadOnlySpan<byte> key)
     {
         var store = new SnapshotStore();
-        store.Begin(reader, time.UtcTicks);
+        store.Begin(reader, time.UtcTicks, CancellationToken.None);
         using var target = new RedisTarget();
         target.Open(store, key);
         return target.Exists ? target.Stored.Etag : -reader.Sequence;

@@ -9,6 +9,7 @@ internal sealed class SnapshotStore : RedisStore
     private const long MaxSpentBytes = 2L << 30;
 
     private DatabaseReader _reader;
+    private CancellationToken _cancellation;
     private long _spentBytes;
 
     /// <inheritdoc/>
@@ -17,9 +18,11 @@ internal sealed class SnapshotStore : RedisStore
     /// <summary>Begins a command.</summary>
     /// <param name="reader">The snapshot.</param>
     /// <param name="nowTicks">The cluster's time, in UTC ticks.</param>
-    public void Begin(in DatabaseReader reader, long nowTicks)
+    /// <param name="cancellation">Ends the command before its next key.</param>
+    public void Begin(in DatabaseReader reader, long nowTicks, CancellationToken cancellation)
     {
         _reader = reader;
+        _cancellation = cancellation;
         NowTicks = nowTicks;
         ExpiryTicks = reader.Hidden.Ticks;
         if (ExpiryTicks == 0 && !reader.Database.Configurations.KeepsExpired)
@@ -33,8 +36,25 @@ internal sealed class SnapshotStore : RedisStore
     }
 
     /// <inheritdoc/>
-    public override Document Find(ReadOnlySpan<byte> lowerId) =>
-        _reader.TryGetByLowerId(lowerId, out var document) ? document : default;
+    public override Document Find(ReadOnlySpan<byte> lowerId)
+    {
+        _cancellation.ThrowIfCancellationRequested();
+        if (!_reader.TryGetByLowerId(lowerId, out var document))
+        {
+            return default;
+        }
+
+        try
+        {
+            Spend(document.Length); // a command may name one large document many times
+            return document;
+        }
+        catch (RedisLimitException)
+        {
+            document.Dispose();
+            throw;
+        }
+    }
 
     /// <inheritdoc/>
     public override void Put(RedisTarget target, RedisContent content) => throw ReadOnly();
@@ -51,7 +71,9 @@ internal sealed class SnapshotStore : RedisStore
         _spentBytes += bytes;
         if (_spentBytes > MaxSpentBytes)
         {
-            throw new RedisLimitException("The command takes too much time. Use shorter patterns and numbers.");
+            throw new RedisLimitException(
+                "The command takes too much time. Name fewer keys and paths, and use shorter patterns and numbers."
+            );
         }
     }
 

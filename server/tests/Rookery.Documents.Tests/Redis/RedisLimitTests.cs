@@ -1,8 +1,11 @@
+using System.Buffers;
 using System.Text;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Redis;
+using Rookery.Documents.Redis.Running;
+using Rookery.Platform;
 
 namespace Rookery.Documents.Tests.Redis;
 
@@ -80,6 +83,7 @@ public sealed class RedisLimitTests : IDisposable
     [InlineData("HMGET h # f")]
     [InlineData("MGET # a")]
     [InlineData("JSON.GET h # $.f")]
+    [InlineData("JSON.GET h # $.none")]
     [InlineData("EXISTS # a")]
     public void A_short_command_cannot_cost_much(string line)
     {
@@ -111,6 +115,85 @@ public sealed class RedisLimitTests : IDisposable
             _node.Read(command, Words("MGET " + string.Join(' ', Enumerable.Repeat("a", 40))))
         );
         Assert.Equal("\"x\"", _node.Run("GETRANGE a 0 0"));
+    }
+
+    [Theory]
+    [InlineData("JSON.GET h # $.none")]
+    [InlineData("JSON.MGET # h $.none")]
+    [InlineData("EXISTS # a")]
+    public void A_short_command_that_reads_cannot_cost_much(string line)
+    {
+        _node.Run("HSET h f " + new string('x', 1 << 20));
+        _node.Run("SET a " + new string('x', 1 << 20));
+        string[] words = line.Split(' ');
+        string word = words[Array.IndexOf(words, "#") + 1];
+        line = line.Replace("#", string.Join(' ', Enumerable.Repeat(word, 20_000)), StringComparison.Ordinal);
+        Assert.True(RedisCommandTable.TryFind(Encoding.UTF8.GetBytes(words[0]), out var command));
+        Assert.Throws<RedisLimitException>(() => _node.Read(command, Words(line)));
+    }
+
+    [Theory]
+    [InlineData("EXISTS a b")]
+    [InlineData("RANDOMKEY")]
+    public void A_command_that_reads_ends_when_its_client_leaves(string line)
+    {
+        _node.Run("SET a 1 PX 1");
+        _node.Time.Advance(TimeSpan.FromSeconds(1));
+        Assert.True(RedisCommandTable.TryFind(Words(line)[0], out var command));
+        using var reader = _node.Database.OpenReader();
+        var time = _node.Node.Consensus.Time;
+        Assert.Throws<OperationCanceledException>(() =>
+            RedisNode.WithArguments(
+                Words(line),
+                arguments =>
+                    RedisReader.Execute(
+                        reader,
+                        time,
+                        command,
+                        arguments,
+                        new ArrayBufferWriter<byte>(),
+                        new CancellationToken(canceled: true)
+                    )
+            )
+        );
+    }
+
+    /// <summary>Each thread that has carried out a command keeps an interpreter.</summary>
+    [Fact]
+    public void Interpreters_keep_no_memory_of_large_documents()
+    {
+        const int Interpreters = 40;
+        const int Bytes = 4 << 20;
+        _node.Run($"JSON.SET j $ {{\"a\":\"{new string('x', Bytes)}\"}}");
+        using var reader = _node.Database.OpenReader();
+        var store = new SnapshotStore();
+        store.Begin(reader, _node.Node.Consensus.Time.UtcTicks, CancellationToken.None);
+        var interpreters = new List<RedisInterpreter>();
+        long before = LargeBuffers.UsedBytes;
+        while (interpreters.Count < Interpreters)
+        {
+            var interpreter = new RedisInterpreter();
+            interpreters.Add(interpreter);
+            interpreter.Session.Reply.SetLimit(RedisReader.MaxReplyBytes, RedisReader.MaxReplyBytes);
+            RedisNode.WithArguments(
+                Words("JSON.GET j"),
+                arguments => interpreter.Run(store, RedisOpcode.JsonGet, arguments, new ArrayBufferWriter<byte>())
+            );
+        }
+
+        // Other tests use memory too, but not as much.
+        Assert.InRange(LargeBuffers.UsedBytes - before, long.MinValue, Interpreters * (long)Bytes);
+        interpreters.ForEach(static interpreter => interpreter.Dispose());
+    }
+
+    [Fact]
+    public void A_pattern_cannot_take_much_time_on_many_short_fields()
+    {
+        string fields = string.Join(' ', Enumerable.Range(0, 40_000).Select(static i => $"{i:D8} 1"));
+        _node.Run("HSET h " + fields);
+        string pattern = $"[{new string('x', 498)}]";
+        Assert.Equal(RejectionKind.TooLarge, _node.Propose([], [Words("HSCAN h 0 MATCH " + pattern)]).Rejection?.Kind);
+        Assert.Equal(["[\"0\" []]"], _node.RunInLog("HSCAN h 0 MATCH user:*"));
     }
 
     [Fact]

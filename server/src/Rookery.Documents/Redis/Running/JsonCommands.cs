@@ -49,6 +49,13 @@ internal sealed class JsonCommands(RedisSession session) : IDisposable
         }
     }
 
+    /// <summary>Returns large memory after a command.</summary>
+    public void Trim()
+    {
+        _root.Clear();
+        _changed.Clear();
+    }
+
     /// <inheritdoc/>
     public void Dispose()
     {
@@ -134,6 +141,11 @@ internal sealed class JsonCommands(RedisSession session) : IDisposable
             if (!TryReadPath(text, out var path))
             {
                 return;
+            }
+
+            if (i > 0)
+            {
+                session.Store.Spend(_root.Length); // each path searches the document from its start
             }
 
             if (paths > 1)

@@ -105,6 +105,7 @@ internal sealed class KeyWalk(RedisSession session)
             using var documents = session.Reader.SeekByEtag(after);
             while (documents.MoveNext())
             {
+                session.Cancellation.ThrowIfCancellationRequested(); // many documents may have no key
                 if (TryReadKey(documents.Head, key, out int length))
                 {
                     Reply.Bulk(key[..length]);

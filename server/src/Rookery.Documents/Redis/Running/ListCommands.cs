@@ -9,6 +9,9 @@ internal sealed class ListCommands(RedisSession session)
 
     private RedisReply Reply => session.Reply;
 
+    /// <summary>Returns large memory after a command.</summary>
+    public void Trim() => _elements.Trim();
+
     /// <summary>Runs a command; false if it is of another type.</summary>
     public bool TryRun(O opcode, RedisArguments arguments)
     {

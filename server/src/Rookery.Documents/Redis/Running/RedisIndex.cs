@@ -34,7 +34,7 @@ internal sealed class RedisIndex
     {
         (_first, _step) = (first, step);
         Count = (arguments.Count - first + step - 1) / step;
-        if (_found.Length < Count || _found.Length > MaxIdle)
+        if (_found.Length < Count)
         {
             _found = new bool[Math.Max(Count, FewArguments)];
         }
@@ -55,6 +55,7 @@ internal sealed class RedisIndex
     {
         _positions.Clear();
         _places = _places.Length > MaxIdle ? [] : _places;
+        _found = _found.Length > MaxIdle ? new bool[FewArguments] : _found;
         if (_positions.Capacity > MaxIdle)
         {
             _positions.TrimExcess();

@@ -38,6 +38,29 @@ internal sealed class RedisInterpreter : IDisposable
     {
         Session.Store = store;
         Session.Reply.Output = output;
+        try
+        {
+            Run(opcode, arguments);
+        }
+        finally
+        {
+            // Each thread has an interpreter, and would keep the memory of its largest document.
+            Session.Trim();
+            _json.Trim();
+            _lists.Trim();
+            _sets.Trim();
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _json.Dispose();
+        Session.Dispose();
+    }
+
+    private void Run(RedisOpcode opcode, RedisArguments arguments)
+    {
         if (RedisCommandTable.Find(opcode) is not { } command)
         {
             Session.Reply.Error($"ERR command {(byte)opcode} is not known to this version of Rookery");
@@ -59,13 +82,6 @@ internal sealed class RedisInterpreter : IDisposable
         {
             Session.Reply.Error($"ERR command '{command.Name}' is not served");
         }
-    }
-
-    /// <inheritdoc/>
-    public void Dispose()
-    {
-        _json.Dispose();
-        Session.Dispose();
     }
 
     private bool TryRun(RedisCommandGroup group, RedisOpcode opcode, RedisArguments arguments) =>

@@ -65,9 +65,9 @@ internal sealed class RedisSession : IDisposable
     /// <exception cref="RedisLimitException">The command takes more work than a command may.</exception>
     public bool IsMatch(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text)
     {
-        const long FreeSteps = 4096;
+        const long FreeSteps = 4096; // KEYS may compare millions of keys, and ends when its client leaves
         long steps = (long)pattern.Length * text.Length;
-        if (steps > FreeSteps)
+        if (steps > FreeSteps || !Store.CanWalk)
         {
             Store.Spend(steps);
         }
@@ -179,6 +179,15 @@ internal sealed class RedisSession : IDisposable
 
     /// <summary>Replies that the time of a command is not valid.</summary>
     public void ReplyInvalidExpiry() => Reply.Error($"ERR invalid expire time in '{CommandName}' command");
+
+    /// <summary>Returns large memory after a command.</summary>
+    public void Trim()
+    {
+        Content.Trim();
+        Value.Clear();
+        Field.Clear();
+        Built.Clear();
+    }
 
     /// <inheritdoc/>
     public void Dispose()

@@ -11,6 +11,9 @@ internal sealed class SetCommands(RedisSession session)
 
     private RedisIndex Index => session.Index;
 
+    /// <summary>Returns large memory after a command.</summary>
+    public void Trim() => _members.Trim();
+
     /// <summary>Runs a command; false if it is of another type.</summary>
     public bool TryRun(O opcode, RedisArguments arguments)
     {
