@@ -132,6 +132,38 @@ public sealed class AccessTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_subscriber_that_authenticates_without_the_right_to_read_hears_no_more()
+    {
+        using var client = await _server.ConnectAsync();
+        await client.CallAsync("HELLO", "3", "AUTH", "default", await _server.GiveTokenAsync("reader", ["read"]));
+        Assert.Equal(">3 subscribe c :1", await client.CallAsync("SUBSCRIBE", "c"));
+        Assert.Equal("+OK", await client.CallAsync("AUTH", await _server.GiveTokenAsync("writer", ["write"])));
+        Assert.Equal("end", await client.ReadAsync());
+        for (int i = 0; i < 3_000 && _server.Redis.Channels.Count > 0; i++)
+        {
+            await Task.Delay(10);
+        }
+
+        Assert.Equal(0, _server.Redis.Channels.Count);
+    }
+
+    [Fact]
+    public async Task Rights_in_another_database_reveal_nothing_of_this_one()
+    {
+        using var client = await _server.ConnectAsync();
+        await client.CallAsync("AUTH", await _server.GiveTokenAsync("elsewhere", ["read", "write"], "shop"));
+        Assert.DoesNotContain("rookery_database", await client.CallAsync("INFO"), StringComparison.Ordinal);
+        string refusal = await client.CallAsync("GET", "k");
+        Assert.StartsWith("-NOPERM", refusal, StringComparison.Ordinal);
+        Assert.DoesNotContain("'redis'", refusal, StringComparison.Ordinal);
+
+        using var writer = await _server.ConnectAsync();
+        await writer.CallAsync("AUTH", await _server.GiveTokenAsync("writer", ["write"], "redis"));
+        Assert.Contains("rookery_database:redis", await writer.CallAsync("INFO"), StringComparison.Ordinal);
+        Assert.Contains("database 'redis'", await writer.CallAsync("GET", "k"), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task A_client_that_may_only_read_creates_no_database()
     {
         using var reader = await _server.ConnectAsync();

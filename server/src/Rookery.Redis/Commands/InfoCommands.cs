@@ -127,7 +127,7 @@ internal static class InfoCommands
                 ("uptime_in_seconds", (long)uptime.TotalSeconds),
                 ("uptime_in_days", (long)uptime.TotalDays),
                 ("rookery_node", context.Options.NodeTag),
-                ("rookery_database", node.DatabaseName),
+                .. DescribeDatabase(connection),
             ],
             "clients" =>
             [
@@ -164,6 +164,10 @@ internal static class InfoCommands
             _ => DescribeKeyspace(connection),
         };
     }
+
+    // Rights in another database do not reveal the name of this one.
+    private static IEnumerable<(string Name, object Value)> DescribeDatabase(RedisConnection connection) =>
+        connection.Identity.Scopes == AccessScopes.None ? [] : [("rookery_database", connection.Node.DatabaseName)];
 
     // How many keys there are is for readers.
     private static IEnumerable<(string Name, object Value)> DescribeKeyspace(RedisConnection connection)

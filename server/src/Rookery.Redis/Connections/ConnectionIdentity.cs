@@ -109,9 +109,14 @@ internal sealed class ConnectionIdentity(RedisNode node, ConnectionContext conne
     }
 
     /// <summary>Returns the error of a command for which the client lacks a scope.</summary>
-    public string Refuse(string command, AccessScopes scopes) =>
-        $"NOPERM '{command}' needs the scope {string.Join(" and ", AccessScopeNames.Names(scopes))} in database "
-        + $"'{node.DatabaseName}', which '{Name}' does not have. An admin can give it: `rookery token create`.";
+    public string Refuse(string command, AccessScopes scopes)
+    {
+        // Rights in another database do not reveal the name of this one.
+        string where =
+            Scopes == AccessScopes.None ? "the database of Redis clients" : $"database '{node.DatabaseName}'";
+        return $"NOPERM '{command}' needs the scope {string.Join(" and ", AccessScopeNames.Names(scopes))} in {where}, "
+            + $"which '{Name}' does not have. An admin can give it: `rookery token create`.";
+    }
 
     private void Set(Principal? principal)
     {

@@ -338,6 +338,13 @@ internal sealed class RedisConnection : IDisposable
             Data.EndBurst();
         }
 
+        if (Subscriptions.Count > 0 && (Identity.Scopes & AccessScopes.Read) == AccessScopes.None)
+        {
+            // The client has authenticated anew with fewer rights, or has lost them.
+            Subscriptions.Clear();
+            IsEnding = true;
+        }
+
         _parser.Trim();
         return (Replies.Length == 0 && !IsEnding) || await Output.SendAsync(Replies);
     }
