@@ -62,6 +62,11 @@ public sealed class MemoryTests : IAsyncLifetime
             StringComparison.Ordinal
         );
         Assert.StartsWith(
+            "-ERR The name of a channel",
+            await client.CallAsync("PUBLISH", name, "text"),
+            StringComparison.Ordinal
+        );
+        Assert.StartsWith(
             "-ERR Client names",
             await client.CallAsync("CLIENT", "SETNAME", name),
             StringComparison.Ordinal

@@ -32,7 +32,7 @@ internal sealed class ChangeWatch(RedisNode node)
     {
         foreach (byte[] name in names)
         {
-            if (name.AsSpan().StartsWith("__key"u8) || name.AsSpan().ContainsAny("*?["u8))
+            if (name.AsSpan().StartsWith("__key"u8) || name.AsSpan().ContainsAny("*?[\\"u8))
             {
                 Begin();
                 return;

@@ -38,6 +38,13 @@ internal static class PubSubCommands
     /// <summary>Answers the number of receivers on this node, as a node of Redis Cluster does.</summary>
     public static void Publish(RedisConnection connection, RedisCommandInfo command, RedisArguments arguments)
     {
+        // No subscriber can name a longer one, and each pattern is compared with it.
+        if (arguments[0].Length > Messages.Subscriptions.MaxNameBytes)
+        {
+            connection.Fail(Messages.Subscriptions.LongName);
+            return;
+        }
+
         if (arguments[0].Length + arguments[1].Length > MessageFrame.MaxBytes)
         {
             connection.Fail($"ERR A message and its channel have at most {MessageFrame.MaxBytes} bytes together.");

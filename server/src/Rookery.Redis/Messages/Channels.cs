@@ -124,15 +124,19 @@ internal sealed class Channels
     /// <summary>Appends the channels that match a pattern.</summary>
     public void WriteChannels(ReplyBuffer replies, ReadOnlySpan<byte> pattern)
     {
-        List<byte[]> names = [];
+        byte[][] all;
         lock (_gate)
         {
-            foreach (byte[] name in _channels.Keys)
+            all = [.. _channels.Keys];
+        }
+
+        // Without the lock, because thousands of long names take long, and messages would wait.
+        List<byte[]> names = [];
+        foreach (byte[] name in all)
+        {
+            if (RedisPattern.IsMatch(pattern, name))
             {
-                if (RedisPattern.IsMatch(pattern, name))
-                {
-                    names.Add(name);
-                }
+                names.Add(name);
             }
         }
 

@@ -14,13 +14,16 @@ internal sealed class Subscriptions(RedisConnection connection) : IDisposable
     private const int MaxCount = 4096;
 
     /// <summary>Longest name of a channel or pattern in bytes.</summary>
-    private const int MaxNameBytes = 1024;
+    public const int MaxNameBytes = 1024;
 
     // Entries of the sets and lists here and in Channels.
     private const int BytesAroundName = 256;
 
     private readonly HashSet<byte[]> _channels = new(BytesComparer.Instance);
     private readonly HashSet<byte[]> _patterns = new(BytesComparer.Instance);
+
+    /// <summary>The error for a name that is longer than <see cref="MaxNameBytes"/>.</summary>
+    public static string LongName => $"ERR The name of a channel or pattern has at most {MaxNameBytes} bytes.";
 
     public int ChannelCount => _channels.Count;
 
@@ -42,7 +45,7 @@ internal sealed class Subscriptions(RedisConnection connection) : IDisposable
 
         if (key.Length > MaxNameBytes)
         {
-            return $"ERR The name of a channel or pattern has at most {MaxNameBytes} bytes.";
+            return LongName;
         }
 
         if (Count >= MaxCount)
