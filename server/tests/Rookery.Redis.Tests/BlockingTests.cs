@@ -77,6 +77,55 @@ public sealed class BlockingTests : IAsyncLifetime
         );
     }
 
+    [Fact]
+    public async Task A_client_waits_for_a_bounded_number_of_keys()
+    {
+        using var client = await _server.ConnectAsync();
+        string[] keys = [.. Enumerable.Range(0, 4097).Select(static i => $"q{i}")];
+        Assert.Equal(
+            "-ERR A connection waits for at most 4096 keys.",
+            await client.CallAsync(["BLPOP", .. keys, "0.01"])
+        );
+        Assert.Equal("*-1", await client.CallAsync(["BLPOP", .. keys[1..], "0.01"]));
+    }
+
+    /// <summary>What was sent before the wait is gone when its reply is removed.</summary>
+    [Fact]
+    public async Task A_client_receives_no_reply_to_a_wait_that_it_does_not_want()
+    {
+        using var client = await _server.ConnectAsync();
+        Assert.Equal("+OK", await client.CallAsync("SET", "long", new string('x', 100)));
+        await client.SendAsync(
+            RawClient.Encode("GET", "long")
+                + RawClient.Encode("CLIENT", "REPLY", "SKIP")
+                + RawClient.Encode("BLPOP", "empty", "0.01")
+                + RawClient.Encode("PING")
+        );
+        Assert.Equal(new string('x', 100), await client.ReadAsync());
+        Assert.Equal("+PONG", await client.ReadAsync());
+    }
+
+    [Fact]
+    public async Task Notifications_reach_a_pattern_that_begins_with_an_escape()
+    {
+        using var subscriber = await _server.ConnectAsync();
+        Assert.StartsWith(
+            "*3 psubscribe",
+            await subscriber.CallAsync("PSUBSCRIBE", @"\__keyspace@0__:k"),
+            StringComparison.Ordinal
+        );
+        using var writer = await _server.ConnectAsync();
+        string? heard = null;
+        var hearing = subscriber.ReadAsync();
+        for (int i = 0; i < 500 && heard is null; i++)
+        {
+            Assert.Equal("+OK", await writer.CallAsync("SET", "k", "1")); // again, until the changes are followed
+            heard = await Task.WhenAny(hearing, Task.Delay(10)) == hearing ? await hearing : null;
+        }
+
+        Assert.Equal(@"*4 pmessage \__keyspace@0__:k __keyspace@0__:k set", heard);
+    }
+
     private async Task WaitForAsync(int waiting)
     {
         for (int i = 0; i < 3_000 && _server.Redis.Changes.Waiting != waiting; i++)

@@ -38,6 +38,9 @@ public sealed class RedisServer : IAsyncLifetime
     /// <summary>Connections that each endpoint takes.</summary>
     public int ConnectionsLimit { get; init; } = 2048;
 
+    /// <summary>Bytes of documents in memory before they are written to a file; 0 for the usual number.</summary>
+    public long MemtableBytes { get; init; }
+
     /// <summary>Wraps the consensus.</summary>
     public Func<IConsensusHost, IConsensusHost> WrapConsensus { get; init; } = static consensus => consensus;
 
@@ -59,7 +62,12 @@ public sealed class RedisServer : IAsyncLifetime
         var io = new IoTimeline(TimeProvider.System, "memory");
         var memory = new MemoryBudget(256 << 20);
         _node = Node.Open(
-            new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 },
+            new NodeOptions
+            {
+                DataDirectory = "/data",
+                SegmentBytes = 4 << 20,
+                MemtableBytes = MemtableBytes,
+            },
             Disk,
             memory,
             io,

@@ -213,6 +213,11 @@ public sealed class ServedCommandsTests(RedisServer server) : IClassFixture<Redi
         Assert.Contains("event set id stream:b collection @redis", entry, StringComparison.Ordinal);
         string id = entry.Split(' ').First(static part => part.EndsWith("-0", StringComparison.Ordinal));
         Assert.Equal("*-1", await client.CallAsync("XREAD", "STREAMS", "changes", id));
+        Assert.StartsWith(
+            "-ERR The last change has the id ",
+            await client.CallAsync("XREAD", "BLOCK", "0", "STREAMS", "changes", "999999999-0"),
+            StringComparison.Ordinal
+        );
         Assert.Contains("id stream:b ", await client.CallAsync("XRANGE", "changes", id, "+"), StringComparison.Ordinal);
         Assert.Equal("*0", await client.CallAsync("XRANGE", "changes", "(" + id, "+", "COUNT", "1"));
         Assert.StartsWith(

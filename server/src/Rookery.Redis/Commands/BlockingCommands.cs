@@ -17,11 +17,20 @@ internal static class BlockingCommands
         ? command
         : throw new InvalidOperationException("The table of commands lacks a command of lists.");
 
+    // As many as a connection watches. Each costs memory while the client waits, and a look at each wake-up.
+    private const int MaxKeys = WatchedKeys.Max;
+
     public static ValueTask PopAsync(RedisConnection connection, RedisCommandInfo command, RedisArguments arguments)
     {
         if (!RedisTimeout.TryRead(arguments[arguments.Count - 1], out var timeout, out string? problem))
         {
             connection.Fail(problem);
+            return ValueTask.CompletedTask;
+        }
+
+        if (arguments.Count - 1 > MaxKeys)
+        {
+            connection.Fail($"ERR A connection waits for at most {MaxKeys} keys.");
             return ValueTask.CompletedTask;
         }
 
@@ -145,22 +154,28 @@ internal static class BlockingCommands
     private static bool IsAnyFilled(RedisConnection connection, in DatabaseReader reader, RedisArguments arguments)
     {
         var length = new ReplyBuffer { Version = 3 };
-        bool isFilled = false;
-        for (int i = 0; i < arguments.Count - 1 && !isFilled; i++)
+        try
         {
-            length.Clear();
-            RedisReader.Execute(
-                reader,
-                connection.Node.Consensus.Time,
-                ListLength,
-                new RedisArguments(arguments[i], [new RedisSlice(0, arguments[i].Length)]),
-                length,
-                connection.Ended
-            );
-            isFilled = !length.Written.SequenceEqual(":0\r\n"u8);
-        }
+            bool isFilled = false;
+            for (int i = 0; i < arguments.Count - 1 && !isFilled; i++)
+            {
+                length.Clear();
+                RedisReader.Execute(
+                    reader,
+                    connection.Node.Consensus.Time,
+                    ListLength,
+                    new RedisArguments(arguments[i], [new RedisSlice(0, arguments[i].Length)]),
+                    length,
+                    connection.Ended
+                );
+                isFilled = !length.Written.SequenceEqual(":0\r\n"u8);
+            }
 
-        length.Release();
-        return isFilled;
+            return isFilled;
+        }
+        finally
+        {
+            length.Release();
+        }
     }
 }

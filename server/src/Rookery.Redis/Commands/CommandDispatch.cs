@@ -55,7 +55,7 @@ internal sealed class CommandDispatch(RedisConnection connection)
             transaction.HasFailed = true;
         }
 
-        int before = connection.Replies.Length;
+        var before = connection.Replies.Mark;
         connection.Replies.Error(error);
         ApplyReplyMode(before);
         connection.IsEnding |= error.StartsWith("DENIED", StringComparison.Ordinal);
@@ -85,7 +85,7 @@ internal sealed class CommandDispatch(RedisConnection connection)
     private ValueTask RunControl(ControlHandler handler, RedisCommandInfo command, RedisArguments arguments)
     {
         connection.Data.EndReads();
-        int before = connection.Replies.Length;
+        var before = connection.Replies.Mark;
         var running = ControlCommands.RunAsync(handler, connection, command, arguments);
         if (!running.IsCompletedSuccessfully)
         {
@@ -96,17 +96,17 @@ internal sealed class CommandDispatch(RedisConnection connection)
         return ValueTask.CompletedTask;
     }
 
-    private async ValueTask FinishAsync(ValueTask running, int before)
+    private async ValueTask FinishAsync(ValueTask running, ReplyMark before)
     {
         await running;
         ApplyReplyMode(before);
     }
 
-    private void ApplyReplyMode(int before)
+    private void ApplyReplyMode(ReplyMark before)
     {
         if (connection.TakeSilence())
         {
-            connection.Replies.Truncate(before);
+            connection.Replies.ReturnTo(before);
         }
     }
 
@@ -119,7 +119,7 @@ internal sealed class CommandDispatch(RedisConnection connection)
             return;
         }
 
-        int before = connection.Replies.Length;
+        var before = connection.Replies.Mark;
         connection.Replies.Simple("QUEUED"u8);
         ApplyReplyMode(before);
     }

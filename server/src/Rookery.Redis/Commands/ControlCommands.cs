@@ -65,7 +65,7 @@ internal static class ControlCommands
     /// <summary>Returns the handler of a command; null if the connection does not serve it.</summary>
     public static ControlHandler? Find(string name) => Handlers.GetValueOrDefault(name);
 
-    /// <summary>Runs a handler. If there is no memory for its replies, an error replaces them.</summary>
+    /// <summary>Runs a handler. If it fails as a read may fail, an error replaces its replies.</summary>
     public static ValueTask RunAsync(
         ControlHandler handler,
         RedisConnection connection,
@@ -73,35 +73,35 @@ internal static class ControlCommands
         RedisArguments arguments
     )
     {
-        int before = connection.Replies.Length;
+        var before = connection.Replies.Mark;
         try
         {
             var running = handler(connection, command, arguments);
             return running.IsCompletedSuccessfully ? running : FinishAsync(running, connection, before);
         }
-        catch (ReplyMemoryException)
+        catch (Exception failure) when (CommandFailure.IsAnswered(failure))
         {
-            Refuse(connection, before);
+            Refuse(connection, before, failure);
             return ValueTask.CompletedTask;
         }
     }
 
-    private static async ValueTask FinishAsync(ValueTask running, RedisConnection connection, int before)
+    private static async ValueTask FinishAsync(ValueTask running, RedisConnection connection, ReplyMark before)
     {
         try
         {
             await running;
         }
-        catch (ReplyMemoryException)
+        catch (Exception failure) when (CommandFailure.IsAnswered(failure))
         {
-            Refuse(connection, before);
+            Refuse(connection, before, failure);
         }
     }
 
-    private static void Refuse(RedisConnection connection, int before)
+    private static void Refuse(RedisConnection connection, ReplyMark before, Exception failure)
     {
-        connection.Replies.Truncate(before);
-        connection.Fail(ReplyBuffer.NoMemory);
+        connection.Replies.ReturnTo(before);
+        connection.Fail(CommandFailure.ErrorOf(failure));
     }
 
     private static ControlHandler AtOnce(ImmediateHandler handler) =>

@@ -142,6 +142,16 @@ internal static class StreamCommands
                 using (reader)
                 {
                     request.After ??= reader.ReadStatistics().LastEtag;
+                    if (request.After > reader.Sequence)
+                    {
+                        connection.Fail(
+                            $"ERR The last change has the id {IdOf(reader.Sequence)}, which is before "
+                                + $"{IdOf(request.After.Value)}: that id is of another database, or of the time before "
+                                + "a restore. Begin again with 0."
+                        );
+                        return;
+                    }
+
                     if (TryWriteAfter(connection, reader, request.After.Value, request.Count))
                     {
                         return;
@@ -205,27 +215,37 @@ internal static class StreamCommands
     private static bool TryWriteAfter(RedisConnection connection, in DatabaseReader reader, long after, int count)
     {
         var entries = new ReplyBuffer { Version = connection.Replies.Version };
-        int written = WriteEntries(entries, reader, after + 1, long.MaxValue, count, out _);
-        if (written > 0)
+        try
         {
-            var replies = connection.Replies;
-            if (replies.Version == 3)
+            int written = WriteEntries(entries, reader, after + 1, long.MaxValue, count, connection.Ended, out _);
+            if (written > 0)
             {
-                replies.Map(1);
-            }
-            else
-            {
-                replies.Array(1);
-                replies.Array(2);
+                BeginStreams(connection.Replies);
+                connection.Replies.Array(written);
+                connection.Replies.Append(entries.Written);
             }
 
-            replies.Bulk(StreamName);
-            replies.Array(written);
-            replies.Append(entries.Written);
+            return written > 0;
+        }
+        finally
+        {
+            entries.Release();
+        }
+    }
+
+    private static void BeginStreams(ReplyBuffer replies)
+    {
+        if (replies.Version == 3)
+        {
+            replies.Map(1);
+        }
+        else
+        {
+            replies.Array(1);
+            replies.Array(2);
         }
 
-        entries.Release();
-        return written > 0;
+        replies.Bulk(StreamName);
     }
 
     private static void WriteRange(
@@ -238,20 +258,25 @@ internal static class StreamCommands
     )
     {
         var entries = new ReplyBuffer { Version = connection.Replies.Version };
-        int written = WriteEntries(entries, reader, first, last, count, out bool isMore);
-        if (isMore && mustBeWhole)
+        try
         {
-            connection.Fail(
-                $"ERR The range has more than {MaxEntries} entries. Read it in parts: XRANGE changes (ID + COUNT n."
-            );
+            int written = WriteEntries(entries, reader, first, last, count, connection.Ended, out bool isMore);
+            if (isMore && mustBeWhole)
+            {
+                connection.Fail(
+                    $"ERR The range has more than {MaxEntries} entries. Read it in parts: XRANGE changes (ID + COUNT n."
+                );
+            }
+            else
+            {
+                connection.Replies.Array(written);
+                connection.Replies.Append(entries.Written);
+            }
         }
-        else
+        finally
         {
-            connection.Replies.Array(written);
-            connection.Replies.Append(entries.Written);
+            entries.Release();
         }
-
-        entries.Release();
     }
 
     private static int WriteEntries(
@@ -260,6 +285,7 @@ internal static class StreamCommands
         long first,
         long last,
         int count,
+        CancellationToken ended,
         out bool isMore
     )
     {
@@ -273,6 +299,7 @@ internal static class StreamCommands
                 break;
             }
 
+            ended.ThrowIfCancellationRequested();
             if (changes is { IsTombstone: true, Tombstone.Moved: true })
             {
                 continue; // the document itself follows, with the same etag

@@ -1,12 +1,10 @@
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Redis;
-using Rookery.Documents.Stored;
 using Rookery.Platform;
 using Rookery.Redis.Protocol;
 using Rookery.Server.Access;
 using Rookery.Server.Raven;
-using Rookery.Storage;
 
 namespace Rookery.Redis.Connections;
 
@@ -299,22 +297,11 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
             );
             Translate(before, IsNullArray(command, arguments.Count));
         }
-        catch (Exception failure)
-            when (failure
-                    is DamagedException
-                        or StoredDocumentException
-                        or DatabaseGoneException
-                        or SnapshotEndedException
-                        or RedisLimitException
-                        or OutOfMemoryException
-                        or ReplyMemoryException
-            )
+        catch (Exception failure) when (CommandFailure.IsAnswered(failure))
         {
             EndReads();
             connection.Replies.Truncate(before);
-            connection.Fail(
-                $"{(failure is OutOfMemoryException or ReplyMemoryException ? "OOM" : "ERR")} {failure.Message}"
-            );
+            connection.Fail(CommandFailure.ErrorOf(failure));
         }
 
         if (connection.TakeSilence())

@@ -23,6 +23,7 @@ internal sealed class ReplyBuffer(MemoryShare? memory = null) : IBufferWriter<by
 
     private readonly PooledBytes _bytes = new();
     private long _reservedBytes;
+    private long _clearings;
 
     /// <summary>Whether memory is reserved beyond the bound, for the replies to what was carried out.</summary>
     public bool MustTake { get; set; }
@@ -32,6 +33,9 @@ internal sealed class ReplyBuffer(MemoryShare? memory = null) : IBufferWriter<by
 
     /// <summary>Number of bytes.</summary>
     public int Length => _bytes.Length;
+
+    /// <summary>The end of the bytes now, for <see cref="ReturnTo"/>.</summary>
+    public ReplyMark Mark => new(Length, _clearings);
 
     /// <summary>The bytes; valid until the next change.</summary>
     public ReadOnlySpan<byte> Written => _bytes.Written;
@@ -48,9 +52,16 @@ internal sealed class ReplyBuffer(MemoryShare? memory = null) : IBufferWriter<by
     /// <summary>Removes the bytes after a length.</summary>
     public void Truncate(int length) => _bytes.Truncate(length);
 
+    /// <summary>
+    /// Removes the bytes after a mark. A command that waits sends and clears what was appended before it, so the bytes
+    /// after its mark then begin at the start.
+    /// </summary>
+    public void ReturnTo(ReplyMark mark) => Truncate(mark.Clearings == _clearings ? mark.Length : 0);
+
     /// <summary>Removes all bytes, and returns large memory.</summary>
     public void Clear()
     {
+        _clearings++;
         _bytes.Clear();
         ReleaseReservation();
     }
@@ -201,3 +212,8 @@ internal sealed class ReplyBuffer(MemoryShare? memory = null) : IBufferWriter<by
         }
     }
 }
+
+/// <summary>A place between two replies in a <see cref="ReplyBuffer"/>.</summary>
+/// <param name="Length">Bytes before it.</param>
+/// <param name="Clearings">How often the buffer had been cleared.</param>
+internal readonly record struct ReplyMark(int Length, long Clearings);
