@@ -7,7 +7,9 @@ namespace Rookery.Cluster;
 /// <summary>
 /// Reads the node's clock for the core, provides the cluster's time, and stamps entries with log times.
 /// </summary>
-/// <remarks>All fields except <c>_readTime</c> are guarded by the lock of <see cref="RaftHost"/>.</remarks>
+/// <remarks>
+/// All fields are guarded by the lock of <see cref="RaftHost"/>; <c>_clockReadAt</c> is also read without it.
+/// </remarks>
 internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
 {
     // A clock may be set at any time, so it is read once a second. Between readings the time advances monotonically.
@@ -15,44 +17,26 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
 
     // Initially long ago. Half the minimum, so that a time minus this value does not overflow.
     private long _clockReadAt = long.MinValue / 2;
-    private ReadTime? _readTime;
     private long _lastLogTicks;
     private long _lastLogTicksTerm;
 
-    /// <summary>The cluster's time as this node estimates it.</summary>
+    /// <summary>The cluster's time as this node estimates it: exactly the time of the core.</summary>
     /// <remarks>
-    /// Each request with an expiring token reads this. While a snapshot is installed, the lock is held for seconds on a
-    /// slow SD card. Until the lock is free, the last reading is extrapolated.
+    /// Each reader of documents that may expire asks for it, so it takes the lock only once a second, to read the
+    /// machine's clock. While a snapshot is installed, the lock is held for seconds on a slow SD card: then the time
+    /// continues from the last reading.
     /// </remarks>
     public ClusterTime Now
     {
         get
         {
-            if (!host.Gate.TryEnter())
+            long now = host.Now;
+            if (IsClockDue(now))
             {
-                if (Volatile.Read(ref _readTime) is { } known)
-                {
-                    return known.At(host.Now);
-                }
-
-                host.Gate.Enter();
+                ReadUnlessBusy();
             }
 
-            try
-            {
-                ReadIfDue();
-                if (_readTime is null)
-                {
-                    CacheTime(host.Now);
-                }
-
-                var (ticks, isSure) = host.Core.ReadClock(host.Now);
-                return new ClusterTime(ticks, isSure);
-            }
-            finally
-            {
-                host.Gate.Exit();
-            }
+            return host.Clock.At(now);
         }
     }
 
@@ -112,16 +96,15 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     public void ReadIfDue()
     {
         long now = host.Now;
-        if (now - _clockReadAt >= ClockIntervalMicroseconds)
+        if (IsClockDue(now))
         {
-            _clockReadAt = now;
+            Volatile.Write(ref _clockReadAt, now);
             host.Step(
                 Input.ReadClock(
                     now,
                     new ClockReading(store.Time.GetUtcNow().UtcTicks, host.Options.IsClockSynchronised())
                 )
             );
-            CacheTime(now);
         }
     }
 
@@ -146,22 +129,28 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     public static double AheadSeconds(long ticks, ClusterTime time) =>
         time.UtcTicks == 0 ? 0 : Math.Round(TimeSpan.FromTicks(ticks - time.UtcTicks).TotalSeconds, 3);
 
-    private void CacheTime(long now)
-    {
-        var (ticks, isSure) = host.Core.ReadClock(now);
-        Volatile.Write(ref _readTime, ticks > 0 ? new ReadTime(now, ticks, isSure) : null);
-    }
+    private bool IsClockDue(long now) => now - Volatile.Read(ref _clockReadAt) >= ClockIntervalMicroseconds;
 
-    /// <summary>
-    /// The cluster's time at the last reading of the machine's clock. A timer reads the clock each second; a node
-    /// without peers reads it on demand.
-    /// </summary>
-    /// <param name="Microseconds">The host's monotonic time at that reading.</param>
-    /// <param name="UtcTicks">The cluster's time at that reading.</param>
-    /// <param name="IsSure">Whether the cluster's time was not in doubt.</param>
-    private sealed record ReadTime(long Microseconds, long UtcTicks, bool IsSure)
+    // Waits for the lock only while no time is known.
+    private void ReadUnlessBusy()
     {
-        public ClusterTime At(long now) =>
-            new(UtcTicks + ((now - Microseconds) * TimeSpan.TicksPerMicrosecond), IsSure);
+        if (!host.Gate.TryEnter())
+        {
+            if (host.Clock.IsKnown)
+            {
+                return;
+            }
+
+            host.Gate.Enter();
+        }
+
+        try
+        {
+            ReadIfDue();
+        }
+        finally
+        {
+            host.Gate.Exit();
+        }
     }
 }

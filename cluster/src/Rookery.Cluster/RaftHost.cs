@@ -54,6 +54,7 @@ internal sealed class RaftHost
         Core = new RaftCore(start, options.Core);
         Progress = new ApplyProgress(applied);
         Leadership = new Leadership(this);
+        Clock = new PublishedClock(this);
     }
 
     /// <summary>The options of consensus.</summary>
@@ -75,6 +76,9 @@ internal sealed class RaftHost
 
     /// <summary>The leader and the configuration, readable without the lock.</summary>
     public Leadership Leadership { get; }
+
+    /// <summary>The cluster's time, readable without the lock.</summary>
+    public PublishedClock Clock { get; }
 
     /// <summary>The applied and the applicable index, readable without the lock.</summary>
     public ApplyProgress Progress { get; }
@@ -119,6 +123,7 @@ internal sealed class RaftHost
         try
         {
             Core.Step(input, Output);
+            Clock.Publish();
             Handler.Execute(proposed, received);
         }
         catch (ConsensusException broken)

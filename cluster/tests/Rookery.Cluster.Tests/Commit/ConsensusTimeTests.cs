@@ -63,4 +63,34 @@ public sealed class ConsensusTimeTests
         mayReleaseLock.Set();
         reader.Join();
     }
+
+    /// <summary>Readers of documents that may expire ask for the time without the lock.</summary>
+    [Fact]
+    public void A_time_that_an_operator_confirms_is_read_at_once()
+    {
+        var time = new SimulatedTimeProvider(new DateTimeOffset(2026, 11, 22, 8, 0, 0, TimeSpan.Zero));
+        var clock = new SkewedTime(time);
+        using var store = NodeStore.Open(
+            new NodeOptions { DataDirectory = "/data/node", Reserve = new ReserveRule(Bytes: 0, Fraction: 0) },
+            new SimulatedDisk("/data"),
+            new MemoryBudget(16 << 20),
+            SilentRecorder.Instance,
+            clock
+        );
+        using var consensus = RaftConsensus.Open(
+            store,
+            new ConsensusOptions { IsClockSynchronised = static () => false }
+        );
+        var start = consensus.Time.Known!.Value;
+        Assert.True(consensus.Time.IsSure);
+
+        // A clock that jumps without a time source is doubted.
+        clock.Ahead = TimeSpan.FromHours(1);
+        time.Advance(TimeSpan.FromSeconds(2));
+        Assert.Equal((start + TimeSpan.FromSeconds(2), false), (consensus.Time.Known!.Value, consensus.Time.IsSure));
+
+        consensus.ConfirmClock();
+        var confirmed = start + TimeSpan.FromSeconds(2) + clock.Ahead;
+        Assert.Equal((confirmed, true), (consensus.Time.Known!.Value, consensus.Time.IsSure));
+    }
 }
