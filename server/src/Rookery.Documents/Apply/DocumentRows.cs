@@ -134,6 +134,7 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
         batch.Put(Key.WriteCollection(key, database.Number, collection, etag), etag, lowerId);
         if (expiresAtTicks != 0)
         {
+            database.Database.HasExpiring = true;
             batch.Put(Key.WriteNumbers(key, database.Number, Table.Expiry, expiresAtTicks, etag), etag, lowerId);
         }
 

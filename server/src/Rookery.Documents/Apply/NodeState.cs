@@ -119,6 +119,7 @@ internal sealed class NodeState
             loaded.Database.HasRevisions = loaded.Counters.Revisions != 0;
             loaded.Database.HasAttachments = loaded.Counters.Attachments != 0;
             loaded.Database.HasCompareExchange = loaded.Counters.CompareExchangeValues != 0;
+            loaded.Database.HasExpiring = MayHaveExpiring(snapshot, number);
             _byNumber[number] = loaded;
             _byName[loaded.Database.Record.LowerName] = loaded;
         }
@@ -142,6 +143,22 @@ internal sealed class NodeState
         var prefix = Key.WritePrefix(from, number, Table.Configurations);
         using var rows = Seek(snapshot, prefix, Key.WriteAfterPrefix(to, prefix));
         return ConfigurationOperations.Read(rows);
+    }
+
+    private static bool MayHaveExpiring(in Snapshot snapshot, uint number)
+    {
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        var prefix = Key.WritePrefix(from, number, Table.Expiry);
+        try
+        {
+            using var rows = snapshot.Seek(prefix, Key.WriteAfterPrefix(to, prefix));
+            return rows.MoveNext();
+        }
+        catch (DamagedException)
+        {
+            return true; // the rows name documents that expire
+        }
     }
 
     private RevisionsConfiguration? ReadRevisions(in Snapshot snapshot, uint number)
@@ -299,6 +316,7 @@ internal sealed class NodeState
             HasRevisions = database.Database.HasRevisions,
             HasAttachments = database.Database.HasAttachments,
             HasCompareExchange = database.Database.HasCompareExchange,
+            HasExpiring = database.Database.HasExpiring,
         };
         _hasChanges = true;
     }

@@ -27,6 +27,7 @@ public sealed class Database
     private bool _hasRevisions;
     private bool _hasAttachments;
     private bool _hasCompareExchange;
+    private bool _hasExpiring;
 
     internal Database(DatabaseRecord record, StorageEngine storage, ExpiryClock? clock = null)
     {
@@ -110,6 +111,17 @@ public sealed class Database
     }
 
     /// <summary>
+    /// Whether a snapshot of the database may contain a document that expires. Apply sets it before any snapshot
+    /// contains the first such document; it stays set until the state is loaded again. While it is not set, readers
+    /// need no clock.
+    /// </summary>
+    internal bool HasExpiring
+    {
+        get => Volatile.Read(ref _hasExpiring);
+        set => Volatile.Write(ref _hasExpiring, value);
+    }
+
+    /// <summary>
     /// Whether changes of documents may concern revisions, even if no operation forces one. Costs two volatile reads.
     /// </summary>
     internal bool MayHaveRevisions => Revisions is not null || HasRevisions;
@@ -182,7 +194,8 @@ public sealed class Database
             throw new DatabaseGoneException(Name, _isDeleted);
         }
 
-        long hiddenTicks = hidesExpired && !Configurations.KeepsExpired ? Clock.ReadTicks() : 0;
+        // HasExpiring is read after the snapshot is opened, so it is set if the snapshot has a document that expires.
+        long hiddenTicks = hidesExpired && HasExpiring && !Configurations.KeepsExpired ? Clock.ReadTicks() : 0;
         return new DatabaseReader(this, snapshot, new HiddenDocuments(hiddenTicks));
     }
 

@@ -1,8 +1,10 @@
 using System.Text;
+using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Simulation;
+using Rookery.Storage;
 
 namespace Rookery.Documents.Tests.Nodes;
 
@@ -10,13 +12,14 @@ namespace Rookery.Documents.Tests.Nodes;
 public sealed class ExpiredDocumentTests : IDisposable
 {
     private readonly SimulatedTimeProvider _time = new(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
-    private readonly SteppedNode _node;
+    private readonly SimulatedDisk _disk = new("/data");
+    private SteppedNode _node;
     private bool _isSure = true;
+    private int _clockReadings;
 
     public ExpiredDocumentTests()
     {
-        _node = SteppedNode.Open(new SimulatedDisk("/data"), "/data/node", _time);
-        _node.Core.Databases.Clock.Start(() => new ClusterTime(_time.GetUtcNow().UtcTicks, _isSure));
+        _node = Open();
         _node.CreateDatabase("db");
         _node.Put("db", "a", """{"@metadata":{"@collection":"Cats","@expires":"2026-01-01T00:01:00Z"}}""");
         string noise = new('x', 200_000);
@@ -55,6 +58,91 @@ public sealed class ExpiredDocumentTests : IDisposable
         Assert.True(reader.TryGetDocument("a"u8, out var document));
         document.Dispose();
         AssertFound("c");
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Documents_that_expired_are_absent_after_a_restart(bool isFlushed)
+    {
+        if (isFlushed)
+        {
+            _node.Flush();
+        }
+
+        _node.Dispose();
+        _node = Open();
+        _time.Advance(TimeSpan.FromMinutes(2));
+        AssertFound("c");
+    }
+
+    [Fact]
+    public void Documents_that_expired_are_absent_after_their_database_was_disabled_and_enabled()
+    {
+        foreach (string text in (string[])["true", "null"])
+        {
+            _node.Run(
+                CommandEncoder.SetConfiguration(
+                    _node.Database("db").Number,
+                    ConfigurationName.Disabled,
+                    Encoding.UTF8.GetBytes(text)
+                )
+            );
+        }
+
+        _time.Advance(TimeSpan.FromMinutes(2));
+        AssertFound("c");
+    }
+
+    [Fact]
+    public void Damaged_rows_of_expiry_neither_prevent_a_start_nor_show_documents_that_expired()
+    {
+        _node.Flush();
+        _time.Advance(TimeSpan.FromMinutes(2));
+        int damagedStarts = 0;
+        foreach (string path in _disk.Files.Where(static path => path.EndsWith(".run", StringComparison.Ordinal)))
+        {
+            for (long offset = 20; offset < DamageTests.Length(_disk, path); offset += 10_000)
+            {
+                var damaged = _disk.AfterPowerLoss(seed: 1);
+                damaged.Rot(path, offset, mask: 1);
+                try
+                {
+                    using var node = Open(damaged);
+                    bool isDamaged = HasDamagedExpiry(node.Database("db"));
+                    damagedStarts += isDamaged ? 1 : 0;
+                    using var reader = node.Database("db").OpenReader();
+                    Assert.False(isDamaged && reader.TryGetDocument("a"u8, out _));
+                }
+                catch (DamagedException)
+                {
+                    // The start needs other rows that are damaged.
+                }
+            }
+        }
+
+        Assert.NotEqual(0, damagedStarts);
+    }
+
+    [Fact]
+    public void Readers_of_a_database_ask_for_the_time_from_its_first_document_that_expires_on()
+    {
+        _node.CreateDatabase("other");
+        _node.Put("other", "a", "{}");
+        _node.Flush();
+        _node.Dispose();
+        _node = Open();
+        Assert.Equal(0, CountClockReadings());
+
+        _node.Put("other", "a", """{"@metadata":{"@expires":"2026-01-01T00:01:00Z"}}""");
+        Assert.Equal(1, CountClockReadings());
+
+        int CountClockReadings()
+        {
+            _clockReadings = 0;
+            _node.Database("other").OpenReader().Dispose();
+            return _clockReadings;
+        }
     }
 
     [Fact]
@@ -96,6 +184,35 @@ public sealed class ExpiredDocumentTests : IDisposable
         Assert.Equal(1, cursor.Skip(1));
         Assert.True(cursor.MoveNext());
         Assert.Equal("d", Encoding.UTF8.GetString(cursor.Head.Id));
+    }
+
+    private static bool HasDamagedExpiry(Database database)
+    {
+        using var reader = database.OpenBackgroundReader();
+        byte[] from = new byte[Key.MaxBytes];
+        byte[] to = new byte[Key.MaxBytes];
+        var prefix = Key.WritePrefix(from, database.Number, Table.Expiry);
+        try
+        {
+            using var rows = reader.Snapshot.Seek(prefix, Key.WriteAfterPrefix(to, prefix));
+            rows.MoveNext();
+            return false;
+        }
+        catch (DamagedException)
+        {
+            return true;
+        }
+    }
+
+    private SteppedNode Open(SimulatedDisk? disk = null)
+    {
+        var node = SteppedNode.Open(disk ?? _disk, "/data/node", _time);
+        node.Core.Databases.Clock.Start(() =>
+        {
+            _clockReadings++;
+            return new ClusterTime(_time.GetUtcNow().UtcTicks, _isSure);
+        });
+        return node;
     }
 
     private void AssertFound(params string[] ids)
