@@ -17,6 +17,8 @@ return args switch
         direction,
         int.Parse(count)
     ),
+    ["maps", var count] => MapSubjects.Compare(int.Parse(count)),
+    ["maps-work", var subject, var count, var gets] => MapSubjects.Repeat(subject, int.Parse(count), int.Parse(gets)),
     ["feed", var url, var source, var order, var seconds, var rate] => await Feed.RunAsync(
         url,
         source,
@@ -46,6 +48,10 @@ static int Usage()
         rookery-benchmarks lz4 FILE SECONDS          compares the system's liblz4 with a managed LZ4 on blocks of FILE
         rookery-benchmarks lz4-work liblz4|managed FILE BYTES there|back COUNT
                                                      compresses or expands COUNT blocks, for a tool that counts instructions
+        rookery-benchmarks maps COUNT                compares a dense extendible hash with Dictionary on COUNT random keys
+        rookery-benchmarks maps-work dictionary|CHAIN COUNT GETS
+                                                     inserts COUNT keys and gets each GETS times, for a tool that counts
+                                                     instructions; CHAIN = the most buckets of a chain
         rookery-benchmarks feed URL BULK ORDER SECONDS RATE
                                                      PUTs the documents of a bulk file at RATE a second over 16 connections;
                                                      ORDER = time (new, growing ids), random (updates of earlier documents), or
