@@ -11,6 +11,8 @@ BARE_PORT=$((PORT + 1))
 POSTGRES_PORT=$((PORT + 2))
 REDIS_PORT=$((PORT + 3))
 WEB_PORT=$((PORT + 4))
+GARNET_PORT=$((PORT + 5))
+DOOR_PORT=$((PORT + 6)) # Rookery's port for Redis clients
 STARTED=()
 
 say() { printf '\033[2m%s\033[0m\n' "$*" >&2; }
@@ -103,7 +105,40 @@ stop_postgres() { kill -INT "$(head -1 "$1/postmaster.pid")" 2>/dev/null || true
 start_redis() { # DIRECTORY
   mkdir -p "$1"
   launch "$WORK/redis.log" redis-server --port "$REDIS_PORT" --dir "$1" --appendonly yes --appendfsync always --save ''
+  REDIS_PID=$LAUNCHED
   wait_until 20 redis-cli -p "$REDIS_PORT" ping
+}
+
+start_garnet() { # DIRECTORY: commits each operation to its log before it answers
+  local tool=$ROOT/artifacts/benchmarks/garnet
+  [[ -x $tool/garnet-server ]] || dotnet tool install garnet-server --version 2.2.8 --tool-path "$tool" >&2
+  mkdir -p "$1"
+  launch "$WORK/garnet.log" env DOTNET_ROLL_FORWARD=Major "$tool/garnet-server" --port "$GARNET_PORT" --bind 127.0.0.1 --checkpointdir "$1" --aof --aof-commit-freq 0 --aof-commit-wait
+  GARNET_PID=$LAUNCHED
+  wait_until 30 redis-cli -p "$GARNET_PORT" ping
+}
+
+# Prints requests/s. redis-benchmark takes a number of requests, not a duration: the first run measures the rate, and
+# the second sends what that rate sends in the given seconds.
+redis_rate() { # PORT set|get CONNECTIONS PIPELINE SECONDS KEYS
+  local run=(redis-benchmark -p "$1" -t "$2" -c "$3" -P "$4" -d 150 -r "$6" --csv) probe
+  probe=$("${run[@]}" -n $((20000 * $3 * $4 / 8 + 2000)) 2>/dev/null | awk -F'"' 'END { print int($4) }')
+  "${run[@]}" -n $((probe * $5 + 1)) 2>/dev/null | awk -F'"' 'END { print $4 }'
+}
+
+# Prints how often a process syncs while a command runs.
+count_syncs() { # PID COMMAND...
+  local pid=$1 tracer; shift
+  strace -f -qq -e trace=fsync,fdatasync,msync,sync_file_range -o "$WORK/syncs" -p "$pid" &
+  tracer=$!
+  wait_until 10 is_traced "$pid"
+  "$@" >/dev/null
+  kill -INT "$tracer"
+  wait "$tracer" 2>/dev/null || true
+  grep -cE 'sync(_file_range)?\(' "$WORK/syncs" || true
+}
+is_traced() { # PID: whether strace has attached to all threads
+  ! grep -qE '^TracerPid:[[:space:]]+0$' /proc/"$1"/task/*/status
 }
 
 # Prints the requests/s of wrk; fails if any answer was not 2xx.

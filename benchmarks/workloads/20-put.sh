@@ -11,14 +11,6 @@ cat >"$WORK/insert.sql" <<'SQL'
 insert into docs values ('p/' || :number, '{"name":"Ada Lovelace","age":36,"city":"London","joined":"2026-11-21T10:00:00","score":0.123456,"token":"0123456789abcdef"}');
 SQL
 
-# redis-benchmark takes a number of requests, not a duration. A run of 162,000 requests at 64 connections, or 4,500 at
-# one, measures the rate; the second run sends what that rate sends in the given seconds.
-redis_rate() { # CONNECTIONS SECONDS
-  local probe
-  probe=$(redis-benchmark -p "$REDIS_PORT" -t set -c "$1" -n $((20000 * $1 / 8 + 2000)) -d 150 -r 100000000 --csv 2>/dev/null | awk -F'"' '/SET/ { print int($4) }')
-  redis-benchmark -p "$REDIS_PORT" -t set -c "$1" -n $((probe * $2)) -d 150 -r 100000000 --csv 2>/dev/null | awk -F'"' '/SET/ { print $4 }'
-}
-
 export BENCH_COUNT=0 BENCH_PATH="/databases/bench/docs?id=p/"
 first=0
 for connections in 64 1; do
@@ -29,7 +21,7 @@ for connections in 64 1; do
     rookery=$(wrk_rate put.lua "$connections" "$SECONDS_PER_RUN" "http://127.0.0.1:$PORT")
     after=$(cpu_seconds "$ROOKERY_PID")
     bare=$(wrk_rate put.lua "$connections" "$SECONDS_PER_RUN" "http://127.0.0.1:$BARE_PORT")
-    redis=$(redis_rate "$connections" "$SECONDS_PER_RUN")
+    redis=$(redis_rate "$REDIS_PORT" set "$connections" 1 "$SECONDS_PER_RUN" 100000000)
     postgres=$(pgbench_rate "$WORK/insert.sql" "$connections" "$SECONDS_PER_RUN")
     disk=$("$TOOL" sync-rate "$WORK/sync-rate" 3)
     where="$connections connections, round $round"
