@@ -36,6 +36,7 @@ internal sealed class PublishedClock(RaftHost host)
         }
     }
 
+    /// <summary>The cluster's time at one step of the core.</summary>
     /// <param name="DifferenceTicks">The cluster's time minus the monotonic time.</param>
     /// <param name="IsSure">Whether the cluster's time is not in doubt.</param>
     private sealed record Reading(long DifferenceTicks, bool IsSure);

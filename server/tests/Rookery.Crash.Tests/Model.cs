@@ -89,6 +89,23 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
     public ModelDatabase Put(string id, string collection, string body, long expiresAtTicks, long etag) =>
         Put(new ModelDocument(id, collection, body, etag, expiresAtTicks));
 
+    // The document of a range keeps its metadata, as the times in it.
+    public ModelDatabase PutHilo(long max, long etag)
+    {
+        var put = new ModelDocument("Raven/Hilo/users", "@hilo", $"\"Max\":{max}", etag, ExpiresAtTicks: 0);
+        return Put(
+            Documents.TryGetValue("raven/hilo/users", out var previous)
+                ? previous with
+                {
+                    Id = put.Id,
+                    Collection = put.Collection,
+                    Body = put.Body,
+                    Etag = etag,
+                }
+                : put
+        );
+    }
+
     public ModelDatabase Put(ModelDocument document)
     {
         var database = this;

@@ -369,7 +369,7 @@ internal sealed class RandomCommands
                 ? Step.Of(
                     Model,
                     CommandEncoder.HiloReturn(database.Number, "users"u8, last, end, default),
-                    HiloPut(database, last, etag),
+                    database.PutHilo(last, etag),
                     etag,
                     $"Numbered {etag} 0-{last} "
                 )
@@ -385,7 +385,7 @@ internal sealed class RandomCommands
         return Step.Of(
             Model,
             CommandEncoder.HiloNext(database.Number, "users"u8, 0, 0, 0, (byte)'/', default),
-            HiloPut(database, max + 32, etag),
+            database.PutHilo(max + 32, etag),
             etag,
             $"Numbered {etag} {max + 1}-{max + 32} "
         );
@@ -396,23 +396,6 @@ internal sealed class RandomCommands
         document.Body.StartsWith("\"Max\":", StringComparison.Ordinal)
             ? long.Parse(document.Body["\"Max\":".Length..].Split(',')[0], CultureInfo.InvariantCulture)
             : 0;
-
-    // The document keeps its metadata, as the times in it.
-    private static ModelDatabase HiloPut(ModelDatabase database, long max, long etag)
-    {
-        var put = new ModelDocument("Raven/Hilo/users", "@hilo", $"\"Max\":{max}", etag, ExpiresAtTicks: 0);
-        return database.Put(
-            database.Documents.TryGetValue("raven/hilo/users", out var previous)
-                ? previous with
-                {
-                    Id = put.Id,
-                    Collection = put.Collection,
-                    Body = put.Body,
-                    Etag = etag,
-                }
-                : put
-        );
-    }
 
     private Step Identity(ModelDatabase database)
     {

@@ -30,7 +30,11 @@ public sealed class DamageTests : IAsyncLifetime
         for (int i = 0; i < Keys; i++)
         {
             foreach (
-                string[] command in (string[][])[["WATCH", $"list{i}"], ["BLPOP", $"list{i}", "0.01"]]
+                string[] command in (string[][])
+                    [
+                        ["WATCH", $"list{i}"],
+                        ["BLPOP", $"list{i}", "0.01"],
+                    ]
             )
             {
                 string reply = await client.CallAsync(command);

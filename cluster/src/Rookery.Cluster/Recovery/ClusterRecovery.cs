@@ -399,12 +399,7 @@ public sealed class ClusterRecovery : IDisposable
         }
 
         var trust = PeerTrust.Of(Identity);
-        using var client = PeerHttp.CreateClient(
-            () => trust,
-            Members.IdOf(peer.NodeId),
-            peer.Addresses,
-            self: null
-        );
+        using var client = PeerHttp.CreateClient(() => trust, Members.IdOf(peer.NodeId), peer.Addresses, self: null);
         client.Timeout = RequestTimeout * (peer.Addresses.Count + 1);
         try
         {

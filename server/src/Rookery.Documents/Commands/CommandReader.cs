@@ -539,7 +539,6 @@ public ref struct CommandReader
     // Reads bytes after their length, a u16.
     private ReadOnlySpan<byte> ReadShortBytes() => ReadBytes(BinaryPrimitives.ReadUInt16LittleEndian(ReadBytes(2)));
 
-    // Reads bytes after their length, a varint.
     private ReadOnlySpan<byte> ReadPrefixedBytes() =>
         Varint.TryReadBytes(_command, ref _position, out ReadOnlySpan<byte> bytes) ? bytes : throw Broken();
 

@@ -215,10 +215,10 @@ public sealed class NodeStore : IDisposable
         };
 
     /// <summary>
-    /// Sets the flag of a command that puts documents by which their ids are numbered in the database, and the flag of a
-    /// HiLo command that keeps metadata, if the cluster's format level permits them. Below that level a member may
-    /// return to a version that ignores the flags, and would then compute other ids and documents. Changes the command,
-    /// so call it before the command is read.
+    /// Sets the flag <see cref="CommandFormat.HeaderNumbersInDatabase"/> if the cluster's format level permits it: ids of
+    /// documents are then numbered in the database, and a HiLo command keeps metadata. Below that level a member may
+    /// return to a version that ignores the flag, and would then compute other documents. Changes the command, so call
+    /// it before the command is read.
     /// </summary>
     public void ChooseNumbering(CommandBuffer command)
     {

@@ -25,7 +25,7 @@ internal sealed class SnapshotStore : RedisStore
         _cancellation = cancellation;
         NowTicks = nowTicks;
         ExpiryTicks = reader.Hidden.Ticks;
-        if (ExpiryTicks == 0 && !reader.Database.Configurations.KeepsExpired)
+        if (ExpiryTicks == 0 && reader.Database.HasExpiring && !reader.Database.Configurations.KeepsExpired)
         {
             // While the time is in doubt, the log compares expiries with its last steady time. A key that a write finds
             // absent must not be present for a read.

@@ -137,8 +137,7 @@ public sealed class RedisLimitTests : IDisposable
     [InlineData("RANDOMKEY")]
     public void A_command_that_reads_ends_when_its_client_leaves(string line)
     {
-        _node.Run("SET a 1 PX 1");
-        _node.Time.Advance(TimeSpan.FromSeconds(1));
+        _node.Run("SET a 1");
         Assert.True(RedisCommandTable.TryFind(Words(line)[0], out var command));
         using var reader = _node.Database.OpenReader();
         var time = _node.Node.Consensus.Time;

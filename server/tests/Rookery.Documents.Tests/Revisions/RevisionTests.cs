@@ -223,7 +223,7 @@ public sealed class RevisionTests : IDisposable
         _node.PutUser("users/1", "eve");
         Assert.Equal(["\"name\":\"ann\""], _node.Bodies("users/1"));
         Assert.Equal(
-            RejectionKind.DocumentMissing,
+            RejectionKind.NotPossible,
             _node.Batch("""{"Id":"none","Type":"ForceRevisionCreation"}""").Rejection!.Kind
         );
     }

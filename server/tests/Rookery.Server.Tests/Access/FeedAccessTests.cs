@@ -123,8 +123,7 @@ public sealed class FeedAccessTests : IAsyncLifetime
     {
         // An import stores a document when a command is full.
         before =
-            (route is "smuggler/import" ? """{"Docs":[""" : "")
-            + string.Concat(Enumerable.Repeat(before, repetitions));
+            (route is "smuggler/import" ? """{"Docs":[""" : "") + string.Concat(Enumerable.Repeat(before, repetitions));
         string token = await _server.GiveTokenAsync(
             ["read", "write"],
             expires: isRevoked ? null : _server.Time.GetUtcNow().AddHours(1)

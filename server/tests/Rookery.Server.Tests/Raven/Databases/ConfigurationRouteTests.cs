@@ -10,6 +10,33 @@ public sealed class ConfigurationRouteTests(RunningServer server) : IClassFixtur
 {
     private const string Past = "2020-01-01T00:00:00.0000000Z";
 
+    [Fact]
+    public async Task A_record_that_is_sent_back_as_disabled_disables_the_database()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string name = db["/databases/".Length..];
+        string url = $"/admin/databases?name={name}&replicationFactor=1";
+        foreach (bool disables in (bool[])[true, false])
+        {
+            var record = await server.SendAsync("GET", "/admin/databases?name=" + name);
+            string etag = $"\"{record.Json.GetProperty("Etag").GetInt64()}\"";
+            string changed = record.Body.Replace(
+                disables ? "\"Disabled\":false" : "\"Disabled\":true",
+                disables ? "\"Disabled\":true" : "\"Disabled\":false",
+                StringComparison.Ordinal
+            );
+            Assert.Equal(201, (await server.SendAsync("PUT", url, changed, ("ETag", etag))).Status);
+            Assert.Equal(409, (await server.SendAsync("PUT", url, changed, ("ETag", etag))).Status);
+            Assert.Equal(disables ? 503 : 200, (await server.SendAsync("GET", db + "/stats")).Status);
+            // The record of a database that exists is not read as that of a new one.
+            var again = await server.SendAsync("PUT", url, changed);
+            Assert.Equal(
+                (409, true),
+                (again.Status, again.Body.Contains("ConcurrencyException", StringComparison.Ordinal))
+            );
+        }
+    }
+
     [Theory]
     [InlineData("expiration", "DeleteFrequencyInSec")]
     [InlineData("refresh", "RefreshFrequencyInSec")]
