@@ -440,6 +440,18 @@ class TheMachine(Directory):
         self.assertEqual(self.text("etc/hostname"), "pi-one\n")
         self.assertIn("- hostname: the capitals of 'Pi-One' are not used: the machine is called pi-one\n", report)
 
+    def test_the_welcome_page_gets_what_is_wrong_with_the_settings_and_nothing_about_the_machine(self):
+        (self.root / "run/rookery-image/no-data").touch()
+        (self.root / "boot/firmware/user-data").write_text('hostname: "0123"\ntimezone: "Zu\\nlu"\nlocale: de_DE\n')
+        self.set_up('hostname = "Pi-One"\ntimezone = "Zulu"\ncolour = "blue"\n')
+        notes = self.text("run/rookery-image/settings-notes.txt")
+        for place in ("timezone: 'Zulu' must be", "colour: there is no such setting", "user-data: '0123' (line 1)", "user-data: 'Zu lu' (line 2)", "'locale' (line 3) is not used", "hostname: the capitals"):
+            self.assertIn(place, notes)
+        self.assertNotIn("data partition", notes)
+        (self.root / "boot/firmware/user-data").unlink()
+        self.set_up('hostname = "pi-1"')
+        self.assertEqual(self.text("run/rookery-image/settings-notes.txt"), "")
+
     def test_no_unit_that_a_person_waits_for_waits_for_the_network(self):
         units = Path(__file__).parents[1] / "files/usr/lib/systemd/system"
         for unit in units.glob("rookery*"):

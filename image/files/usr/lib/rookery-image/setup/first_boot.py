@@ -10,6 +10,8 @@ from boot_partition import SETTINGS, BootPartition
 from settings import LASTING, TAKEN_OVER, Settings, parse
 
 REPORT = "/run/rookery-image/setup.txt"
+# What is wrong with the files of the boot partition and what they give that is not used, a sentence a line. The node shows it on its welcome page.
+SETTINGS_NOTES = "/run/rookery-image/settings-notes.txt"
 # Exists if rookery.toml holds a join token. rookery-found.service runs only then, or if there is no node yet.
 HAS_TOKEN = "/run/rookery-image/has-token"
 
@@ -55,7 +57,8 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
         return None
 
     settings, file_problems, notes = attempt("Reading the files of the boot partition", lambda: read_files(machine, boot)) or (Settings(in_doubt=set(LASTING)), [], [])
-    problems += file_problems + (attempt("Checking the settings", lambda: system.check(machine, settings)) or [])
+    settings_problems = file_problems + (attempt("Checking the settings", lambda: system.check(machine, settings)) or [])
+    problems += settings_problems
     # The drive comes first, because the settings below store files beside the data.
     drive_name = attempt("Mounting the node's drive", lambda: drive.use(machine, settings.storage_drive))
     name = attempt("Setting the host name", lambda: system.set_host_name(machine, settings)) or "?"
@@ -91,6 +94,8 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
         attempt(f"Covering the secrets in {file}", lambda file=file, secret=secret: boot.cover(secret, stored, file))
     # Rookery uses no passwords, so all of them are covered.
     attempt(f"Covering the passwords in {imager.USER_DATA}", lambda: boot.cover("passwd", None, imager.USER_DATA))
+    # The other problems are about the machine. They may name disks and files, and everyone in the network reads the page.
+    attempt("Writing the notes for the welcome page", lambda: machine.write(SETTINGS_NOTES, "".join(" ".join(note.split()) + "\n" for note in settings_problems + notes)))
     return report(machine, settings, name, drive_name, problems, notes)
 
 
