@@ -260,6 +260,7 @@ internal static class NodeComposition
             IsObserved = true,
             ConnectToMember = identity is null ? null : nodeId => cluster.Member?.ClientOf(nodeId),
             MachineNotes = new MachineFiles(setting.Disk).Read,
+            SettingsNotes = new SettingsNotes(setting.Disk).Read,
             DebugParts = setting.DebugParts,
         };
     }

@@ -52,6 +52,12 @@ public sealed record ServerOptions
     /// <summary>Reads the reports of other programs on this machine; null if they are not read.</summary>
     public Func<MachineNotes>? MachineNotes { get; init; }
 
+    /// <summary>
+    /// Reads what is wrong with the settings on this machine's card, and what they give that is not used, in sentences;
+    /// null if they are not read.
+    /// </summary>
+    public Func<IReadOnlyList<string>>? SettingsNotes { get; init; }
+
     /// <summary>The node's settings, to be shown to its administrators.</summary>
     public IReadOnlyList<ShownSetting> Settings { get; init; } = [];
 

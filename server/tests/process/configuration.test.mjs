@@ -226,9 +226,15 @@ test("The welcome page is served on its own port, and a node does not start if i
   refused(await run("serve", "--data", data, "--listen", `http://127.0.0.1:${port}`, "--welcome", used), /needs a node that listens on https/)
   const free = `127.0.0.1:${await freePort()}`
   const pem = readFileSync(join(data, "cluster/authority.pem"), "utf8")
-  const node = await NodeProcess.serveDuring(t, { data, port, credentials: { ca: pem }, options: ["--welcome", free] })
+  // As the image's first boot writes it.
+  const board = temporaryDirectory(t)
+  mkdirSync(join(board, "run/rookery-image"), { recursive: true })
+  writeFileSync(join(board, "run/rookery-image/settings-notes.txt"), "timezone: Zulu must be a name\nhostname: 0123 must have a letter\n")
+  const environment = { ROOKERY_SIMULATED_BOARD: board }
+  const node = await NodeProcess.serveDuring(t, { data, port, credentials: { ca: pem }, options: ["--welcome", free], environment })
   const page = await (await fetch(`http://${free}/`)).text()
   assert.match(page, /<h1>pi-1<\/h1>/)
+  assert.match(page, /<li>timezone: Zulu must be a name<\/li>\n<li>hostname: 0123 must have a letter<\/li>/)
   const certificate = new X509Certificate(await (await fetch(`http://${free}/rookery-ca.pem`)).text())
   assert.equal(certificate.fingerprint256, new X509Certificate(pem).fingerprint256)
   assert.ok(certificate.fingerprint256.match(/(\w\w:){7}\w\w/g).every(group => page.includes(group)), "the page has the fingerprint")

@@ -105,6 +105,8 @@ internal sealed class WelcomePage(ServerContext context, int port)
             .Replace("{name}", WebUtility.HtmlEncode(context.Options.NodeName))
             .Replace("{cluster}", WebUtility.HtmlEncode(context.Options.ClusterName))
             .Replace("{version}", ProductVersion.Text)
+            // Last, because the sentences may contain any text.
+            .Replace("{settings-notes}", SettingsSection(isUnclaimed))
             .ToString();
     }
 
@@ -114,6 +116,36 @@ internal sealed class WelcomePage(ServerContext context, int port)
         // Only the leader is sure to know all acknowledged writes.
         : context.Node.Consensus.IsLeader ? ("It has no owner yet: claim it.", "unclaimed")
         : ("It does not know yet whether it has an owner, because it has not reached the other members.", string.Empty);
+
+    /// <summary>
+    /// Returns what is wrong with the settings on the card; empty if nothing is. They contain names of networks and
+    /// hosts, so their text is shown only until the node has an owner, who finds them on the screen and on the card.
+    /// </summary>
+    private string SettingsSection(bool isUnclaimed)
+    {
+        var notes = context.Options.SettingsNotes?.Invoke() ?? [];
+        if (notes.Count == 0)
+        {
+            return string.Empty;
+        }
+
+        if (!isUnclaimed)
+        {
+            return $"<p>The settings on its card have {Amount.Of(notes.Count, "problem")}: see its screen, or "
+                + "<code>rookery-first-boot.log</code> on the first partition of the card.</p>";
+        }
+
+        var section = new StringBuilder("<h2>Problems with the settings on its card</h2>\n<ul>\n");
+        foreach (string note in notes)
+        {
+            section.Append("<li>").Append(WebUtility.HtmlEncode(note)).Append("</li>\n");
+        }
+
+        return section
+            .Append("</ul>\n<p>Correct the files on the first partition of the card and restart the machine. ")
+            .Append("The same is in <code>rookery-first-boot.log</code> there, and on the screen.</p>")
+            .ToString();
+    }
 
     private const string ClaimSection = """
         <h2>Become its owner</h2>

@@ -58,6 +58,9 @@ public sealed class SecureServer : IAsyncLifetime
 
     public Func<MachineNotes>? MachineNotes { get; init; }
 
+    /// <summary>What is wrong with the settings on the machine's card.</summary>
+    public IReadOnlyList<string> SettingsNotes { get; set; } = [];
+
     public IReadOnlyList<DebugPart> DebugParts { get; init; } = [];
 
     public IReadOnlyList<ShownSetting> Settings { get; init; } = [];
@@ -109,6 +112,7 @@ public sealed class SecureServer : IAsyncLifetime
             MachineMetrics = MachineMetrics,
             Board = Board,
             MachineNotes = MachineNotes,
+            SettingsNotes = () => SettingsNotes,
             DebugParts = DebugParts,
             Settings = Settings,
             ClaimCode = IsSecure ? ClaimCode : null,

@@ -72,6 +72,20 @@ public sealed class WelcomeTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Problems_with_the_settings_on_the_card_are_shown_and_after_the_claim_only_counted()
+    {
+        Assert.DoesNotContain("settings on its card", await _http.GetStringAsync("/"), StringComparison.Ordinal);
+        _node.SettingsNotes = ["timezone: 'Zulu' must be a name", "network-config: '<b>{url}</b>' is not used"];
+        string before = await _http.GetStringAsync("/");
+        Assert.Contains("<li>timezone: &#39;Zulu&#39; must be a name</li>", before, StringComparison.Ordinal);
+        Assert.Contains("&lt;b&gt;{url}&lt;/b&gt;", before, StringComparison.Ordinal);
+        await _node.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""");
+        string after = await _http.GetStringAsync("/");
+        Assert.Contains("The settings on its card have 2 problems", after, StringComparison.Ordinal);
+        Assert.DoesNotContain("Zulu", after, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task Certificates_have_content_types_that_programs_and_phones_recognise()
     {
         using var pem = await _http.GetAsync("/rookery-ca.pem");
