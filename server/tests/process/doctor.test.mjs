@@ -116,6 +116,24 @@ test("Doctor asks the nodes that mDNS lists, and reports a daemon that does not 
   assert.match(silent("mdns").Sentence, /avahi-daemon does not answer: .*Daemon not running/)
 })
 
+test("The report on a board has its values and no serial number, name or address", async t => {
+  const board = simulatedBoard(t)
+  board.write("proc/device-tree/chosen/bootloader/version", "fc1b0c1d\0")
+  board.write("etc/os-release", 'NAME="Debian"\nPRETTY_NAME="Debian GNU/Linux 13 (trixie)"\n')
+  board.write("proc/meminfo", "MemTotal:        1000 kB\nMemFree: 10 kB\n")
+  const data = temporaryDirectory(t)
+  const report = await runWithin(board.within, "doctor", "--data", data, "--probe", "--report")
+  assert.equal(report.code, 0, report.stderr)
+  const { Board, Firmware, OperatingSystem, MemoryBytes, TemperatureCelsius, IsSimulated, Probe } = JSON.parse(report.stdout)
+  assert.deepEqual({ Board, Firmware, OperatingSystem, MemoryBytes, TemperatureCelsius, IsSimulated }, {
+    Board: "Raspberry Pi 4 Model B Rev 1.4", Firmware: "fc1b0c1d", OperatingSystem: "Debian GNU/Linux 13 (trixie)", MemoryBytes: 1024000, TemperatureCelsius: 84.2, IsSimulated: true,
+  })
+  assert.ok(Probe.MedianSyncMilliseconds > 0)
+  for (const secret of ["f00dcafe", data, "127.0.0.1"]) {
+    assert.ok(!report.stdout.includes(secret), secret)
+  }
+})
+
 test("Wrong options of doctor are refused", async t => {
   const data = temporaryDirectory(t)
   for (const [options, sentence] of [

@@ -38,6 +38,12 @@ internal static class DoctorCommand
                 "Measure the disk too: writes 16 MiB beside the data, or beside the journal if that is on another "
                 + "device, and deletes them. Needs --data or a configuration file.",
         };
+        var report = new Option<bool>("--report")
+        {
+            Description =
+                "Print instead of the findings a report on this board, as JSON, that may be published: no names, "
+                + "addresses or serial numbers.",
+        };
         var command = address.AddTo(
             new Command(
                 "doctor",
@@ -47,6 +53,7 @@ internal static class DoctorCommand
             {
                 config,
                 probe,
+                report,
             }
         );
         command.SetAction(
@@ -63,9 +70,20 @@ internal static class DoctorCommand
                         );
                     }
 
-                    var findings = Judgement.Of(
-                        await FactGathering.GatherAsync(node, parsed.GetValue(probe), TimeProvider.System, cancellation)
+                    var facts = await FactGathering.GatherAsync(
+                        node,
+                        parsed.GetValue(probe),
+                        TimeProvider.System,
+                        cancellation
                     );
+                    if (parsed.GetValue(report))
+                    {
+                        var gathered = await BoardReportGathering.GatherAsync(facts, cancellation);
+                        await Console.Out.WriteLineAsync(gathered.ToJson());
+                        return ExitCode.Success;
+                    }
+
+                    var findings = Judgement.Of(facts);
                     var worst = findings.Max(static finding => finding.Severity);
                     await Console.Out.WriteLineAsync(address.IsJson(parsed) ? InJson(findings) : InText(findings));
                     return worst >= Severity.Warning ? ExitCode.Failure : ExitCode.Success;
