@@ -1,4 +1,6 @@
 using System.Text.Json;
+using System.Text.RegularExpressions;
+using Rookery.Server.Alerts;
 using Rookery.Server.Operations;
 
 namespace Rookery.Redis.Tests;
@@ -72,6 +74,21 @@ public sealed class RedisStateTests : IAsyncLifetime
             MetricsRoute.Collect(_server.Context),
             StringComparison.Ordinal
         );
+    }
+
+    [Fact]
+    public void Every_metric_of_Redis_clients_in_an_alerts_expression_is_exported()
+    {
+        string exported = MetricsRoute.Collect(_server.Context);
+        string[] used =
+        [
+            .. AlertCatalogue
+                .All.SelectMany(static alert => Regex.Matches(alert.Expression, "rookery_redis_[a-z_]+"))
+                .Select(static match => match.Value)
+                .Distinct(StringComparer.Ordinal),
+        ];
+        Assert.True(used.Length > 2, "the metrics in the expressions are found");
+        Assert.All(used, name => Assert.Contains($"\n{name} ", exported, StringComparison.Ordinal));
     }
 
     [Fact]

@@ -94,7 +94,14 @@ public sealed partial class AlertCatalogueTests
             .All.SelectMany(static alert => KnownMetrics.In(alert.Expression))
             .ToHashSet(StringComparer.Ordinal);
         Assert.True(used.Count > 15, "the metrics in the expressions are found");
-        Assert.DoesNotContain(used, name => !exported.Contains(name) && name is not "up");
+        // The node here serves no Redis clients; Rookery.Redis.Tests looks for the metrics about them.
+        Assert.DoesNotContain(
+            used,
+            name =>
+                !exported.Contains(name)
+                && name is not "up"
+                && !name.StartsWith("rookery_redis_", StringComparison.Ordinal)
+        );
     }
 
     [Theory]
