@@ -256,10 +256,15 @@ public sealed class StorageEngine : IDisposable
     }
 
     /// <summary>
-    /// Whether merges of <see cref="BeginFullMerge"/>, or others, are unfinished. Call it on the thread of the
-    /// background work.
+    /// Ends the merges of <see cref="BeginFullMerge"/> between two of their parts. What is merged stays merged. Call it
+    /// on the thread of the background work.
     /// </summary>
-    public bool IsMerging => _merges.IsMerging;
+    public void CancelFullMerge() => _merges.CancelFullMerge();
+
+    /// <summary>
+    /// Whether merges of <see cref="BeginFullMerge"/> are unfinished. Call it on the thread of the background work.
+    /// </summary>
+    public bool IsFullMergePending => _merges.IsFullMergePending;
 
     /// <summary>
     /// Scrubs: checks the next bytes of the runs against their checksums. Reports damage to <see cref="DamageFound"/>.

@@ -162,7 +162,9 @@ public abstract class Node : IDisposable
     /// Merges the files of all databases on this node, so that they take no more space for replaced and deleted rows
     /// than they need. The thread of background work does it, at its pace.
     /// </summary>
-    /// <param name="ending">Ends the wait; merges that have begun continue.</param>
+    /// <param name="ending">Ends the merges after the part that runs, which writes at most one file. What is merged
+    /// stays merged.</param>
+    /// <exception cref="OperationCanceledException"><paramref name="ending"/> ended the merges.</exception>
     /// <exception cref="IOException">The node is stopping, or in diagnosis mode.</exception>
     public virtual Task MergeFilesAsync(CancellationToken ending) =>
         Task.FromException(new IOException("The node is in diagnosis mode."));

@@ -116,9 +116,21 @@ internal sealed class OpenNode : Node
             _store.Storage.BeginFullMerge();
             return true;
         });
-        while (await _store.Background.DoAsync(() => _store.Storage.IsMerging))
+        try
         {
-            await Task.Delay(TimeSpan.FromMilliseconds(200), _store.Time, ending);
+            while (await _store.Background.DoAsync(() => _store.Storage.IsFullMergePending))
+            {
+                await Task.Delay(TimeSpan.FromMilliseconds(200), _store.Time, ending);
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            await _store.Background.DoAsync(() =>
+            {
+                _store.Storage.CancelFullMerge();
+                return true;
+            });
+            throw;
         }
     }
 

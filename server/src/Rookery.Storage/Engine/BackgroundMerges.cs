@@ -59,8 +59,12 @@ internal sealed class BackgroundMerges
         return pending;
     }
 
-    /// <summary>Whether runs of a requested full merge are still to be merged.</summary>
-    public bool IsMerging => _requested.Count > 0 || _jobs.Values.Any(static jobs => jobs.Count > 0);
+    /// <summary>
+    /// Whether runs of a requested full merge are still to be merged. Other merges do not count: with steady writes one
+    /// of them is nearly always running.
+    /// </summary>
+    public bool IsFullMergePending =>
+        _requested.Count > 0 || _jobs.Values.Any(static jobs => jobs.Any(static job => job.IsRequested));
 
     /// <summary>
     /// Requests that all runs of each group are merged into one. Files of chunks stay: they are rewritten when most of
@@ -68,6 +72,24 @@ internal sealed class BackgroundMerges
     /// </summary>
     public void RequestFullMerge() =>
         _requested.UnionWith(_context.Sources.Tables.Groups.Where(static group => group != TableMap.Chunks));
+
+    /// <summary>
+    /// Ends a requested full merge. What it has merged stays merged; the remaining runs are merged when they are due.
+    /// </summary>
+    public void CancelFullMerge()
+    {
+        _requested.Clear();
+        foreach (Stack<MergeJob> unfinished in _jobs.Values)
+        {
+            // At most the bottom one, which is started when no other is unfinished.
+            MergeJob[] others = [.. unfinished.Where(static job => !job.IsRequested).Reverse()];
+            unfinished.Clear();
+            foreach (MergeJob job in others)
+            {
+                unfinished.Push(job);
+            }
+        }
+    }
 
     /// <summary>Executes the next step, if there is one. Returns whether it did.</summary>
     /// <exception cref="DiskException">Nothing changed; the step can be retried.</exception>
@@ -117,7 +139,8 @@ internal sealed class BackgroundMerges
         }
 
         Range picked = Pick(group, runs, runs[..usable]);
-        if (unfinished.Count == 0 && _requested.Remove(group))
+        bool isRequested = unfinished.Count == 0 && _requested.Remove(group);
+        if (isRequested)
         {
             picked = usable > 1 ? ..usable : picked;
         }
@@ -125,7 +148,13 @@ internal sealed class BackgroundMerges
         if (!picked.Equals(default))
         {
             unfinished.Push(
-                new MergeJob(group, runs[..usable][picked].ToArray(), Output: null, DroppableThrough(group, runs))
+                new MergeJob(
+                    group,
+                    runs[..usable][picked].ToArray(),
+                    Output: null,
+                    DroppableThrough(group, runs),
+                    isRequested
+                )
             );
         }
 

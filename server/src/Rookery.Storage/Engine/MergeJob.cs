@@ -13,7 +13,14 @@ namespace Rookery.Storage.Engine;
 /// <param name="DroppableThrough">The sequence through which all parts may drop tombstones that hide no rows. Computed
 /// once: after each part the tombstones of the other parts would seem to be newer, and the last parts would drop nearly
 /// all of them.</param>
-internal sealed record MergeJob(byte Group, SortedRun[] Inputs, SortedRun? Output, long DroppableThrough)
+/// <param name="IsRequested">Whether it belongs to a full merge that was requested.</param>
+internal sealed record MergeJob(
+    byte Group,
+    SortedRun[] Inputs,
+    SortedRun? Output,
+    long DroppableThrough,
+    bool IsRequested
+)
 {
     /// <summary>
     /// Returns the positions of inputs and output among the group's runs. Empty if one of them was removed by a range
