@@ -82,18 +82,21 @@ internal sealed class RedisOperations(DocumentRows rows) : IDisposable
 
     private bool HoldGuards(ref RedisCommandReader reader)
     {
-        bool hold = true;
         for (int i = 0; i < reader.Guards; i++)
         {
             var key = reader.ReadGuard(out long version);
             using var target = _interpreter.Session.Open(key);
-            hold &=
+            bool holds =
                 version > 0
                     ? target.Exists && target.Stored.Etag == version
                     : !target.Exists && !_store.MayHaveExistedSince(target, -version);
+            if (!holds)
+            {
+                return false; // the other guards, each of which may read thousands of tombstones, change nothing
+            }
         }
 
-        return hold;
+        return true;
     }
 
     private void Run(ref RedisCommandReader reader, CommandBuffer replies)
