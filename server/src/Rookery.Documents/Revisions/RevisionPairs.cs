@@ -23,6 +23,7 @@ public sealed class RevisionPairs : IDisposable
     private readonly byte[]? _lowerCollection;
     private readonly byte[] _historyId;
     private CommandBuffer? _pair;
+    private bool _hasPrevious;
     private long _nextRow;
     private long _nextDocument;
 
@@ -58,8 +59,11 @@ public sealed class RevisionPairs : IDisposable
     /// <summary>Etag of the current revision, or of a version that is none (<see cref="TryRead"/>).</summary>
     public long Etag { get; private set; }
 
-    /// <summary>Length of the current revision as stored, in bytes.</summary>
-    public long Length => _revisions.Length;
+    /// <summary>
+    /// Length as stored, in bytes: of the current revision after <see cref="TryRead"/>, of both after
+    /// <see cref="ReadPrevious"/>.
+    /// </summary>
+    public long Length { get; private set; }
 
     /// <summary>Moves to the next version that may be a revision; false at the end.</summary>
     public bool MoveNext()
@@ -90,16 +94,14 @@ public sealed class RevisionPairs : IDisposable
             return false;
         }
 
+        Length = _revisions.Length;
         Span<byte> lower = stackalloc byte[Key.MaxBytes];
         return _lowerCollection is null
             || lower[..Key.LowerCollection(_revisions.View.Collection, lower)].SequenceEqual(_lowerCollection);
     }
 
-    /// <summary>
-    /// Reads the revision before the current one, and returns both as one document, valid until the next call. Call it
-    /// once after <see cref="TryRead"/>.
-    /// </summary>
-    public DocumentView ReadPair()
+    /// <summary>Reads the revision before the current one. Call it once after <see cref="TryRead"/>.</summary>
+    public void ReadPrevious()
     {
         _pair?.Dispose();
         _pair = CommandBuffer.Rent();
@@ -117,17 +119,28 @@ public sealed class RevisionPairs : IDisposable
         _pair.Advance(written + Varint.WriteBytes(span[written..], default)); // no metadata of a user
         _pair.Write("\"Current\":"u8);
         WriteRevision();
-        _pair.Write(",\"Previous\":"u8);
-        if (_revisions.MoveNext())
+        _hasPrevious = _revisions.MoveNext();
+        Length += _hasPrevious ? _revisions.Length : 0;
+    }
+
+    /// <summary>
+    /// Returns both revisions as one document, valid until the next call. Call it once after
+    /// <see cref="ReadPrevious"/>.
+    /// </summary>
+    public DocumentView ReadPair()
+    {
+        var pair = _pair!;
+        pair.Write(",\"Previous\":"u8);
+        if (_hasPrevious)
         {
             WriteRevision();
         }
         else
         {
-            _pair.Write("null"u8);
+            pair.Write("null"u8);
         }
 
-        return new DocumentView(_pair.Written.Span);
+        return new DocumentView(pair.Written.Span);
     }
 
     /// <summary>Writes the pair in its form for clients, with the metadata of the current revision.</summary>

@@ -141,26 +141,42 @@ internal sealed class DocumentFeed(Database database, SubscriptionCriteria crite
             }
 
             bool isRevision = pairs.TryRead();
-            if (!slice.TryReserve(isRevision ? RevisionReader.Copies * pairs.Length : 0))
+            bool hasMemory =
+                slice.TryReserve(isRevision ? RevisionReader.Copies * pairs.Length : 0)
+                && (!isRevision || TrySend(reader, pairs, run, slice));
+            if (!hasMemory)
             {
                 return false; // read again from the same revision when memory is free
-            }
-
-            if (isRevision && !slice.Send(reader, pairs, run))
-            {
-                if (slice.LacksMemory)
-                {
-                    return false;
-                }
-
-                slice.ReleaseLast();
-                Skipped++;
             }
 
             Scanned = pairs.Etag;
         }
 
         return false;
+    }
+
+    // Returns false if no memory is free now.
+    private bool TrySend(in DatabaseReader reader, RevisionPairs pairs, SubscriptionRun run, FeedSlice slice)
+    {
+        pairs.ReadPrevious();
+        if (!slice.TryExtend(RevisionReader.Copies * pairs.Length))
+        {
+            return false;
+        }
+
+        if (slice.Send(reader, pairs, run))
+        {
+            return true;
+        }
+
+        if (slice.LacksMemory)
+        {
+            return false;
+        }
+
+        slice.ReleaseLast();
+        Skipped++;
+        return true;
     }
 
     /// <summary>Removes the documents that a worker has processed.</summary>

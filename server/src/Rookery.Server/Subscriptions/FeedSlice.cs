@@ -93,6 +93,14 @@ internal sealed class FeedSlice : IDisposable
     {
         _reads++;
         _lastHeldBytes = 0;
+        return TryExtend(length);
+    }
+
+    /// <summary>Reserves more memory for the document that was reserved last, because it has become longer.</summary>
+    /// <param name="length">Its whole length.</param>
+    /// <returns>False if it is not free now.</returns>
+    public bool TryExtend(long length)
+    {
         if (length <= MemoryShare.BytesWithoutReservation)
         {
             return true;
@@ -100,7 +108,7 @@ internal sealed class FeedSlice : IDisposable
 
         // As stored, as JSON in the buffer, and for following the includes. Not more than the share can ever grant,
         // beside what the document's script holds: otherwise the subscription would stop at this document.
-        long bytes = Math.Min(3 * length, _memory.LimitBytes / 2);
+        long bytes = Math.Min(3 * length, _memory.LimitBytes / 2) - _lastHeldBytes;
         if (!_memory.TryReserveFromCaches(bytes))
         {
             LacksMemory = true;
@@ -108,7 +116,7 @@ internal sealed class FeedSlice : IDisposable
         }
 
         _heldBytes += bytes;
-        _lastHeldBytes = bytes;
+        _lastHeldBytes += bytes;
         return true;
     }
 

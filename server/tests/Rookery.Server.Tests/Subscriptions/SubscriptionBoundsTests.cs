@@ -50,6 +50,35 @@ public sealed class SubscriptionBoundsTests(RunningServer server) : IClassFixtur
         Assert.Equal("EndOfBatch", (await worker.ReadAsync()).GetProperty("Type").GetString());
     }
 
+    [Fact]
+    public async Task A_large_previous_revision_waits_for_memory()
+    {
+        string db = await DefineAsync("from Users (Revisions = true)");
+        const string Metadata = "\"@metadata\":{\"@collection\":\"Users\"}";
+        await PutAsync(db, "users/1", $$"""{"text":"{{new string('x', 300_000)}}",{{Metadata}} }""");
+        await server.SendAsync("POST", $"{db}/admin/revisions/config", "{\"Default\":{}}");
+        await PutAsync(db, "users/1", $$"""{"text":"{{new string('y', 300_000)}}",{{Metadata}} }""");
+        await PutAsync(db, "users/1", $$"""{{{Metadata}} }""");
+        string first = (await server.SendAsync("GET", $"{db}/revisions?id=users/1&start=1"))
+            .Json.GetProperty("Results")[0]
+            .GetProperty("@metadata")
+            .GetProperty("@change-vector")
+            .GetString()!;
+        await server.SendAsync("POST", $"{db}/subscriptions/update", $$"""{"Name":"s","ChangeVector":"{{first}}"}""");
+        using var worker = await TcpWorker.ConnectAsync(server.Context.Subscriptions.Port!());
+        Task<System.Text.Json.JsonElement> pair;
+        using (TakeMemory(free: 100_000))
+        {
+            await worker.OpenAsync(NameOf(db), Options);
+            pair = worker.ReadAsync();
+            await Task.WhenAny(pair, Task.Delay(300));
+            Assert.False(pair.IsCompleted);
+        }
+
+        var previous = (await pair).GetProperty("Data").GetProperty("Previous").GetProperty("text").GetString()!;
+        Assert.Equal(300_000, previous.Length);
+    }
+
     /// <summary>Otherwise it would keep its connection and the memory of its documents for ever.</summary>
     [Fact]
     public async Task The_connection_of_a_client_that_reads_nothing_is_closed_when_its_subscription_ends()
