@@ -19,7 +19,7 @@ public sealed class RevisionPairs : IDisposable
 {
     private readonly RevisionReader _revisions;
     private readonly RowCursor _rows; // the revisions that have rows
-    private readonly DocumentCursor _documents; // those that are documents
+    private readonly RowCursor _documents; // those that are documents, also expired ones
     private readonly byte[]? _lowerCollection;
     private readonly byte[] _historyId;
     private CommandBuffer? _pair;
@@ -37,21 +37,32 @@ public sealed class RevisionPairs : IDisposable
         {
             byte[] name = Encoding.UTF8.GetBytes(collection);
             _lowerCollection = new byte[Math.Max(name.Length, Key.EmptyCollection.Length)];
-            _lowerCollection = _lowerCollection[..Key.LowerCollection(name, _lowerCollection)];
+            // No collection has a longer name, nor an empty one in lower case.
+            _lowerCollection =
+                name.Length > DocumentLimits.MaxCollectionBytes
+                    ? []
+                    : _lowerCollection[..Key.LowerCollection(name, _lowerCollection)];
         }
 
         _historyId = Encoding.ASCII.GetBytes(reader.Database.HistoryId);
         _revisions = new RevisionReader(reader);
-        _documents = collection is null
-            ? reader.SeekByEtag(afterEtag)
-            : reader.SeekByCollection(Encoding.UTF8.GetBytes(collection), afterEtag);
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         uint database = reader.Database.Number;
+        long first = Math.Max(afterEtag, 0) + 1;
         _rows = reader.Snapshot.Seek(
-            Key.WriteNumber(from, database, Table.RevisionsByEtag, Math.Max(afterEtag, 0) + 1),
+            Key.WriteNumber(from, database, Table.RevisionsByEtag, first),
             Key.WritePrefix(to, database, Table.RevisionsByEtag + 1)
         );
+        _documents = _lowerCollection is null
+            ? reader.Snapshot.Seek(
+                Key.WriteNumber(from, database, Table.ByEtag, first),
+                Key.WritePrefix(to, database, Table.ByEtag + 1)
+            )
+            : reader.Snapshot.Seek(
+                Key.WriteCollection(from, database, _lowerCollection, first),
+                Key.WriteCollection(to, database, _lowerCollection, long.MaxValue)
+            );
         MoveRows();
         MoveDocuments();
     }
@@ -74,11 +85,12 @@ public sealed class RevisionPairs : IDisposable
             return false;
         }
 
-        if (Etag == _nextRow)
+        if (_nextRow == Etag)
         {
             MoveRows();
         }
-        else
+
+        if (_nextDocument == Etag)
         {
             MoveDocuments();
         }
@@ -170,5 +182,6 @@ public sealed class RevisionPairs : IDisposable
 
     private void MoveRows() => _nextRow = _rows.MoveNext() ? Key.LastNumberOf(_rows.Key) : long.MaxValue;
 
-    private void MoveDocuments() => _nextDocument = _documents.MoveNext() ? _documents.Etag : long.MaxValue;
+    private void MoveDocuments() =>
+        _nextDocument = _documents.MoveNext() ? Key.LastNumberOf(_documents.Key) : long.MaxValue;
 }

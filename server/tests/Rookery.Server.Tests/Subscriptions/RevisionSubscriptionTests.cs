@@ -85,6 +85,21 @@ public sealed class RevisionSubscriptionTests(RunningServer server) : IClassFixt
     }
 
     [Fact]
+    public async Task The_revision_that_is_an_expired_document_is_sent()
+    {
+        string db = await DefineAsync("from Users (Revisions = true)");
+        await server.SendAsync(
+            "PUT",
+            $"{db}/docs?id=users/1",
+            """{"n":1,"@metadata":{"@collection":"Users","@expires":"2020-01-01T00:00:00.0000000Z"} }"""
+        );
+        Assert.Equal(404, (await server.SendAsync("GET", $"{db}/docs?id=users/1")).Status);
+        await StoreAsync(db, "users/2", 2);
+        using var worker = await OpenAsync(db, batch: 9);
+        Assert.Equal(["users/1 1-null", "users/2 2-null"], await ReadBatchAsync(worker));
+    }
+
+    [Fact]
     public async Task Workers_cannot_share_revisions()
     {
         string db = await DefineAsync("from Users (Revisions = true)");
