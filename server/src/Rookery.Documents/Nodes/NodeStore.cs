@@ -215,8 +215,8 @@ public sealed class NodeStore : IDisposable
         };
 
     /// <summary>
-    /// Sets the flag <see cref="CommandFormat.HeaderNumbersInDatabase"/> if the cluster's format level permits it: ids of
-    /// documents are then numbered in the database, and a HiLo command keeps metadata. Below that level a member may
+    /// Sets the flag <see cref="CommandFormat.HeaderNumbersInDatabase"/> if the cluster's format level permits it: ids
+    /// of documents are then numbered in the database, and a HiLo command keeps metadata. Below that level a member may
     /// return to a version that ignores the flag, and would then compute other documents. Changes the command, so call
     /// it before the command is read.
     /// </summary>
