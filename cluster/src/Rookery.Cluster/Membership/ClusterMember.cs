@@ -445,7 +445,6 @@ public sealed class ClusterMember : IAsyncDisposable
         string? refusal = null;
         if (!isRecorded)
         {
-            http.Response.Headers.Connection = "close"; // the other end may have another certificate by now
             refusal = "This is for members of the cluster only.";
         }
         else if (!isListing)

@@ -7,11 +7,7 @@ namespace Rookery.Cluster.Peers;
 /// <param name="Stream">The TLS stream.</param>
 /// <param name="Verdict">The node that the certificate proves, or why it proves none.</param>
 /// <param name="From">The remote address; null when it is unknown.</param>
-internal sealed record IncomingStream(Stream Stream, PeerVerdict Verdict, IPAddress? From)
-{
-    /// <summary>The certificate, which is judged again while the connection lasts.</summary>
-    public PresentedCertificate? Presented { get; init; }
-}
+internal sealed record IncomingStream(Stream Stream, PeerVerdict Verdict, IPAddress? From);
 
 /// <summary>
 /// Serves the connections that other members dialled. Keeps only the newest of each member and kind. Thread-safe.
@@ -50,7 +46,6 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
             )
             {
                 From = incoming.From,
-                Presented = incoming.Presented,
             };
             using var stop = cancellationToken.Register(() => connection.Close(reason: null));
             if (!Add(connection))
@@ -92,7 +87,10 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         foreach (var connection in All())
         {
             connection.CheckLiveness(alwaysPing: context.Gate.Starts.IsChallenged(connection.Remote));
-            connection.CheckAdmission(context.Gate, context.Trust().Rule);
+            if (context.Gate.Recheck(connection.Remote, connection.Answered) is { } refusal)
+            {
+                connection.Close(refusal.Sentence);
+            }
         }
     }
 

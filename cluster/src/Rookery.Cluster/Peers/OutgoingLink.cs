@@ -10,7 +10,6 @@ namespace Rookery.Cluster.Peers;
 /// <summary>The services that all links of a node share.</summary>
 internal sealed record LinkContext(
     PeerDialer Dialer,
-    Func<PeerTrust> Trust,
     PeerGate Gate,
     IPeerReceiver Receiver,
     TimeProvider Time,
@@ -142,7 +141,10 @@ internal sealed class OutgoingLink : IAsyncDisposable
         if (Volatile.Read(ref _open) is { } open)
         {
             open.Connection.CheckLiveness(alwaysPing: _context.Gate.Starts.IsChallenged(open.Connection.Remote));
-            open.Connection.CheckAdmission(_context.Gate, _context.Trust().Rule);
+            if (_context.Gate.Recheck(open.Connection.Remote, open.Connection.Answered) is { } refusal)
+            {
+                open.Connection.Close(refusal.Sentence);
+            }
         }
     }
 

@@ -1,7 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
 using System.Security.Authentication;
-using Rookery.Cluster.Identity;
 using Rookery.Platform;
 
 namespace Rookery.Cluster.Peers;
@@ -68,9 +67,6 @@ internal sealed class PeerConnection : IDisposable
     /// <summary>The remote address of an accepted connection; null when this end dialled.</summary>
     public IPAddress? From { get; init; }
 
-    /// <summary>The other end's certificate; null if it is not known.</summary>
-    public PresentedCertificate? Presented { get; init; }
-
     /// <summary>The addresses at which the other end listens; empty until it announces them.</summary>
     public IReadOnlyList<string> AnnouncedAddresses { get; set; } = [];
 
@@ -119,22 +115,6 @@ internal sealed class PeerConnection : IDisposable
         _closedBecause = reason;
         Queue.Close();
         _closing.Cancel();
-    }
-
-    /// <summary>
-    /// Closes the connection when the other end is no longer admitted, or this node no longer trusts the authority of
-    /// its certificate. Called every second.
-    /// </summary>
-    public void CheckAdmission(PeerGate gate, PeerCertificateRule rule)
-    {
-        if (Presented?.Judge(rule).Refusal is not null)
-        {
-            Close("Its certificate is of an authority that was retired.");
-        }
-        else if (gate.Recheck(Remote, Answered) is { } refusal)
-        {
-            Close(refusal.Sentence);
-        }
     }
 
     /// <summary>

@@ -40,12 +40,7 @@ internal sealed class PeerDialer(
     {
         using var timeout = new CancellationTokenSource(DialTimeout, time);
         using var linked = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
-        var (stream, proven, presented) = await PeerTls.ConnectAsync(
-            address,
-            trust(),
-            PeerListener.Protocol,
-            linked.Token
-        );
+        var (stream, proven) = await PeerTls.ConnectAsync(address, trust(), PeerListener.Protocol, linked.Token);
         var reader = new PacketReader(stream, PeerProtocol.MaxControlPacketBytes, memory);
         try
         {
@@ -85,10 +80,7 @@ internal sealed class PeerDialer(
                 throw new PeerProtocolException("It answered for a connection of another kind.");
             }
 
-            return (
-                new PeerConnection(stream, reader, remote, pings: true, time, memory) { Presented = presented },
-                stream
-            );
+            return (new PeerConnection(stream, reader, remote, pings: true, time, memory), stream);
         }
         catch
         {

@@ -18,22 +18,18 @@ internal static class PeerHttp
     // A member that is off does not answer, and TCP alone would retry for two minutes.
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(5);
 
-    // Each connection checks the certificates of its time, and a request that runs meanwhile is not cut off.
-    private static readonly TimeSpan ConnectionLife = TimeSpan.FromMinutes(1);
-
     /// <summary>
     /// Makes a client for one member; the caller disposes it. Each connection tries the addresses in order until the
     /// member answers. Some may be unreachable from here, or belong to other machines. The client sets no time limit
     /// for responses; <see cref="Transfer.ResponseTimeout"/> sets one for each request.
     /// </summary>
-    /// <param name="trust">Returns this node's current certificate, and the rule for members' certificates. Called for
-    /// each connection.</param>
+    /// <param name="trust">This node's certificate, and the rule for members' certificates.</param>
     /// <param name="member">The member that must answer.</param>
     /// <param name="addresses">The member's addresses, <c>host:port</c>, at least one, the likeliest to answer
     /// first.</param>
     /// <param name="self">This node's hello; null for a recovery, which runs while the node is stopped.</param>
     public static HttpClient CreateClient(
-        Func<PeerTrust> trust,
+        PeerTrust trust,
         NodeId member,
         IReadOnlyList<string> addresses,
         PeerHello? self
@@ -44,9 +40,8 @@ internal static class PeerHttp
             UseProxy = false,
             AllowAutoRedirect = false,
             ConnectTimeout = ConnectTimeout * addresses.Count,
-            PooledConnectionLifetime = ConnectionLife,
             ConnectCallback = async (_, cancellationToken) =>
-                await ConnectAsync(trust(), member, addresses, cancellationToken),
+                await ConnectAsync(trust, member, addresses, cancellationToken),
         };
         var client = new HttpClient(handler)
         {
@@ -101,7 +96,7 @@ internal static class PeerHttp
             timeout.CancelAfter(ConnectTimeout);
             try
             {
-                var (stream, proven, _) = await PeerTls.ConnectAsync(
+                var (stream, proven) = await PeerTls.ConnectAsync(
                     address,
                     trust,
                     SslApplicationProtocol.Http11,

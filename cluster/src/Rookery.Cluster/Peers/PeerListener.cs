@@ -96,7 +96,7 @@ public static class PeerListener
             {
                 HandshakeTimeout = HandshakeTimeout,
                 OnConnection = context => new ValueTask<SslServerAuthenticationOptions>(
-                    OptionsFor(context.Connection, network, strangers)
+                    OptionsFor(context.Connection, network.Trust(), strangers)
                 ),
             }
         );
@@ -111,12 +111,10 @@ public static class PeerListener
 #pragma warning disable CA5359 // The verdict is checked before a connection is used.
     private static SslServerAuthenticationOptions OptionsFor(
         BaseConnectionContext connection,
-        PeerNetwork network,
+        PeerTrust trust,
         UnknownPeers strangers
-    )
-    {
-        var trust = network.Trust();
-        return new SslServerAuthenticationOptions
+    ) =>
+        new()
         {
             ApplicationProtocols = [Protocol, SslApplicationProtocol.Http11],
             EnabledSslProtocols = SslProtocols.Tls13,
@@ -126,9 +124,9 @@ public static class PeerListener
             CertificateChainPolicy = trust.Rule.ChainPolicy(PeerRole.Client),
             RemoteCertificateValidationCallback = (_, certificate, _, _) =>
             {
-                var presented = new PresentedCertificate((X509Certificate2?)certificate, PeerRole.Client, trust.Rule);
-                connection.Features.Set(new ProvenPeer(presented, network.Trust));
-                if (presented.Judge(trust.Rule).NodeId is not null)
+                var verdict = trust.Rule.Judge((X509Certificate2?)certificate, PeerRole.Client);
+                connection.Features.Set(new ProvenPeer(verdict));
+                if (verdict.NodeId is not null)
                 {
                     strangers.RemoveProven(connection);
                 }
@@ -136,7 +134,6 @@ public static class PeerListener
                 return true;
             },
         };
-    }
 #pragma warning restore CA5359
 
     private static bool IsLink(ConnectionContext connection) =>
@@ -155,10 +152,7 @@ public static class PeerListener
             connection.Features.GetRequiredFeature<ISslStreamFeature>().SslStream,
             proven?.Verdict ?? default,
             (connection.RemoteEndPoint as IPEndPoint)?.Address
-        )
-        {
-            Presented = proven?.Presented,
-        };
+        );
         await network.AcceptAsync(stream, linked.Token);
     }
 
@@ -174,19 +168,6 @@ public static class PeerListener
 }
 
 /// <summary>A connection feature of the port for members: the identity of the other end.</summary>
-public sealed class ProvenPeer
-{
-    private readonly Func<PeerTrust> _trust;
-
-    internal ProvenPeer(PresentedCertificate presented, Func<PeerTrust> trust) =>
-        (Presented, _trust) = (presented, trust);
-
-    /// <summary>
-    /// The node that the certificate proves now, or why it proves none. <see cref="PeerGate"/> checks whether that node
-    /// is still a member.
-    /// </summary>
-    public PeerVerdict Verdict => Presented.Judge(_trust().Rule);
-
-    /// <summary>The certificate.</summary>
-    internal PresentedCertificate Presented { get; }
-}
+/// <param name="Verdict">The node that the certificate proves, or why it proves none. <see cref="PeerGate"/> checks
+/// whether that node is still a member.</param>
+public sealed record ProvenPeer(PeerVerdict Verdict);

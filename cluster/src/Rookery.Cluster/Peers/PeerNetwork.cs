@@ -102,7 +102,6 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
             Invariant.Holds(_context is null, "a network is started once");
             _context = new LinkContext(
                 new PeerDialer(_self, Trust, _gate, LearnAddressOf, node => NameOf(node), _time, _memory),
-                Trust,
                 _gate,
                 receiver,
                 _time,
@@ -183,7 +182,6 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     {
         if (http.Features.Get<ProvenPeer>()?.Verdict is not { NodeId: { } node })
         {
-            http.Response.Headers.Connection = "close"; // the other end may have another certificate by now
             return "This is for members of the cluster only.";
         }
 
@@ -200,7 +198,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// </summary>
     internal HttpClient? ClientOf(NodeId member) =>
         AddressesOf(member) is { Length: > 0 } addresses
-            ? PeerHttp.CreateClient(Trust, member, addresses, _self)
+            ? PeerHttp.CreateClient(Trust(), member, addresses, _self)
             : null;
 
     /// <summary>Returns a member's addresses, the likeliest to answer first; empty when it is not among the

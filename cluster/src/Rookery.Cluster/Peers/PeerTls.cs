@@ -17,20 +17,18 @@ internal static class PeerTls
     /// <param name="trust">This node's certificate, and the rule for members' certificates.</param>
     /// <param name="protocol">The protocol to negotiate (ALPN).</param>
     /// <param name="cancellationToken">Cancels the attempt.</param>
-    /// <returns>The stream, which the caller disposes, the random id of the node that answered, and its
-    /// certificate.</returns>
+    /// <returns>The stream, which the caller disposes, and the random id of the node that answered.</returns>
     /// <exception cref="PeerProtocolException">The other end is not a member, or does not speak the
     /// protocol.</exception>
     /// <exception cref="SocketException">The address does not accept connections.</exception>
-    public static async Task<(SslStream Stream, string Proven, PresentedCertificate Presented)> ConnectAsync(
+    public static async Task<(SslStream Stream, string Proven)> ConnectAsync(
         string address,
         PeerTrust trust,
         SslApplicationProtocol protocol,
         CancellationToken cancellationToken
     )
     {
-        PresentedCertificate? certificate = null;
-        PeerVerdict verdict = default;
+        var verdict = new PeerVerdict(NodeId: null, Refusal: null);
         try
         {
             var stream = await ConnectAsync(
@@ -40,13 +38,12 @@ internal static class PeerTls
                 trust.Rule.ChainPolicy(PeerRole.Server),
                 presented =>
                 {
-                    certificate = new PresentedCertificate(presented, PeerRole.Server, trust.Rule);
-                    verdict = certificate.Judge(trust.Rule);
+                    verdict = trust.Rule.Judge(presented, PeerRole.Server);
                     return verdict.NodeId is not null;
                 },
                 cancellationToken
             );
-            return (stream, verdict.NodeId!, certificate!);
+            return (stream, verdict.NodeId!);
         }
         catch (AuthenticationException) when (verdict.Refusal is not null)
         {

@@ -398,8 +398,12 @@ public sealed class ClusterRecovery : IDisposable
             return null;
         }
 
-        var trust = PeerTrust.Of(Identity);
-        using var client = PeerHttp.CreateClient(() => trust, Members.IdOf(peer.NodeId), peer.Addresses, self: null);
+        using var client = PeerHttp.CreateClient(
+            PeerTrust.Of(Identity),
+            Members.IdOf(peer.NodeId),
+            peer.Addresses,
+            self: null
+        );
         client.Timeout = RequestTimeout * (peer.Addresses.Count + 1);
         try
         {

@@ -37,7 +37,7 @@ public sealed class PeerHttpTests : IDisposable
             "no address",
         ];
         using var client = PeerHttp.CreateClient(
-            TestMember.TrustOf(_authority, "A1"),
+            TestMember.TrustOf(_authority, "A1")(),
             b.Node,
             [.. wrongAddresses, .. b.Address.Addresses],
             TestMember.Hello("A1")
@@ -47,7 +47,7 @@ public sealed class PeerHttpTests : IDisposable
         Assert.Equal("A1", await client.GetStringAsync(new Uri("/", UriKind.Relative)));
 
         using var unreachableClient = PeerHttp.CreateClient(
-            TestMember.TrustOf(_authority, "A1"),
+            TestMember.TrustOf(_authority, "A1")(),
             b.Node,
             wrongAddresses,
             TestMember.Hello("A1")
@@ -109,7 +109,7 @@ public sealed class PeerHttpTests : IDisposable
     private async Task<string> AskAsync(TestMember member, PeerHello? hello)
     {
         using var client = PeerHttp.CreateClient(
-            TestMember.TrustOf(_authority, "A1"),
+            TestMember.TrustOf(_authority, "A1")(),
             member.Node,
             member.Address.Addresses,
             hello

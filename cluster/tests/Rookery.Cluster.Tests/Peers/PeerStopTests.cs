@@ -79,7 +79,7 @@ public sealed class PeerStopTests : IDisposable
             }
         );
         var client = PeerHttp.CreateClient(
-            TestMember.TrustOf(_authority, "A1"),
+            TestMember.TrustOf(_authority, "A1")(),
             member.Node,
             member.Address.Addresses,
             TestMember.Hello("A1")
