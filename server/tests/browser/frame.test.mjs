@@ -7,7 +7,7 @@ import { after, before, test } from "node:test"
 import { launchBrowser, startMockNode } from "./page-on-mock.mjs"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-const Patience = 20_000
+const Patience = 60_000
 const started = []
 const wrong = []
 let browser

@@ -18,7 +18,7 @@ const seen = process.env.ROOKERY_SCREENSHOTS ?? join(tmpdir(), "rookery-look")
 const renews = process.env.ROOKERY_RENEW_PICTURES === "1"
 const Flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb"]
 const Moment = Date.parse("2026-11-25T16:00:07Z")
-const Patience = 20_000
+const Patience = 60_000
 const screens = [[390, 844], [768, 1024], [1280, 800], [1920, 1080]].flatMap(([width, height]) => ["light", "dark"].map(colorScheme => ({ width, height, colorScheme })))
 
 /** The system's font for code in the kept pictures. Other text has the font that the page brings. */

@@ -35,7 +35,7 @@ export async function openOnMock(t, hash, ...options) {
   })
   const node = await startMockNode(started, ...options)
   const page = await context.newPage()
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(60_000)
   page.on("pageerror", error => wrong.push(error.stack ?? error.message))
   await page.goto(`${node}/${hash}`)
   return { page, node }

@@ -19,7 +19,7 @@ export async function openPageOnNode({ isProvoked = () => false, ...options } = 
   const base = process.env.ROOKERY_DASHBOARD ?? node.url
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: Flags })
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, colorScheme: "light", ...options })
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(60_000)
   const wrong = []
   page.on("console", message => { if (message.type() === "error" && !isProvoked(message)) wrong.push(`${message.text()} ${message.location().url}`) })
   page.on("pageerror", error => wrong.push(error.stack ?? error.message))
