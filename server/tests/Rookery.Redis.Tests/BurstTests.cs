@@ -1,6 +1,8 @@
 namespace Rookery.Redis.Tests;
 
-/// <summary>Commands that arrive together become one entry of the log, whose bounds are not those of one command.</summary>
+/// <summary>
+/// Commands that arrive together become one entry of the log, whose bounds are not those of one command.
+/// </summary>
 public sealed class BurstTests : IAsyncLifetime
 {
     private readonly RedisServer _server = new();
