@@ -9,7 +9,7 @@ import { until } from "../../../server/tests/process/node-process.mjs"
 
 const database = "control"
 const writers = 64
-const documents = 300
+const documents = 100
 const applyMilliseconds = 2_000
 
 /** Kills all three members under load and starts the two followers. Returns the acknowledged writes that are missing then. */
