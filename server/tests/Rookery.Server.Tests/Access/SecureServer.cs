@@ -32,7 +32,7 @@ public sealed class SecureServer : IAsyncLifetime
 
     private WebApplication? _app;
     private Node? _node;
-    private IndexHost? _indexes;
+    private IndexingThread? _indexing;
 
     public RecordedLog Log { get; } = new();
 
@@ -120,8 +120,8 @@ public sealed class SecureServer : IAsyncLifetime
             LocalKeyHash = SHA256.HashData(Encoding.ASCII.GetBytes(LocalKey)),
         };
         Context = new ServerContext(options, Time, Log, memory, io);
-        _indexes = Indexing.Of(_node, Disk);
-        Context.Readiness.MarkOpen(_node, _indexes);
+        _indexing = Indexing.Start(_node, Disk, out var indexes);
+        Context.Readiness.MarkOpen(_node, indexes);
         _app = RookeryServer.Build(Context);
         await _app.StartAsync();
         Address = new Uri(_app.Urls.First()); // the second is that of subscriptions
@@ -134,7 +134,7 @@ public sealed class SecureServer : IAsyncLifetime
     public async Task DisposeAsync()
     {
         await _app!.DisposeAsync();
-        _indexes!.Dispose();
+        _indexing!.Dispose();
         _node!.StopCleanly();
         _node.Dispose();
         Identity.Dispose();

@@ -105,7 +105,11 @@ public sealed class SubscriptionBoundsTests(RunningServer server) : IClassFixtur
             IPGlobalProperties
                 .GetIPGlobalProperties()
                 .GetActiveTcpConnections()
-                .Any(one => one.LocalEndPoint.Port == port && one.RemoteEndPoint.Port == worker.Port);
+                .Any(one =>
+                    one.State is not TcpState.TimeWait
+                    && one.LocalEndPoint.Port == port
+                    && one.RemoteEndPoint.Port == worker.Port
+                );
     }
 
     [Fact]
