@@ -94,9 +94,9 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     }
 
     /// <summary>
-    /// Opens consensus for a node without other members. For a store that has other members it throws an
-    /// <see cref="UnknownCommitException"/>, and for one with another node's format file a
-    /// <see cref="DataFormatException"/>. It then writes nothing.
+    /// Opens consensus for a node without other members. Throws, before it writes anything, an
+    /// <see cref="UnknownCommitException"/> if the store has other members, and a <see cref="DataFormatException"/> if
+    /// the format file belongs to another node.
     /// </summary>
     public static OpenConsensus Alone { get; } =
         static store =>
@@ -234,9 +234,9 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
             || !configuration.IsVoter(Members.IdOf(store.NodeId));
     }
 
-    // A node without an identity never had other members, so its log's only member is this node. With the format
-    // file of another node, it would wait forever for that member. For a node with an identity, the identity was
-    // already compared with the format file.
+    // A node without an identity never had other members, so its log's only member is this node. If the format file
+    // named another node, this node would wait forever for the member in its log. For a node with an identity, the
+    // identity was already compared with the format file.
     private static void RefuseForeignFormat(NodeStore store)
     {
         if (store.Journal.Configuration.IsEmpty)

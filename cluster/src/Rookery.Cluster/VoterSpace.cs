@@ -24,7 +24,8 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
     private int _measurementsUntilTransfer;
 
     /// <summary>
-    /// The voter that limits the capacity of the cluster; null unless this node leads several voters.
+    /// The voter that limits the capacity of the cluster; null unless this node leads several voters and reaches a
+    /// majority of them.
     /// </summary>
     public ClusterCapacity? Capacity => Volatile.Read(ref _capacity);
 

@@ -3,7 +3,7 @@ namespace Rookery.Platform;
 /// <summary>
 /// Bounds the memory that all requests or commands together hold. Within the bound, a request is admitted at once.
 /// Beyond it, or while the memory budget is full, requests wait in order of arrival, for <see cref="WaitTimeout"/> or a
-/// given time. If no request is admitted, the next one is admitted whatever its size. Thread-safe.
+/// given time. While no admitted request holds bytes, the next one is admitted whatever its size. Thread-safe.
 /// </summary>
 /// <param name="limitBytes">The bound, in bytes.</param>
 /// <param name="time">The clock.</param>

@@ -9,8 +9,8 @@ namespace Rookery.Storage;
 /// <summary>
 /// The rows of one log entry, written into the memtable. Readers see them after <see cref="StorageEngine.Apply"/>. The
 /// batch's own lookups (<see cref="TryGet"/>) see them immediately. A refused command rolls its rows back to a mark
-/// (<see cref="RollBack"/>). One thread uses it, for one entry at a time. Each row's
-/// sequence number is at least that of the row before.
+/// (<see cref="RollBack"/>). One thread uses the batch, for one entry at a time. A row's sequence number
+/// is at least the last sequence number of the entry before.
 /// </summary>
 public sealed unsafe class WriteBatch
 {

@@ -23,7 +23,7 @@ internal sealed class ApplyPipeline(
     Proposals proposals
 ) : IDisposable
 {
-    // The last index of the journal at the start. Entries after it were written since.
+    // The journal's last index at the start. Later entries were written since.
     private readonly long _lastIndexBeforeStart = store.Journal.LastIndex;
     private JournalReader? _journalReader;
     private long _appliedEntries;

@@ -56,7 +56,7 @@ public sealed class DocumentCursor : IDisposable
     /// </summary>
     private Action<DamageEvent>? DamageSkipped { get; init; }
 
-    /// <summary>Whether the cursor returns items that have expired, too: compare-exchange values.</summary>
+    /// <summary>Whether the cursor also returns expired items. True for compare-exchange values.</summary>
     private bool KeepsExpired { get; init; }
 
     /// <summary>Etag of the current document.</summary>
@@ -272,8 +272,8 @@ public sealed class DocumentCursor : IDisposable
     }
 
     /// <summary>
-    /// Continues after the last document in another reader of the same database. Call it only after <see cref="Pause"/>
-    /// or <see cref="StepBack"/>.
+    /// Continues at the same position in another reader of the same database. Call it only after <see cref="Pause"/> or
+    /// <see cref="StepBack"/>.
     /// </summary>
     public void ContinueIn(in DatabaseReader reader)
     {

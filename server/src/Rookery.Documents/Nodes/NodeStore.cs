@@ -164,11 +164,11 @@ public sealed class NodeStore : IDisposable
     public long AppliedIndex => Storage.AppliedIndex;
 
     /// <summary>
-    /// Returns whether the state includes an operation and everything that this node applied before its start. After a
-    /// start it may not include them yet, because consensus must find out again which entries at the journal's end are
-    /// committed. Whatever was applied had been committed and was in the journal. So everything applied earlier has
-    /// been applied again once the applied index reaches the journal's last index at the start, or once an entry of a
-    /// later term is applied.
+    /// Returns whether the state includes an operation and everything that this node applied before its start. Right
+    /// after a start the state may lack both, because consensus must find out again which entries at the journal's end
+    /// are committed. Every applied entry had been committed and was in the journal. So all of them have been applied
+    /// again once the applied index reaches the journal's last index at the start, or once an entry of a later term is
+    /// applied.
     /// </summary>
     /// <param name="sequence">The number of the operation.</param>
     public bool HasReapplied(long sequence)

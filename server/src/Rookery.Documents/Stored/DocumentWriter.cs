@@ -229,7 +229,7 @@ public static class DocumentWriter
     private static int MaxCountersBytes(ReadOnlySpan<byte> counterNames)
     {
         const int MemberBytes = 64;
-        const int PunctuationBytes = 3 + 21; // and the value of a revision's counter
+        const int PunctuationBytes = 3 + 21; // quotes and comma; in a revision, also a colon and the counter's value
         int bytes = MemberBytes;
         var names = new CounterNames(counterNames);
         while (names.MoveNext())

@@ -202,7 +202,8 @@ public sealed class IndexFeeder
         }
         catch (Exception unreadable) when (unreadable is DamagedException or StoredDocumentException)
         {
-            // Only indexes over counters read counters. If it is a document, the next step of the others finds it.
+            // Only indexes over counters read counters, so only these wait. If a document is unreadable, the next step
+            // of the other indexes finds it.
             bool mayBeCounter = _fed.ReadsCounters;
             foreach (var index in _group.Where(index => !mayBeCounter || index.Map.ReadsCounters))
             {

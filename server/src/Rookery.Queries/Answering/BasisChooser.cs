@@ -21,7 +21,7 @@ internal static class BasisChooser
     /// </summary>
     public static readonly TimeSpan ImplicitWait = TimeSpan.FromSeconds(1.5);
 
-    // Time to wait for the definition of an index by a query that needs none.
+    // Time to wait for the definition of an index by a query that a scan answers.
     private static readonly TimeSpan DefinitionWait = TimeSpan.FromMilliseconds(500);
 
     // Time to wait for an index that is being built, if the query sets no wait and a scan would be expensive.
@@ -267,8 +267,8 @@ internal static class BasisChooser
         && !choice.IsScanExpensive
         && IndexedQueries.CountDocuments(database, plan.Compiled!.Target.Collection) <= IndexChooser.FewDocuments;
 
-    // The index exists when the client gets the answer, unless the cluster is slow to define it. The answer never fails
-    // because of it.
+    // Waits for a short time, so that the index usually exists when the client gets the answer. The answer does not
+    // fail if the definition fails.
     private static async Task DefineMeanwhileAsync(QueryEngine engine, Database database, IAutoDefinition definition)
     {
         var defining = engine.AutomaticIndexes.DefineAsync(database, definition);

@@ -44,7 +44,7 @@ public sealed class QueryPlan : IDisposable
     /// <summary>The counters to include, each path once.</summary>
     public IReadOnlyList<IncludedCounters> IncludedCounters { get; private init; } = [];
 
-    /// <summary>Paths of change vectors, and times, of the revisions to include.</summary>
+    /// <summary>The revisions to include, each as the path of a change vector or as a time.</summary>
     public IReadOnlyList<string> IncludedRevisions { get; private init; } = [];
 
     /// <summary>Whether the answer includes something that the results name.</summary>

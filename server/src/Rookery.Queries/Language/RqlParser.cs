@@ -38,9 +38,10 @@ public static class RqlParser
     }
 
     /// <summary>
-    /// Drops the order of a query for facets or suggestions, because a summary has no order, and the included documents
-    /// of one for suggestions, which refer to no document. Clients send these clauses when they make such a query from
-    /// one for documents. Any other <c>include</c> is refused, because the answer would not contain it.
+    /// Drops what has no effect on a query for facets or suggestions: the order, because a summary has none, and for
+    /// suggestions also the included documents, because suggestions refer to no document. Clients send these clauses
+    /// when they derive such a query from a query for documents. Any other <c>include</c> is refused, because the
+    /// answer would not contain it.
     /// </summary>
     private static Query SimplifySummary(Query query)
     {

@@ -10,8 +10,8 @@ namespace Rookery.Queries.Planning;
 public static class IndexChooser
 {
     /// <summary>
-    /// Up to this number of documents, a scan is faster than the wait for an index. Such a query defines its index for
-    /// clients that list it, as in RavenDB, and for queries to come.
+    /// Up to this number of documents, a scan is faster than the wait for an index, so the query scans. It still
+    /// defines its index, because clients list the index, as in RavenDB, and later queries use it.
     /// </summary>
     public const long FewDocuments = 256;
 
@@ -23,7 +23,7 @@ public static class IndexChooser
 
     /// <summary>
     /// Maximum automatic map-reduce indexes of a database. Each has its own store, and a client with only read access
-    /// can cause one by a query.
+    /// can create one by a query.
     /// </summary>
     public const int MaxReduceIndexes = 16;
 

@@ -202,8 +202,8 @@ public sealed class CompiledQuery
 
     /// <summary>
     /// Whether each index row is a result of its own, because it is reduced, its stored values are selected, the index
-    /// is over counters, or the request asks for it.
-    /// Otherwise each document is one result, even if several of its rows match.
+    /// is over counters, or the request asks for it. Otherwise each document is one result, even if several of its rows
+    /// match.
     /// </summary>
     public bool ReturnsEachRow { get; }
 

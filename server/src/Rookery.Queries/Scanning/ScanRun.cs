@@ -33,9 +33,11 @@ public sealed class ScanRun : IDisposable
     // kept in _firstHitByHash.
     private readonly HitHeap? _hits;
 
-    // For 'select distinct', by the hash of a result's JSON. Results that are not streamed: the first hit of each hash;
-    // with 'filter_limit' they are kept in _hits instead. Streamed results: the hashes.
+    // For 'select distinct' of results that are not streamed: the first hit, by the hash of the result's JSON. With
+    // 'filter_limit', _hits holds the hits instead.
     private readonly Dictionary<UInt128, ScanHit>? _firstHitByHash;
+
+    // For 'select distinct' of streamed results: the hashes of the results so far.
     private readonly HashSet<UInt128>? _seenHashes;
     private readonly PooledBytes _sortKey = new();
     private readonly PooledBytes _firstRowKey = new();

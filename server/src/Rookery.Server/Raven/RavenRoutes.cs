@@ -126,7 +126,7 @@ public static class RavenRoutes
         Add(routes, "GET", "/" + Client, RouteScope.ReadOrWrite, clients.GetOfServerAsync).Taking(RavenParameters.Read);
         Add(routes, "GET", "/admin/" + Client, RouteScope.Admin, clients.GetOfServerAsync).Taking(RavenParameters.Read);
         Add(routes, "PUT", "/admin/" + Client, RouteScope.Admin, clients.PutOfServerAsync).Taking(RouteParameters.None);
-        // Answered without a leader, too: the header of a read that was answered makes clients send it.
+        // Answered even without a leader, because the header of an answered read makes clients send this request.
         routes
             .MapMethods(Database + Client, ["GET"], RavenRoute.OnAnyDatabaseNow(context, clients.GetAsync))
             .For(RouteScope.ReadOrWrite)
@@ -155,7 +155,7 @@ public static class RavenRoutes
             .For(RouteScope.Admin)
             .Taking(RavenParameters.ConnectionStrings);
         Describe(routes, context, Settings, RouteScope.Admin, DatabaseSettingRoutes.GetAsync);
-        // Also of a disabled database: settings are usually changed while it is disabled.
+        // Also for a disabled database, because settings are usually changed while the database is disabled.
         routes
             .MapMethods(
                 Database + Settings,
