@@ -20,7 +20,7 @@ public interface IQueryResults : IDisposable
     long? FilteredCount => null;
 
     /// <summary>
-    /// Number of results that the index found up to the end of the page, and that are left out because they no longer
+    /// Number of results that the index found before the end of the page but that are left out, because they no longer
     /// match. Known after the last move. Clients add this number to the offset of the next page, so the total counts
     /// these results, too.
     /// </summary>

@@ -40,7 +40,8 @@ internal sealed class ScriptedResults : IScriptDocuments, IQueryAnswer, IDisposa
 
     /// <summary>Creates the results of one answer.</summary>
     /// <param name="script">The script.</param>
-    /// <param name="memory">The memory of the query, from which a run's larger memory is reserved.</param>
+    /// <param name="memory">The memory of the query. A run of the script that needs much memory reserves from
+    /// it.</param>
     /// <param name="slices">Limits the query's working time.</param>
     /// <param name="historyId">The database's history id, for change vectors.</param>
     public ScriptedResults(SelectionScript script, QueryMemory memory, QueryTimeSlices slices, byte[] historyId)
@@ -136,7 +137,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IQueryAnswer, IDisposa
 
     public void Dispose() => _interpreter.Dispose();
 
-    // The interpreter bounds their number.
+    // The interpreter bounds the number of included names.
     private static void Include(List<byte[]> included, ReadOnlySpan<byte> name)
     {
         if (name.Length is > 0 and <= JsonLimits.MaxIdBytes)

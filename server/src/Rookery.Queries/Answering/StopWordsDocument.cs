@@ -8,8 +8,8 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Reads the documents that list words for <c>moreLikeThis</c> to ignore: an array <c>StopWords</c>, in any case, as
-/// RavenDB's clients store it.
+/// Reads the documents that list words for <c>moreLikeThis</c> to ignore: an array <c>StopWords</c>, as RavenDB's
+/// clients store it. Any casing of the name is accepted.
 /// </summary>
 internal static class StopWordsDocument
 {

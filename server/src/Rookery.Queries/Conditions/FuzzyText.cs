@@ -16,11 +16,11 @@ public sealed class FuzzyText
     public const int MaxCharacters = 512;
 
     /// <summary>
-    /// Maximum bytes of any similar text: it has fewer than twice the characters, each of up to four bytes.
+    /// Maximum bytes of a text that is similar to some text of <see cref="MaxCharacters"/> characters or fewer.
     /// </summary>
     public const int MaxSimilarBytesOfAnyText = MaxCharacters * MaxSimilarBytesPerCharacter;
 
-    // A similar text has at most twice the characters, of four bytes each.
+    // A similar text has fewer than twice the characters, each of up to four bytes.
     private const int MaxSimilarBytesPerCharacter = 2 * 4;
 
     private readonly int[] _characters;

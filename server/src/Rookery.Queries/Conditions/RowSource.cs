@@ -51,7 +51,9 @@ public sealed class RowSource
     public static RowSource Of(string indexName, long number, StaticIndexDefinition definition) =>
         new(indexName, number, definition, StaticRowWriter.FieldsOf(definition));
 
-    /// <summary>Returns whether another source has the same definition, and documents name the same fields.</summary>
+    /// <summary>
+    /// Returns whether another source has the same definition, and the same fields among those that documents name.
+    /// </summary>
     public bool IsSameDefinition(RowSource other) =>
         DefinitionNumber == other.DefinitionNumber && _namesVersion == other._namesVersion;
 
@@ -78,8 +80,8 @@ public sealed class RowSource
     internal bool HasField(FieldPath path) => Definition.NamesFields || IsDefined(NameOf(path));
 
     /// <summary>
-    /// Returns whether a field is a full-text field. The words of others may be indexed, too, for suggestions; but as
-    /// in RavenDB, their suggestions are whole values.
+    /// Returns whether a field is a full-text field. The words of other fields may be indexed, too, for suggestions. As
+    /// in RavenDB, the suggestions for such a field are whole values.
     /// </summary>
     internal bool IsFullText(FieldPath path) =>
         Definition.Fields.Any(field =>
@@ -95,7 +97,7 @@ public sealed class RowSource
     private bool IsDefined(string name) =>
         Definition.Fields.Any(field => string.Equals(field.Name, name, StringComparison.Ordinal));
 
-    // A field that no document names is empty, as in RavenDB.
+    // Any undefined field counts. A field that no document names is empty, as in RavenDB.
     private bool IsNamedByDocuments(string name) => Definition.NamesFields && !IsDefined(name);
 
     /// <summary>Returns the name of a field that can be queried.</summary>

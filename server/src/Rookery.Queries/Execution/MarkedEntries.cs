@@ -4,7 +4,9 @@ using Rookery.Search.Segments.Store;
 
 namespace Rookery.Queries.Execution;
 
-/// <summary>Finds the marks that maps leave in an index for entries that need care.</summary>
+/// <summary>
+/// Finds the marks that maps leave in an index, such as for a document that the index could not hold.
+/// </summary>
 internal static class MarkedEntries
 {
     /// <summary>

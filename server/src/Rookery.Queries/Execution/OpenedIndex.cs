@@ -31,9 +31,9 @@ internal sealed class OpenedIndex : IDisposable
     /// <param name="database">The database of the index.</param>
     /// <param name="readsValues">Whether the answer reads compare-exchange values. If so, a snapshot that holds an
     /// expired value is not used. Values expire without a change of the database.</param>
-    /// <param name="documents">The snapshot of the documents that the state reflects. If that snapshot cannot be used:
-    /// the newest snapshot if no document changed since; otherwise, or if the state includes a part of a transaction,
-    /// null. The caller disposes the snapshot.</param>
+    /// <param name="documents">The snapshot of the documents that the state reflects. If that snapshot cannot be used,
+    /// the newest snapshot, provided that no document changed since and that the state does not include only a part of
+    /// a transaction. Otherwise null. The caller disposes the snapshot.</param>
     /// <param name="missedEtag">If <paramref name="documents"/> is null, the etag that the index must include before
     /// the next try.</param>
     /// <exception cref="ObjectDisposedException">The index was closed.</exception>

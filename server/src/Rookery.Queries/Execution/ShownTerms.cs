@@ -13,7 +13,8 @@ namespace Rookery.Queries.Execution;
 /// </summary>
 /// <remarks>
 /// A key has only the beginning of a long text (<see cref="TermKey.IsTruncated"/>). Such a term is shown as this
-/// beginning, an ellipsis, and the rest of the key in hexadecimal digits, so that no cut text looks whole.
+/// beginning, an ellipsis, and the rest of the key in hexadecimal digits, so that a truncated text does not
+/// look whole.
 /// </remarks>
 internal sealed class ShownTerms(IndexSnapshot snapshot, int field)
 {

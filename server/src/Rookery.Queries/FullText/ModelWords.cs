@@ -35,7 +35,9 @@ internal sealed class ModelWords : IDisposable
         lookup[word] = 1;
     }
 
-    /// <summary>Removes all words except those that are looked up in fields, and forgets their numbers.</summary>
+    /// <summary>
+    /// Forgets all numbers of occurrences, and reserves memory only for the words that are looked up in fields.
+    /// </summary>
     /// <param name="kept">The words that are looked up.</param>
     /// <param name="fields">The number of fields.</param>
     /// <exception cref="Language.QueryException">The query exceeds its memory.</exception>
@@ -49,8 +51,8 @@ internal sealed class ModelWords : IDisposable
     }
 
     /// <summary>
-    /// Reserves the words in a query's memory from now on, also those added before. Releases what was reserved in
-    /// another one.
+    /// Reserves the memory of all words, including those added before, from the memory of a query. Releases what was
+    /// reserved from the memory of an earlier answer.
     /// </summary>
     /// <param name="memory">The memory; null to reserve none, because the answer is complete.</param>
     /// <exception cref="Language.QueryException">The query exceeds its memory.</exception>

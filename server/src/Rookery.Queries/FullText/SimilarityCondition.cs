@@ -13,8 +13,8 @@ namespace Rookery.Queries.FullText;
 /// Evaluates <c>moreLikeThis</c> for documents or index rows. Matches those that contain some of the model document's
 /// most significant words. Excludes the model itself. Words are chosen as in Lucene's MoreLikeThis, by their frequency
 /// in all compared fields of the model and their rarity in the source. Each word is searched in one field: the one
-/// in which most documents contain it. Documents are scored by BM25. Its average length is that of all compared fields,
-/// so that equally rare words in equally long texts of different fields score the same, as in Lucene.
+/// in which most documents contain it. Documents are scored by BM25, with the average length of all compared fields, so
+/// that equally rare words in equally long texts of different fields score the same, as in Lucene.
 /// </summary>
 /// <param name="options">The options that select words.</param>
 /// <param name="stopWords">Words to ignore, as written.</param>
@@ -244,7 +244,7 @@ internal sealed class SimilarityCondition(
         }
     }
 
-    // The words of the model are folded as the analyzers of their fields do.
+    // Folds the stop words by the analyzers of the compared fields, because these fold the words of the model, too.
     private HashSet<byte[]> FoldStopWords(IEnumerable<Analyzer> fieldAnalyzers)
     {
         byte[][] words = [.. stopWords.Select(Encoding.UTF8.GetBytes)];

@@ -49,7 +49,7 @@ internal sealed class SimilarityField : IDisposable
     /// <param name="statistics">The statistics of the words of <see cref="Query"/>.</param>
     public void UseStatistics(SearchStatistics statistics) => _statistics = statistics;
 
-    /// <summary>The number of documents that have a token in the field, and of these tokens.</summary>
+    /// <summary>The number of documents that have a token in the field, and the number of these tokens.</summary>
     public (long Documents, long Tokens) Size => (_statistics.Documents, _statistics.Tokens);
 
     /// <summary>Returns the number of documents that contain a word in the field.</summary>

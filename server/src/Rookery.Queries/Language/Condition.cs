@@ -126,7 +126,7 @@ public sealed record ExactCondition(Condition Inner, int Position) : Condition(P
 
 /// <summary><c>boost(condition, factor)</c>: multiplies the score.</summary>
 /// <param name="Inner">The condition.</param>
-/// <param name="Factor">The factor, above 0.</param>
+/// <param name="Factor">The factor, 0 or more.</param>
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record BoostCondition(Condition Inner, Operand Factor, int Position) : Condition(Position);
 

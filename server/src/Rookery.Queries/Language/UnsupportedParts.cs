@@ -5,6 +5,7 @@ namespace Rookery.Queries.Language;
 /// <summary>Refuses parts of RavenDB's RQL that this version lacks.</summary>
 internal static class UnsupportedParts
 {
+    // Functions of RavenDB that this version lacks, or supports in other places of a query only.
     private static readonly FrozenSet<string> Functions = new[]
     {
         "ai",
@@ -31,11 +32,13 @@ internal static class UnsupportedParts
         "within",
     }.ToFrozenSet(StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>Throws if the function exists only in RavenDB.</summary>
+    /// <summary>
+    /// Throws if RavenDB has the function, because this version does not support the function in this place.
+    /// </summary>
     /// <param name="name">The function's name, up to its first dot.</param>
     /// <param name="position">Its position in the query's text.</param>
     /// <param name="suffix">The name from its first dot on, for example <c>.within</c>.</param>
-    /// <exception cref="QueryException">The name exists only in RavenDB.</exception>
+    /// <exception cref="QueryException">The function is not supported.</exception>
     public static void RefuseFunction(string name, int position, string suffix = "")
     {
         if (Functions.Contains(name))

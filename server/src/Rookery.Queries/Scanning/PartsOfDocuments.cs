@@ -3,12 +3,12 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Scanning;
 
-/// <summary>Parts of a query that need results which are documents. Groups and reduced rows are computed.</summary>
+/// <summary>Refuses the parts of a query that need documents, if its results are computed instead.</summary>
 internal static class PartsOfDocuments
 {
     /// <summary>
-    /// Refuses a selected counter, and an <c>include</c> by a member that the results do not have, if the results are
-    /// groups or reduced rows.
+    /// Refuses a selected counter if the results are groups, reduced rows or distinct. For groups, also refuses an
+    /// <c>include</c> of revisions, and an <c>include</c> by a member that the groups do not have.
     /// </summary>
     /// <exception cref="QueryException">The results do not have the part.</exception>
     public static void RefuseForGroups(Query query, RowSource? rows)

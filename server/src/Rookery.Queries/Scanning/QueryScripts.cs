@@ -56,8 +56,8 @@ public static class QueryScripts
     }
 
     /// <summary>
-    /// Compiles a condition that calls declared functions. Its program returns an
-    /// object if the condition holds, otherwise null.
+    /// Compiles a condition that calls declared functions. Its program returns an object if the condition holds,
+    /// otherwise null.
     /// </summary>
     /// <param name="query">The query.</param>
     /// <param name="condition">The condition as JavaScript.</param>

@@ -45,8 +45,8 @@ internal abstract record CriterionNode
             ),
         };
 
-    // 'this' of a function that is called as f.call(o) becomes its first parameter. The name has as many characters, so
-    // that positions of errors remain right.
+    // 'this' of a function that is called as f.call(o) becomes its first parameter. The parameter's name has as many
+    // characters as 'this', so that the positions of errors stay right.
     private static Query WithThisAsArgument(Query query, string function) =>
         query with
         {
@@ -78,13 +78,13 @@ internal abstract record CriterionNode
         };
 }
 
-/// <summary>All must match.</summary>
+/// <summary>All nodes must match.</summary>
 internal sealed record AllCriterion(IReadOnlyList<CriterionNode> Nodes) : CriterionNode;
 
-/// <summary>One must match.</summary>
+/// <summary>At least one node must match.</summary>
 internal sealed record AnyCriterion(IReadOnlyList<CriterionNode> Nodes) : CriterionNode;
 
-/// <summary>The inner one must not match.</summary>
+/// <summary>The inner node must not match.</summary>
 internal sealed record NotCriterion(CriterionNode Inner) : CriterionNode;
 
 /// <summary>A condition of a query.</summary>

@@ -6,8 +6,9 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Queries.Subscriptions;
 
 /// <summary>
-/// The compiled query of a data subscription: which documents it selects, and what is sent of them. What cannot be
-/// evaluated for one document alone is refused by name. One evaluation at a time: see <see cref="SubscriptionRun"/>.
+/// The compiled query of a data subscription: which documents it selects, and what is sent of them. Parts that cannot
+/// be evaluated for one document alone are refused by name. Only one <see cref="SubscriptionRun"/> at a time may use
+/// the criteria.
 /// </summary>
 public sealed class SubscriptionCriteria
 {
@@ -41,7 +42,7 @@ public sealed class SubscriptionCriteria
     /// <summary>The counters that each batch includes.</summary>
     public IReadOnlyList<IncludedCounters> IncludedCounters { get; }
 
-    /// <summary>Whether whole documents are sent; otherwise what <c>select</c> makes of them.</summary>
+    /// <summary>Whether whole documents are sent; otherwise what <c>select</c> computes from them.</summary>
     public bool SendsDocuments => Compiled.ReturnsDocuments;
 
     /// <summary>The condition; null if all documents of the collection match.</summary>

@@ -54,7 +54,8 @@ public sealed class SubscriptionRun : IScriptDocuments, IWorkLimits, IDisposable
     }
 
     /// <summary>
-    /// Whether memory for the last document was refused that may be free later. A failure is then not the document's.
+    /// Whether the last document needed memory that was not free but may be free later. The document is then not the
+    /// cause of a failure.
     /// </summary>
     public bool LackedMemory { get; private set; }
 
@@ -258,7 +259,7 @@ public sealed class SubscriptionRun : IScriptDocuments, IWorkLimits, IDisposable
     {
         if (!_memory.TryReserve(bytes))
         {
-            LackedMemory |= _heldBytes + bytes <= _memory.LimitBytes / 2; // the document has the other half
+            LackedMemory |= _heldBytes + bytes <= _memory.LimitBytes / 2; // the other half is for the document
             return false;
         }
 

@@ -47,7 +47,8 @@ internal static class TextSimilarity
         int max = (int)((1 - min) * longer) + 1;
         int edits = EditDistance.Measure(one, other, max);
 
-        // Not 1 - edits / longer: 1 - 4 / 5 is less than 0.2, the accuracy that a client asks for.
+        // Not 1 - edits / longer: in floating point, 1 - 4 / 5 is less than 0.2, and an accuracy of 0.2 would exclude
+        // the word.
         return longer == 0 || edits > max ? 0 : (double)(longer - edits) / longer;
     }
 
@@ -123,8 +124,8 @@ internal static class TextSimilarity
             row[0] = line;
             for (int column = 1; column <= one.Length; column++)
             {
-                // The pair that ends here. The first pair begins with padding before the word. If both do, only their
-                // second characters count.
+                // Compares the pairs that end here. A word's first pair begins with padding before the word. If both
+                // pairs do, only their second characters count.
                 bool isFirstSame = (column > 1 ? one[column - 2] : 0) == (line > 1 ? other[line - 2] : 0);
                 float weight = column == 1 && line == 1 ? 1 : 0.5f;
                 float different = (isFirstSame ? 0 : 0.5f) + (one[column - 1] == other[line - 1] ? 0 : weight);
