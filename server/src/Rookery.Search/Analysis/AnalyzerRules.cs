@@ -32,8 +32,8 @@ internal sealed record AnalyzerRules
     public bool DropsElision { get; init; }
 
     /// <summary>
-    /// Whether English stop words are removed. A removed word still takes a position, so a phrase with a stop word
-    /// matches only texts with some word in its place.
+    /// Whether English stop words are removed. A removed word takes no position, so the phrase "fluent french" matches
+    /// the text "fluent in French".
     /// </summary>
     public bool DropsStopWords { get; init; }
 

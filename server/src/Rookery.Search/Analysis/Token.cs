@@ -2,7 +2,7 @@ namespace Rookery.Search.Analysis;
 
 /// <summary>A token of a text. Valid only during the call that receives it.</summary>
 /// <param name="bytes">The token as it is compared: folded and stemmed.</param>
-/// <param name="position">Number of words before it, including removed ones.</param>
+/// <param name="position">Number of words before it, without removed ones.</param>
 /// <param name="start">Position of its word in the text, in bytes.</param>
 /// <param name="length">Length of its word in the text, in bytes.</param>
 public readonly ref struct Token(ReadOnlySpan<byte> bytes, int position, int start, int length)
@@ -12,7 +12,9 @@ public readonly ref struct Token(ReadOnlySpan<byte> bytes, int position, int sta
     /// </summary>
     public ReadOnlySpan<byte> Bytes { get; } = bytes;
 
-    /// <summary>Number of words before it, including removed ones. Never less than that of the token before.</summary>
+    /// <summary>
+    /// Number of words before it, without removed ones. Never less than the position of the token before.
+    /// </summary>
     public int Position => position;
 
     /// <summary>Position of its word in the text, in bytes.</summary>

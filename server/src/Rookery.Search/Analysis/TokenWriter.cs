@@ -137,7 +137,7 @@ internal ref struct TokenWriter<TSink>
             stripped = stripped[..^2];
         }
 
-        // As in RavenDB, a stop word takes no position: the phrase "fluent french" is in "fluent in French".
+        // As in RavenDB, a stop word takes no position: the phrase "fluent french" matches "fluent in French".
         if (_rules.DropsStopWords && StopWords.Contains(stripped))
         {
             return true;

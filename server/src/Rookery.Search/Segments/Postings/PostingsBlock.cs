@@ -4,7 +4,7 @@ using Rookery.Search.Segments.Format;
 
 namespace Rookery.Search.Segments.Postings;
 
-/// <summary>The current block of postings. Entries are decoded at once, frequencies on first access.</summary>
+/// <summary>The current block of postings. Decodes entries when it opens, and frequencies on first access.</summary>
 internal sealed class PostingsBlock(bool isText)
 {
     private readonly uint[] _frequencies = isText ? new uint[PostingsFormat.BlockLength] : [];

@@ -38,7 +38,9 @@ public sealed class KeyCursor
     /// <summary>The payload of the current key, valid for as long as it is referenced.</summary>
     public ReadOnlyMemory<byte> PayloadMemory => _levels[0].PayloadMemory;
 
-    /// <summary>Number of keys before the current one; <see cref="Count"/> after the last key.</summary>
+    /// <summary>
+    /// Number of keys before the current one; -1 before the first move, <see cref="Count"/> after the last key.
+    /// </summary>
     public long Ordinal { get; private set; } = -1;
 
     /// <summary>Moves to the next key, or at the beginning to the first. Returns false after the last.</summary>

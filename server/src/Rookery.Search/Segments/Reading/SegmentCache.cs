@@ -72,8 +72,10 @@ public sealed class SegmentCache
         }
     }
 
-    /// <summary>Reserves memory for objects that describe pages. The caller releases the memory; eviction does
-    /// not.</summary>
+    /// <summary>
+    /// Reserves memory for objects that are not pages, such as the keys of sorted entries. The caller releases the
+    /// memory; eviction does not.
+    /// </summary>
     internal bool TryReserve(int bytes) => _share.TryReserve(bytes);
 
     /// <summary>Releases memory that <see cref="TryReserve"/> reserved.</summary>

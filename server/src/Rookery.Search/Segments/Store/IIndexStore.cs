@@ -50,8 +50,8 @@ public interface IIndexStore : IDisposable
     IndexSnapshot OpenSnapshot();
 
     /// <summary>
-    /// Whether so many segments wait for a merge that steps of it should be done before more is fed. Each open segment
-    /// takes memory, and time of each query.
+    /// Whether so many segments wait for a merge that merge steps should be done before more documents are fed. Each
+    /// open segment takes memory, and time of each query.
     /// </summary>
     bool NeedsMerge => false;
 

@@ -173,7 +173,7 @@ public sealed class SegmentStore : IIndexStore
     /// <inheritdoc/>
     public IndexSnapshot OpenSnapshot()
     {
-        // The lock prevents that a segment is released before the snapshot holds it.
+        // The lock keeps segments from being released before the snapshot holds them.
         lock (_gate)
         {
             ObjectDisposedException.ThrowIf(_isClosed, this);
