@@ -412,8 +412,8 @@ public sealed class Applier : IDisposable
 
     /// <summary>
     /// Returns one result for the whole command. A result for each document could mean a hundred thousand allocations,
-    /// and no client needs these results. The result's Low is the number of stored documents, its High the number of
-    /// unchanged documents.
+    /// and no client needs these results. The result's Low is the number of stored documents and incremented counters,
+    /// its High the number of unchanged documents.
     /// </summary>
     private CommandOutcome ApplyBulkPut(long index, ref CommandReader command)
     {

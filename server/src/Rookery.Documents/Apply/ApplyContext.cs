@@ -35,21 +35,22 @@ internal sealed class ApplyContext
     public PatchBudget Patches { get; } = new();
 
     /// <summary>
-    /// Number of operations of the command that changed no document, because they read or incremented counters only.
+    /// Number of operations of the command that changed no document. They had no effect, or changed only counters or
+    /// revisions.
     /// </summary>
     public int OperationsWithoutDocumentChange { get; set; }
 
     /// <summary>The revision that the current operation creates without regard to the configuration.</summary>
     public RevisionForcing Forcing { get; set; }
 
-    /// <summary>The time that the current operation gives its document, in UTC ticks; 0 for that of the log.</summary>
+    /// <summary>The time that the current operation gives its document, in UTC ticks; 0 for the log time.</summary>
     public long GivenTicks { get; set; }
 
     /// <summary>The time of the version that the current operation stores, in UTC ticks.</summary>
     public long VersionTicks => GivenTicks == 0 ? LogTicks : GivenTicks;
 
     /// <summary>
-    /// Number of revisions beyond their limits that the entry may still remove:
+    /// Number of revisions beyond their limits that the entry may still remove. Begins with
     /// <see cref="RevisionRows.MaxDeletesPerEntry"/>.
     /// </summary>
     public long RevisionDeletesLeft { get; set; }
@@ -175,12 +176,12 @@ internal enum RevisionForcing : byte
     /// <summary>A revision of the version that the operation stores.</summary>
     OfStored = 2,
 
-    /// <summary>Like <see cref="OfStored"/>, but it does not count as forced: it is a revision in a dump.</summary>
+    /// <summary>Like <see cref="OfStored"/>, for a revision in a dump that no client had forced.</summary>
     OfDump = 3,
 
-    /// <summary>Like <see cref="OfDump"/>, of a revision that a client had forced.</summary>
+    /// <summary>Like <see cref="OfStored"/>, for a revision in a dump that a client had forced.</summary>
     OfForcedDump = 4,
 
-    /// <summary>None: the document's version, if it is a revision, stays one under its new etag.</summary>
+    /// <summary>No new revision. If the document's version is a revision, it stays one under its new etag.</summary>
     OfRestated = 5,
 }

@@ -34,7 +34,7 @@ internal sealed class CollectionMemory
 
     /// <summary>
     /// If the memory is full, drops from it the collections of the databases that use most of it. Call it between
-    /// entries of the log. The collections of the writing database are not preferred: it would read its counters again
+    /// entries of the log. Does not begin with the database that is written: it would have to read its counters again
     /// for every entry, although another database fills the memory.
     /// </summary>
     public void Relieve()

@@ -27,8 +27,8 @@ internal sealed class ConfigurationOperations(NodeState node)
         state.Configurations = changed;
         if (isToggled)
         {
-            // Ends the reads, the subscriptions and the indexes of a database that is disabled now. A database that is
-            // enabled begins with an object without them.
+            // Replaces the object of the database. This ends the reads, the subscriptions and the indexes of a database
+            // that was disabled. A database that was enabled starts without any.
             node.Replace(state, state.Database.Record);
         }
 
@@ -48,7 +48,7 @@ internal sealed class ConfigurationOperations(NodeState node)
         return problem is null ? new CommandOutcome(logIndex, scope.LogTicks, result) : new CommandOutcome(problem);
     }
 
-    /// <summary>Applies the command of the old form, which older versions accepted.</summary>
+    /// <summary>Applies the old form of the command, which older versions wrote into the log.</summary>
     public static OperationResult PutClientConfiguration(in EntryScope scope, scoped CommandReader command, long etag)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];

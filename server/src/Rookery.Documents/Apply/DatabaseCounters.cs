@@ -46,7 +46,7 @@ internal record struct DatabaseCounters
     /// <summary>Size of these contents, in bytes.</summary>
     public long AttachmentBytes { get; set; }
 
-    /// <summary>Number of revisions of all documents, with the documents that are revisions themselves.</summary>
+    /// <summary>Number of revisions, including current versions of documents that are revisions.</summary>
     public long Revisions { get; set; }
 
     /// <summary>Number of deleted documents that have revisions.</summary>

@@ -70,8 +70,8 @@ internal sealed class DatabaseOperations(NodeState node)
     }
 
     /// <summary>
-    /// Returns the refusal of a command of a client for a disabled database. Configurations, the deletion of what
-    /// expired and what the node does by itself remain possible.
+    /// Returns the refusal of a command for a disabled database. Changes of configurations, the deletion of expired
+    /// items and the commands that nodes propose themselves are not refused.
     /// </summary>
     /// <returns>The refusal, or null.</returns>
     public static Rejection? RefuseDisabled(DatabaseState database, CommandKind kind) =>

@@ -8,7 +8,7 @@ namespace Rookery.Documents.Apply;
 
 /// <summary>
 /// Counters of one database and its collections, as apply keeps them in memory. After each entry they equal the stored
-/// rows. Counters of collections beyond <see cref="CollectionMemory"/> are read from their rows when they are needed.
+/// rows. Counters that do not fit into <see cref="CollectionMemory"/> are read from their rows when they are needed.
 /// Used only by the apply thread.
 /// </summary>
 internal sealed class DatabaseState

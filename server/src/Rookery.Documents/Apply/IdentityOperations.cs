@@ -4,7 +4,9 @@ using Rookery.Documents.Ids;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>Identities: named counters of a database that never return a value twice.</summary>
+/// <summary>
+/// Identities: named counters of a database. An identity never returns a value twice, unless a client lowers it.
+/// </summary>
 internal static class IdentityOperations
 {
     /// <summary>Increments an identity and returns its new value.</summary>
@@ -37,11 +39,11 @@ internal static class IdentityOperations
         Write(context, lowerName, value, exists);
     }
 
-    /// <summary>Takes the number of a new document's id, whose id no document has.</summary>
+    /// <summary>Takes the next number whose id no document has, for the id of a new document.</summary>
     /// <param name="context">State of the command.</param>
     /// <param name="id">The id: it ends in <c>|</c> and is numbered by its identity, or in <c>/</c> and is numbered by
     /// the database, whatever its prefix.</param>
-    /// <param name="ids">The ids with all numbers.</param>
+    /// <param name="ids">Tells which numbers are taken.</param>
     public static long TakeFree<T>(ApplyContext context, scoped in CommandId id, T ids)
         where T : INumberedIds, allows ref struct
     {

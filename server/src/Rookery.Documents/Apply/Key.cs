@@ -10,7 +10,8 @@ namespace Rookery.Documents.Apply;
 internal static class Key
 {
     /// <summary>
-    /// Length of the longest key, that of a collection and an etag. Every buffer passed to this class has this length.
+    /// Length of the longest key except those of counters: the key of a collection and an etag. Buffers that are passed
+    /// to this class have at least this length, except for <see cref="WriteCounter"/>.
     /// </summary>
     public const int MaxBytes = PrefixBytes + 512 + 1 + sizeof(long);
 
@@ -36,7 +37,7 @@ internal static class Key
         return buffer[..PrefixBytes];
     }
 
-    /// <summary>Writes a key with a text: a lower-cased id, identity or collection.</summary>
+    /// <summary>Writes a key with a text, such as a lower-cased id, identity or collection.</summary>
     public static ReadOnlySpan<byte> WriteText(Span<byte> buffer, uint database, byte table, ReadOnlySpan<byte> text)
     {
         WritePrefix(buffer, database, table);

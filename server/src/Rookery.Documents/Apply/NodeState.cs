@@ -27,8 +27,8 @@ internal sealed class NodeState
     /// <summary>Loads the state from the tables.</summary>
     /// <param name="storage">The tables.</param>
     /// <param name="catalog">Receives the databases for readers.</param>
-    /// <param name="damageSkipped">Set only for exports. Receives each damage in the rows that loading needs. Then
-    /// older rows replace the damaged ones, or the rows are missing. If null, damage fails loading.</param>
+    /// <param name="damageSkipped">Set only for exports. Receives each damage in the rows that loading needs. An older
+    /// row then replaces a damaged one, or the row counts as missing. If null, damage fails loading.</param>
     public NodeState(StorageEngine storage, DatabaseCatalog catalog, Action<DamageEvent>? damageSkipped = null)
     {
         _storage = storage;
@@ -302,8 +302,8 @@ internal sealed class NodeState
     }
 
     /// <summary>
-    /// Replaces the record of a database. Readers see the new record when the entry is published. Subscriptions to the
-    /// old history end. A database that is disabled or enabled keeps its record, and is replaced all the same.
+    /// Replaces the object of a database: with a new record, or with the same one if the database was disabled or
+    /// enabled. Readers see the new object when the entry is published. Subscriptions to the old object end.
     /// </summary>
     public void Replace(DatabaseState database, DatabaseRecord record)
     {

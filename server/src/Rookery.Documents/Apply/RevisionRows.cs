@@ -15,8 +15,8 @@ namespace Rookery.Documents.Apply;
 internal sealed class RevisionRows : IDisposable
 {
     /// <summary>
-    /// Number of versions that a revision may need to be decoded. A longer chain takes less space and longer reads: of
-    /// 100 revisions of 2 KB, the whole ones take 4 %.
+    /// Maximum number of versions that must be read to decode a revision. A longer chain takes less space but longer
+    /// reads. With this length, 4 of 100 revisions are stored whole.
     /// </summary>
     public const int MaxDepth = 32;
 
@@ -144,8 +144,8 @@ internal sealed class RevisionRows : IDisposable
     }
 
     /// <summary>
-    /// Keeps the version that is deleted, if it is a revision or its collection keeps revisions, adds a revision for
-    /// the deletion, or removes all revisions if the collection's rule says so.
+    /// Removes all revisions if the collection's rule says so. Otherwise keeps the deleted version, if it is a revision
+    /// or its collection creates revisions, and adds a revision for the deletion.
     /// </summary>
     /// <returns>Whether a revision took over the document's references to the contents of attachments.</returns>
     public bool Delete(ApplyContext context, ReadOnlySpan<byte> lowerId, in Document previous)
@@ -228,7 +228,7 @@ internal sealed class RevisionRows : IDisposable
         return true;
     }
 
-    /// <summary>Counts the document's version no longer as a revision.</summary>
+    /// <summary>Stops counting the document's current version as a revision.</summary>
     public static void RemoveLive(ApplyContext context, ref RevisionState state)
     {
         if (state.LiveEtag != 0)
@@ -366,7 +366,7 @@ internal sealed class RevisionRows : IDisposable
         context.RevisionDeletesLeft -= before - state.Rows;
     }
 
-    // Returns the revisions of a deleted document with the id, which is stored again.
+    // Takes over the revisions of a deleted document whose id is stored again.
     private static RevisionState TakeDeleted(ApplyContext context, ReadOnlySpan<byte> lowerId)
     {
         if (context.Database.Counters.DeletedWithRevisions == 0)

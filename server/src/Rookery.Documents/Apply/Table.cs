@@ -135,7 +135,7 @@ internal static class Table
     private const byte MetaGroup = 3;
     private const byte ValueGroup = 4;
 
-    // Beside the documents, merges of documents would rewrite all their revisions.
+    // In the group of the documents, merges of documents would rewrite all their revisions.
     private const byte RevisionGroup = 5;
 
     /// <summary>Table definitions for the storage engine.</summary>

@@ -102,7 +102,7 @@ public ref struct AttachmentList(ReadOnlySpan<byte> list)
         return false;
     }
 
-    /// <summary>Returns a list without an attachment of this name and, if there is one, with an added entry.</summary>
+    /// <summary>Writes a list without the attachment of a name. Adds an entry, if there is one to add.</summary>
     /// <param name="list">The list.</param>
     /// <param name="name">The name to replace or remove.</param>
     /// <param name="added">The entry to add, of the same name.</param>

@@ -215,7 +215,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     // Adds without overflow, because the lengths in a forged manifest may be of any size.
     private static long Add(long bytes, long more) => bytes > long.MaxValue - more ? long.MaxValue : bytes + more;
 
-    /// <summary>Returns the innermost directory that exists, of a path or above it.</summary>
+    /// <summary>Returns a path if it exists, otherwise the nearest directory above it that exists.</summary>
     private string ExistingAbove(string path)
     {
         while (!disk.Exists(path))

@@ -8,8 +8,8 @@ namespace Rookery.Documents.Commands;
 /// content of its source, so the command names no content.
 /// </summary>
 /// <remarks>
-/// A copy of which only <see cref="Moves"/> is set is followed by the delete of its source, because each of the two
-/// documents gets a version, and a version takes an operation. A rename has one document and one operation.
+/// If <see cref="Moves"/> is set without <see cref="Renames"/>, a second operation deletes the source: each of the two
+/// documents gets a new version, and a version takes an operation. A rename has one document and one operation.
 /// Encoded as <c>[flags u8][name u16+bytes][source document u16+bytes][its lower-cased id u16+bytes if flag 1][source
 /// name u16+bytes]</c>.
 /// </remarks>
@@ -29,7 +29,7 @@ public readonly ref struct AttachmentCopyCommand
     /// <summary>The name of the source, UTF-8.</summary>
     public ReadOnlySpan<byte> SourceName { get; init; }
 
-    /// <summary>Whether the source does not remain.</summary>
+    /// <summary>Whether the source is removed, by this operation or by the next one.</summary>
     public bool Moves { get; init; }
 
     /// <summary>Whether the document with the source is the one that gets the copy, and loses the source.</summary>

@@ -74,7 +74,7 @@ internal sealed class AttachmentElement(bool takesContents)
     /// <param name="writer">The batch.</param>
     /// <param name="kind">AttachmentPut, AttachmentDelete or AttachmentCopy.</param>
     /// <param name="id">The document's id.</param>
-    /// <param name="expected">The expected change vector of the attachment that the command names first.</param>
+    /// <param name="expected">The expected change vector of the attachment in the member Name.</param>
     /// <param name="what">What is wrong with the command.</param>
     /// <param name="advice">What to do.</param>
     public bool TryAdd(

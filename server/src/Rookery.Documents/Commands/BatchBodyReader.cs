@@ -14,7 +14,7 @@ namespace Rookery.Documents.Commands;
 /// <param name="maxBatchBytes">Maximum length of the encoded batch.</param>
 internal abstract class BatchBodyReader(DocumentParser parser, BatchWriter writer, int maxBatchBytes) : IDisposable
 {
-    // Each patch by a script with a loop counts as the most that it may put. The etags of one entry must fit an int.
+    // A script with a loop reserves the most etags that a script may use. The etags of one entry must fit into an int.
     private const int MaxReservedEtags = 1 << 20;
 
     private InputError _refusal;

@@ -85,7 +85,7 @@ public sealed class BatchWriter : IDisposable
         Count++;
     }
 
-    /// <summary>Adds the version of a document that a dump has as the document.</summary>
+    /// <summary>Adds the current version of a document in a dump.</summary>
     /// <param name="id">The document's id.</param>
     /// <param name="ticks">The time of its last change, in UTC ticks.</param>
     /// <param name="document">The document.</param>
@@ -96,7 +96,9 @@ public sealed class BatchWriter : IDisposable
         Count++;
     }
 
-    /// <summary>Adds a revision of a dump. <see cref="Restate"/> follows, once for all revisions of the id.</summary>
+    /// <summary>
+    /// Adds a revision in a dump. Call <see cref="Restate"/> afterwards, once for all revisions of the id.
+    /// </summary>
     /// <param name="id">The document's id.</param>
     /// <param name="kind">Revision or Deletion.</param>
     /// <param name="ticks">The time of the revision, in UTC ticks.</param>
@@ -133,7 +135,7 @@ public sealed class BatchWriter : IDisposable
         Count++;
     }
 
-    /// <summary>Adds the storing of a document as it is, under a new etag.</summary>
+    /// <summary>Adds an operation that stores a document again as it is, under a new etag.</summary>
     /// <param name="id">The document's id. If it does not exist, nothing happens.</param>
     /// <param name="ticks">The time of its last change, in UTC ticks; 0 to keep it.</param>
     public void Restate(ReadOnlySpan<byte> id, long ticks)

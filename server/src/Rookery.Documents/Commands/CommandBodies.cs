@@ -25,7 +25,7 @@ public readonly ref struct HiloNextCommand
     /// <summary>Character between the tag and the number. Apply ignores it: clients build the ids.</summary>
     public byte Separator { get; init; }
 
-    /// <summary>Whether the document keeps its metadata; entries of before format level 3 remove it.</summary>
+    /// <summary>Whether the document keeps its metadata; entries from before format level 3 remove it.</summary>
     public bool KeepsMetadata { get; init; }
 }
 

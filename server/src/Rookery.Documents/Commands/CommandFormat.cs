@@ -38,7 +38,7 @@ internal static class CommandFormat
     public const byte HeaderSkipsUnchanged = 2;
     public const byte HeaderHasKey = 4; // 1 marked a key without a request hash, in version 1
     public const byte HeaderWithoutGuards = 8;
-    public const byte HeaderNamesContents = 16; // some operation is a put of an attachment
+    public const byte HeaderNamesContents = 16; // some operation puts an attachment, or a version with attachments
 
     // Some patch reserves etags for other documents: the number of operations in the header includes them.
     public const byte HeaderReservesEtags = 32;

@@ -5,10 +5,13 @@ namespace Rookery.Documents.Commands;
 /// <summary>The kind of a command. Numbers are part of the journal's format.</summary>
 public enum CommandKind : byte
 {
-    /// <summary>An atomic list of put, delete and patch.</summary>
+    /// <summary>An atomic list of operations on documents, such as puts, deletes and patches.</summary>
     Batch = 1,
 
-    /// <summary>A list of puts in one command. Clients are not promised that it is atomic.</summary>
+    /// <summary>
+    /// A part of a stream, such as a bulk insert or an import: a list of operations on documents. Clients are not
+    /// promised that it is atomic.
+    /// </summary>
     BulkPut = 2,
 
     /// <summary>Requests the next id range for a client's HiLo generator.</summary>
@@ -138,8 +141,8 @@ public enum OperationKind : byte
     Revision = 11,
 
     /// <summary>
-    /// Gives a document an attachment with the content of another attachment, which the document with that one may lose
-    /// (see <see cref="AttachmentCopyCommand"/>). Needs <see cref="FormatLevel.Attachments"/>.
+    /// Gives a document a copy of an attachment, of the same document or another one. May remove the source (see
+    /// <see cref="AttachmentCopyCommand"/>). Needs <see cref="FormatLevel.Attachments"/>.
     /// </summary>
     AttachmentCopy = 12,
 

@@ -83,7 +83,7 @@ public ref struct CommandReader
     /// <summary>Batch, BulkPut: whether a put of an identical document keeps the stored version.</summary>
     public readonly bool SkipsUnchanged { get; }
 
-    /// <summary>Whether the command contains hashes of attachments: it puts some, or a version that has some.</summary>
+    /// <summary>Whether the command contains hashes: it puts attachments, or versions with attachments.</summary>
     public readonly bool NamesContents { get; }
 
     /// <summary>Whether patches reserve etags for other documents that they may store or delete.</summary>

@@ -73,7 +73,7 @@ public sealed class GatheredCounters(Database database) : IDisposable
             _byId.Add(key, own = new CounterOperationList(Nodes.FormatLevel.Newest));
             own.DocumentId.Append(id);
 
-            // 0 for a document of an earlier command that is not applied yet: such documents together are short.
+            // 0 for a document of an earlier command that is not applied yet. All such documents together are small.
             _rewrittenBytes += ReplacedNames.BytesOf(database, id);
             Bytes += CounterOperationList.GroupBytes(id);
         }

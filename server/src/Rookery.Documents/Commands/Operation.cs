@@ -77,7 +77,7 @@ public readonly ref struct Operation
 
     /// <summary>
     /// Put: whether the replaced version becomes a revision, or the new one if none is replaced, without regard to the
-    /// configuration.
+    /// configuration. Version: whether a client had forced the revision.
     /// </summary>
     public bool ForcesRevision { get; init; }
 

@@ -26,7 +26,7 @@ public sealed class ReplacedNames(Database database)
     private bool _hasAny;
 
     /// <summary>
-    /// Returns the bytes that storing a document again rewrites, with the reads for a revision; 0 without one.
+    /// Returns the bytes that storing a document again rewrites, with the reads for a revision; 0 if it does not exist.
     /// </summary>
     public static long BytesOf(Database database, ReadOnlySpan<byte> id)
     {
@@ -43,14 +43,14 @@ public sealed class ReplacedNames(Database database)
     }
 
     /// <summary>
-    /// Returns the upper bound of the reads for a revision of a document with so many counters.
+    /// Returns an upper bound of the bytes that are read for a revision of a document with this number of counters.
     /// </summary>
     public static long CostOfCounters(Database database, int counters) =>
         database.MayHaveRevisions ? (long)RevisionRows.BytesPerCounter * counters : 0;
 
     /// <summary>
-    /// Returns the length of the counters' names and the attachments of a stored document, with the reads for a
-    /// revision; 0 without one.
+    /// Returns the length of the names of counters and of the list of attachments of a stored document, with the reads
+    /// for a revision; 0 if the document does not exist.
     /// </summary>
     public long NameBytesOf(ReadOnlySpan<byte> id)
     {

@@ -171,7 +171,7 @@ public sealed class VersionParts : IDisposable
     /// names that differ only in casing, the first one counts.</param>
     public void AddCounters(IEnumerable<(byte[] Name, long Value)> counters)
     {
-        // Documents, which a revert gives these counters, find them by this order.
+        // A revert gives these counters to the document, which looks up names in this order.
         var ordered = new SortedDictionary<byte[], (byte[] Name, long Value)>(
             Comparer<byte[]>.Create(static (left, right) => left.AsSpan().SequenceCompareTo(right))
         );

@@ -41,7 +41,7 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
 
     private readonly bool IsBeyondBudget => _copiedBytes > PatchBudget.CopiedBytesPerCommand;
 
-    /// <summary>Checks an operation of a batch that is none of a counter.</summary>
+    /// <summary>Checks an operation of a batch, except an operation on a counter.</summary>
     /// <exception cref="DamagedException">A row is damaged, so the operation could not be applied.</exception>
     public void Run(ReadOnlySpan<byte> lowerId, in Operation operation)
     {
@@ -103,7 +103,7 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
         return null;
     }
 
-    /// <summary>Checks that a document can be stored again with its collection.</summary>
+    /// <summary>Checks that a document can be stored again in its collection.</summary>
     /// <exception cref="DamagedException">A row is damaged, so the document could not be stored.</exception>
     public void RunForStore(ReadOnlySpan<byte> lowerId) => Check(lowerId, default);
 
@@ -120,7 +120,7 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
     }
 
     /// <summary>
-    /// Throws if damage is known in the revisions of a range of ids, of which the command gets one.
+    /// Throws if damage is known in the revisions of a range of ids from which the command gets one.
     /// </summary>
     /// <param name="from">The first key of a document in the range.</param>
     /// <param name="toExclusive">The first key of a document after the range.</param>
@@ -167,7 +167,8 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
         }
     }
 
-    // Returns whether the document exists; null if it must be looked up, because it was not, or is large.
+    // Returns whether the document exists; null if the caller must look it up, because it was not looked up here or is
+    // large.
     private bool? Check(ReadOnlySpan<byte> lowerId, scoped in Change change, out Row row)
     {
         bool mayRevise = change.IsForced || _mayHaveRevisions;
@@ -367,7 +368,7 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
         long imported = _imported.GetValueOrDefault(key);
         if (version.Kind == VersionKind.Restated)
         {
-            // Also for the revisions of the document before it in the command.
+            // This check also covers the revisions of the document that precede it in the command.
             Check(lowerId, new Change { IsForced = true, Imported = imported });
             return;
         }

@@ -98,8 +98,8 @@ public readonly record struct OperationResult
 
     /// <summary>
     /// The first number of the range, the value of the identity or counter, or the number of the index. For a bulk put:
-    /// the number of stored documents and of operations on counters. For commands of Redis: the number of documents
-    /// stored and deleted.
+    /// the number of stored documents and incremented counters. For commands of Redis: the number of documents stored
+    /// and deleted.
     /// </summary>
     public long Low { get; init; }
 

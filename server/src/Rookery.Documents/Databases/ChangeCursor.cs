@@ -61,7 +61,7 @@ public sealed class ChangeCursor : IDisposable
     /// <summary>The current document, valid until the next move.</summary>
     public DocumentView View => _document.View;
 
-    /// <summary>The etag of the current document; before <see cref="Etag"/> if <see cref="IsCounter"/>.</summary>
+    /// <summary>The etag of the current document; lower than <see cref="Etag"/> if <see cref="IsCounter"/>.</summary>
     public long DocumentEtag => _document.Etag;
 
     /// <summary>The current deletion.</summary>

@@ -62,7 +62,7 @@ public sealed class Database
     }
 
     /// <summary>
-    /// Etag of the database's record: its number, then the etag of the last change of its configurations.
+    /// Etag of the database's record: the etag of the last change of its configurations, or before that its number.
     /// </summary>
     public long RecordEtag => Math.Max(Number, Configurations.Etag);
 

@@ -140,7 +140,7 @@ public enum DatabaseLockMode
     /// <summary>A deletion leaves it as it is, and reports nothing.</summary>
     PreventDeletesIgnore = 1,
 
-    /// <summary>A deletion is refused, with all other databases that it names.</summary>
+    /// <summary>A deletion is refused, also for the other databases that it names.</summary>
     PreventDeletesError = 2,
 }
 
@@ -167,8 +167,8 @@ public static class ConfigurationName
     public const string DataArchival = "data-archival";
 
     /// <summary>
-    /// Etag up to which the leader registered the documents that are older than <see cref="Refresh"/> and
-    /// <see cref="DataArchival"/>; a JSON number.
+    /// How far the leader has registered the documents that are older than <see cref="Refresh"/> and
+    /// <see cref="DataArchival"/>: see <see cref="Schedules.ScheduleProgress"/>.
     /// </summary>
     public const string ScheduleProgress = "schedule-progress";
 

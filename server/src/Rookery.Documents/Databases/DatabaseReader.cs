@@ -297,8 +297,8 @@ public readonly struct DatabaseReader : IDisposable
         DocumentCursor.SeekCompareExchange(this, prefix);
 
     /// <summary>
-    /// Counts the compare-exchange values without atomic guards, which are not data of users. Guards after a damaged
-    /// one count as values.
+    /// Counts the compare-exchange values except atomic guards, which are not data of users. Guards after a damaged one
+    /// count as values.
     /// </summary>
     public long CountCompareExchangeOfUsers()
     {
@@ -456,7 +456,7 @@ public readonly struct DatabaseReader : IDisposable
         return IndexValue.Read(value.Bytes).ToRecord(value.Etag);
     }
 
-    /// <summary>Reads the database's client configuration, JSON; null if there is none.</summary>
+    /// <summary>Reads the client configuration in its old form, JSON; null if there is none.</summary>
     public byte[]? ReadClientConfiguration()
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];

@@ -13,7 +13,7 @@ namespace Rookery.Documents.Databases;
 /// minute and are not removed yet.</param>
 /// <param name="DocumentCounters">Number of counters of all documents.</param>
 /// <param name="Attachments">Totals of the attachments.</param>
-/// <param name="Revisions">Number of revisions, with the documents that are revisions themselves.</param>
+/// <param name="Revisions">Number of revisions, including current versions of documents that are revisions.</param>
 public readonly record struct DatabaseStatistics(
     long Documents,
     long Tombstones,

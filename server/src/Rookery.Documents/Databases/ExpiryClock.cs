@@ -14,8 +14,8 @@ internal sealed class ExpiryClock
     public void Start(Func<ClusterTime> source) => Volatile.Write(ref _source, source);
 
     /// <summary>
-    /// Returns the time at or before which documents that have expired do so, in UTC ticks; 0 while the cluster's time
-    /// is not sure: then nothing has expired.
+    /// Returns the cluster's time, in UTC ticks: documents that expire at or before it have expired. 0 while the time
+    /// is not trusted: then nothing has expired.
     /// </summary>
     public long ReadTicks() =>
         Volatile.Read(ref _source) is { } source && source() is { IsSure: true, UtcTicks: var nowTicks } ? nowTicks : 0;

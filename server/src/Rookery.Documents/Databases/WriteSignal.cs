@@ -28,7 +28,8 @@ internal sealed class WriteSignal
     /// <summary>Completes the tasks that wait.</summary>
     public void Set()
     {
-        // What the caller published must be visible before the check: a task that is not seen here sees it.
+        // What the caller published must be visible before the check: a task that begins to wait too late for this
+        // check then sees what was published.
         Interlocked.MemoryBarrier();
         if (Volatile.Read(ref _next) is not null)
         {

@@ -1,13 +1,13 @@
 namespace Rookery.Documents.Ids;
 
-/// <summary>The ids that an identity makes of a prefix.</summary>
+/// <summary>The ids that consist of a prefix and a number.</summary>
 internal interface INumberedIds
 {
     /// <summary>Whether a document has the id with this number.</summary>
     bool IsTaken(long number);
 }
 
-/// <summary>Finds the number of the next id of an identity.</summary>
+/// <summary>Finds the number for the next new id with a prefix.</summary>
 internal static class FreeNumber
 {
     /// <summary>

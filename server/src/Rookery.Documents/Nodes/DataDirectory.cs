@@ -77,8 +77,8 @@ internal sealed class DataDirectory : IDisposable
     public string InboxPath => System.IO.Path.Combine(StoragePath, "incoming");
 
     /// <summary>
-    /// Whether no first start was completed here: the format file is missing, which is written when journal and storage
-    /// exist.
+    /// Whether no first start was completed here: the format file, which is written once journal and storage exist, is
+    /// missing.
     /// </summary>
     public bool IsNew => IsNewAt(_disk, Path);
 
@@ -116,8 +116,8 @@ internal sealed class DataDirectory : IDisposable
 
     /// <summary>
     /// Returns why a directory cannot be the journal's: it is the data directory, or is in it under another name than
-    /// <c>journal</c>. In some directories there the node deletes files that it does not know, and it locks others.
-    /// Null if the directory is allowed.
+    /// <c>journal</c>. In some directories there the node deletes unknown files, and other directories it locks. Null
+    /// if the directory is allowed.
     /// </summary>
     public static string? WhyJournalIsMisplaced(IDisk disk, string directory, string? journalDirectory)
     {

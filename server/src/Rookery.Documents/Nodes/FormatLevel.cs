@@ -175,7 +175,7 @@ public sealed record FormatLevel(int Level, string Program)
             : null;
 
     // Without the file, a node has the level of its cluster's record, or the first level. A new single node has no
-    // record until its upgrade is ended again.
+    // record until `rookery cluster finalize-upgrade` is run on it.
     private static DataFormatException Damaged(string path, string trouble) =>
         new(
             $"{path} {trouble}, so the format level of the data is not known. Nothing was changed. Put the file back "

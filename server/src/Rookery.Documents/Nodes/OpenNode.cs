@@ -189,7 +189,8 @@ internal sealed class OpenNode : Node
 
     private void BeginCleanup()
     {
-        // Asked first: a round that ends now either sees it, or has ended before the exchange.
+        // The request is set first. A round that is about to end then sees the request, or it has ended before the
+        // exchange, which begins a new round.
         Volatile.Write(ref _isCleanupAsked, 1);
         if (Interlocked.Exchange(ref _isCleaningUp, 1) == 0)
         {

@@ -1,8 +1,8 @@
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// Thrown if an export of a stopped member would need the entries after its last applied entry. Only a running majority
-/// knows which of them are committed.
+/// Thrown if the data of a stopped member is opened without the other members. Only a running majority knows which of
+/// the entries after the last one in the tables are committed.
 /// </summary>
 /// <param name="tables">Index of the last entry that the tables contain.</param>
 /// <param name="journal">Index of the last entry in the journal.</param>

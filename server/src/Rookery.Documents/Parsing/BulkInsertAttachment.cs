@@ -23,7 +23,7 @@ internal sealed class BulkInsertAttachment
     /// <summary>The content type; empty if there is none.</summary>
     public ReadOnlySpan<byte> ContentType => _contentType.Written;
 
-    /// <summary>Number of bytes that follow the element; -1 if it does not say it.</summary>
+    /// <summary>Number of bytes that follow the element; -1 if the element states none.</summary>
     public long ContentLength { get; private set; } = -1;
 
     /// <summary>Forgets the last element.</summary>

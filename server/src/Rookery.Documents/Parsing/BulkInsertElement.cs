@@ -23,7 +23,7 @@ internal sealed class BulkInsertElement(int formatLevel) : IDisposable
     private string? _unknown; // name of the first unknown member
     private int _unknownAt;
 
-    /// <summary>Whether the element is a put; otherwise it has counters or is a heartbeat.</summary>
+    /// <summary>Whether the element is a put; otherwise it has counters or an attachment, or is a heartbeat.</summary>
     public bool IsPut { get; private set; }
 
     /// <summary>The operations on the document's counters; null if the element is of another type.</summary>

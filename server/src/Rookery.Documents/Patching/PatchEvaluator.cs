@@ -52,7 +52,7 @@ public sealed class PatchEvaluator : IDisposable
     /// </summary>
     internal long CopiedBytes { get; private set; }
 
-    /// <summary>The log time of the patch's entry, in UTC ticks: the time that scripts have.</summary>
+    /// <summary>The log time of the patch's entry, in UTC ticks. It is the current time for scripts.</summary>
     internal long LogTicks { get; set; }
 
     /// <summary>Maximum bytes that the next interpreted script or JSON Patch may copy before it fails.</summary>

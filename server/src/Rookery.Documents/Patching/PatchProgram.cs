@@ -20,7 +20,7 @@ public readonly ref struct PatchProgram
     public bool Reaches => Bytes.Length >= ReachingHeadBytes && (ProgramKind)Bytes[0] == ProgramKind.Reaching;
 
     /// <summary>
-    /// Number of etags after that of the operation that are reserved for the documents that the patch stores or
+    /// Number of etags, after the operation's own, that are reserved for the documents that the patch stores or
     /// deletes.
     /// </summary>
     public int ReservedEtags => Reaches ? BinaryPrimitives.ReadUInt16LittleEndian(Bytes[1..]) : 0;

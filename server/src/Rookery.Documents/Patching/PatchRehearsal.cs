@@ -11,10 +11,10 @@ using Rookery.Storage;
 namespace Rookery.Documents.Patching;
 
 /// <summary>
-/// Runs the script of a patch that loads or stores other documents once before its command is queued, without an
-/// effect, only to read the rows that apply will need: so damage refuses the command. If other writes change before
-/// apply what the script reads, apply may read other rows; so the command is also refused while damage is known among
-/// documents.
+/// Runs the script of a patch that loads or stores other documents, before its command is queued. The run stores
+/// nothing. It reads the rows that apply will need, so that damage refuses the command. Other writes may change what
+/// the script reads before apply runs it, so that apply reads other rows. So the command is also refused while damage
+/// is known among the documents of the database.
 /// </summary>
 internal static class PatchRehearsal
 {
@@ -52,7 +52,7 @@ internal static class PatchRehearsal
         lowerId = lowerId[..operation.Id.WriteLowerName(lowerId)];
         using var evaluator = new PatchEvaluator();
         using var document = source.Find(lowerId);
-        evaluator.LogTicks = changes.NowTicks; // scripts make ids of the time
+        evaluator.LogTicks = changes.NowTicks; // scripts may form ids from the time
         evaluator.CopiedBytesLeft = PatchBudget.CopiedBytesPerCommand - copiedBytes;
         evaluator.BeginWrites(source, lowerId, operation.Patch.ReservedEtags);
         _ = document.Exists
@@ -71,8 +71,7 @@ internal static class PatchRehearsal
         }
     }
 
-    /// <summary>Whether the document of a write was read for an earlier one, as far as the later one needs
-    /// it.</summary>
+    /// <summary>Whether an earlier write has already read as much of the document as a write needs.</summary>
     private static bool IsChecked(PatchWrites writes, int index)
     {
         var write = writes[index];
@@ -100,7 +99,9 @@ internal static class PatchRehearsal
         }
     }
 
-    /// <summary>Reads the rows that apply will need to replace, delete or count in a document.</summary>
+    /// <summary>
+    /// Reads the rows that apply will need to replace or delete a document, or to change one of its counters.
+    /// </summary>
     private static void Check(
         SnapshotSource source,
         in Snapshot snapshot,
@@ -172,7 +173,7 @@ internal static class PatchRehearsal
             }
         }
 
-        // Counts on, as apply does: otherwise the second id of one identity would be taken by the first.
+        // Remembers the number, as apply does. Otherwise a second id of the same identity would get the same number.
         public void SetIdentity(ReadOnlySpan<byte> lowerName, long value) =>
             _identities[Encoding.UTF8.GetString(lowerName)] = value;
 

@@ -70,8 +70,8 @@ internal sealed class PatchRequest(int formatLevel)
             );
 
     /// <summary>Encodes the scripts that were read as a program.</summary>
-    /// <param name="createIfMissing">The document to store if none exists; the default value for none. Must be that if
-    /// <see cref="HasScriptIfMissing"/>.</param>
+    /// <param name="createIfMissing">The document to store if none exists; the default value for none. Must be the
+    /// default value if <see cref="HasScriptIfMissing"/>.</param>
     /// <param name="json">The request that was read.</param>
     public void Complete(in ParsedDocument createIfMissing, ReadOnlySpan<byte> json)
     {
@@ -79,7 +79,8 @@ internal sealed class PatchRequest(int formatLevel)
         bool reachesIfMissing = HasScriptIfMissing && _interpretedIfMissing is { ReachesDocuments: true };
         if (reachesIfMissing && _interpreted is null)
         {
-            // Only the program of an interpreted script says what the other one reaches.
+            // Only the program of an interpreted script can reserve etags for the script that runs if the document is
+            // missing.
             _script.Clear();
             bool isWritten = PatchScript.TryWrite(
                 Encoding.UTF8.GetString(_text),

@@ -75,7 +75,7 @@ internal sealed class PatchWriteOperations(DocumentRows rows) : IPatchSource, ID
 
             if (write.IsOwn && write.IsOfCounter)
             {
-                // The names of its counters are part of the document, which may have a new version with them.
+                // The names of its counters are part of the document, so a new name gives the document a new version.
                 bool isNew = written.High == OperationResult.Rewritten;
                 bool wasUnchanged = result.Status is OperationStatus.NotModified;
                 result = result with

@@ -372,7 +372,7 @@ internal sealed class PatchWrites : IScriptStore, IDisposable
         };
     }
 
-    // By a table that is part of Rookery, because members may have different versions of Unicode.
+    // Uses a table that is part of Rookery, because members may have different versions of Unicode.
     private bool TryToLower(ReadOnlySpan<byte> id, out ReadOnlySpan<byte> lowerId)
     {
         int length = 0;

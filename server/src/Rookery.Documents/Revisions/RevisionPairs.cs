@@ -37,7 +37,7 @@ public sealed class RevisionPairs : IDisposable
         {
             byte[] name = Encoding.UTF8.GetBytes(collection);
             _lowerCollection = new byte[Math.Max(name.Length, Key.EmptyCollection.Length)];
-            // No collection has a longer name, nor an empty one in lower case.
+            // A longer name matches no collection. Neither does the empty text, because no lower-cased name is empty.
             _lowerCollection =
                 name.Length > DocumentLimits.MaxCollectionBytes
                     ? []

@@ -7,7 +7,7 @@ namespace Rookery.Documents.Revisions;
 
 /// <summary>
 /// Chooses the revisions of a document that an operation removes: a part of them, from the oldest on, if there are very
-/// many. Used by apply, and by the check before the log, so that both read the same rows.
+/// many. Used by apply, and by the check before a command is proposed, so that both read the same rows.
 /// </summary>
 internal sealed class RevisionRemoval : IDisposable
 {
@@ -119,13 +119,12 @@ internal sealed class RevisionRemoval : IDisposable
     }
 
     /// <summary>
-    /// Returns whether a revision stays whose newer one is removed, so that it must be stored whole if it needs that
-    /// one.
+    /// Returns whether a revision stays, but the newer one that it needs is removed, so that it must be stored whole.
     /// </summary>
     public bool LosesBase(int i) =>
         i + 1 < Revisions.Count && !Revisions[i].IsRemoved && Revisions[i].IsDelta && Revisions[i + 1].IsRemoved;
 
-    /// <summary>Keeps all revisions after one that stays. The next operation begins with it.</summary>
+    /// <summary>Keeps all revisions after the one at an index. The next operation begins with that one.</summary>
     public void EndAt(int i)
     {
         EtagAfter = Revisions[i + 1].Etag;

@@ -52,7 +52,7 @@ internal sealed class VersionOperations(DocumentRows rows) : IDisposable
         var state = RevisionStates.Find(context, lowerId);
         bool isDocument = IsDocument(previous, operation);
         long count = CountRows(context, lowerId, state, version);
-        // The last of a document's revisions is its version. A second one at the same time gets a row.
+        // The newest of a document's revisions is its own version. Another one with the same time gets a row.
         bool isLive = isDocument && state.LiveEtag != 0;
         if (count + (isLive ? 1 : 0) > version.Ordinal)
         {
@@ -83,10 +83,12 @@ internal sealed class VersionOperations(DocumentRows rows) : IDisposable
     }
 
     /// <summary>
-    /// Returns how many of the newest rows have the time of a revision, at most one more than precede the revision; if
-    /// a row is newer, more than any. A second import of the same dump, or of a part of it, finds its revisions so:
-    /// their time does not fall from one revision of a document to the next.
+    /// Counts the newest rows that have the same time as a revision of a dump. By this number, a second import of the
+    /// dump, or of a part of it, finds that the revision is stored already. The times of a document's revisions never
+    /// fall from one to the next.
     /// </summary>
+    /// <returns>The number, at most <see cref="VersionCommand.Ordinal"/> + 1; more than any ordinal if the newest row
+    /// is later than the revision.</returns>
     /// <exception cref="DamagedException">A row that is needed is damaged.</exception>
     public static long CountRows(
         in RevisionSource source,
@@ -125,7 +127,7 @@ internal sealed class VersionOperations(DocumentRows rows) : IDisposable
     }
 
     /// <summary>
-    /// Writes what a document that is stored again stores about its revisions. If its version is one of them, it stays
+    /// Writes what a document that is stored again stores about its revisions. If its version is a revision, it stays
     /// one, under the new etag.
     /// </summary>
     public static void KeepRevisions(

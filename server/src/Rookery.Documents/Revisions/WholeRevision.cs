@@ -3,7 +3,7 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Revisions;
 
-/// <summary>Stores revisions whole whose row is a difference from another version.</summary>
+/// <summary>Stores the whole content of revisions whose rows are differences from other versions.</summary>
 internal static class WholeRevision
 {
     /// <summary>Replaces the row of a revision by one with its whole content.</summary>

@@ -3,13 +3,13 @@ using Rookery.Documents.Databases;
 
 namespace Rookery.Documents.Schedules;
 
-/// <summary>When and how much the node expires, refreshes or archives documents of a database.</summary>
+/// <summary>When the node expires, refreshes or archives documents of a database, and how many at once.</summary>
 /// <param name="IsEnabled">Whether it does.</param>
 /// <param name="Frequency">Time between two rounds.</param>
 /// <param name="MaxItems">Maximum number of documents in one round.</param>
 public readonly record struct ScheduleConfiguration(bool IsEnabled, TimeSpan Frequency, long MaxItems)
 {
-    /// <summary>The highest frequency in seconds that a client can set: a hundred years.</summary>
+    /// <summary>The longest time between two rounds that a client can set, in seconds: a hundred years.</summary>
     public const long MaxSeconds = 100L * 365 * 24 * 3600;
 
     /// <summary>Name of the member that disables it.</summary>

@@ -13,7 +13,7 @@ namespace Rookery.Documents.Schedules;
 /// <summary>
 /// The leader's rounds over all databases: deletes what expired, refreshes and archives documents that are due. Each
 /// change is a command that names versions, so a document that changed meanwhile is kept. Does nothing on other
-/// members, in disabled databases, and, but for registering, while the cluster's time is uncertain.
+/// members and in disabled databases. While the cluster's time is uncertain, it only registers documents.
 /// </summary>
 internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consensus, TimeProvider time)
 {
@@ -33,7 +33,7 @@ internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consen
     private Dictionary<(uint Database, string Name), long> _begun = [];
 
     /// <summary>Does the work that is due, once.</summary>
-    /// <param name="interval">Time to the next round. Work that becomes due before its middle is due now.</param>
+    /// <param name="interval">Time to the next round. Work that becomes due in its first half is done now.</param>
     /// <param name="cancellationToken">Ends the round.</param>
     public async Task RunOnceAsync(TimeSpan interval, CancellationToken cancellationToken)
     {
@@ -97,8 +97,8 @@ internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consen
         }
     }
 
-    /// <summary>Returns the time to the next round: the shortest configured frequency, or a minute.</summary>
-    /// <param name="longest">The result without any shorter frequency.</param>
+    /// <summary>Returns the time to the next round: the shortest configured frequency, but at least a second.</summary>
+    /// <param name="longest">The result if no configured frequency is shorter.</param>
     public TimeSpan FindInterval(TimeSpan longest)
     {
         var shortest = longest;

@@ -14,8 +14,8 @@ internal readonly ref struct DocumentParts
     public ReadOnlySpan<byte> Attachments { get; init; }
 
     /// <summary>
-    /// What the document stores about its revisions: <see cref="Rookery.Documents.Revisions.RevisionState"/>; empty
-    /// without any.
+    /// What the document stores about its revisions: <see cref="Rookery.Documents.Revisions.RevisionFlags"/>, and for a
+    /// revision the values of its counters; empty without any.
     /// </summary>
     public ReadOnlySpan<byte> Revisions { get; init; }
 

@@ -13,7 +13,7 @@ namespace Rookery.Documents.Stored;
 /// Head: <c>[format u8 = 1][flags u8][last-modified i64][expires i64 if flag 1][length of the counters' part u32 if
 /// flag 2][length of the attachments' part u32 if flag 4][length of the revisions' part u32 if flag 8][id length
 /// u16][id][<see cref="DocumentCounters"/> if flag 2][<see cref="AttachmentList"/> if flag 4][<see
-/// cref="Revisions.RevisionState"/> if flag 8]</c>.
+/// cref="Revisions.RevisionFlags"/> u8 and values of counters if flag 8]</c>.
 /// Content: <c>[length varint][collection][length varint][metadata members][body members]</c>. Integers are
 /// little-endian.
 /// </remarks>
@@ -30,7 +30,7 @@ public static class StoredDocument
     internal const byte HasRevisions = 8; // from format level 3 on
     private const byte HasParts = HasCounters | HasAttachments | HasRevisions;
 
-    // This many bytes suffice to find the start of the body of a document without counters and attachments.
+    // This many bytes suffice to find the start of the body of a document without counters, attachments and revisions.
     internal const int PrefixBytes = 1200;
 
     /// <summary>

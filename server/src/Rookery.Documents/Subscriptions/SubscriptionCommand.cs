@@ -79,8 +79,8 @@ public readonly ref struct SubscriptionCommand
     public long Expected { get; init; }
 
     /// <summary>
-    /// Acknowledge: the version that the subscription must have. The documents that another query left out are not
-    /// processed.
+    /// Acknowledge: the version that the subscription must have. Otherwise documents that an older query left out would
+    /// count as processed.
     /// </summary>
     public long Version { get; init; }
 

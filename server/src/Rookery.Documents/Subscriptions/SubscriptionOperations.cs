@@ -259,9 +259,9 @@ internal sealed class SubscriptionOperations
     }
 
     /// <summary>
-    /// Raises the progress if it and the definition still are what the member read that sent the documents. Otherwise
-    /// another member served the subscription meanwhile, or the query or the progress was set, and the worker connects
-    /// again.
+    /// Raises the progress if the progress and the definition are still those that the sender of the documents read. If
+    /// not, another member served the subscription meanwhile, or the query or the progress was set. The worker then
+    /// connects again.
     /// </summary>
     private static OperationResult Acknowledge(
         ApplyContext context,

@@ -8,7 +8,7 @@ namespace Rookery.Documents.Subscriptions;
 /// <summary>Encodes each <see cref="CommandKind.ChangeSubscription"/>; the caller owns the buffer.</summary>
 /// <remarks>
 /// After the header: <c>[kind u8][flags u8][start kind u8][number i64][start i64][expected i64][connected ticks
-/// i64][lower-cased name][name][mentor][query or worker]</c>. A varint length precedes each text.
+/// i64][version i64][lower-cased name][name][mentor][query or worker]</c>. A varint length precedes each text.
 /// </remarks>
 public static class SubscriptionWriter
 {
