@@ -226,7 +226,7 @@ public sealed class AutoReduceDefinition : IAutoDefinition<AutoReduceDefinition>
             _ => throw new FormatException(),
         };
 
-    // As in RavenDB, whose automatic indexes compute only counts and sums: a sum is named by its field alone. Names of
+    // A sum is named by its field alone, as in RavenDB, whose automatic indexes compute only counts and sums. Names of
     // indexes are compared without case, so the sum of a field 'count' is named by its function, too.
     private static string NameOf(AutoReduceAggregate aggregate)
     {

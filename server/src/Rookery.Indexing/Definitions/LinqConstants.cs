@@ -40,7 +40,7 @@ internal static class LinqConstants
         return null;
     }
 
-    /// <summary>Returns the negated value. The value of a literal is negated here.</summary>
+    /// <summary>Returns the negated value: a constant is negated now, any other value when the script runs.</summary>
     /// <exception cref="ScriptException">The result overflows its type.</exception>
     public static Expression Negate(Expression operand, int position)
     {

@@ -21,7 +21,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         ["%"] = ScriptFunction.Modulo,
     };
 
-    // The concatenations read so far, none of which is null.
+    // The concatenations read so far. The value of a concatenation is never null.
     private readonly HashSet<Expression> _joined = new(ReferenceEqualityComparer.Instance);
 
     // Number of method calls read so far.
@@ -183,7 +183,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
     private bool IsText(Expression value) =>
         value switch
         {
-            // A sum may chain many values, so each is examined once, where it is built.
+            // A chain of operators may be long, so whether it joins texts is decided once, when it is built.
             InvokeExpression { Function: >= ScriptFunction.Plus and <= ScriptFunction.Modulo } => _joined.Contains(
                 value
             ),
@@ -414,7 +414,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
 
     /// <summary>Parses an argument.</summary>
     /// <param name="first">The known type of the first parameter if the argument is a lambda; null if unknown.</param>
-    /// <param name="second">The same for the second parameter.</param>
+    /// <param name="second">The known type of the second parameter; null if unknown.</param>
     private Expression ParseArgument(LinqType? first, LinqType? second)
     {
         if (parser.Cursor.Current.Kind == TokenKind.Name && parser.Cursor.Ahead(1).Is(":"))

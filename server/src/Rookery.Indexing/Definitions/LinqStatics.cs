@@ -52,7 +52,7 @@ internal static class LinqStatics
         ["string.CompareOrdinal"] = (ScriptFunction.CompareOrdinal, 2),
     };
 
-    /// <summary>C# keywords of types, by the name of the .NET type, so that each type has one name here.</summary>
+    /// <summary>Maps the names of .NET types to the C# keywords, so that each type has one name here.</summary>
     private static readonly Dictionary<string, string> Keywords = new(StringComparer.Ordinal)
     {
         ["String"] = "string",
@@ -146,7 +146,8 @@ internal static class LinqStatics
                 [separator, new ArrayLiteral([.. arguments.Skip(1)], position)],
                 position
             ),
-            // One argument is a sequence of values; several are the values themselves. The same holds for Format.
+            // A single argument is a sequence of values; several arguments are the values themselves. Likewise, Format
+            // takes its values as one array or as separate arguments.
             ("string.Concat", [var only]) => new InvokeExpression(ScriptFunction.JoinAll, [only], position),
             ("string.Concat", [_, _, ..]) => new InvokeExpression(
                 ScriptFunction.JoinAll,

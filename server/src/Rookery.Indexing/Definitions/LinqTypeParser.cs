@@ -7,8 +7,8 @@ namespace Rookery.Indexing.Definitions;
 internal sealed class LinqTypeParser(LinqParser parser)
 {
     /// <summary>
-    /// Maximum tokens in the type arguments of one type. It bounds the cost of looking for a type in text that is none,
-    /// and is therefore parsed again.
+    /// Maximum tokens in the type arguments of one type. Text that turns out not to be a type is parsed again as an
+    /// expression, so this bounds the tokens that are read in vain.
     /// </summary>
     private const int MaxTypeTokens = 64;
 

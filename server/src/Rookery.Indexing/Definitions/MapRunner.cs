@@ -107,7 +107,7 @@ public sealed class MapRunner : IDisposable
         }
     }
 
-    // All runs for one document share the steps of one.
+    // All runs for one document together may take as many steps as a single run.
     private void RunForCounters(
         CompiledMap map,
         ScriptInterpreter interpreter,

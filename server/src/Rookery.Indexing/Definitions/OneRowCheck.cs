@@ -19,10 +19,10 @@ internal sealed class OneRowCheck
     private readonly List<NameExpression> _names = [];
     private readonly HashSet<AssignmentExpression> _recorded = new(ReferenceEqualityComparer.Instance);
 
-    // Number of enclosing statements that possibly skip the current one.
+    // Number of enclosing statements, such as conditions, that may skip the current statement.
     private int _conditions;
 
-    // Number of values that are being checked: one contains the next, or is a variable that has the next.
+    // Depth of the value being checked below the returned value, through nested expressions and variables.
     private int _depth;
 
     private OneRowCheck(string group) => _group = group;

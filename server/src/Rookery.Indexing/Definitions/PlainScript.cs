@@ -15,13 +15,13 @@ internal sealed class PlainScript
     // Maximum lookups of variables. The limit ends the lookup of a variable that is defined by itself.
     private const int MaxLookups = 1024;
 
-    // Maximum operators and member accesses in each other. A variable continues the chain of its value, so chains may
-    // be longer than those that the interpreter compiles. It bounds the recursion here and in each run.
+    // Maximum nested operators and member accesses. A variable continues the chain of its value, so chains may be
+    // longer than those that the interpreter compiles. The maximum bounds the recursion here and in each run.
     private const int MaxDepth = SyntaxDepth.MaxOperations;
 
-    // Maximum reads of whole values, counted at each use: a member of a member is searched in the value before it, and
-    // an operator tests its left value. Such a value may be most of a large document, and a plain function counts no
-    // steps.
+    // Maximum reads of whole values, counted at each use: a nested member is searched for in the whole outer object,
+    // and an operator reads its whole left value. Such a value may be most of a large document, and a plain function
+    // counts no steps.
     private const int MaxWholeReads = 64;
 
     // Maximum characters in constants, counted at each use, because a variable may be used a thousand times.

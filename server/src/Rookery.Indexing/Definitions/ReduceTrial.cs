@@ -26,11 +26,11 @@ internal sealed class ReduceTrial : IDisposable
     // of 20 members needs 2,000 reductions.
     private const int MaxRuns = 5_000;
 
-    // Maximum reductions, and bytes of rows, of the trials of literals. Each takes at most 20,000 steps.
+    // Maximum reductions and maximum bytes of rows of the trials of literals. A reduction takes at most 20,000 steps.
     private const int MaxLiteralRuns = 10_000;
     private const long MaxLiteralBytes = 16 << 20;
 
-    // Of the runs for literals, those that the trials of several fields together may use.
+    // The reductions for literals that are reserved for trials of two literals in one row (see Mixed).
     private const int MixedRuns = 2_000;
 
     private const string Why = "The rows of a group are reduced in parts of 16, and the results are reduced again.";

@@ -96,7 +96,7 @@ public sealed class StaticIndexDefinition
     /// <summary>Whether rows name further fields.</summary>
     public bool NamesFields => CompiledMaps.Any(static map => map.NamesFields);
 
-    /// <summary>The options of the fields that rows name, where they give none.</summary>
+    /// <summary>The defaults for the options of fields that rows name.</summary>
     internal StaticIndexField NamedDefaults =>
         Options.FirstOrDefault(static option => option.Name is StaticIndexRequest.AllFields)
         ?? new StaticIndexField(StaticIndexRequest.AllFields);
@@ -105,7 +105,7 @@ public sealed class StaticIndexDefinition
     public Analyzer NamedAnalyzer =>
         AnalyzerCatalog.Make(NamedDefaults.Analyzer ?? AnalyzerCatalog.DefaultName, Configuration);
 
-    /// <summary>The factors by which maps boost the scores of conditions on fields; none for 1.</summary>
+    /// <summary>The factors by which maps boost the scores of conditions on fields; without factors of 1.</summary>
     public IReadOnlyDictionary<string, double> Factors { get; }
 
     /// <summary>The compiled maps.</summary>
@@ -117,7 +117,8 @@ public sealed class StaticIndexDefinition
     internal bool NeedsTrial => ReduceTrial.IsNeededFor(CompiledReduce);
 
     /// <summary>
-    /// The options of fields as given, where they have an effect. Those of <c>__all_fields</c> apply to all fields.
+    /// The options of fields as the definition gives them, without options that have no effect. The options of
+    /// <c>__all_fields</c> apply to all fields.
     /// </summary>
     public IReadOnlyList<StaticIndexField> Options { get; }
 

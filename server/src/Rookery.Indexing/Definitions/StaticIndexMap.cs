@@ -65,9 +65,9 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     public IReadOnlyList<string> LoadedCollections => Definition.LoadedCollections;
 
     /// <summary>
-    /// 4, or 5 if collections of the maps differ only in a case that the database distinguishes: before, their
-    /// documents were read as those of one collection, and the others were missing. 2 more if an analyzer removes stop
-    /// words, which took positions before. 4 more for an index over counters without a reduce, whose entries store
+    /// 4, or 5 if two collections of the maps differ only in case that .NET ignores and the database does not: earlier
+    /// versions took them for one collection and indexed only one of them. Plus 2 if an analyzer removes stop words,
+    /// which counted as positions before. Plus 4 for an index over counters without a reduce, whose entries now store
     /// whole rows. Since version 4, NaN in rows to reduce is rejected. Since 3, rows of a group have a defined order.
     /// Since 2, reduce keys are normalised, C# values have C# types, and documents loaded from collections that the map
     /// does not name are tracked, too.

@@ -115,7 +115,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                 case "State":
                     settings = settings with { IsDisabled = IsEmpty(value) ? null : ParseState(member) };
                     break;
-                // The Node client sends the private field, after it read the definition from an answer or compared one.
+                // The Node client sends its private field once it has read a definition from an answer or compared it.
                 case "SourceType" or "IndexSourceType" or "_indexSourceType":
                     sources.Add(member);
                     break;

@@ -41,8 +41,8 @@ public sealed class StaticRowWriter : IReducedRowWriter
                 .Select(static field => Encoding.UTF8.GetBytes(field.Name)),
         ];
 
-        // The entry of a reduced row stores the whole row, because queries return the row itself. So does one of a map
-        // over counters.
+        // Queries of a map/reduce index, or of an index over counters, return the rows themselves, so their entries
+        // store whole rows.
         _storesWhole =
             definition.Reduce is not null
             || (definition.IsOfCounters && named is null)

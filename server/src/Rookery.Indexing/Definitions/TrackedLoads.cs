@@ -19,10 +19,11 @@ internal sealed class TrackedLoads(Database database, IReadOnlyList<string> coll
     // Maps over counters run once for each counter of a document, and each run may load documents.
     private const int MaxLoads = 4096;
 
-    // An entry with few loads is searched itself, so that it costs no allocation.
+    // Up to this number of loads, the entry itself is searched, which allocates nothing.
     private const int ComparedLoads = 8;
 
-    // The loads of an entry with more. The maps of the counters of a document often load the same documents in turn.
+    // The loads of an entry with more loads: documents of the named collections, then documents of others. The maps of
+    // the counters of a document often load the same documents in turn.
     private readonly HashSet<byte[]>[] _recorded = [new(BytesComparer.Instance), new(BytesComparer.Instance)];
     private int _recordedCount;
 

@@ -13,7 +13,7 @@ namespace Rookery.Indexing.Definitions;
 /// </summary>
 internal sealed class TrialValues
 {
-    /// <summary>Kinds of values: positions in <see cref="Kinds"/>.</summary>
+    /// <summary>Null. This constant and the following ones are positions in <see cref="Kinds"/>.</summary>
     public const int Nothing = 0;
 
     /// <summary>Whole numbers.</summary>
@@ -113,7 +113,7 @@ internal sealed class TrialValues
     public string[][] Kinds { get; }
 
     /// <summary>
-    /// Returns the kinds in which a literal text is the least value, and the greatest, for each literal text.
+    /// For each literal text, the kind in which it is the least value and the kind in which it is the greatest.
     /// </summary>
     public IReadOnlyList<(int Least, int Greatest)> Ends => _ends;
 
@@ -183,7 +183,7 @@ internal sealed class TrialValues
     private static string ObjectOf(IEnumerable<string> names, string value) =>
         $"{{{string.Join(',', names.Select(name => $"{Quoted(name)}:{value}"))}}}";
 
-    /// <summary>Returns the literals, and what the text concatenates of two of them.</summary>
+    /// <summary>Returns the literal texts, and the concatenations of two of them that the text contains.</summary>
     private static IEnumerable<string> TextsOf(List<Token> tokens)
     {
         for (int at = 0; at < tokens.Count; at++)

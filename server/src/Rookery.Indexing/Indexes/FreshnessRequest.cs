@@ -1,9 +1,9 @@
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// The last request of a polling caller that an index include all changes soon. The request counts for one second. A
-/// client that waits for the index repeats the request within that time. A monitor that polls seldom does not keep a
-/// throttled node indexing all the time. Thread-safe.
+/// The last request of a polling caller to bring an index up to date soon. The request counts for one second. A client
+/// that waits for the index repeats the request within that time. A monitor that polls seldom does not keep a throttled
+/// node indexing all the time. Thread-safe.
 /// </summary>
 internal sealed class FreshnessRequest(TimeProvider time)
 {

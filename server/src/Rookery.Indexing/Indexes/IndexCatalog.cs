@@ -242,8 +242,8 @@ public sealed class IndexCatalog : IDisposable
         return replaced;
     }
 
-    // An older index of another database, or one of a user, needs the place. The folder stays: there may be room
-    // again later.
+    // Closes indexes that no longer have a place, because users' indexes or older indexes of other databases need it.
+    // The folders stay: there may be room again later.
     private bool CloseWithoutPlace()
     {
         var places = _factory.Quota.Places;
@@ -328,7 +328,7 @@ public sealed class IndexCatalog : IDisposable
     }
 
     /// <summary>
-    /// Removes the indexes that the log deleted, or an index defined later under the same name would count as a
+    /// Removes the indexes that the log deleted. Otherwise, an index defined later under the same name would count as a
     /// replacement of the deleted one. If the subscription dropped changes, compares the slots with the log.
     /// </summary>
     private void CloseDeleted()

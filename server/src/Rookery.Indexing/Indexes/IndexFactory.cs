@@ -36,7 +36,7 @@ internal sealed class IndexFactory
     /// <summary>Bounds of one step of indexing.</summary>
     public required IndexFeederOptions Options { get; init; }
 
-    /// <summary>As <see cref="IndexHostOptions.HasReapplied"/>.</summary>
+    /// <summary>See <see cref="IndexHostOptions.HasReapplied"/>.</summary>
     public required Func<long, bool> HasReapplied { get; init; }
 
     /// <summary>Opens the store of an index.</summary>
@@ -52,7 +52,7 @@ internal sealed class IndexFactory
     public DatabasePause PauseOf(Database database) =>
         _pauses.GetOrAdd(database.Number, static _ => new DatabasePause());
 
-    /// <summary>Forgets which databases are paused that were deleted.</summary>
+    /// <summary>Forgets the pauses of deleted databases.</summary>
     public void ForgetPauses(Predicate<uint> isDeleted)
     {
         foreach (uint number in _pauses.Keys.Where(number => isDeleted(number)))

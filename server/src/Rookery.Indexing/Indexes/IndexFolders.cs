@@ -110,7 +110,7 @@ public sealed class IndexFolders(IDisk disk, string root)
     /// trial runs again.
     /// </summary>
     /// <param name="folder">The folder of the index.</param>
-    /// <param name="mark">Names the definition and the version of Rookery that tried it, in ASCII.</param>
+    /// <param name="mark">Names the definition and the version of the trial, in ASCII.</param>
     public void RecordTrial(string folder, string mark)
     {
         string path = Path.Combine(folder, TriedName);
@@ -159,8 +159,8 @@ public sealed class IndexFolders(IDisk disk, string root)
     public bool Exists(uint database, long number) => disk.Exists(PathOf(database, number));
 
     /// <summary>
-    /// Removes the folders of the databases that <paramref name="isDeleted"/> names by number. A folder that the disk
-    /// refuses to remove stays until the next call.
+    /// Removes the folders of the databases for whose numbers <paramref name="isDeleted"/> returns true. A folder that
+    /// the disk refuses to remove stays until the next call.
     /// </summary>
     public void DeleteDatabases(Func<uint, bool> isDeleted)
     {

@@ -19,7 +19,7 @@ namespace Rookery.Indexing.Indexes;
 /// </summary>
 public sealed class IndexHost : IDisposable
 {
-    // Each takes one eighth of the memory budget: cached segments, indexing work, rows of map/reduce indexes.
+    // Cached segments, indexing work, and rows of map/reduce indexes each take one eighth of the memory budget.
     private const int MemoryFraction = 8;
 
     // Bounds of the memory for the rows of one map/reduce index: cached rows and rows that are not written yet. All
@@ -508,8 +508,8 @@ public sealed class IndexHost : IDisposable
         }
     }
 
-    // Creates a catalogue for each new database and closes those of deleted and disabled databases. A database with a
-    // new history id or that was enabled counts as a new database with the same number.
+    // Creates a catalogue for each new database and closes those of deleted and disabled databases. A database that got
+    // a new history id, or was enabled again, counts as a new database with the same number.
     private bool Synchronise()
     {
         uint lastNumber = _databases.LastNumber;

@@ -48,7 +48,7 @@ public sealed class RunningIndex : IDisposable
     /// <param name="map">Maps a document to entries.</param>
     /// <param name="store">The store of the entries; disposed with the index.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="hasReapplied">As <see cref="IndexHostOptions.HasReapplied"/>.</param>
+    /// <param name="hasReapplied">See <see cref="IndexHostOptions.HasReapplied"/>.</param>
     public RunningIndex(
         IndexRecord record,
         IIndexMap map,

@@ -14,8 +14,8 @@ internal sealed class AdditionalSources
     /// <summary>Compiles sources.</summary>
     /// <param name="texts">Their texts, by name.</param>
     /// <param name="compile">Compiles the functions of a text.</param>
-    /// <exception cref="ScriptException">A source is not made of functions, or uses something unsupported. The position
-    /// is in <see cref="Join"/>.</exception>
+    /// <exception cref="ScriptException">A source is not made of functions, or uses something unsupported. Its position
+    /// is an offset in the joined text (see <see cref="Join"/>).</exception>
     public AdditionalSources(
         IEnumerable<KeyValuePair<string, string>> texts,
         Func<string, IReadOnlyList<FunctionStatement>> compile

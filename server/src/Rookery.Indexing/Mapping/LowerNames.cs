@@ -31,7 +31,10 @@ internal static class LowerNames
     public static byte[] Collection(string collection) =>
         Collection(Encoding.UTF8.GetBytes(collection), new byte[RoomBytes]).ToArray();
 
-    /// <summary>Returns the lower-cased name of a counter; a name that no counter can have for a longer one.</summary>
+    /// <summary>
+    /// Returns the lower-cased name of a counter. A name that is too long for a counter is returned unchanged, and
+    /// equals the name of no counter.
+    /// </summary>
     public static byte[] Counter(string name)
     {
         byte[] written = Encoding.UTF8.GetBytes(name);

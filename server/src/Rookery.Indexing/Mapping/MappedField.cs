@@ -18,7 +18,7 @@ public sealed record MappedField(IReadOnlyList<string> Path, bool HasExactValues
     /// <summary>Number of field numbers for each field.</summary>
     public const int Numbers = 5;
 
-    /// <summary>Maximum fields of an index: the numbers of so many fit a segment, which has at most 65,536.</summary>
+    /// <summary>Maximum fields of an index, because a segment has at most 65,536 field numbers.</summary>
     public const int MaxFields = 65_536 / Numbers;
 
     /// <summary>The term of every entry that has a value in the field; null counts as a value.</summary>

@@ -4,12 +4,12 @@ namespace Rookery.Indexing.Mapping;
 [Flags]
 public enum NamedFieldUses : byte
 {
-    /// <summary>By values, with and without case.</summary>
+    /// <summary>Only the search by values, with and without case, which every field allows.</summary>
     None = 0,
 
     /// <summary>The values are stored.</summary>
     Stored = 1,
 
-    /// <summary>By words.</summary>
+    /// <summary>The words are indexed.</summary>
     Words = 2,
 }

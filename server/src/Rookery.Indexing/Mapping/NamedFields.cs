@@ -7,9 +7,9 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Indexing.Mapping;
 
 /// <summary>
-/// The fields of an index that documents name, by <c>createField</c>. Each gets a number when a document first names
-/// it, so members may give other numbers. The numbers are stored before the entries that use them. The indexing thread
-/// adds names; any thread reads.
+/// The fields of an index that documents name, by <c>createField</c>. A field gets its number when a document first
+/// names it, so the number may differ between members. The numbers are stored before the entries that use them. The
+/// indexing thread adds names; any thread reads.
 /// </summary>
 /// <param name="definedFields">Number of searchable fields that the definition names.</param>
 public sealed class NamedFields(int definedFields)
@@ -27,7 +27,7 @@ public sealed class NamedFields(int definedFields)
     public int Version => Volatile.Read(ref _version);
 
     /// <summary>
-    /// Returns the position of a field. For a name that no document has used, a field without entries.
+    /// Returns the position of a field; for a name that no document has used, the position of a field without entries.
     /// </summary>
     public int PositionOf(string name) =>
         _fields.TryGetValue(name, out var field) ? definedFields + 1 + field.Number : definedFields;

@@ -8,7 +8,7 @@ namespace Rookery.Indexing.Reducing;
 /// <param name="batch">The batch.</param>
 /// <param name="pending">The changed documents.</param>
 /// <param name="tree">Changes the trees of groups.</param>
-/// <param name="nextNumber">One more than the number of rows that were ever stored, to number the next row.</param>
+/// <param name="nextNumber">The number of the next new row: one more than the number of rows ever stored.</param>
 /// <param name="hasOrder">Whether the order of rows may change the result of the reduce.</param>
 internal sealed class ReduceBatch(
     WriteBatch batch,
@@ -23,7 +23,7 @@ internal sealed class ReduceBatch(
     private readonly ArrayBufferWriter<byte> _newRecord = new();
     private int _operations;
 
-    /// <summary>One more than the number of rows that were ever stored, to number the next row.</summary>
+    /// <summary>The number of the next new row: one more than the number of rows ever stored.</summary>
     internal long NextNumber { get; private set; } = nextNumber;
 
     /// <summary>Applies all changes.</summary>

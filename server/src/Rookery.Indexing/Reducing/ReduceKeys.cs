@@ -56,7 +56,8 @@ internal static class ReduceKeys
     /// hash of the document's id, which is the same on each node. Otherwise it is the order of arrival.
     /// </summary>
     /// <param name="documentId">The lower-cased id of the document; empty if the order of rows does not matter.</param>
-    /// <param name="count">Number of rows stored before. It distinguishes rows of the same document.</param>
+    /// <param name="count">One more than the number of rows ever stored. It distinguishes rows of the same
+    /// document.</param>
     internal static UInt128 RowNumber(ReadOnlySpan<byte> documentId, long count)
     {
         if (documentId.IsEmpty)

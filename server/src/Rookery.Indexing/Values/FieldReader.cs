@@ -25,7 +25,7 @@ public sealed class FieldReader
     private readonly IReadOnlyList<string> _names;
     private readonly bool _isMetadata;
 
-    // One for each step that, like all after it, has a meaning for values that are not objects; otherwise null.
+    // For each step, the property that it names, if all later steps name properties, too; otherwise null.
     private readonly PseudoMember?[] _pseudo;
 
     /// <summary>Makes a reader of one path.</summary>
@@ -129,11 +129,12 @@ public sealed class FieldReader
     /// <summary>The names of the steps; without <c>@metadata</c> for a path into the metadata.</summary>
     internal ReadOnlySpan<byte[]> Steps => _steps;
 
-    /// <summary>Returns whether a step and all after it have a meaning for values that are not objects.</summary>
+    /// <summary>Returns whether a step and all after it name properties (<see cref="PseudoMember"/>).</summary>
     internal bool HasPseudo(int step) => step < _pseudo.Length && _pseudo[step] is not null;
 
     /// <summary>
-    /// Writes what a step and all after it mean for a value, as JSON. Returns its length; 0 if they mean nothing.
+    /// Writes the property that a step and all after it name, as JSON. Returns its length; 0 if the value does not have
+    /// the property.
     /// </summary>
     /// <param name="json">The JSON that contains the value.</param>
     /// <param name="at">The offset of the value.</param>

@@ -35,7 +35,7 @@ internal sealed class PseudoMember
         "Date",
     ];
 
-    // Names that versions before 3 of the content of automatic indexes did not know.
+    // Names that version 3 of the content of automatic indexes added.
     private static readonly string[] LaterParts =
     [
         "Microsecond",
@@ -66,7 +66,7 @@ internal sealed class PseudoMember
     // The name as the path spells it.
     private readonly byte[] _name;
 
-    // The same name as in Parts.
+    // The name as Parts or LaterParts spells it.
     private readonly string _part;
 
     private PseudoMember(string name, string part) => (_name, _part) = (Encoding.UTF8.GetBytes(name), part);
