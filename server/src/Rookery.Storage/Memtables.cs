@@ -69,6 +69,9 @@ public sealed class Memtables : IDisposable
         }
     }
 
+    /// <summary>The failure of the last flush; null if it succeeded.</summary>
+    public DiskException? Refusal => _flush.Refusal;
+
     /// <summary>Why the last flush failed, in one sentence; null if it succeeded.</summary>
     internal string? Failure => _flush.Failure;
 

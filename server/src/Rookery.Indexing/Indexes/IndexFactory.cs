@@ -210,7 +210,7 @@ internal sealed class IndexFactory
         {
             string part = folders.OpenPart(folder, IndexFolders.Rows);
             rows = OpenRows(part, reducer);
-            return new ReducedIndexStore(rows, entries, reducer, writer, part);
+            return new ReducedIndexStore(rows, entries, reducer, writer);
         }
         catch
         {

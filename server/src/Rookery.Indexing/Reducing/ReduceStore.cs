@@ -104,12 +104,6 @@ public sealed class ReduceStore : IDisposable
     public long RowsReduced => _tree.RowsReduced;
 
     /// <summary>
-    /// Why the last flush or merge failed, in a sentence; null if it succeeded. After a failure, apply nothing until
-    /// one succeeds, because applied changes stay in memory.
-    /// </summary>
-    public string? Failure => _engine.Failure;
-
-    /// <summary>
     /// Called with the reason, in a sentence, when rows of a group cannot be reduced. The group has no reduced row
     /// until its rows change.
     /// </summary>
@@ -231,19 +225,18 @@ public sealed class ReduceStore : IDisposable
     }
 
     /// <summary>Makes all applied changes durable.</summary>
-    /// <returns>False if a disk operation failed, see <see cref="Failure"/>.</returns>
-    public bool Flush()
+    /// <exception cref="DiskException">A disk operation failed. The changes stay in memory; call this again later.
+    /// </exception>
+    public void Flush()
     {
         _engine.Memtables.RequestFlush();
         while (_engine.Memtables.IsFlushDue)
         {
-            if (!_engine.Memtables.Flush())
+            if (!_engine.Memtables.Flush() && _engine.Memtables.Refusal is { } refusal)
             {
-                return _engine.Failure is null;
+                throw new DiskException(refusal.Operation, refusal.Path, refusal.Error);
             }
         }
-
-        return true;
     }
 
     /// <summary>Merges some runs, if a merge is due.</summary>

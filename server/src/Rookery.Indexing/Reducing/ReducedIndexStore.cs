@@ -1,4 +1,3 @@
-using Rookery.Platform;
 using Rookery.Search.Analysis;
 using Rookery.Search.Segments.Store;
 
@@ -17,7 +16,6 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     private readonly IIndexStore _entries;
     private readonly IReducer _reducer;
     private readonly IReducedRowWriter _writer;
-    private readonly string _folder;
     private readonly IndexEntry _entry = new();
 
     // Failures while the store was opened, when nothing is set yet to report them.
@@ -31,20 +29,12 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     /// <param name="reducer">The reduce; disposed with this store. If the constructor throws, the caller still owns all
     /// three.</param>
     /// <param name="writer">Converts rows to entries.</param>
-    /// <param name="folder">The folder of the rows, for messages.</param>
-    public ReducedIndexStore(
-        ReduceStore rows,
-        IIndexStore entries,
-        IReducer reducer,
-        IReducedRowWriter writer,
-        string folder
-    )
+    public ReducedIndexStore(ReduceStore rows, IIndexStore entries, IReducer reducer, IReducedRowWriter writer)
     {
         _rows = rows;
         _entries = entries;
         _reducer = reducer;
         _writer = writer;
-        _folder = folder;
         if (_rows.Watermark > _entries.Watermark)
         {
             ApplyChanges(_rows.Watermark);
@@ -93,11 +83,7 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
             _rows.Apply(watermark);
         }
 
-        if (!_rows.Flush())
-        {
-            throw new DiskException("write", _folder, Errno.InputOutput);
-        }
-
+        _rows.Flush();
         ApplyChanges(watermark);
         _hasUnwritten = false;
     }

@@ -8,10 +8,14 @@ namespace Rookery.Storage.Engine;
 /// <param name="step">Executes the step; returns whether there was work.</param>
 internal sealed class RetriedStep(EngineContext context, string name, Func<bool> step)
 {
-    private string? _failure;
+    private DiskException? _refusal;
+
+    /// <summary>The failure of the last attempt; null if it did not fail.</summary>
+    public DiskException? Refusal => Volatile.Read(ref _refusal);
 
     /// <summary>Why the last attempt failed, in one sentence; null if it did not.</summary>
-    public string? Failure => Volatile.Read(ref _failure);
+    public string? Failure =>
+        Refusal is { } refusal ? $"A {name} failed and will be tried again: {refusal.Message}" : null;
 
     /// <summary>
     /// Executes the step; a failed disk operation becomes <see cref="Failure"/>. Call it on the background thread.
@@ -29,11 +33,11 @@ internal sealed class RetriedStep(EngineContext context, string name, Func<bool>
         catch (DiskException refused)
         {
             context.Counters.Failures++;
-            Volatile.Write(ref _failure, $"A {name} failed and will be tried again: {refused.Message}");
+            Volatile.Write(ref _refusal, refused);
             return false;
         }
     }
 
     /// <summary>Clears the failure, because the failed work is no longer needed.</summary>
-    public void ForgetFailure() => Volatile.Write(ref _failure, null);
+    public void ForgetFailure() => Volatile.Write(ref _refusal, null);
 }

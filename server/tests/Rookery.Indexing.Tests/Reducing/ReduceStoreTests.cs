@@ -41,7 +41,7 @@ public sealed class ReduceStoreTests
 
                 if (batch % 10 is 9)
                 {
-                    Assert.True(store.Flush());
+                    store.Flush();
                     store.MergeOnce();
                 }
 
@@ -57,6 +57,23 @@ public sealed class ReduceStoreTests
 
             store.Dispose();
         }
+    }
+
+    [Fact]
+    public void A_failed_flush_names_its_cause_and_can_be_repeated()
+    {
+        var disk = new SimulatedDisk("/data");
+        using (var store = ReduceWorkload.Open(disk))
+        {
+            Put(store, new MappedRows(), "a", ("all", 1));
+            store.Apply(1);
+            disk.Inject(new DiskFault(AtCall: 1, Errno.NoSpace) { Calls = DiskCalls.Write });
+            Assert.Equal(Errno.NoSpace, Assert.Throws<DiskException>(store.Flush).Error);
+            store.Flush();
+        }
+
+        using var reopened = ReduceWorkload.Open(disk);
+        Assert.Equal(1, reopened.Watermark);
     }
 
     [Fact]
@@ -172,7 +189,7 @@ public sealed class ReduceStoreTests
             store.VisitChanges(collected);
             Assert.Equal((101, 0), (collected.Changes, collected.Rows.Count)); // "all" and "own0" to "own99"
             store.AcknowledgeChanges();
-            Assert.True(store.Flush());
+            store.Flush();
         }
 
         using var engine = StorageEngine.Open(
@@ -243,7 +260,7 @@ public sealed class ReduceStoreTests
             );
             Assert.Throws<IndexEntryException>(() => mapped.Add("x"u8, "{}"u8));
             store.Apply(1);
-            Assert.True(store.Flush());
+            store.Flush();
         }
 
         using var reopened = ReduceWorkload.Open(disk);
