@@ -5,6 +5,7 @@ using Rookery.Documents.Ids;
 using Rookery.Documents.Patching;
 using Rookery.Documents.Redis;
 using Rookery.Documents.Schedules;
+using Rookery.Documents.Subscriptions;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Consensus;
@@ -84,6 +85,9 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
                 return default;
             case CommandKind.ConfigureRevisions:
                 CheckConfiguration(command.Database);
+                return default;
+            case CommandKind.ChangeSubscription:
+                CheckSubscription(command);
                 return default;
             default:
                 return default;
@@ -263,7 +267,7 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
         return new ChangeCheck(snapshot, database, known, time.GetUtcNow().UtcTicks);
     }
 
-    private static void CheckRow(in Snapshot snapshot, ReadOnlySpan<byte> key)
+    internal static void CheckRow(in Snapshot snapshot, ReadOnlySpan<byte> key)
     {
         if (snapshot.TryLoadAhead(key, out var row))
         {
@@ -433,6 +437,12 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         using var snapshot = storage.OpenSnapshot();
         CheckRow(snapshot, Key.WritePrefix(key, database, Table.RevisionsConfiguration));
+    }
+
+    private void CheckSubscription(scoped CommandReader command)
+    {
+        using var snapshot = storage.OpenSnapshot();
+        new SubscriptionCheck(snapshot, command.Database).Run(command.ReadSubscription());
     }
 
     private void CheckIndexes(scoped CommandReader command)

@@ -16,7 +16,7 @@ namespace Rookery.Documents.Tests.Nodes;
 /// </summary>
 public class DamageTests
 {
-    private const string Directory = "/data/node";
+    internal const string Directory = "/data/node";
 
     /// <summary>
     /// Documents that the replay of the journal needs are damaged. The node reports it and does not open. An export
