@@ -29,7 +29,7 @@ namespace Rookery.Server.FastPath;
 internal sealed class QueryHandler(ServerContext context, DateHeader date)
 {
     /// <summary>
-    /// A query that takes longer, from the read barrier on, is left to the full pipeline, which notices a client that
+    /// A query that takes longer after the read barrier is left to the full pipeline, which notices a client that
     /// leaves.
     /// </summary>
     public static readonly TimeSpan MaxDuration = TimeSpan.FromMilliseconds(50);
@@ -119,7 +119,8 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         {
             var query = QueryBodyJson.Read(body.FirstSpan);
 
-            // Compare-exchange values that are due must expire first, by a command of the log.
+            // Before compare-exchange values are read, a command of the log must delete the expired ones. Only the full
+            // pipeline proposes that command.
             bool readsValues = PlannedQuery.ReadsCompareExchange(query.Text);
             return query.HeldBytes <= LargeRequests.BytesWithoutLease && !readsValues ? query : null;
         }
@@ -189,7 +190,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         QueryEnvelope.EndIncludes(buffer);
         long milliseconds = QueryTimings.RoundUp(context.Time.GetElapsedTime(started));
         QueryEnvelope.End(buffer, answer, total, milliseconds, context);
-        return buffer.Length <= LargeRequests.BytesWithoutLease; // notes may be long
+        return buffer.Length <= LargeRequests.BytesWithoutLease; // highlights and score explanations may be long
     }
 
     private (int Length, int Status) WriteNoBarrier(SimpleRequest request, PipeWriter output)

@@ -144,7 +144,7 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
         }
         catch (OutOfMemoryException)
         {
-            return null; // the full pipeline meets it too, and reports it
+            return null; // the full pipeline fails in the same way, and reports it
         }
     }
 
@@ -236,7 +236,7 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
         json.WriteStartArray("Results"u8);
         for (int i = 0; i < batch.Length; i++)
         {
-            batch[i].WriteResult(json, database, outcome[i], mayRead: true); // the gate admits no others
+            batch[i].WriteResult(json, database, outcome[i], mayRead: true); // FastPathGate checks it
         }
 
         json.WriteEndArray();

@@ -7,7 +7,7 @@ namespace Rookery.Server.Raven;
 /// <summary>Proposes the commands of HTTP requests. Every write over HTTP uses this class.</summary>
 internal static class HttpProposal
 {
-    /// <summary>Proposes a command, and sets the receipt header of the answer if the request asks for it.</summary>
+    /// <summary>Proposes a command, and sets the receipt header of the response if the request asks for it.</summary>
     /// <param name="context">The node.</param>
     /// <param name="http">The request.</param>
     /// <param name="command">The command; consensus disposes it.</param>

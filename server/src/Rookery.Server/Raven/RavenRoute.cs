@@ -60,7 +60,7 @@ internal static class RavenRoute
     public static RequestDelegate OnAnyDatabaseRead(ServerContext context, DatabaseHandler handler)
     {
         var wrapped = OnAnyDatabase(context, handler);
-        // The database is looked up after the barrier, because one that is disabled or enabled gets a new object.
+        // The database is looked up after the barrier, because disabling or enabling it creates a new object.
         return OnServer(async http =>
         {
             if (await TryPassBarrierAsync(context, http))
@@ -88,10 +88,9 @@ internal static class RavenRoute
     }
 
     /// <summary>
-    /// Finds the database and calls <paramref name="handler"/>. If the database is unknown here, waits for the read
-    /// barrier (until every acknowledged write is applied here) before it answers that it is missing: a node that has
-    /// just started, or a lagging follower, may not have applied the database's creation yet, and clients take
-    /// "missing" as final.
+    /// Finds the database and calls <paramref name="handler"/>. Before it reports a database as missing, waits for the
+    /// read barrier (until every acknowledged write is applied here). A node that has just started, or a lagging
+    /// follower, may not have applied the database's creation yet, and clients take "missing" as final.
     /// </summary>
     public static Task WithDatabase(ServerContext context, HttpContext http, string name, DatabaseHandler handler) =>
         WithDatabase(context, http, name, handler, RavenErrors.WriteDatabaseMissingAsync);

@@ -10,8 +10,8 @@ using Rookery.Documents.Parsing;
 namespace Rookery.Server.Raven.Documents;
 
 /// <summary>
-/// PUT, DELETE and HEAD of one document. If the whole body of a PUT is already buffered, its command is encoded from
-/// the buffer before anything is awaited, without a copy of the body.
+/// Handles PUT, DELETE and HEAD of one document. If the whole body of a PUT is already buffered, its command is
+/// encoded from the buffer before anything is awaited, without a copy of the body.
 /// </summary>
 internal sealed class ChangeDocument(ServerContext context)
 {
@@ -40,12 +40,12 @@ internal sealed class ChangeDocument(ServerContext context)
             return;
         }
 
-        // The header that tells since when idempotency keys are kept.
+        // Reports since when the database stores idempotency keys.
         IdempotencyHeader.WriteHorizon(http, database);
         await EmptyResponse.AnswerNoContent(http);
     }
 
-    /// <summary>HEAD docs: whether a document exists, with its change vector as ETag.</summary>
+    /// <summary>Answers HEAD docs: 200 with the document's change vector as ETag, or 404.</summary>
     public static Task HeadAsync(HttpContext http, Database database)
     {
         if (!new QueryParameters(http).TryGetEscaped("id", out var escaped))
@@ -81,7 +81,7 @@ internal sealed class ChangeDocument(ServerContext context)
             return;
         }
 
-        // The header that tells since when idempotency keys are kept.
+        // Reports since when the database stores idempotency keys.
         IdempotencyHeader.WriteHorizon(http, database);
         var stored = outcome[0]; // a PUT is a batch of one operation
         using var response = ResponseBuffer.Rent();
