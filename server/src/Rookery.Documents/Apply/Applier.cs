@@ -121,8 +121,8 @@ public sealed class Applier : IDisposable
             }
 
             // Compare-exchange values that expire at or before expiryTicks are absent. An entry whose log time is not
-            // steady does not change expiryTicks. The node records expiryTicks once it has applied a command of format
-            // level 3 (kind ClusterTransaction or greater), because older versions cannot read the record.
+            // steady does not change expiryTicks. Older versions cannot read a record with expiryTicks, so the node
+            // records it only from the first command of format level 3 (kind ClusterTransaction or greater) on.
             long expiryTicks = entry.IsSteady ? entry.LogTicks : _nodeState.ExpiryTicks ?? 0;
             if (_nodeState.ExpiryTicks is not null)
             {
@@ -162,7 +162,7 @@ public sealed class Applier : IDisposable
         Publish();
     }
 
-    /// <summary>Abandons the batch of an entry whose apply threw. Call <see cref="Reload"/> before the next.</summary>
+    /// <summary>Abandons the batch of an entry that failed. Call <see cref="Reload"/> before the next apply.</summary>
     public void Abandon() => _storage.Abandon();
 
     /// <summary>Discards the state in memory and loads it from the tables, after all tables were replaced.</summary>

@@ -141,7 +141,7 @@ internal sealed class DocumentOperations : IDisposable
     {
         if (operation.Id.Kind != CommandIdKind.Literal)
         {
-            return null; // the server chooses the id, so nobody has read the document
+            return null; // the server chooses the id, so no client has read the document
         }
 
         ResolveId(context, operation.Id);
@@ -206,8 +206,8 @@ internal sealed class DocumentOperations : IDisposable
     }
 
     /// <summary>
-    /// Deletes an expired document if it still has the expected etag; otherwise does nothing. If it has very many
-    /// revisions that are purged with it, removes a part of them, and keeps the document until they are few.
+    /// Deletes an expired document if it still has the expected etag; otherwise does nothing. If the delete would purge
+    /// very many revisions, removes only some of them and keeps the document. Later calls remove the others.
     /// </summary>
     public OperationResult Expire(ApplyContext context, ReadOnlySpan<byte> lowerId, long etag)
     {

@@ -38,7 +38,7 @@ public sealed class DocumentParser : IDisposable
         return parser;
     }
 
-    /// <summary>Parses the one document that <paramref name="json"/> consists of.</summary>
+    /// <summary>Parses <paramref name="json"/>, which must be exactly one document.</summary>
     /// <returns>False if the document is refused: then <paramref name="error"/> is the reason, and
     /// <paramref name="document"/> must not be used.</returns>
     public bool TryParse(ReadOnlySpan<byte> json, out ParsedDocument document, out InputError error)
@@ -80,7 +80,7 @@ public sealed class DocumentParser : IDisposable
     /// <summary>
     /// Reads a document or merge patch at the scanner's next token. The caller checks that the text is UTF-8.
     /// </summary>
-    /// <returns>False if it is refused: see <see cref="Explain"/>.</returns>
+    /// <returns>False if the text is refused; <see cref="Explain"/> returns the reason.</returns>
     internal bool TryRead(scoped ref JsonScanner scanner, MetadataUse use, out ParsedDocument document)
     {
         document = default;
@@ -137,7 +137,7 @@ public sealed class DocumentParser : IDisposable
             end = NoMember;
         while (scanner.TryNextMember(ref first, out JsonSlice name))
         {
-            // Escapes only lengthen a name, so a name shorter than `@metadata` cannot be it.
+            // Escapes only lengthen a name, so a shorter name than `@metadata` is another member.
             bool mayBeMetadata = name.Length >= MetadataReader.MemberName.Length;
             if (mayBeMetadata && scanner.Text(name).SequenceEqual(MetadataReader.MemberName))
             {
