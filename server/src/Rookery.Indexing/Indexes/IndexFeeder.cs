@@ -41,7 +41,7 @@ public sealed class IndexFeeder
     private bool _isMerging; // builds wait for a merge
     private RunningIndex? _lastIndexWithDependents;
 
-    /// <summary>Makes a feeder of no indexes.</summary>
+    /// <summary>Creates a feeder without indexes.</summary>
     /// <param name="database">The database.</param>
     /// <param name="options">The bounds of a step.</param>
     /// <param name="time">The clock.</param>
@@ -117,7 +117,7 @@ public sealed class IndexFeeder
     }
 
     /// <summary>
-    /// Interrupts all passes, because feeding pauses: releases their snapshots, and they continue in newer ones. Also
+    /// Interrupts all passes, because feeding pauses: releases their snapshots. They continue in newer snapshots. Also
     /// releases old snapshots that indexes hold for queries. If too many passes of an index were interrupted, lets
     /// queries see its written entries, and releases the older state that queries used so far.
     /// </summary>
@@ -202,8 +202,7 @@ public sealed class IndexFeeder
         }
         catch (Exception unreadable) when (unreadable is DamagedException or StoredDocumentException)
         {
-            // Only indexes over counters read counters, so only these wait. If a document is unreadable, the next step
-            // of the other indexes finds it.
+            // Only counter indexes read counters. If a document is unreadable, the next step of the others finds it.
             bool mayBeCounter = _fed.ReadsCounters;
             foreach (var index in _group.Where(index => !mayBeCounter || index.Map.ReadsCounters))
             {
