@@ -2,14 +2,14 @@ namespace Rookery.Raft;
 
 /// <summary>A reading of a clock and its quality.</summary>
 /// <param name="UtcTicks">UTC in ticks of 100 ns since year 1; 0 when the time is unknown.</param>
-/// <param name="IsSure">Whether a member's clock is synchronised with a time source. For the cluster's time, whether it
-/// is not in doubt.</param>
+/// <param name="IsSure">For a member's clock: whether it is synchronised with a time source. For the cluster's time:
+/// false while that time is in doubt.</param>
 public readonly record struct ClockReading(long UtcTicks, bool IsSure);
 
 /// <summary>The log time of an entry.</summary>
 /// <param name="Ticks">UTC ticks, greater than the log time of the preceding entry.</param>
-/// <param name="IsSteady">Whether at least as much real time passed as the difference to the preceding log time shows.
-/// If false, the clock may have jumped ahead, so nothing may be deleted for its age.</param>
+/// <param name="IsSteady">Whether the difference to the preceding log time is at most the real time that passed. If
+/// false, the clock may have jumped ahead, so nothing may be deleted for its age.</param>
 public readonly record struct LogTime(long Ticks, bool IsSteady);
 
 /// <summary>A leader's judgement of the voters' clocks.</summary>
@@ -22,8 +22,8 @@ public enum ClockVerdict
     Taken,
 
     /// <summary>
-    /// The clocks agree on a time more than <see cref="ClusterClock.JumpTicks"/> away, and no majority of them is
-    /// synchronised. The cluster's time advances by the leader's monotonic time.
+    /// The clocks agree on a time more than <see cref="ClusterClock.JumpTicks"/> from the cluster's time, and no
+    /// majority of them is synchronised. The cluster's time advances by the leader's monotonic time.
     /// </summary>
     Doubted,
 

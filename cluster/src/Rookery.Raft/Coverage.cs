@@ -90,7 +90,7 @@ internal enum RareBranch
     /// <summary>The progress of a removed member is dropped.</summary>
     ForgotRemoved,
 
-    /// <summary>A majority has an entry of an earlier term, which does not commit it.</summary>
+    /// <summary>A majority has an entry of an earlier term. That alone does not commit the entry.</summary>
     OldTermNotCounted,
 
     /// <summary>The limit of messages or bytes in flight to a peer is reached.</summary>
@@ -166,7 +166,7 @@ internal enum RareBranch
     /// <summary>A damaged log contains all its lost entries again.</summary>
     DamageHealed,
 
-    /// <summary>The reads of a former leader wait for the next one.</summary>
+    /// <summary>The reads of a former leader wait for the next leader.</summary>
     ReadsTakenBack,
 
     /// <summary>A follower repeats a read request.</summary>
@@ -178,7 +178,7 @@ internal enum RareBranch
     /// <summary>Voters have different outcome hashes, and no majority agrees yet.</summary>
     OutcomesDiffer,
 
-    /// <summary>The majority's outcome hash is compared only when this node has applied that entry.</summary>
+    /// <summary>The majority's outcome hash at an entry was compared only after this node applied the entry.</summary>
     OutcomeComparedLater,
 
     /// <summary>The cluster's time jumps, confirmed by a synchronised majority.</summary>

@@ -6,7 +6,7 @@ namespace Rookery.Raft;
 /// </summary>
 internal sealed class Durability(long durableIndex, SafetyRules rules)
 {
-    // The truncation that the next write must contain; -1 for none.
+    // The index after which the next write must truncate the journal; -1 for none.
     private long _truncateAfter = -1;
 
     // The number of the write that contains the newest vote record, unless that record still waits for a write.

@@ -216,7 +216,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
 
     /// <summary>
     /// Draws the election deadline between one and two election timeouts from now (paper 5.2), half a timeout later on
-    /// a worse board. A preference never refuses a vote.
+    /// a worse board. The board only delays a campaign; it has no influence on votes.
     /// </summary>
     private void DrawDeadline()
     {

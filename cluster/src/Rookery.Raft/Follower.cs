@@ -101,8 +101,8 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Acknowledges entries through the commit index, which are also in the leader's log. Called for each snapshot
-    /// offer: the leader may hold the later entries, and an earlier acknowledgement may have been lost.
+    /// Acknowledges entries through the commit index, which every leader has. Called for each snapshot offer: an
+    /// earlier acknowledgement may have been lost, and then the leader may still be able to send the later entries.
     /// </summary>
     public void AcknowledgeCommitIndex()
     {

@@ -87,7 +87,7 @@ internal sealed class Member
         ConsensusException.Unless(message.To == State.Self, "a message arrives at its receiver");
         switch (message.Kind)
         {
-            // A later term in these messages is not adopted when the message is refused or ignored.
+            // The handlers of these three decide whether this node adopts the message's term.
             case MessageKind.PreVote:
                 _election.AnswerPreVote(message);
                 break;

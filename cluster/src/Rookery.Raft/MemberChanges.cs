@@ -51,7 +51,8 @@ internal sealed class MemberChanges(
             return change == MemberChange.Removed ? ChangeAnswer.NoSuchMember : ChangeAnswer.NothingToDo;
         }
 
-        // An entry that another voter receives before the target of a transfer would take that voter's vote from it.
+        // During a transfer no entry is appended. A voter that received it before the transfer's target would refuse
+        // its vote to the target.
         bool mayAppend = state.Rules.MayPropose(state.IsLeader, transfer.IsActive);
         if (!mayAppend || !state.Rules.MayChangeMembers(state.OwnTermIsCommitted, state.Log.ChangeIsPending))
         {

@@ -108,7 +108,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
     }
 
     /// <summary>
-    /// On a follower: compares its hash with the majority's, now or once this node has applied that entry.
+    /// On a follower: compares this node's hash with the majority's, now or once this node has applied that entry.
     /// </summary>
     public void HandleAgreed(OutcomeHash agreed)
     {

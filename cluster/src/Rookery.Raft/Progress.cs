@@ -70,8 +70,9 @@ internal sealed class Progress(NodeId node, long next, long now)
     public long CommitSent { get; set; }
 
     /// <summary>
-    /// The index of the entry that takes the peer's vote away. That entry and later ones are sent to the peer only
-    /// after it is committed. Otherwise the peer could hold the most up-to-date log and yet be unable to lead.
+    /// The index of the configuration that ends the peer's vote or membership. This entry and later ones are sent to
+    /// the peer only after this entry is committed. Otherwise the peer could hold the most up-to-date log and yet be
+    /// unable to lead.
     /// </summary>
     public long HoldBackFrom { get; set; } = long.MaxValue;
 

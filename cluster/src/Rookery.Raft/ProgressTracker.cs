@@ -160,8 +160,8 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Updates the peers to the newest configuration. A peer that loses its vote receives that entry only after its
-    /// commit.
+    /// Updates the peers to the newest configuration. A peer that loses its vote or its membership receives the
+    /// configuration's entry only after the entry is committed.
     /// </summary>
     public void Refresh()
     {
@@ -191,7 +191,7 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Delays an inherited uncommitted configuration, until its commit, to the peer that loses its vote by it.
+    /// Withholds an inherited configuration that is not committed yet from the peer that loses its vote by it.
     /// </summary>
     public void HoldBackInherited()
     {

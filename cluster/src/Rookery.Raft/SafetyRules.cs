@@ -121,9 +121,10 @@ internal class SafetyRules
     public virtual bool CountsAnswer(long startNumber, long newestKnown) => startNumber >= newestKnown;
 
     /// <summary>
-    /// Whether the reply to a heartbeat tells more than that the peer is there. The refusal of a message of an earlier
-    /// term does not: it carries no health and no clock, and repeats the round's number of that message. An earlier
-    /// start of this leader may have counted rounds that this one has not begun, and their numbers would confirm them.
+    /// Whether the reply to a heartbeat answers a heartbeat of this term. The refusal of an earlier term's message only
+    /// shows that the peer is reachable: it carries no health and no clock, and its round number is that of the refused
+    /// message. An earlier start of this leader may have counted more rounds than this one, so that number could
+    /// confirm a round that has not begun.
     /// </summary>
     public virtual bool IsAnswerOfTerm(bool isRefusal) => !isRefusal;
 
