@@ -33,8 +33,8 @@ internal enum FrameFlags : byte
 /// <param name="Flags">Flags of the frame.</param>
 /// <param name="Generation">Generation of the segment when the frame was written.</param>
 /// <param name="Write">Number of the journal write that the frame belongs to.</param>
-/// <param name="Index">As in <see cref="JournalFrame"/>.</param>
-/// <param name="Term">As in <see cref="JournalFrame"/>.</param>
+/// <param name="Index">As in <see cref="JournalFrame"/>, or the log's last index (<see cref="RecordsLogEnd"/>).</param>
+/// <param name="Term">As in <see cref="JournalFrame"/>, or the term at the log's last index.</param>
 /// <param name="OperationsBefore">As in <see cref="JournalFrame"/>.</param>
 /// <param name="PayloadLength">Length of the encoded payload, which follows the header.</param>
 /// <param name="OperationCount">As in <see cref="JournalFrame"/>.</param>
@@ -74,9 +74,9 @@ internal readonly record struct FrameHeader(
     public bool IsLandmark => Type is FrameType.Vote or FrameType.Configuration or FrameType.Truncation;
 
     /// <summary>
-    /// Whether <c>Index</c> and <c>Term</c> repeat the end of the log at the time of writing; zeros in journals of
-    /// older versions. From them a start detects that an acknowledged entry just before this frame was damaged.
-    /// Otherwise a cleanly stopped member could vote for a log that lacks that entry.
+    /// Whether <c>Index</c> and <c>Term</c> repeat the end of the log at the time of writing; both are 0 in journals of
+    /// older versions. By them a start detects that an acknowledged entry just before this frame was damaged. Otherwise
+    /// a cleanly stopped member could vote for a log that lacks that entry.
     /// </summary>
     public bool RecordsLogEnd => Type is FrameType.Vote or FrameType.CleanStop or FrameType.Start;
 

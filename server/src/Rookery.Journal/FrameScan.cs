@@ -84,8 +84,9 @@ internal static class FrameScan
     }
 
     /// <summary>
-    /// Searches for later frames after the gap at <paramref name="from"/>, whose journal write is
-    /// <paramref name="gapWrite"/>. Looks only at block boundaries, where journal writes begin.
+    /// Searches for frames of later journal writes after the gap at <paramref name="from"/>;
+    /// <paramref name="gapWrite"/> is the number of the unreadable write. Looks only at block boundaries, where journal
+    /// writes begin.
     /// </summary>
     public static FramesAfterGap FindFramesAfter(Segment segment, long from, long to, long gapWrite)
     {

@@ -45,7 +45,7 @@ public readonly record struct JournalKnowledge(long ManifestIndex, long Manifest
     public bool ExistedBefore { get; init; }
 
     /// <summary>
-    /// A reset that may not be done yet, because the manifest contains an installed snapshot that replaces the
+    /// A reset that may still have to be done: the manifest contains an installed snapshot, which replaces the
     /// journal's log. Null if there is none.
     /// </summary>
     public JournalReset? PendingReset { get; init; }

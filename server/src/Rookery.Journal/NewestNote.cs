@@ -5,8 +5,8 @@ namespace Rookery.Journal;
 
 /// <summary>
 /// The file <c>newest</c> of a journal directory, which contains the generation of the newest durable segment and the
-/// number of a durable write. A segment identifies its predecessor but not its successor, and a write only its
-/// predecessors. Without this note, a journal whose last files are missing or older copies would look complete. The
+/// number of a durable write. Segments and writes are numbered, so a missing predecessor is noticed, but a missing
+/// successor is not. Without this note, a journal whose last files are missing or older copies would look complete. The
 /// note is written outside the commit path: slightly later than a segment, at each start and at a clean stop. A note
 /// that is missing, unreadable or of another store is ignored. (Older versions did not replace the note when they
 /// replaced a journal.)
@@ -81,7 +81,7 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
                 _nextBlock = 1 - place;
             }
 
-            // An earlier version writes no end, so the higher one may be in the older block.
+            // Earlier versions write no end, so the higher end may be in the older block.
             if (end.Write > End.Write)
             {
                 End = end;

@@ -346,8 +346,8 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     }
 
     /// <summary>
-    /// Returns whether a member may continue after the gap. It must know the configuration there, because other members
-    /// do not send it again.
+    /// Returns whether a member may continue after the gap. The member must know the configuration at that place,
+    /// because the others do not send it again.
     /// </summary>
     private bool MayContinueAfterGap(DamageSurvey survey) => survey.IsConfigurationKnown || !EndsBeforeManifest;
 

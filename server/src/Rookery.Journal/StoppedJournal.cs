@@ -44,7 +44,7 @@ public sealed class StoppedJournal : IDisposable
     /// </summary>
     public IReadOnlyList<RecoveredEntry> Entries { get; }
 
-    /// <summary>Position of the last readable entry.</summary>
+    /// <summary>Position of the last readable entry; zeros if an installed snapshot replaces the entries.</summary>
     public JournalPosition Position => _isDiscarded ? default : _appender.Map.Position;
 
     /// <summary>Payload of the configuration in force there; empty if there is none.</summary>
