@@ -7,8 +7,8 @@ namespace Rookery.Storage;
 public interface IMergeFilter
 {
     /// <summary>
-    /// Returns whether rows of <paramref name="table"/> can be stale. Called once per merge; for other tables
-    /// <see cref="IsStale"/> is not called.
+    /// Returns whether rows of <paramref name="table"/> can be stale. Called for each row of a merge;
+    /// <see cref="IsStale"/> is called only for rows of such tables.
     /// </summary>
     bool Concerns(byte table);
 

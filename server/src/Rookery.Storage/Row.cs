@@ -7,8 +7,8 @@ using Rookery.Storage.State;
 namespace Rookery.Storage;
 
 /// <summary>
-/// A row that was looked up. It pins its block in the cache until it is disposed, exactly once. Its snapshot or batch
-/// must stay open until then.
+/// A row that was looked up. Dispose it exactly once. Until then it pins its block in the cache, and its snapshot or
+/// batch must stay open.
 /// </summary>
 public readonly unsafe struct Row : IDisposable
 {

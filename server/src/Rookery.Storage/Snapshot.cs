@@ -5,8 +5,8 @@ using Rookery.Storage.State;
 namespace Rookery.Storage;
 
 /// <summary>
-/// The rows as of one applied log entry, for readers. Opening and reading neither lock nor allocate. It keeps memtables
-/// and run files alive until it is disposed, exactly once. If all snapshots together keep too much, the oldest are
+/// The rows as of one applied log entry, for readers. Opening and reading neither lock nor allocate. Dispose it exactly
+/// once; until then it keeps memtables and run files alive. If all snapshots together keep too much, the oldest are
 /// ended: long reads must call <see cref="ThrowIfEnded"/>. Thread-safe.
 /// </summary>
 public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>

@@ -246,8 +246,8 @@ public sealed class StorageEngine : IDisposable
     public bool MergeOnce() => _merge.Try();
 
     /// <summary>
-    /// Writes the memtable as a run, and then merges all runs of each group, also those for which no merge is due. It
-    /// takes many calls of <see cref="MergeOnce"/>. Call it on the thread of the background work.
+    /// Requests a flush, and a merge of all runs of each group except the chunks of large values, even if no merge is
+    /// due. Many calls of <see cref="MergeOnce"/> execute the merges. Call it on the thread of the background work.
     /// </summary>
     public void BeginFullMerge()
     {

@@ -48,7 +48,7 @@ public sealed record StorageStatistics
     public required long ReaderFileBytes { get; init; }
 
     /// <summary>
-    /// Number of states whose readers were ended, because they kept too much memory or too many files alive.
+    /// Number of states whose clients' readers were ended, because they kept too much memory or too many files alive.
     /// </summary>
     public required long EndedReads { get; init; }
 

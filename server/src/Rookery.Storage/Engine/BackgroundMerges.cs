@@ -81,7 +81,7 @@ internal sealed class BackgroundMerges
         _requested.Clear();
         foreach (Stack<MergeJob> unfinished in _jobs.Values)
         {
-            // At most the bottom one, which is started when no other is unfinished.
+            // Only the bottom job can be a requested one: it is started while no other job is unfinished.
             MergeJob[] others = [.. unfinished.Where(static job => !job.IsRequested).Reverse()];
             unfinished.Clear();
             foreach (MergeJob job in others)
@@ -195,7 +195,7 @@ internal sealed class BackgroundMerges
             return true;
         }
 
-        // After a failure below, the job stays, so that its threshold holds for the parts that remain.
+        // If a disk operation below fails, the job stays, so that its DroppableThrough holds for the remaining parts.
         _context.Durable.SettleDoubt(_context);
         ReadOnlySpan<SortedRun> runs = _context.Published.Current.Runs.Of(job.Group);
         MergePart part = MergePart.Next(job.Inputs, file => MayLink(job.Group, file));

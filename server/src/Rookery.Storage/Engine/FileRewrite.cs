@@ -111,8 +111,8 @@ internal sealed class FileRewrite(EngineContext context, Memtable emptyMemtable)
             group,
             [new SortedRun([file])],
             runs[(PlaceOf(file, runs) + 1)..],
-            // A store that retains tombstones drops none here that merges retained: only merges compare all files of
-            // the group.
+            // A store that retains tombstones drops here only those that no reader of changes can use any more. Merges
+            // decide about the others, because only merges compare all files of the group.
             context.RetainedTombstones == 0
                 ? long.MaxValue
                 : context.Durable.Deletions.DroppedThrough

@@ -11,8 +11,8 @@ namespace Rookery.Storage.Engine;
 /// <param name="Inputs">The adjacent sorted runs to merge, newest first.</param>
 /// <param name="Output">The run with the rows merged so far, older than the inputs; null before the first part.</param>
 /// <param name="DroppableThrough">The sequence through which all parts may drop tombstones that hide no rows. Computed
-/// once: after each part the tombstones of the other parts would seem to be newer, and the last parts would drop nearly
-/// all of them.</param>
+/// once for all parts. If it were estimated again after each part, it would rise with each part, and the last parts
+/// would drop nearly all tombstones.</param>
 /// <param name="IsRequested">Whether it belongs to a full merge that was requested.</param>
 internal sealed record MergeJob(
     byte Group,

@@ -38,8 +38,8 @@ internal sealed class RowDropping : IDisposable
     /// <param name="position">Position of the last batch in the runs and <paramref name="flushed"/>.</param>
     /// <param name="rangeTombstones">The range tombstones that hide rows.</param>
     /// <param name="older">The group's sorted runs that are older than all inputs.</param>
-    /// <param name="droppableAtMost">The highest sequence of a tombstone that may be dropped, if the retention permits
-    /// more.</param>
+    /// <param name="droppableAtMost">Tombstones after this sequence are kept, even if the retention permits dropping
+    /// them.</param>
     public RowDropping(
         EngineContext context,
         byte group,
@@ -75,7 +75,9 @@ internal sealed class RowDropping : IDisposable
     /// <summary>Number of lookups of other rows; each may read from disk.</summary>
     public long Lookups { get; private set; }
 
-    /// <summary>The highest sequence of a tombstone that may be dropped; 0 if there was none.</summary>
+    /// <summary>
+    /// The highest sequence of a tombstone that <see cref="MayDrop"/> permitted to drop; 0 if there was none.
+    /// </summary>
     public long DroppedThrough { get; private set; }
 
     /// <summary>

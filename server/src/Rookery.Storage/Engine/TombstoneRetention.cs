@@ -8,10 +8,10 @@ namespace Rookery.Storage.Engine;
 /// A limit by number bounds their space and the time to skip them under any load.
 /// </summary>
 /// <remarks>
-/// A file records how many tombstones it has and the range of its sequences. The store remembers the lowest sequence of
-/// a tombstone of each file that it has written since it was opened. It assumes that the tombstones are spread evenly
-/// from there to the file's end, and drops only a part of the tombstones of the file in which the limit is reached.
-/// After a merge, this file may contain most tombstones.
+/// A file records how many tombstones it has and the range of its sequences. For each file written since the store was
+/// opened, the store also remembers the lowest sequence of a tombstone. It assumes that a file's tombstones are spread
+/// evenly from there to the file's highest sequence. So the limit can fall within one file, and then only the older
+/// part of that file's tombstones is dropped. After a merge, one file may contain most tombstones.
 /// </remarks>
 internal static class TombstoneRetention
 {

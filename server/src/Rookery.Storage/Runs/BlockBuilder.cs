@@ -8,7 +8,7 @@ namespace Rookery.Storage.Runs;
 internal sealed class BlockBuilder(int targetBytes)
 {
     // Estimated overhead of a row: the varints of suffix length, value length and sequence, plus its entry in the
-    // in-memory directory. With it a full block fits the cache's 4 KiB units.
+    // in-memory directory. It is counted, so that a full block fits the cache's 4 KiB units.
     private const int RowOverheadBytes = 2 + 2 + 3 + BlockView.DirectoryBytesPerRow;
 
     private readonly List<PendingRow> _rows = [];

@@ -84,7 +84,9 @@ internal static unsafe class Lookup
         return true;
     }
 
-    /// <summary>Returns false if a key surely has no version; reads nothing from disk.</summary>
+    /// <summary>
+    /// Returns false if a key surely has no version in a state without frozen memtables; reads nothing from disk.
+    /// </summary>
     public static bool MayHold(EngineState state, ReadOnlySpan<byte> key) =>
         state.Active.TryGet(key, state.VisibleBatch) is not null || RunsMayHold(state, key);
 
