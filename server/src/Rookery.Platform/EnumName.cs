@@ -6,7 +6,7 @@ namespace Rookery.Platform;
 public static class EnumName
 {
     /// <summary>
-    /// Reads the name of one value, without case. Unlike <see cref="Enum.TryParse{TEnum}(string?, out TEnum)"/>, takes
+    /// Reads the name of one value, ignoring case. Unlike <see cref="Enum.TryParse{TEnum}(string?, out TEnum)"/>, takes
     /// neither numbers nor several names with commas.
     /// </summary>
     /// <param name="text">The text.</param>

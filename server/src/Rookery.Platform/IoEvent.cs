@@ -18,7 +18,7 @@ public enum IoKind : byte
     /// <summary>A read of a block from a run.</summary>
     Read = 5,
 
-    /// <summary>A write of a manifest slot, or of the record of the journal's newest segment.</summary>
+    /// <summary>A write of a manifest slot, or of the note that names the journal's newest segment.</summary>
     Manifest = 6,
 
     /// <summary>The copying of a backup.</summary>

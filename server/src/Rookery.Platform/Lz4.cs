@@ -28,8 +28,8 @@ public static partial class Lz4
     internal delegate bool Decompressor(ReadOnlySpan<byte> source, Span<byte> destination);
 
     /// <summary>
-    /// Checks, once in each process, that the library is installed and works. Call it before data is opened: without
-    /// the library, the first write that can be compressed would end the process, and with one that compresses wrongly
+    /// Checks, once in each process, that the library is installed and works. Call it before data is opened. Without
+    /// the library, the first write that can be compressed would end the process. If the library compressed wrongly,
     /// acknowledged writes could not be read.
     /// </summary>
     /// <exception cref="SystemLibraryException">It is not installed, or does not work.</exception>
@@ -42,7 +42,7 @@ public static partial class Lz4
     }
 
     /// <summary>
-    /// Returns why functions do not compress and decompress LZ4 blocks, in sentences; null if they do.
+    /// Returns why the functions do not compress and decompress LZ4 blocks, in sentences; null if they do.
     /// </summary>
     internal static string? WhyWrong(Compressor compress, Decompressor decompress)
     {
@@ -100,11 +100,11 @@ public static partial class Lz4
             return false;
         }
 
-        byte emptyInput = 0; // liblz4 needs an address, and that of an empty span is null
+        byte emptyOutput = 0; // liblz4 needs an address, and that of an empty span is null
         fixed (byte* from = source)
         fixed (byte* to = destination)
         {
-            return DecompressSafe(from, to is null ? &emptyInput : to, source.Length, destination.Length)
+            return DecompressSafe(from, to is null ? &emptyOutput : to, source.Length, destination.Length)
                 == destination.Length;
         }
     }

@@ -4,8 +4,8 @@ namespace Rookery.Platform;
 
 /// <summary>
 /// Allocates anonymous memory (mmap), for blocks, indexes, filters and large buffers. Released memory leaves the
-/// process at once, except for 2 MiB of small mappings, which are reused until <see cref="Trim"/>. The garbage
-/// collector, in contrast, keeps the memory of large arrays, and malloc all memory below its highest live block.
+/// process at once, except for 2 MiB of small mappings, which are reused until <see cref="Trim"/>. In contrast, the
+/// garbage collector keeps the memory of large arrays, and malloc keeps all memory below its highest live block.
 /// </summary>
 public static unsafe partial class NativePages
 {

@@ -65,8 +65,8 @@ public static class SocketThreads
 
     /// <summary>
     /// Starts asynchronous work on the pool: on the current thread if it belongs to the pool, otherwise on a thread of
-    /// the pool. The current thread belongs to the pool if the bytes of the request were already there when its
-    /// connection began, or when the answer before it was sent.
+    /// the pool. The current thread belongs to the pool if the request's bytes had arrived before its connection was
+    /// accepted, or before the previous response was sent.
     /// </summary>
     /// <inheritdoc cref="RunOnPoolAsync{TState}"/>
     public static Task ContinueOnPoolAsync<TState>(Func<TState, Task> work, TState state) =>

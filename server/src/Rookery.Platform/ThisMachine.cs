@@ -4,8 +4,9 @@ using System.Net.Sockets;
 namespace Rookery.Platform;
 
 /// <summary>
-/// Connects to programs of this machine. What is sent in plain text because it stays here (tokens) must stay here
-/// whatever a resolver answers for <c>localhost</c>: with an incomplete /etc/hosts, that can be another machine.
+/// Connects to programs of this machine. They receive tokens in plain text, because the tokens do not leave the
+/// machine. So only loopback addresses are used, whatever a resolver answers for <c>localhost</c>: with an incomplete
+/// /etc/hosts, the answer can be another machine.
 /// </summary>
 public static class ThisMachine
 {

@@ -4,8 +4,8 @@ using System.IO.Compression;
 namespace Rookery.Platform.Compression;
 
 /// <summary>
-/// Decompresses Brotli (RFC 7932) that is in memory. In contrast, <see cref="BrotliStream"/> also contains the
-/// compressor, whose code and tables are 0.2 MB of the executable.
+/// Decompresses Brotli data (RFC 7932) that is in memory. <see cref="BrotliStream"/> is not used, because it also
+/// contains the compressor, whose code and tables are 0.2 MB of the executable.
 /// </summary>
 /// <param name="packed">The compressed bytes. Reading them must not wait. They are disposed with this stream.</param>
 public sealed class BrotliInputStream(Stream packed) : ReadOnlyStream
