@@ -20,7 +20,7 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     private long _lastLogTicks;
     private long _lastLogTicksTerm;
 
-    /// <summary>The cluster's time as this node estimates it: exactly the time of the core.</summary>
+    /// <summary>The cluster's time as this node estimates it; equals <see cref="RaftCore.ReadClock"/>.</summary>
     /// <remarks>
     /// Each reader of documents that may expire asks for it, so it takes the lock only once a second, to read the
     /// machine's clock. While a snapshot is installed, the lock is held for seconds on a slow SD card: then the time
@@ -89,9 +89,8 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     }
 
     /// <summary>
-    /// Reads the machine's clock if the last reading is over a second old. A node without peers has no
-    /// timer that calls this, so every reader of the time does. Call it under the lock, but not during a step of the
-    /// core.
+    /// Reads the machine's clock if the last reading is over a second old. On a node without peers no timer calls this,
+    /// so every reader of the time calls it. Call it under the lock, but not during a step of the core.
     /// </summary>
     public void ReadIfDue()
     {

@@ -20,9 +20,9 @@ namespace Rookery.Cluster;
 /// when a majority has it durably, and is applied; then its callers are answered.
 /// </summary>
 /// <remarks>
-/// <para>This type only wires its parts. <see cref="RaftHost"/> owns the core and the consensus lock, under which no
-/// I/O is done. <see cref="StepHandler"/> executes the core's output. A command enters at <see cref="ProposalIntake"/>,
-/// is written by <see cref="WritePipeline"/> and applied by <see cref="ApplyPipeline"/>; reads wait in
+/// <para>This type only wires its parts. <see cref="RaftHost"/> owns the core and the consensus lock.
+/// <see cref="StepHandler"/> executes the core's output. A command enters at <see cref="ProposalIntake"/>, is written
+/// by <see cref="WritePipeline"/> and applied by <see cref="ApplyPipeline"/>; reads wait in
 /// <see cref="ReadIndexService"/>.</para>
 /// <para>It has no thread of its own: <see cref="CommitThreads"/>, <see cref="ConsensusTicker"/> and the network drive
 /// it, or a test step by step. The remarks of each type name the lock that guards its fields.</para>

@@ -11,7 +11,8 @@ namespace Rookery.Cluster;
 /// </summary>
 /// <remarks>
 /// <para>The fields and properties that a summary marks "under the lock" are touched only while <see cref="Gate"/> is
-/// held. No I/O is done under it. Members without such a mark may be called from any thread.</para>
+/// held. No I/O is done under it, except to install a snapshot. Members without such a mark may be called from any
+/// thread.</para>
 /// <para>Two independent states restrict a node. <see cref="IsHalted"/>: the core takes no more steps, so the node
 /// neither votes nor replicates; its tables can still be read. <see cref="IsInDiagnosisMode"/>: every write is refused
 /// with the reason. These methods enter them, or shut the node down:</para>

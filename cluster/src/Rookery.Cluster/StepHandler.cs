@@ -7,7 +7,7 @@ namespace Rookery.Cluster;
 
 /// <summary>
 /// Executes the output of one step of <see cref="Raft.RaftCore"/>. First caches the entries, because journal writes and
-/// messages take entries from the cache. Last, raises the index through which entries may be applied.
+/// messages take entries from the cache. Afterwards, raises the index through which entries may be applied.
 /// </summary>
 /// <remarks>Called under the lock of <see cref="RaftHost"/>, except <see cref="RefuseAllWaiting"/>.</remarks>
 internal sealed class StepHandler(

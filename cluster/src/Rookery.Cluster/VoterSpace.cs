@@ -59,7 +59,7 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
             return;
         }
 
-        // Free bytes minus the reserve, so negative if the reserve is touched. The other voters report the same figure.
+        // Free bytes minus the reserve, so negative while the reserve is in use. Each voter reports this of itself.
         long ownSpareBytes = store.Space.SpareBytes;
         var voters = new List<(long SpareBytes, NodeId Node)>(configuration.Voters.Length);
         var roomiest = NodeId.None;

@@ -165,8 +165,8 @@ internal sealed class ApplyPipeline(
         {
             log.Cache.TryGet(index, out entry);
 
-            // The journal thread drops durable entries from a full cache. Without this reference it would return the
-            // memory of the entry while it is applied or answered here, and other bytes could be applied.
+            // The journal thread drops durable entries from a full cache. This reference keeps the entry's memory while
+            // the entry is applied and answered here. Otherwise other bytes could be applied.
             entry?.Retain();
         }
 

@@ -274,7 +274,7 @@ internal sealed class AppendGate(
             // member has a copy, so waiting would protect nothing.
             if (end.IsHere || end.GoneThrough >= index || end.IsNowhere)
             {
-                ReportNowhere(name, end, index);
+                ReportIfLost(name, end, index);
                 return;
             }
 
@@ -332,7 +332,7 @@ internal sealed class AppendGate(
         _changed.Set();
     }
 
-    private void ReportNowhere(ContentName name, in FetchResult end, long index)
+    private void ReportIfLost(ContentName name, in FetchResult end, long index)
     {
         if (!end.IsHere && end.GoneThrough < index)
         {

@@ -29,7 +29,7 @@ internal sealed class SnapshotContents(
     public void RequestSweep() => contents.RequestSweep();
 
     /// <summary>
-    /// Fetches the missing ones of the contents that a member's rows name now. Contents that the member has released
+    /// Fetches the contents that a member's rows name now and this node lacks. Contents that the member has released
     /// meanwhile are not needed: one of the entries after the state releases them here too.
     /// </summary>
     /// <param name="from">The member that offers its state.</param>

@@ -104,8 +104,8 @@ internal sealed class FormingNode(
     }
 
     /// <summary>
-    /// Acts on the answers of a round, whose calls must be made after the previous call of this method. First called
-    /// once this node has caught up, so that it knows whether it was claimed.
+    /// Acts on the answers of a round. The round's requests must be sent after the previous call of this method. First
+    /// called once this node has caught up, so that it knows whether it was claimed.
     /// </summary>
     /// <exception cref="DiskException">The disk failed, and the state is unchanged.</exception>
     public void Conclude(IReadOnlyList<FormingAnswer> answers)

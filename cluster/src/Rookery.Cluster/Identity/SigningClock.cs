@@ -10,8 +10,8 @@ public readonly record struct SigningClock(DateTimeOffset Now, bool IsSure)
     /// <summary>
     /// Returns the first of these times: the cluster's time if it is trusted; the machine's time if its clock is
     /// synchronised; the cluster's time although it is not trusted (it continues from the last log time); 1970. A
-    /// machine's clock that is not synchronised is never used: if it were years fast, it would sign a certificate that
-    /// clients refuse until then.
+    /// machine's clock that is not synchronised is never used: if it were years fast, clients would refuse the
+    /// certificate for years.
     /// </summary>
     /// <param name="cluster">The cluster's time.</param>
     /// <param name="machine">The machine's clock.</param>

@@ -5,7 +5,7 @@ namespace Rookery.Cluster.Joining;
 public sealed class JoinException(string message) : IOException(message)
 {
     /// <summary>
-    /// Whether no member has admitted the node by a request of this join: the first one that reached a member was
+    /// Whether no member has admitted the node by a request of this join: the first request that reached a member was
     /// refused.
     /// </summary>
     internal bool IsNotAdmitted { get; init; }

@@ -40,8 +40,8 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
         CancellationToken cancellationToken
     )
     {
-        // Do no work for a node before it presents a known token: anybody can send a request. Catch up first, because
-        // the token may be new.
+        // Do no work for a node before it presents a known token: any program can send a request. Catch up first,
+        // because the token may be new.
         if (!recordStore.IsLeader)
         {
             return (null, ReferToLeader());

@@ -440,7 +440,7 @@ public sealed class ClusterMember : IAsyncDisposable
             http.Features.Get<ProvenPeer>() is { Verdict: { Refusal: null } proven }
             && _consensus!.Roster.Of(proven.Member) is not null;
 
-        // A recovery of a stopped member lists the members, and it has no hello. Listing changes nothing.
+        // The recovery of a stopped member lists the members without a hello. Listing changes nothing.
         bool isListing = http.Request.Path.Value is MembershipService.Prefix + nameof(MemberOrder.List);
         string? refusal = null;
         if (!isRecorded)

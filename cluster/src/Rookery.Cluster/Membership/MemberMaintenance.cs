@@ -30,8 +30,8 @@ internal sealed class MemberMaintenance(
     // Rounds between repairs. The first repair starts as soon as damage is found.
     private const int RoundsBetweenRepairs = 30;
 
-    // The number of rounds without a leader after which that is logged. After a crash, a node needs all voters'
-    // pre-votes for this long.
+    // After this number of rounds without a leader, the lack of a leader is logged. It equals the time for which a
+    // node needs the pre-votes of all voters after an unclean stop.
     private const int RoundsUntilLeaderless = 20;
 
     // Rounds between searches for members in the network: more than an election takes.
@@ -203,7 +203,7 @@ internal sealed class MemberMaintenance(
 
     /// <summary>
     /// Collects announced addresses of the members, because all of them may have new addresses. Certificates prove
-    /// which member answers there.
+    /// which member answers at an address.
     /// </summary>
     private async Task BrowseAsync()
     {

@@ -188,8 +188,8 @@ public sealed class MembershipService(
     {
         var configuration = consensus.ReadState().Configuration;
         int voters = configuration.Voters.Length;
-        bool toleratesNoMoreFailures = voters is > 2 and < Configuration.MaxVoters && voters % 2 == 1;
-        return configuration.IsLearner(member.Member) && toleratesNoMoreFailures
+        bool wouldAddNoTolerance = voters is > 2 and < Configuration.MaxVoters && voters % 2 == 1;
+        return configuration.IsLearner(member.Member) && wouldAddNoTolerance
             ? Refused(
                 string.Create(
                     CultureInfo.InvariantCulture,
@@ -218,7 +218,7 @@ public sealed class MembershipService(
         }
 
         // Change the record before demoting; otherwise the leader would promote a mirror again. A member that was never
-        // started may still announce a mirror.
+        // started may still announce that it is a mirror.
         var rejection = await WriteAsync(
             () =>
                 recordStore.Find(MemberRecord.KeyOf(member.NodeId)) is { } stored

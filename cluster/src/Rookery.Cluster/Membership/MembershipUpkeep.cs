@@ -45,10 +45,11 @@ internal sealed class MembershipUpkeep(
     }
 
     /// <summary>
-    /// Makes a node a learner that has a record but is not in the configuration, because the leader that admitted it
-    /// stopped before it added the learner. Skips nodes that were ever started: these were learners and were removed.
+    /// Adds a node as a learner if it has a record but is not in the configuration, because the leader that admitted
+    /// it stopped before it added the learner. Skips nodes that have been started before: they were learners and were
+    /// removed.
     /// </summary>
-    /// <returns>Whether a node was made a learner.</returns>
+    /// <returns>Whether a learner was added.</returns>
     private bool CompleteAdmission(Configuration configuration)
     {
         RosterEntry[] incomplete =

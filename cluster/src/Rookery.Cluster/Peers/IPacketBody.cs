@@ -39,7 +39,7 @@ internal readonly struct PingBody(PacketKind kind, long question = 0) : IPacketB
         }
     }
 
-    /// <summary>Reads the question; 0 when the packet has none, as packets of older versions.</summary>
+    /// <summary>Reads the question; 0 when the packet has none, because an older version sent it.</summary>
     public static long ReadQuestion(ReadOnlySpan<byte> body) =>
         body.Length == sizeof(long) ? BinaryPrimitives.ReadInt64LittleEndian(body) : 0;
 }

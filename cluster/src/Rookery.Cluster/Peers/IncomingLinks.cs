@@ -10,7 +10,8 @@ namespace Rookery.Cluster.Peers;
 internal sealed record IncomingStream(Stream Stream, PeerVerdict Verdict, IPAddress? From);
 
 /// <summary>
-/// Serves the connections that other members dialled. Keeps only the newest of each member and kind. Thread-safe.
+/// Serves the connections that other members dialled. Keeps only the newest connection of each kind from each member.
+/// Thread-safe.
 /// </summary>
 internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<PeerConnection> onContact)
 {

@@ -7,8 +7,8 @@ namespace Rookery.Cluster.Peers;
 /// from the same store after a restart or from a copy of it, and the number cannot distinguish them. So a later start
 /// is a challenger, and must wait while the earlier start is connected. If the earlier start answers a ping that was
 /// sent after the challenge, the challenger is a copy. If it does not, the challenger replaces it. Other received bytes
-/// prove nothing, because the kernel may send them after the process was killed. Earlier starts are known from
-/// consensus and the members' records. Thread-safe.
+/// prove nothing, because the kernel may send them after the process was killed. A start that is older than the
+/// members' records is refused by <see cref="IPeerAdmission"/> instead. Thread-safe.
 /// </summary>
 /// <param name="nameOf">Returns a member's name; null when it is not known.</param>
 /// <param name="time">The clock.</param>

@@ -83,7 +83,8 @@ internal sealed class PeerConnection : IDisposable
     public CancellationToken Closing { get; }
 
     /// <summary>Sends and receives packets until the connection breaks or is closed.</summary>
-    /// <returns>Why the connection ended, as a sentence; null when the other end closed it.</returns>
+    /// <returns>Why the connection ended, as a sentence; null when the other end closed it, or this end closed it
+    /// without a reason.</returns>
     public async Task<string?> RunAsync(IPacketHandler handler)
     {
         var sending = SendAsync();

@@ -306,7 +306,8 @@ internal sealed class SnapshotInstaller(
 
         applies.CloseJournalReader();
         var (configuration, index) = ConfigurationEncoding.Read(offer.Configuration);
-        // These callers proposed while this node led earlier. The outcomes of their entries are not known here.
+        // Refuse the callers that proposed while this node led earlier: the outcomes of their entries are not known
+        // here.
         log.Memory.RefuseBetween(host.Progress.Applied + 1, offer.Index, ProposalRejections.Overtaken);
         bool wasBlocked = host.Progress.Install(offer.Index);
         if (wasBlocked)
