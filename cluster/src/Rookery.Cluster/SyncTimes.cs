@@ -17,7 +17,10 @@ internal sealed class SyncTimes
         Volatile.Write(ref _count, _count + 1);
     }
 
-    /// <summary>Returns the 99th percentile in microseconds; 0 before the first write.</summary>
+    /// <summary>
+    /// Returns the 99th percentile by the nearest rank, in microseconds; 0 before the first write. Of fewer than 100
+    /// writes it is the slowest.
+    /// </summary>
     public long Percentile99()
     {
         int count = (int)Math.Min(Volatile.Read(ref _count), Capacity);
@@ -30,6 +33,6 @@ internal sealed class SyncTimes
         _microseconds.AsSpan(0, count).CopyTo(sorted);
         sorted = sorted[..count];
         sorted.Sort();
-        return sorted[Math.Max(0, (count * 99 / 100) - 1)];
+        return sorted[((count * 99) + 99) / 100 - 1];
     }
 }
