@@ -178,7 +178,8 @@ internal sealed class ReadIndexService(RaftHost host)
     }
 
     /// <summary>
-    /// Waits until an entry is applied. Also returns on timeout, and when applying is halted or blocked.
+    /// Waits until an entry is applied. Also returns on timeout, when applying is halted or blocked, and when the node
+    /// is stopping.
     /// </summary>
     public async ValueTask WaitUntilAppliedAsync(long index)
     {
@@ -190,7 +191,7 @@ internal sealed class ReadIndexService(RaftHost host)
         ReadRound round;
         lock (host.Gate)
         {
-            if (host.Progress.Applied >= index || host.IsHalted || host.Progress.IsBlocked)
+            if (host.Progress.Applied >= index || host.IsHalted || host.Progress.IsBlocked || _isStopping)
             {
                 return;
             }
