@@ -1,4 +1,4 @@
-using System.Text;
+using Rookery.Scripting.Syntax;
 
 namespace Rookery.Queries.Subscriptions;
 
@@ -10,67 +10,69 @@ internal static class ThisReplacement
 
     private const string Keyword = "this";
 
-    /// <summary>Returns the script with the name. Texts in quotes and comments keep the word.</summary>
+    /// <summary>
+    /// Returns the script with the name. Texts, regular expressions, comments and names of members keep the word. An
+    /// invalid script is returned as it is, because compiling it names the error.
+    /// </summary>
     public static string In(string script)
     {
-        var result = new StringBuilder(script);
-        for (int at = 0; at < script.Length; )
+        char[] result = script.ToCharArray();
+        try
         {
-            int end = EndOfText(script, at);
-            if (end > at)
-            {
-                at = end;
-                continue;
-            }
-
-            if (!IsOfName(script[at]))
-            {
-                at++;
-                continue;
-            }
-
-            int start = at;
-            while (at < script.Length && IsOfName(script[at]))
-            {
-                at++;
-            }
-
-            bool isMember = start > 0 && script[start - 1] == '.';
-            if (!isMember && script.AsSpan(start, at - start).SequenceEqual(Keyword))
-            {
-                result.Remove(start, Keyword.Length).Insert(start, Name);
-            }
+            Replace(script, result);
+        }
+        catch (ScriptException)
+        {
+            return script;
         }
 
-        return result.ToString();
+        return new string(result);
     }
 
-    /// <summary>Returns the end of a quoted text or comment that begins here; the position if none does.</summary>
-    private static int EndOfText(string script, int at)
+    private static void Replace(string script, Span<char> result)
     {
-        if (script[at] is '\'' or '"' or '`')
+        var tokens = new Lexer(script, isCSharp: false).ReadAll();
+        for (int i = 0; i < tokens.Count; i++)
         {
-            int end = at + 1;
-            while (end < script.Length && script[end] != script[at])
+            var token = tokens[i];
+            if (token.Kind == TokenKind.Template)
             {
-                end += script[end] == '\\' ? 2 : 1;
+                ReplaceInValues(token.Text, result.Slice(token.Position + 1, token.Text.Length));
             }
-
-            return Math.Min(end + 1, script.Length);
+            else if (token.IsWord(Keyword) && !IsMember(tokens, i))
+            {
+                Name.CopyTo(result[token.Position..]);
+            }
         }
-
-        string? closing =
-            script.AsSpan(at).StartsWith("//") ? "\n"
-            : script.AsSpan(at).StartsWith("/*") ? "*/"
-            : null;
-        if (closing is null)
-        {
-            return at;
-        }
-
-        int found = script.IndexOf(closing, at + 2, StringComparison.Ordinal);
-        return found < 0 ? script.Length : found + closing.Length;
     }
 
-    private static bool IsOfName(char c) => char.IsLetterOrDigit(c) || c is '_' or '$';
+    private static void ReplaceInValues(string template, Span<char> result)
+    {
+        for (int at = 0; at < template.Length; at++)
+        {
+            if (template[at] == '\\')
+            {
+                at++;
+            }
+            else if (template.AsSpan(at).StartsWith("${"))
+            {
+                int start = at + 2;
+                at = TemplateText.FindEndOfValue(template, start);
+                Replace(template[start..at], result[start..at]);
+            }
+        }
+    }
+
+    // a.this, or { this: 1 }
+    private static bool IsMember(List<Token> tokens, int index)
+    {
+        if (index == 0)
+        {
+            return false;
+        }
+
+        var before = tokens[index - 1];
+        bool mayBeKey = before.Is("{") || before.Is(",");
+        return before.Is(".") || before.Is("?.") || (mayBeKey && tokens[index + 1].Is(":"));
+    }
 }
