@@ -73,13 +73,15 @@ function firstDifference(ours, theirs) {
 /** Whether a transaction would stay open, and swallow the next sequence. */
 const isOpen = commands => commands.findLastIndex(([name]) => name === "MULTI") > commands.findLastIndex(([name]) => name === "EXEC" || name === "DISCARD")
 
-const manyKeys = new Set(["MGET", "DEL", "UNLINK", "EXISTS", "TOUCH", "RENAME", "RENAMENX"])
+const manyKeys = new Set(["MGET", "DEL", "UNLINK", "EXISTS", "TOUCH", "RENAME", "RENAMENX", "SINTER", "SUNION", "SDIFF", "SINTERSTORE", "SUNIONSTORE", "SDIFFSTORE"])
+const twoKeys = new Set(["COPY", "LMOVE", "RPOPLPUSH", "SMOVE"])
 const pairs = new Set(["MSET", "MSETNX"])
 
 function withPrefix([name, ...rest], prefix) {
   const isKey = at => name === "SCAN" ? rest[at - 1] === "MATCH"
     : name === "BLPOP" || name === "BRPOP" || name === "JSON.MGET" ? at < rest.length - 1
-      : at === 0 || manyKeys.has(name) || (pairs.has(name) && at % 2 === 0)
+      : name === "OBJECT" ? at === 1
+      : at === 0 || (twoKeys.has(name) && at === 1) || manyKeys.has(name) || (pairs.has(name) && at % 2 === 0)
   return [name, ...rest.map((part, at) => isKey(at) ? prefix + part : part)]
 }
 

@@ -81,6 +81,17 @@ const forms = [
   (r, p) => ["LREM", p.key(), r.of(["0", "1", "-1", "2", "x"]), p.value()],
   (r, p) => ["LTRIM", p.key(), p.number(), p.number()],
   (r, p) => [r.of(["LPUSHX", "RPUSHX"]), p.key(), ...some(r, 1, 2, p.value)],
+  (r, p) => ["LINSERT", p.key(), r.of(["BEFORE", "after", "x"]), p.value(), p.value()],
+  (r, p) => ["LPOS", p.key(), p.value(), ...some(r, 0, 3, () => r.of([["RANK", p.number()], ["COUNT", p.number()], ["MAXLEN", p.number()], ["BAD"]]))],
+  (r, p) => ["LMOVE", p.key(), p.key(), r.of(["LEFT", "right"]), r.of(["LEFT", "RIGHT", "x"])],
+  (r, p) => ["RPOPLPUSH", p.key(), p.key()],
+  (r, p) => [r.of(["SINTER", "SUNION", "SDIFF"]), ...some(r, 1, 3, p.key)],
+  (r, p) => [r.of(["SINTERSTORE", "SUNIONSTORE", "SDIFFSTORE"]), ...some(r, 2, 4, p.key)],
+  (r, p) => ["SMOVE", p.key(), p.key(), p.value()],
+  (r, p) => [r.of(["SRANDMEMBER", "SPOP"]), p.key(), r.of(["0", "100", "x"])],
+  (r, p) => ["SRANDMEMBER", p.key(), ...r.of([[], ["2"], ["-3"], ["1", "2"]])],
+  (r, p) => ["COPY", p.key(), p.key(), ...r.of([[], [], ["REPLACE"], ["DB", "0"], ["DB", "x"], ["BAD"]])],
+  (r, p) => ["OBJECT", "FREQ", p.key()],
   (r, p) => ["SMISMEMBER", p.key(), ...some(r, 1, 3, p.value)],
   (r, p) => ["HSTRLEN", p.key(), p.field()],
   (r, p) => ["HMSET", p.key(), ...some(r, 1, 2, () => [p.field(), p.value()])],
@@ -116,12 +127,20 @@ export function sequence(seed) {
   return [...commands, ["MULTI"], ...queued, [random.of(["EXEC", "EXEC", "DISCARD"])]]
 }
 
-const unordered = new Set(["SMEMBERS", "HKEYS", "HVALS", "KEYS"])
+const unordered = new Set(["SMEMBERS", "SINTER", "SUNION", "SDIFF", "SPOP", "HKEYS", "HVALS", "KEYS"])
 
 /** A reply in the form in which both servers must agree: sets and hashes have no order, and a time to live may pass a second. */
-export function comparable([name], reply) {
+export function comparable([name, , count], reply) {
   if (Array.isArray(reply) && unordered.has(name)) {
     return [...reply].sort()
+  }
+
+  if (name === "SRANDMEMBER" && typeof reply === "string") {
+    return "a member"
+  }
+
+  if (name === "SRANDMEMBER" && Array.isArray(reply)) {
+    return count === "100" ? [...reply].sort() : reply.length
   }
 
   if (Array.isArray(reply) && name === "SCAN") {

@@ -132,6 +132,9 @@ public enum RedisOpcode : byte
     /// <summary>DBSIZE.</summary>
     DatabaseSize = 60,
 
+    /// <summary>COPY.</summary>
+    Copy = 61,
+
     /// <summary>HSET.</summary>
     HashSet = 80,
 
@@ -204,6 +207,30 @@ public enum RedisOpcode : byte
     /// <summary>SSCAN.</summary>
     SetScan = 117,
 
+    /// <summary>SMOVE.</summary>
+    SetMove = 118,
+
+    /// <summary>SRANDMEMBER.</summary>
+    SetRandomMember = 119,
+
+    /// <summary>SUNION.</summary>
+    SetUnion = 120,
+
+    /// <summary>SUNIONSTORE.</summary>
+    SetUnionStore = 121,
+
+    /// <summary>SINTER.</summary>
+    SetIntersect = 122,
+
+    /// <summary>SINTERSTORE.</summary>
+    SetIntersectStore = 123,
+
+    /// <summary>SDIFF.</summary>
+    SetSubtract = 124,
+
+    /// <summary>SDIFFSTORE.</summary>
+    SetSubtractStore = 125,
+
     /// <summary>LPUSH.</summary>
     ListPushLeft = 130,
 
@@ -245,6 +272,18 @@ public enum RedisOpcode : byte
 
     /// <summary>BRPOP, without its wait.</summary>
     ListPopRightOfFirst = 143,
+
+    /// <summary>LINSERT.</summary>
+    ListInsert = 144,
+
+    /// <summary>LPOS.</summary>
+    ListPositions = 145,
+
+    /// <summary>LMOVE.</summary>
+    ListMove = 146,
+
+    /// <summary>RPOPLPUSH.</summary>
+    ListPopRightPushLeft = 147,
 
     /// <summary>JSON.GET.</summary>
     JsonGet = 160,

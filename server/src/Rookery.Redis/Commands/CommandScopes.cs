@@ -16,6 +16,7 @@ internal static class CommandScopes
         {
             // They return what other clients have stored.
             "getset" or "getdel" or "getex" or "lpop" or "rpop" or "blpop" or "brpop" or "spop" => ReadAndWrite,
+            "lmove" or "rpoplpush" => ReadAndWrite,
             "incr" or "decr" or "incrby" or "decrby" or "incrbyfloat" => ReadAndWrite,
             "hincrby" or "hincrbyfloat" or "json.numincrby" => ReadAndWrite,
             "set" when HasGet(arguments) => ReadAndWrite,

@@ -105,6 +105,43 @@ public sealed class RedisCommandTests : IDisposable
             + "BRPOP l -1 | ERR timeout is negative ; SET s 1 | OK ; RPUSH l a | 1 ; BLPOP k s l 0 | WRONGTYPE"
     )]
     [InlineData(
+        "RPUSH l a b | 2 ; LINSERT l BEFORE b x | 3 ; LINSERT l after b y | 4 ; LRANGE l 0 -1 | "
+            + "[\"a\" \"x\" \"b\" \"y\"] ; LINSERT l BEFORE z x | -1 ; LINSERT k BEFORE z x | 0 ; "
+            + "LINSERT l MIDDLE a x | ERR syntax error ; SET s 1 | OK ; LINSERT s BEFORE a x | WRONGTYPE"
+    )]
+    [InlineData(
+        "RPUSH l a b c a a | 5 ; LPOS l a | 0 ; LPOS l a RANK -1 | 4 ; LPOS l a RANK 2 COUNT 0 | [3 4] ; "
+            + "LPOS l a COUNT 2 RANK -1 | [4 3] ; LPOS l a RANK 2 MAXLEN 3 | null ; LPOS l z COUNT 1 | [] ; "
+            + "LPOS k a | null ; LPOS l a COUNT -1 | ERR COUNT can't be negative ; LPOS l a RANK | ERR syntax error"
+    )]
+    [InlineData(
+        "RPUSH l a b c | 3 ; LMOVE l m LEFT RIGHT | \"a\" ; RPOPLPUSH l m | \"c\" ; "
+            + "LRANGE m 0 -1 | [\"c\" \"a\"] ; "
+            + "LMOVE m m RIGHT LEFT | \"a\" ; LRANGE m 0 -1 | [\"a\" \"c\"] ; LMOVE l m LEFT LEFT | \"b\" ; "
+            + "EXISTS l | 0 ; LMOVE l m LEFT LEFT | null ; LMOVE m l UP LEFT | ERR syntax error ; SET s 1 | OK ; "
+            + "RPOPLPUSH m s | WRONGTYPE ; LRANGE m 0 -1 | [\"b\" \"a\" \"c\"]"
+    )]
+    [InlineData(
+        "SADD s a b c | 3 ; SADD t b c d | 3 ; SINTER s t | <\"b\" \"c\"> ; "
+            + "SUNION s t | <\"a\" \"b\" \"c\" \"d\"> ; "
+            + "SDIFF s t | <\"a\"> ; SINTER s none t | <> ; SDIFF s none | <\"a\" \"b\" \"c\"> ; SET x 1 | OK ; "
+            + "SUNION none x | WRONGTYPE ; SINTERSTORE x s t | 2 ; SMEMBERS x | <\"b\" \"c\"> ; "
+            + "SDIFFSTORE x t t | 0 ; EXISTS x | 0 ; SUNIONSTORE s s t | 4 ; SCARD s | 4"
+    )]
+    [InlineData(
+        "SADD s a b | 2 ; SMOVE s t a | 1 ; SMOVE s t a | 0 ; SMOVE s s b | 1 ; SMEMBERS t | <\"a\"> ; "
+            + "SMOVE s t b | 1 ; EXISTS s | 0 ; SMOVE s t b | 0 ; SET x 1 | OK ; SMOVE t x a | WRONGTYPE ; "
+            + "SMOVE none x a | 0 ; "
+            + "SRANDMEMBER none | null ; SRANDMEMBER none 2 | [] ; SRANDMEMBER x | WRONGTYPE ; SADD u a | 1 ; "
+            + "SRANDMEMBER u | \"a\" ; SRANDMEMBER u 9 | [\"a\"] ; SRANDMEMBER u -2 | [\"a\" \"a\"]"
+    )]
+    [InlineData(
+        "SET a 1 EX 10 | OK ; COPY a b | 1 ; TTL b | 10 ; GET a | \"1\" ; COPY a b | 0 ; SET a 2 | OK ; "
+            + "COPY a b REPLACE DB 0 | 1 ; GET b | \"2\" ; TTL b | -1 ; COPY c d | 0 ; "
+            + "COPY a a | ERR source and destination objects are the same ; "
+            + "COPY a c DB 3 | ERR DB index is out of range"
+    )]
+    [InlineData(
         "RPUSH l a b a c a | 5 ; LREM l -2 a | 2 ; LRANGE l 0 -1 | [\"a\" \"b\" \"c\"] ; "
             + "LTRIM l 1 -1 | OK ; LLEN l | 2 ; LTRIM l 5 9 | OK ; EXISTS l | 0 ; "
             + "LSET l 0 a | ERR no such key ; RPUSH l a | 1 ; LSET l 3 a | ERR index out of range"
@@ -302,6 +339,24 @@ public sealed class RedisCommandTests : IDisposable
         var outcome = _node.Propose([], [.. Enumerable.Repeat(get, 17), [Bytes("SET"), Bytes("b"), Bytes("1")]]);
         Assert.Equal(RejectionKind.TooLarge, outcome.Rejection?.Kind);
         Assert.Equal("0", _node.Run("EXISTS b"));
+    }
+
+    [Fact]
+    public void An_element_stays_where_it_is_if_the_other_list_or_set_would_be_too_long()
+    {
+        string half = new('x', 4 << 20);
+        _node.Run("RPUSH l a " + half);
+        _node.Run("RPUSH m " + half);
+        _node.Run("SADD s a " + half);
+        _node.Run("SADD t " + half + "y");
+        const string TooLong = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
+        Assert.Equal(TooLong, _node.Run("RPOPLPUSH l m"));
+        Assert.Equal(TooLong, _node.Run("SMOVE s t " + half));
+        Assert.Equal(TooLong, _node.Run("SUNIONSTORE u s t"));
+        Assert.Equal("2", _node.Run("LLEN l"));
+        Assert.Equal("1", _node.Run("LLEN m"));
+        Assert.Equal("2", _node.Run("SCARD s"));
+        Assert.Equal("0", _node.Run("EXISTS u"));
     }
 
     private static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text);

@@ -37,6 +37,12 @@ public sealed class RedisLimitTests : IDisposable
     [InlineData("INCRBYFLOAT a 1e-99999999999999999999", "ERR value is not a valid float")]
     [InlineData("INCRBYFLOAT a 0e99999999999999999999", "\"0\"")]
     [InlineData("HRANDFIELD h -1048577", "ERR value is out of range")]
+    [InlineData("SRANDMEMBER s 9223372036854775807", "[]")]
+    [InlineData("LPOS l a RANK 9223372036854775807 COUNT 9223372036854775807 MAXLEN 9223372036854775807", "[]")]
+    [InlineData(
+        "LPOS l a RANK -9223372036854775808",
+        "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"
+    )]
     [InlineData("JSON.GET j $[-9223372036854775808]", "null")]
     public void Numbers_at_their_limits_have_a_reply(string line, string reply)
     {
@@ -85,8 +91,10 @@ public sealed class RedisLimitTests : IDisposable
     [InlineData("JSON.GET h # $.f")]
     [InlineData("JSON.GET h # $.none")]
     [InlineData("EXISTS # a")]
+    [InlineData("SINTER # s")]
     public void A_short_command_cannot_cost_much(string line)
     {
+        _node.Run("SADD s " + string.Join(' ', Enumerable.Range(0, 1000)));
         _node.Run("HSET h f " + new string('x', 1 << 20));
         _node.Run("SET a " + new string('x', 1 << 20));
         string word = line.Split(' ')[^1];
@@ -121,8 +129,10 @@ public sealed class RedisLimitTests : IDisposable
     [InlineData("JSON.GET h # $.none")]
     [InlineData("JSON.MGET # h $.none")]
     [InlineData("EXISTS # a")]
+    [InlineData("SDIFF # s")]
     public void A_short_command_that_reads_cannot_cost_much(string line)
     {
+        _node.Run("SADD s " + string.Join(' ', Enumerable.Range(0, 2000)));
         _node.Run("HSET h f " + new string('x', 1 << 20));
         _node.Run("SET a " + new string('x', 1 << 20));
         string[] words = line.Split(' ');

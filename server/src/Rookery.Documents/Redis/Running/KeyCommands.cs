@@ -27,6 +27,9 @@ internal sealed class KeyCommands(RedisSession session)
             case O.Rename or O.RenameIfAbsent:
                 Rename(arguments, onlyIfAbsent: opcode == O.RenameIfAbsent);
                 return true;
+            case O.Copy:
+                Copy(arguments);
+                return true;
             case O.Object:
                 ReplyObject(arguments);
                 return true;
@@ -106,9 +109,7 @@ internal sealed class KeyCommands(RedisSession session)
 
         if (!isSame)
         {
-            var view = source.View;
-            session.Content.Begin(view, RedisBody.TypeOf(view), source.ExpiresAtTicks);
-            session.Content.Append(view.Body);
+            BeginCopy(source);
             session.Store.Delete(source);
             session.Store.Replace(target, session.Content);
         }
@@ -123,25 +124,94 @@ internal sealed class KeyCommands(RedisSession session)
         }
     }
 
+    private void Copy(RedisArguments arguments)
+    {
+        if (!TryReadCopyOptions(arguments, out bool replaces))
+        {
+            return;
+        }
+
+        using var source = session.Open(arguments[0]);
+        using var target = session.OpenSecond(arguments[1]);
+        if (source.LowerId.SequenceEqual(target.LowerId))
+        {
+            Reply.Error("ERR source and destination objects are the same"u8);
+            return;
+        }
+
+        bool isCopied = source.Exists && (replaces || !target.Exists);
+        if (isCopied)
+        {
+            BeginCopy(source);
+            session.Store.Replace(target, session.Content);
+        }
+
+        Reply.Integer(isCopied);
+    }
+
+    private void BeginCopy(RedisTarget source)
+    {
+        var view = source.View;
+        session.Content.Begin(view, RedisBody.TypeOf(view), source.ExpiresAtTicks);
+        session.Content.Append(view.Body);
+    }
+
+    private bool TryReadCopyOptions(RedisArguments arguments, out bool replaces)
+    {
+        replaces = false;
+        for (int i = 2; i < arguments.Count; i++)
+        {
+            if (RedisNumber.IsWord(arguments[i], "REPLACE"u8))
+            {
+                replaces = true;
+            }
+            else if (RedisNumber.IsWord(arguments[i], "DB"u8) && i + 1 < arguments.Count)
+            {
+                if (!session.TryReadInteger(arguments[++i], out long number))
+                {
+                    return false;
+                }
+
+                if (number != 0)
+                {
+                    Reply.Error("ERR DB index is out of range"u8);
+                    return false;
+                }
+            }
+            else
+            {
+                Reply.Error(RedisErrors.Syntax);
+                return false;
+            }
+        }
+
+        return true;
+    }
+
     private void ReplyObject(RedisArguments arguments)
     {
-        if (!RedisNumber.IsWord(arguments[0], "ENCODING"u8) || arguments.Count != 2)
+        bool isFrequency = RedisNumber.IsWord(arguments[0], "FREQ"u8);
+        if ((!isFrequency && !RedisNumber.IsWord(arguments[0], "ENCODING"u8)) || arguments.Count != 2)
         {
             Reply.Error(
                 $"ERR OBJECT {RedisReply.Quote(arguments[0])} is not served, or has a wrong number of "
-                    + "arguments. OBJECT ENCODING key is served"
+                    + "arguments. OBJECT ENCODING key and OBJECT FREQ key are served"
             );
             return;
         }
 
         using var target = session.Open(arguments[1]);
-        if (target.Exists)
+        if (!target.Exists)
         {
-            Reply.Bulk(RedisEncoding.Of(target.View, session.Value));
+            Reply.Null();
+        }
+        else if (isFrequency)
+        {
+            Reply.Error(RedisErrors.NoFrequency);
         }
         else
         {
-            Reply.Null();
+            Reply.Bulk(RedisEncoding.Of(target.View, session.Value));
         }
     }
 }

@@ -3,14 +3,15 @@ using O = Rookery.Documents.Redis.RedisOpcode;
 namespace Rookery.Documents.Redis.Running;
 
 /// <summary>The commands on lists.</summary>
-internal sealed class ListCommands(RedisSession session)
+internal sealed class ListCommands(RedisSession session, ListValue list)
 {
-    private readonly RedisArray _elements = new();
+    private readonly ListMoves _moves = new(session, list);
+    private readonly ListPositions _positions = new(session, list);
 
     private RedisReply Reply => session.Reply;
 
     /// <summary>Returns large memory after a command.</summary>
-    public void Trim() => _elements.Trim();
+    public void Trim() => list.Trim();
 
     /// <summary>Runs a command; false if it is of another type.</summary>
     public bool TryRun(O opcode, RedisArguments arguments)
@@ -47,52 +48,18 @@ internal sealed class ListCommands(RedisSession session)
             case O.ListSet:
                 Set(arguments);
                 return true;
+            case O.ListPositions:
+                _positions.Run(arguments);
+                return true;
             default:
-                return false;
-        }
-    }
-
-    // Loads the elements; false if the key has another type, which is replied.
-    private bool TryLoad(RedisTarget target, out ReadOnlySpan<byte> body)
-    {
-        body = default;
-        if (!session.IsTypeOrNone(target, RedisType.List))
-        {
-            return false;
-        }
-
-        body = target.Exists ? target.View.Body : default;
-        _elements.Load(body);
-        return true;
-    }
-
-    private void Begin(RedisTarget target)
-    {
-        if (target.Exists)
-        {
-            session.Content.Begin(target.View, RedisType.List, target.ExpiresAtTicks);
-        }
-        else
-        {
-            session.Content.Begin(RedisType.List, expiresAtTicks: 0);
-        }
-
-        session.Content.Append("\"List\":["u8);
-    }
-
-    private void Append(ReadOnlySpan<byte> body, int first, int count)
-    {
-        for (int i = first; i < first + count; i++)
-        {
-            session.Content.AppendComma();
-            session.Content.Append(_elements.Json(body, i));
+                return _moves.TryRun(opcode, arguments);
         }
     }
 
     private void Push(RedisArguments arguments, bool isLeft, bool onlyIfExists)
     {
         using var target = session.Open(arguments[0]);
-        if (!TryLoad(target, out var body))
+        if (!list.TryLoad(target, out var body))
         {
             return;
         }
@@ -103,26 +70,23 @@ internal sealed class ListCommands(RedisSession session)
             return;
         }
 
-        Begin(target);
+        list.Begin(target);
         if (isLeft)
         {
             for (int i = arguments.Count - 1; i > 0; i--)
             {
-                session.Content.AppendComma();
-                session.Content.AppendElement(arguments[i]);
+                list.AppendNew(arguments[i]);
             }
         }
 
-        Append(body, 0, _elements.Count);
+        list.Append(body, 0, list.Count);
         for (int i = 1; i < arguments.Count && !isLeft; i++)
         {
-            session.Content.AppendComma();
-            session.Content.AppendElement(arguments[i]);
+            list.AppendNew(arguments[i]);
         }
 
-        session.Content.Append("]"u8);
-        int count = _elements.Count + arguments.Count - 1;
-        if (session.TryPut(target))
+        int count = list.Count + arguments.Count - 1;
+        if (list.TryPut(target))
         {
             Reply.Integer(count);
         }
@@ -145,7 +109,7 @@ internal sealed class ListCommands(RedisSession session)
         }
 
         using var target = session.Open(arguments[0]);
-        if (!TryLoad(target, out var body))
+        if (!list.TryLoad(target, out var body))
         {
             return;
         }
@@ -156,7 +120,7 @@ internal sealed class ListCommands(RedisSession session)
             return;
         }
 
-        int popped = (int)Math.Min(count, _elements.Count);
+        int popped = (int)Math.Min(count, list.Count);
         if (hasCount)
         {
             Reply.Array(popped);
@@ -168,12 +132,12 @@ internal sealed class ListCommands(RedisSession session)
 
         for (int i = 0; i < popped; i++)
         {
-            Reply.Bulk(_elements.Read(body, isLeft ? i : _elements.Count - 1 - i, session.Value));
+            Reply.Bulk(list.Read(body, isLeft ? i : list.Count - 1 - i));
         }
 
         if (popped > 0)
         {
-            Keep(target, body, isLeft ? popped : 0, _elements.Count - popped);
+            list.Keep(target, body, isLeft ? popped : 0, list.Count - popped);
         }
     }
 
@@ -189,17 +153,17 @@ internal sealed class ListCommands(RedisSession session)
         for (int i = 0; i < arguments.Count - 1; i++)
         {
             using var target = session.Open(arguments[i]);
-            if (!TryLoad(target, out var body))
+            if (!list.TryLoad(target, out var body))
             {
                 return;
             }
 
-            if (_elements.Count > 0)
+            if (list.Count > 0)
             {
                 Reply.Array(2);
                 Reply.Bulk(arguments[i]);
-                Reply.Bulk(_elements.Read(body, isLeft ? 0 : _elements.Count - 1, session.Value));
-                Keep(target, body, isLeft ? 1 : 0, _elements.Count - 1);
+                Reply.Bulk(list.Read(body, isLeft ? 0 : list.Count - 1));
+                list.Keep(target, body, isLeft ? 1 : 0, list.Count - 1);
                 return;
             }
         }
@@ -207,20 +171,12 @@ internal sealed class ListCommands(RedisSession session)
         Reply.Null();
     }
 
-    private void Keep(RedisTarget target, ReadOnlySpan<byte> body, int first, int count)
-    {
-        Begin(target);
-        Append(body, first, count);
-        session.Content.Append("]"u8);
-        session.PutOrDelete(target, count);
-    }
-
     private void Length(ReadOnlySpan<byte> key)
     {
         using var target = session.Open(key);
-        if (TryLoad(target, out _))
+        if (list.TryLoad(target, out _))
         {
-            Reply.Integer(_elements.Count);
+            Reply.Integer(list.Count);
         }
     }
 
@@ -233,8 +189,8 @@ internal sealed class ListCommands(RedisSession session)
     // Limits a range with positions from the start or, negative, from the end.
     private (int First, int Count) Limit(long start, long end)
     {
-        start = start < 0 ? Math.Max(start + _elements.Count, 0) : start;
-        end = Math.Min(end < 0 ? end + _elements.Count : end, _elements.Count - 1);
+        start = start < 0 ? Math.Max(start + list.Count, 0) : start;
+        end = Math.Min(end < 0 ? end + list.Count : end, list.Count - 1);
         return start > end ? (0, 0) : ((int)start, (int)(end - start + 1));
     }
 
@@ -246,7 +202,7 @@ internal sealed class ListCommands(RedisSession session)
         }
 
         using var target = session.Open(arguments[0]);
-        if (!TryLoad(target, out var body))
+        if (!list.TryLoad(target, out var body))
         {
             return;
         }
@@ -255,14 +211,14 @@ internal sealed class ListCommands(RedisSession session)
         Reply.Array(count);
         for (int i = first; i < first + count; i++)
         {
-            Reply.Bulk(_elements.Read(body, i, session.Value));
+            Reply.Bulk(list.Read(body, i));
         }
     }
 
     private void ReplyIndex(RedisArguments arguments)
     {
         using var target = session.Open(arguments[0]);
-        if (!TryLoad(target, out var body))
+        if (!list.TryLoad(target, out var body))
         {
             return;
         }
@@ -273,10 +229,10 @@ internal sealed class ListCommands(RedisSession session)
         }
         else if (session.TryReadInteger(arguments[1], out long index))
         {
-            index += index < 0 ? _elements.Count : 0;
-            if (index >= 0 && index < _elements.Count)
+            index += index < 0 ? list.Count : 0;
+            if (index >= 0 && index < list.Count)
             {
-                Reply.Bulk(_elements.Read(body, (int)index, session.Value));
+                Reply.Bulk(list.Read(body, (int)index));
             }
             else
             {
@@ -293,37 +249,36 @@ internal sealed class ListCommands(RedisSession session)
         }
 
         using var target = session.Open(arguments[0]);
-        if (!TryLoad(target, out var body))
+        if (!list.TryLoad(target, out var body))
         {
             return;
         }
 
         int matches = 0;
-        for (int i = 0; i < _elements.Count; i++)
+        for (int i = 0; i < list.Count; i++)
         {
-            matches += _elements.Read(body, i, session.Value).SequenceEqual(arguments[2]) ? 1 : 0;
+            matches += list.Read(body, i).SequenceEqual(arguments[2]) ? 1 : 0;
         }
 
         // A negative count removes the last ones, so the first ones are kept.
         int removed = count == 0 ? matches : (int)Math.Min((ulong)matches, Absolute(count));
         int skipped = count < 0 ? matches - removed : 0;
         int left = removed;
-        Begin(target);
-        for (int i = 0; i < _elements.Count; i++)
+        list.Begin(target);
+        for (int i = 0; i < list.Count; i++)
         {
-            if (left > 0 && _elements.Read(body, i, session.Value).SequenceEqual(arguments[2]) && skipped-- <= 0)
+            if (left > 0 && list.Read(body, i).SequenceEqual(arguments[2]) && skipped-- <= 0)
             {
                 left--;
                 continue;
             }
 
-            Append(body, i, 1);
+            list.Append(body, i, 1);
         }
 
-        session.Content.Append("]"u8);
         if (removed > 0)
         {
-            session.PutOrDelete(target, _elements.Count - removed);
+            list.PutOrDelete(target, list.Count - removed);
         }
 
         Reply.Integer(removed);
@@ -339,15 +294,15 @@ internal sealed class ListCommands(RedisSession session)
         }
 
         using var target = session.Open(arguments[0]);
-        if (!TryLoad(target, out var body))
+        if (!list.TryLoad(target, out var body))
         {
             return;
         }
 
         var (first, count) = Limit(start, end);
-        if (target.Exists && count < _elements.Count)
+        if (target.Exists && count < list.Count)
         {
-            Keep(target, body, first, count);
+            list.Keep(target, body, first, count);
         }
 
         Reply.Ok();
@@ -362,25 +317,23 @@ internal sealed class ListCommands(RedisSession session)
             return;
         }
 
-        if (!TryLoad(target, out var body) || !session.TryReadInteger(arguments[1], out long index))
+        if (!list.TryLoad(target, out var body) || !session.TryReadInteger(arguments[1], out long index))
         {
             return;
         }
 
-        index += index < 0 ? _elements.Count : 0;
-        if (index < 0 || index >= _elements.Count)
+        index += index < 0 ? list.Count : 0;
+        if (index < 0 || index >= list.Count)
         {
             Reply.Error(RedisErrors.IndexOutOfRange);
             return;
         }
 
-        Begin(target);
-        Append(body, 0, (int)index);
-        session.Content.AppendComma();
-        session.Content.AppendElement(arguments[2]);
-        Append(body, (int)index + 1, _elements.Count - 1 - (int)index);
-        session.Content.Append("]"u8);
-        if (session.TryPut(target))
+        list.Begin(target);
+        list.Append(body, 0, (int)index);
+        list.AppendNew(arguments[2]);
+        list.Append(body, (int)index + 1, list.Count - 1 - (int)index);
+        if (list.TryPut(target))
         {
             Reply.Ok();
         }

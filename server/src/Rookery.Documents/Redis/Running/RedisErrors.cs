@@ -13,6 +13,9 @@ internal static class RedisErrors
 
     public static ReadOnlySpan<byte> OutOfRange => "ERR value is out of range"u8;
 
+    public static ReadOnlySpan<byte> OutOfRangeOfCounts =>
+        "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"u8;
+
     public static ReadOnlySpan<byte> NotPositive => "ERR value is out of range, must be positive"u8;
 
     public static ReadOnlySpan<byte> Overflow => "ERR increment or decrement would overflow"u8;
@@ -26,4 +29,9 @@ internal static class RedisErrors
     public static ReadOnlySpan<byte> TooLong => "ERR string exceeds maximum allowed size (proto-max-bulk-len)"u8;
 
     public static ReadOnlySpan<byte> InvalidCursor => "ERR invalid cursor"u8;
+
+    /// <summary>The answer to OBJECT FREQ of a server that evicts no keys.</summary>
+    public static ReadOnlySpan<byte> NoFrequency =>
+        "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching "u8
+        + "between policies at runtime LRU and LFU data will take some time to adjust."u8;
 }

@@ -21,8 +21,8 @@ internal sealed class RedisInterpreter : IDisposable
         _strings = new StringCommands(Session);
         _keys = new KeyCommands(Session);
         _hashes = new HashCommands(Session);
-        _sets = new SetCommands(Session);
-        _lists = new ListCommands(Session);
+        _sets = new SetCommands(Session, new RedisArray());
+        _lists = new ListCommands(Session, new ListValue(Session));
         _json = new JsonCommands(Session);
     }
 
@@ -56,6 +56,7 @@ internal sealed class RedisInterpreter : IDisposable
     public void Dispose()
     {
         _json.Dispose();
+        _sets.Release();
         Session.Dispose();
     }
 

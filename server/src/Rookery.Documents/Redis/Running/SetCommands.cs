@@ -3,26 +3,46 @@ using O = Rookery.Documents.Redis.RedisOpcode;
 namespace Rookery.Documents.Redis.Running;
 
 /// <summary>The commands on sets.</summary>
-internal sealed class SetCommands(RedisSession session)
+internal sealed class SetCommands(RedisSession session, RedisArray members)
 {
-    private readonly RedisArray _members = new();
+    private readonly SetAlgebra _algebra = new(session, members);
+    private readonly SetRandom _random = new(session, members);
 
     private RedisReply Reply => session.Reply;
 
     private RedisIndex Index => session.Index;
 
     /// <summary>Returns large memory after a command.</summary>
-    public void Trim() => _members.Trim();
+    public void Trim()
+    {
+        members.Trim();
+        _algebra.Trim();
+    }
+
+    /// <summary>Releases all memory.</summary>
+    public void Release() => _algebra.Release();
 
     /// <summary>Runs a command; false if it is of another type.</summary>
     public bool TryRun(O opcode, RedisArguments arguments)
     {
-        if (opcode == O.SetPop)
+        switch (opcode)
         {
-            Pop(arguments);
-            return true;
+            case O.SetPop:
+                Pop(arguments);
+                return true;
+            case O.SetMove:
+                Move(arguments);
+                return true;
+            case O.SetRandomMember:
+                _random.Run(arguments);
+                return true;
+            default:
+                return _algebra.TryRun(opcode, arguments) || TryRunOnKey(opcode, arguments);
         }
+    }
 
+    private bool TryRunOnKey(O opcode, RedisArguments arguments)
+    {
         using var target = session.Open(arguments[0]);
         if (opcode == O.SetScan)
         {
@@ -48,7 +68,7 @@ internal sealed class SetCommands(RedisSession session)
                 ReplyMembers(body);
                 return true;
             case O.SetCount:
-                Reply.Integer(_members.Count);
+                Reply.Integer(members.Count);
                 return true;
             case O.SetIsMember or O.SetAreMembers:
                 ReplyIsMember(body, arguments, isArray: opcode == O.SetAreMembers);
@@ -61,7 +81,7 @@ internal sealed class SetCommands(RedisSession session)
     private ReadOnlySpan<byte> Load(RedisTarget target)
     {
         var body = target.Exists ? target.View.Body : default;
-        _members.Load(body);
+        members.Load(body);
         return body;
     }
 
@@ -83,11 +103,11 @@ internal sealed class SetCommands(RedisSession session)
     {
         Begin(target);
         Index.Begin(arguments, first: 1, step: 1);
-        for (int i = 0; i < _members.Count; i++)
+        for (int i = 0; i < members.Count; i++)
         {
             session.Content.AppendComma();
-            session.Content.Append(_members.Json(body, i));
-            int argument = Index.Find(arguments, _members.Read(body, i, session.Value));
+            session.Content.Append(members.Json(body, i));
+            int argument = Index.Find(arguments, members.Read(body, i, session.Value));
             if (argument >= 0)
             {
                 Index.TryMark(argument);
@@ -118,23 +138,23 @@ internal sealed class SetCommands(RedisSession session)
         Begin(target);
         Index.Begin(arguments, first: 1, step: 1);
         int removed = 0;
-        for (int i = 0; i < _members.Count; i++)
+        for (int i = 0; i < members.Count; i++)
         {
-            if (Index.Find(arguments, _members.Read(body, i, session.Value)) >= 0)
+            if (Index.Find(arguments, members.Read(body, i, session.Value)) >= 0)
             {
                 removed++;
                 continue;
             }
 
             session.Content.AppendComma();
-            session.Content.Append(_members.Json(body, i));
+            session.Content.Append(members.Json(body, i));
         }
 
         Index.End();
         session.Content.Append("]"u8);
         if (removed > 0)
         {
-            session.PutOrDelete(target, _members.Count - removed);
+            session.PutOrDelete(target, members.Count - removed);
         }
 
         Reply.Integer(removed);
@@ -142,19 +162,19 @@ internal sealed class SetCommands(RedisSession session)
 
     private void ReplyMembers(ReadOnlySpan<byte> body)
     {
-        Reply.Set(_members.Count);
-        for (int i = 0; i < _members.Count; i++)
+        Reply.Set(members.Count);
+        for (int i = 0; i < members.Count; i++)
         {
-            Reply.Bulk(_members.Read(body, i, session.Value));
+            Reply.Bulk(members.Read(body, i, session.Value));
         }
     }
 
     private void ReplyIsMember(ReadOnlySpan<byte> body, RedisArguments arguments, bool isArray)
     {
         Index.Begin(arguments, first: 1, step: 1);
-        for (int i = 0; i < _members.Count; i++)
+        for (int i = 0; i < members.Count; i++)
         {
-            int argument = Index.Find(arguments, _members.Read(body, i, session.Value));
+            int argument = Index.Find(arguments, members.Read(body, i, session.Value));
             if (argument >= 0)
             {
                 Index.TryMark(argument);
@@ -198,11 +218,11 @@ internal sealed class SetCommands(RedisSession session)
         }
 
         var body = Load(target);
-        int popped = (int)Math.Min(count, _members.Count);
+        int popped = (int)Math.Min(count, members.Count);
         var random = new RedisRandom(session.Store.Seed);
         for (int i = 0; i < popped; i++)
         {
-            _members.Swap(i, i + (int)random.Next(_members.Count - i));
+            members.Swap(i, i + (int)random.Next(members.Count - i));
         }
 
         if (hasCount)
@@ -216,7 +236,7 @@ internal sealed class SetCommands(RedisSession session)
 
         for (int i = 0; i < popped; i++)
         {
-            Reply.Bulk(_members.Read(body, i, session.Value));
+            Reply.Bulk(members.Read(body, i, session.Value));
         }
 
         if (popped > 0)
@@ -228,14 +248,93 @@ internal sealed class SetCommands(RedisSession session)
     private void StoreRest(RedisTarget target, ReadOnlySpan<byte> body, int popped)
     {
         Begin(target);
-        for (int i = popped; i < _members.Count; i++)
+        for (int i = popped; i < members.Count; i++)
         {
             session.Content.AppendComma();
-            session.Content.Append(_members.Json(body, i));
+            session.Content.Append(members.Json(body, i));
         }
 
         session.Content.Append("]"u8);
-        session.PutOrDelete(target, _members.Count - popped);
+        session.PutOrDelete(target, members.Count - popped);
+    }
+
+    private void Move(RedisArguments arguments)
+    {
+        using var source = session.Open(arguments[0]);
+        using var target = session.OpenSecond(arguments[1]);
+        if (!source.Exists)
+        {
+            Reply.Integer(false);
+            return;
+        }
+
+        if (!session.IsTypeOrNone(source, RedisType.Set) || !session.IsTypeOrNone(target, RedisType.Set))
+        {
+            return;
+        }
+
+        var member = arguments[2];
+        bool isMember = Contains(Load(source), member);
+        if (!isMember || source.LowerId.SequenceEqual(target.LowerId))
+        {
+            Reply.Integer(isMember);
+        }
+        else if (TryAdd(target, member)) // before the removal, because the other set may become too long
+        {
+            RemoveOne(source, member);
+            Reply.Integer(true);
+        }
+    }
+
+    private bool Contains(ReadOnlySpan<byte> body, ReadOnlySpan<byte> member)
+    {
+        int i = 0;
+        while (i < members.Count && !members.Read(body, i, session.Value).SequenceEqual(member))
+        {
+            i++;
+        }
+
+        return i < members.Count;
+    }
+
+    private bool TryAdd(RedisTarget target, ReadOnlySpan<byte> member)
+    {
+        var body = Load(target);
+        if (Contains(body, member))
+        {
+            return true;
+        }
+
+        Begin(target);
+        for (int i = 0; i < members.Count; i++)
+        {
+            session.Content.AppendComma();
+            session.Content.Append(members.Json(body, i));
+        }
+
+        session.Content.AppendComma();
+        session.Content.AppendElement(member);
+        session.Content.Append("]"u8);
+        return session.TryPut(target);
+    }
+
+    private void RemoveOne(RedisTarget source, ReadOnlySpan<byte> member)
+    {
+        var body = Load(source);
+        int kept = 0;
+        Begin(source);
+        for (int i = 0; i < members.Count; i++)
+        {
+            if (!members.Read(body, i, session.Value).SequenceEqual(member))
+            {
+                session.Content.AppendComma();
+                session.Content.Append(members.Json(body, i));
+                kept++;
+            }
+        }
+
+        session.Content.Append("]"u8);
+        session.PutOrDelete(source, kept);
     }
 
     private void Scan(RedisTarget target, RedisArguments arguments)
@@ -247,15 +346,15 @@ internal sealed class SetCommands(RedisSession session)
 
         var body = Load(target);
         int matches = 0;
-        for (int i = 0; i < _members.Count; i++)
+        for (int i = 0; i < members.Count; i++)
         {
-            matches += session.IsMatch(pattern, _members.Read(body, i, session.Value)) ? 1 : 0;
+            matches += session.IsMatch(pattern, members.Read(body, i, session.Value)) ? 1 : 0;
         }
 
         ScanOptions.Begin(Reply, matches);
-        for (int i = 0; i < _members.Count; i++)
+        for (int i = 0; i < members.Count; i++)
         {
-            var member = _members.Read(body, i, session.Value);
+            var member = members.Read(body, i, session.Value);
             if (session.IsMatch(pattern, member))
             {
                 Reply.Bulk(member);
