@@ -250,7 +250,7 @@ public sealed class Memtables : IDisposable
     // The caller holds the gate, and no batch is open: a memtable ends at the end of a log entry.
     private void Freeze(EngineState current)
     {
-        var active = new Memtable(_context.Arenas);
+        var active = new Memtable(_context.Arenas, _context.Sources.Tables);
         _context.Published.Replace(
             new EngineState(
                 _context.Sources,

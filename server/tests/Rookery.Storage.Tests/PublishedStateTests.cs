@@ -13,9 +13,11 @@ public sealed class PublishedStateTests
     [Fact]
     public void States_later_than_a_pinned_one_are_removed_once_their_own_readers_are_gone()
     {
-        var memtable = new Memtable(new ArenaPool(new MemoryBudget(1 << 20).AddShare("memtable", limitBytes: 1 << 20)));
+        var tables = new TableMap([]);
+        var pool = new ArenaPool(new MemoryBudget(1 << 20).AddShare("memtable", limitBytes: 1 << 20));
+        var memtable = new Memtable(pool, tables);
         var runs = new RunSet(new SortedRun[]?[RunSet.GroupLimit]);
-        var sources = new StorageSources(new TableMap([]), new DamageRegistry(static _ => { }));
+        var sources = new StorageSources(tables, new DamageRegistry(static _ => { }));
         var time = new SimulatedTimeProvider();
         EngineState CreateState() => new(sources, memtable, [], runs, RangeTombstoneSet.Empty, default);
 

@@ -35,7 +35,7 @@ internal sealed class BackgroundMerges
     public BackgroundMerges(EngineContext context)
     {
         _context = context;
-        _emptyMemtable = new Memtable(context.Arenas);
+        _emptyMemtable = new Memtable(context.Arenas, context.Sources.Tables);
         _picker = new MergePicker(
             context.Options.FanIn,
             context.Options.MemtableBytes,

@@ -117,7 +117,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         RetireAllBut(context, next);
         lock (context.Gate)
         {
-            var active = new Memtable(context.Arenas);
+            var active = new Memtable(context.Arenas, context.Sources.Tables);
             Interlocked.Increment(ref context.Installs);
             context.Published.Replace(new EngineState(context.Sources, active, [], next, deletions.Ranges, position));
             active.Release();

@@ -73,7 +73,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         ArenaPool arenas
     )
     {
-        var active = new Memtable(arenas);
+        var active = new Memtable(arenas, sources.Tables);
         var state = new EngineState(
             sources,
             active,

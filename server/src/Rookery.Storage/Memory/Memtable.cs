@@ -1,5 +1,6 @@
 using Rookery.Platform;
 using Rookery.Storage.Runs;
+using Rookery.Storage.State;
 
 namespace Rookery.Storage.Memory;
 
@@ -10,15 +11,17 @@ namespace Rookery.Storage.Memory;
 internal sealed unsafe class Memtable
 {
     private readonly Arena _arena;
+    private readonly TableMap _tables;
     private readonly SkipList?[] _lastUsedByTable = new SkipList?[256];
     private SkipList[] _lists = [];
     private int _references = 1;
     private int _batch; // number of the last complete batch
 
     /// <summary>Creates an empty memtable.</summary>
-    public Memtable(ArenaPool pool)
+    public Memtable(ArenaPool pool, TableMap tables)
     {
         _arena = new Arena(pool);
+        _tables = tables;
     }
 
     /// <summary>Number of the last complete batch; readers pass it as the last batch that they may see.</summary>
@@ -61,7 +64,10 @@ internal sealed unsafe class Memtable
     /// <summary>
     /// Returns the newest version of a key in batches through <paramref name="visible"/>; null if there is none.
     /// </summary>
-    public MemtableNode* TryGet(ReadOnlySpan<byte> key, int visible)
+    /// <param name="key">The key.</param>
+    /// <param name="hash">Its <see cref="KeyHash"/>.</param>
+    /// <param name="visible">The last batch whose versions are returned.</param>
+    public MemtableNode* TryGet(ReadOnlySpan<byte> key, ulong hash, int visible)
     {
         SkipList[] all = Lists;
         int place = PlaceOf(all, MemtableNode.KeyspaceOf(key));
@@ -70,7 +76,7 @@ internal sealed unsafe class Memtable
             return null;
         }
 
-        MemtableNode* node = all[place].AtOrAfter(key);
+        MemtableNode* node = all[place].NewestOf(key, hash);
         return NewestVisible(node, key, visible);
     }
 
@@ -154,7 +160,7 @@ internal sealed unsafe class Memtable
             return lastUsed;
         }
 
-        lastUsed = new SkipList(keyspace, _arena);
+        lastUsed = new SkipList(keyspace, _arena, _tables.IsTableLookedUp(key[MemtableNode.KeyspaceBytes - 1]));
         Volatile.Write(ref _lists, [.. _lists.AsSpan(0, ~place), lastUsed, .. _lists.AsSpan(~place)]);
         return lastUsed;
     }

@@ -16,6 +16,7 @@ internal sealed unsafe class SkipList
 
     private readonly Arena _arena;
     private readonly MemtableNode* _head;
+    private readonly KeyIndex? _index;
 
     // Position of the last insertion: on each level the node before and after it. Tables ordered by etag only append,
     // and bulk inserts mostly continue at the last position; then the search takes two comparisons.
@@ -24,10 +25,14 @@ internal sealed unsafe class SkipList
     private int _height = 1;
     private ulong _random = 0x9E3779B97F4A7C15; // any number except 0
 
-    /// <summary>Creates an empty list for one keyspace.</summary>
-    public SkipList(ulong keyspace, Arena arena)
+    /// <summary>Creates an empty list.</summary>
+    /// <param name="keyspace">The keyspace of its keys.</param>
+    /// <param name="arena">Memory of its nodes.</param>
+    /// <param name="isLookedUp">Whether keys are looked up, and not only walked over.</param>
+    public SkipList(ulong keyspace, Arena arena, bool isLookedUp)
     {
         Keyspace = keyspace;
+        _index = isLookedUp ? new KeyIndex(arena) : null;
         _arena = arena;
         _head = (MemtableNode*)arena.Allocate(MemtableNode.BytesOf(MaximumHeight, keyLength: 0, valueLength: 0));
         *_head = new MemtableNode { Height = MaximumHeight };
@@ -94,8 +99,18 @@ internal sealed unsafe class SkipList
             Volatile.Write(ref _height, nodeHeight);
         }
 
+        _index?.Put(node);
         return node;
     }
+
+    /// <summary>
+    /// Returns the newest version of a key of this keyspace. If there is none, returns null or a version of another
+    /// key.
+    /// </summary>
+    /// <param name="key">The key.</param>
+    /// <param name="hash">Its <see cref="KeyHash"/>.</param>
+    public MemtableNode* NewestOf(ReadOnlySpan<byte> key, ulong hash) =>
+        _index is null ? AtOrAfter(key) : _index.Find(key, hash);
 
     /// <summary>Returns the first version at or after a key of this keyspace; null if there is none.</summary>
     public MemtableNode* AtOrAfter(ReadOnlySpan<byte> key)

@@ -20,7 +20,7 @@ public sealed class FileRepair
     internal FileRepair(EngineContext context)
     {
         _context = context;
-        _emptyMemtable = new Memtable(context.Arenas);
+        _emptyMemtable = new Memtable(context.Arenas, context.Sources.Tables);
     }
 
     /// <summary>

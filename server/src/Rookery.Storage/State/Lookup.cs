@@ -67,9 +67,10 @@ internal static unsafe class Lookup
     public static bool TryGetAhead(EngineState state, ReadOnlySpan<byte> key, out Row row)
     {
         row = default;
-        return RunsMayHold(state, key)
-            && InMemtables(state, state.VisibleBatch, key) is null
-            && FindInRuns(state, state.VisibleBatch, key, mayReadDisk: true, out row) == RowLookup.Found;
+        ulong hash = KeyHash.Of(key);
+        return RunsMayHold(state, key, hash)
+            && InMemtables(state, state.VisibleBatch, key, hash) is null
+            && FindInRuns(state, state.VisibleBatch, key, hash, mayReadDisk: true, out row) == RowLookup.Found;
     }
 
     /// <summary>Returns whether a key has any version.</summary>
@@ -87,8 +88,11 @@ internal static unsafe class Lookup
     /// <summary>
     /// Returns false if a key surely has no version in a state without frozen memtables; reads nothing from disk.
     /// </summary>
-    public static bool MayHold(EngineState state, ReadOnlySpan<byte> key) =>
-        state.Active.TryGet(key, state.VisibleBatch) is not null || RunsMayHold(state, key);
+    public static bool MayHold(EngineState state, ReadOnlySpan<byte> key)
+    {
+        ulong hash = KeyHash.Of(key);
+        return state.Active.TryGet(key, hash, state.VisibleBatch) is not null || RunsMayHold(state, key, hash);
+    }
 
     private static RowLookup FindAnyKind(
         EngineState state,
@@ -98,20 +102,20 @@ internal static unsafe class Lookup
         out Row row
     )
     {
-        MemtableNode* node = InMemtables(state, visibleBatch, key);
+        ulong hash = KeyHash.Of(key);
+        MemtableNode* node = InMemtables(state, visibleBatch, key, hash);
         if (node is not null)
         {
             row = new Row(state, visibleBatch, node);
             return RowLookup.Found;
         }
 
-        return FindInRuns(state, visibleBatch, key, mayReadDisk, out row);
+        return FindInRuns(state, visibleBatch, key, hash, mayReadDisk, out row);
     }
 
-    private static bool RunsMayHold(EngineState state, ReadOnlySpan<byte> key)
+    private static bool RunsMayHold(EngineState state, ReadOnlySpan<byte> key, ulong hash)
     {
         ReadOnlySpan<SortedRun> runs = state.Runs.Of(state.Sources.Tables.GroupOf(key[MemtableNode.KeyspaceBytes - 1]));
-        ulong hash = runs.IsEmpty ? 0 : KeyHash.Of(key);
         foreach (SortedRun run in runs)
         {
             if (run.FileOf(key) is { } file && (!file.IsReadable || file.Reader.MayContain(hash)))
@@ -123,12 +127,12 @@ internal static unsafe class Lookup
         return false;
     }
 
-    private static MemtableNode* InMemtables(EngineState state, int visibleBatch, ReadOnlySpan<byte> key)
+    private static MemtableNode* InMemtables(EngineState state, int visibleBatch, ReadOnlySpan<byte> key, ulong hash)
     {
-        MemtableNode* node = state.Active.TryGet(key, visibleBatch);
+        MemtableNode* node = state.Active.TryGet(key, hash, visibleBatch);
         for (int i = 0; node is null && i < state.Frozen.Length; i++)
         {
-            node = state.Frozen[i].TryGet(key, MemtableNode.MaxBatch);
+            node = state.Frozen[i].TryGet(key, hash, MemtableNode.MaxBatch);
         }
 
         return node;
@@ -139,13 +143,13 @@ internal static unsafe class Lookup
         EngineState state,
         int visibleBatch,
         ReadOnlySpan<byte> key,
+        ulong hash,
         bool mayReadDisk,
         out Row row
     )
     {
         byte group = state.Sources.Tables.GroupOf(key[MemtableNode.KeyspaceBytes - 1]);
         ReadOnlySpan<SortedRun> runs = state.Runs.Of(group);
-        ulong hash = runs.IsEmpty ? 0 : KeyHash.Of(key);
         foreach (SortedRun run in runs)
         {
             RunEntry? file = run.FileOf(key);

@@ -15,6 +15,7 @@ internal sealed class TableMap
     private readonly byte[] _groupOf = new byte[256];
     private readonly string?[] _nameOf = new string?[256];
     private readonly bool[] _isLookedUp = new bool[256];
+    private readonly bool[] _isTableLookedUp = new bool[256];
 
     /// <summary>Creates the map from the caller's tables.</summary>
     public TableMap(IEnumerable<TableDefinition> tables)
@@ -49,6 +50,9 @@ internal sealed class TableMap
     /// <summary>Returns whether rows of a group are looked up by key, so that a Bloom filter is useful.</summary>
     public bool IsLookedUp(byte group) => _isLookedUp[group];
 
+    /// <summary>Returns whether rows of a table are looked up by key, so that a hash of the keys is useful.</summary>
+    public bool IsTableLookedUp(byte table) => _isTableLookedUp[table];
+
     /// <summary>Returns whether a table is known.</summary>
     public bool Contains(byte table) => _nameOf[table] is not null;
 
@@ -65,5 +69,6 @@ internal sealed class TableMap
         _nameOf[table.Number] = table.Name;
         _groupOf[table.Number] = table.Group;
         _isLookedUp[table.Group] |= !table.IsWalkedOnly;
+        _isTableLookedUp[table.Number] = !table.IsWalkedOnly;
     }
 }
