@@ -1,21 +1,15 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Text;
-using Rookery.Platform;
 
 namespace Rookery.Documents.Redis;
 
 /// <summary>Finds commands of Redis by name or opcode. It lists served commands and refused ones.</summary>
 public static class RedisCommandTable
 {
-    private const int MaxNameBytes = 32;
+    // A quarter of the places are in use, so most names are found at the place of their hash.
+    private const int PlaceBits = 10;
 
-    private static readonly Dictionary<byte[], RedisCommandInfo> ByName = RedisCommandList.Commands.ToDictionary(
-        static command => Encoding.ASCII.GetBytes(command.Name),
-        BytesComparer.Instance
-    );
-
-    private static readonly Dictionary<byte[], RedisCommandInfo>.AlternateLookup<ReadOnlySpan<byte>> Lookup =
-        ByName.GetAlternateLookup<ReadOnlySpan<byte>>();
+    private static readonly (byte[] Name, RedisCommandInfo Command)[] Places = IndexNames();
 
     private static readonly RedisCommandInfo?[] ByOpcode = IndexOpcodes();
 
@@ -25,15 +19,55 @@ public static class RedisCommandTable
     /// <summary>Finds a command by its name, in any casing.</summary>
     public static bool TryFind(ReadOnlySpan<byte> name, [NotNullWhen(true)] out RedisCommandInfo? command)
     {
+        for (int i = PlaceOf(name); Places[i].Command is not null; i = (i + 1) % Places.Length)
+        {
+            if (Ascii.EqualsIgnoreCase(name, Places[i].Name))
+            {
+                command = Places[i].Command;
+                return true;
+            }
+        }
+
         command = null;
-        Span<byte> lower = stackalloc byte[MaxNameBytes];
-        return name.Length <= MaxNameBytes
-            && Ascii.ToLower(name, lower, out int length) == System.Buffers.OperationStatus.Done
-            && Lookup.TryGetValue(lower[..length], out command);
+        return false;
     }
 
     /// <summary>Returns the command of an opcode; null for a number that this version does not know.</summary>
     internal static RedisCommandInfo? Find(RedisOpcode opcode) => ByOpcode[(byte)opcode];
+
+    // By four letters, without case, and the length.
+    private static int PlaceOf(ReadOnlySpan<byte> name)
+    {
+        if (name.IsEmpty)
+        {
+            return 0;
+        }
+
+        const uint Small = 0x20202020;
+        int middle = name.Length / 2;
+        uint letters =
+            ((uint)name[0] << 24) | ((uint)name[middle] << 16) | ((uint)name[^1] << 8) | name[(middle + 1) / 2];
+        uint hash = ((letters | Small) + (uint)name.Length) * 0x9E3779B1; // by the golden ratio
+        return (int)(hash >> (32 - PlaceBits));
+    }
+
+    private static (byte[] Name, RedisCommandInfo Command)[] IndexNames()
+    {
+        var places = new (byte[] Name, RedisCommandInfo Command)[1 << PlaceBits];
+        foreach (var command in RedisCommandList.Commands)
+        {
+            byte[] name = Encoding.ASCII.GetBytes(command.Name);
+            int place = PlaceOf(name);
+            while (places[place].Command is not null)
+            {
+                place = (place + 1) % places.Length;
+            }
+
+            places[place] = (name, command);
+        }
+
+        return places;
+    }
 
     private static RedisCommandInfo?[] IndexOpcodes()
     {

@@ -20,6 +20,9 @@ public sealed class RedisCommandTableTests
         }
 
         Assert.False(RedisCommandTable.TryFind("nothing"u8, out _));
+        Assert.False(RedisCommandTable.TryFind(""u8, out _));
+        Assert.False(RedisCommandTable.TryFind("json\x0Eget"u8, out _)); // differs by the bit of the casing
+        Assert.False(RedisCommandTable.TryFind([(byte)'g', (byte)'e', 0xF4], out _));
         Assert.Equal(248, RedisCommandTable.Commands.Count);
         Assert.Equal(
             Enum.GetValues<RedisOpcode>(),
