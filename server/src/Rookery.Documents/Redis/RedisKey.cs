@@ -120,6 +120,12 @@ public static class RedisKey
     /// <param name="lowerId">At least as many bytes.</param>
     internal static void WriteLowerId(ReadOnlySpan<byte> id, Span<byte> lowerId)
     {
+        if (!id.ContainsAnyInRange((byte)'A', (byte)'Z'))
+        {
+            id.CopyTo(lowerId);
+            return;
+        }
+
         for (int i = 0; i < id.Length; i++)
         {
             byte value = id[i];
