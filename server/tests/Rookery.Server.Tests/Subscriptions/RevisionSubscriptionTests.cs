@@ -99,6 +99,53 @@ public sealed class RevisionSubscriptionTests(RunningServer server) : IClassFixt
         Assert.Equal(["users/1 1-null", "users/2 2-null"], await ReadBatchAsync(worker));
     }
 
+    /// <summary>Both get change vectors of their own, after those that the worker has acknowledged.</summary>
+    [Fact]
+    public async Task Forced_revisions_and_those_of_a_dump_are_sent_although_their_contents_are_older()
+    {
+        string db = await DefineAsync("from Users (Revisions = true)", "\"Disabled\":true");
+        await StoreAsync(db, "users/1", 1);
+        await PassAsync(db);
+        using var worker = await OpenAsync(db, batch: 9);
+        await SendBatchAsync(db, """{"Id":"users/1","Type":"ForceRevisionCreation"}""");
+        Assert.Equal(["users/1 1-null"], await ReadBatchAsync(worker));
+        await worker.AcknowledgeAsync();
+        var imported = await server.SendAsync(
+            "POST",
+            $"{db}/smuggler/import",
+            """
+            {"BuildVersion":70000,"RevisionDocuments":[
+            {"n":7,"@metadata":{"@id":"users/2","@collection":"Users",
+            "@last-modified":"2020-01-02T00:00:00.0000000Z"}}]}
+            """
+        );
+        Assert.Equal(200, imported.Status);
+        Assert.Equal(["users/2 7-null"], await ReadBatchAsync(worker));
+    }
+
+    /// <summary>Such a version keeps its change vector, and with it its place in the order.</summary>
+    [Fact]
+    public async Task A_version_that_becomes_a_revision_after_it_was_passed_is_sent_only_as_the_previous_one()
+    {
+        string db = await DefineAsync("from Users (Revisions = true)", "\"Disabled\":true");
+        await StoreAsync(db, "users/1", 1);
+        await StoreAsync(db, "users/2", 2);
+        await PassAsync(db);
+        await SendBatchAsync(
+            db,
+            """
+            {"Id":"users/1","Type":"PUT","ForceRevisionCreationStrategy":"Before",
+            "Document":{"n":3,"@metadata":{"@collection":"Users"}}}
+            """
+        );
+        var kept = (await server.SendAsync("GET", $"{db}/revisions?id=users/1")).Json.GetProperty("Results");
+        Assert.Equal(1, Assert.Single(kept.EnumerateArray()).GetProperty("n").GetInt32());
+        await server.SendAsync("POST", $"{db}/admin/revisions/config", "{\"Default\":{}}");
+        await server.SendAsync("DELETE", $"{db}/docs?id=users/2");
+        using var worker = await OpenAsync(db, batch: 9);
+        Assert.Equal(["users/2 null-2"], await ReadBatchAsync(worker));
+    }
+
     [Fact]
     public async Task Workers_cannot_share_revisions()
     {
@@ -113,6 +160,23 @@ public sealed class RevisionSubscriptionTests(RunningServer server) : IClassFixt
     }
 
     private static string NameOf(string db) => db.Split('/')[^1];
+
+    // Lets the subscription pass all changes so far.
+    private async Task PassAsync(string db)
+    {
+        var passed = await server.SendAsync(
+            "POST",
+            $"{db}/subscriptions/update",
+            """{"Name":"s","Query":"from Users (Revisions = true)","ChangeVector":"LastDocument"}"""
+        );
+        Assert.Equal(200, passed.Status);
+    }
+
+    private async Task SendBatchAsync(string db, string command)
+    {
+        var answer = await server.SendAsync("POST", $"{db}/bulk_docs", $$"""{"Commands":[{{command}}]}""");
+        Assert.True(answer.Status == 201, answer.Body);
+    }
 
     private async Task<string> DefineAsync(string query, string rule = "")
     {
