@@ -162,7 +162,7 @@ internal sealed class RevisionWork(int seed)
                 document.Put(reverted, target.Body!, _rule, forces: false);
                 break;
             default:
-                bool forces = _random.Next(6) == 0;
+                bool forces = document.Body is not null && _random.Next(6) == 0;
                 string body = Body(document.Body);
                 using (var parser = DocumentParser.Rent())
                 {
@@ -434,8 +434,8 @@ internal sealed class ModelRevisions
         }
 
         (Body, Etag, Ticks) = (body, etag, 0);
-        IsRevision = creates || (forces && !existed);
-        _isForced = IsRevision && !creates;
+        IsRevision = creates;
+        _isForced = false;
         Trim(rule);
     }
 

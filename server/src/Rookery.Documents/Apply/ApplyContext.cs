@@ -170,7 +170,7 @@ internal enum RevisionForcing : byte
     /// <summary>None.</summary>
     None = 0,
 
-    /// <summary>A revision of the version that the operation replaces, or of the new one if there is none.</summary>
+    /// <summary>A revision of the version that the operation replaces.</summary>
     OfPrevious = 1,
 
     /// <summary>A revision of the version that the operation stores.</summary>

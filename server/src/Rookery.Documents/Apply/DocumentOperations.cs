@@ -89,7 +89,6 @@ internal sealed class DocumentOperations : IDisposable
         }
 
         context.Forcing = operation.ForcesRevision ? RevisionForcing.OfPrevious : RevisionForcing.None;
-
         if (ExpectedVersion.Check(context, Id, operation.Expected, previous) is { } conflict)
         {
             result = new OperationResult
@@ -99,6 +98,12 @@ internal sealed class DocumentOperations : IDisposable
                 LastModifiedTicks = previous.Exists ? previous.Head.LastModifiedTicks : 0,
             };
             return operation.Kind == OperationKind.Patch && operation.Patch.SkipsOnMismatch ? null : conflict;
+        }
+
+        if (operation is { Kind: OperationKind.Put, ForcesRevision: true } && !previous.Exists)
+        {
+            result = default;
+            return RevisionOperations.RefuseUnsaved(context, Id);
         }
 
         // Puts, deletes and patches copy or remove the document's lists of counters and attachments. The bytes of these

@@ -105,8 +105,7 @@ internal sealed class RevisionRows : IDisposable
             Keep(context, lowerId, previous, ref state, creates, content);
         }
 
-        bool isRevision =
-            creates || isOfDump || context.Forcing == RevisionForcing.OfStored || (keepsPrevious && !previous.Exists);
+        bool isRevision = creates || isOfDump || context.Forcing == RevisionForcing.OfStored;
         if (isRevision)
         {
             state.LiveEtag = context.Etag;

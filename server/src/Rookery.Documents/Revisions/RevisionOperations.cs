@@ -78,6 +78,16 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
         }
     }
 
+    /// <summary>Returns the refusal to force a revision of a missing document, as RavenDB words it.</summary>
+    public static Rejection RefuseUnsaved(ApplyContext context, ReadOnlySpan<byte> id) =>
+        Refuse(
+            context,
+            id,
+            RejectionKind.NotPossible,
+            "Can't force revision creation - the document was not saved on the server yet. Store document "
+                + $"{Encoding.UTF8.GetString(id)} first."
+        );
+
     /// <inheritdoc/>
     public void Dispose()
     {
@@ -99,13 +109,7 @@ internal sealed class RevisionOperations(DocumentRows rows) : IDisposable
         result = default;
         if (!previous.Exists)
         {
-            return Refuse(
-                context,
-                id,
-                RejectionKind.NotPossible,
-                "Can't force revision creation - the document was not saved on the server yet. Store document "
-                    + $"{Encoding.UTF8.GetString(id)} first."
-            );
+            return RefuseUnsaved(context, id);
         }
 
         var view = previous.View;

@@ -258,8 +258,10 @@ public sealed class RevisionTests : IDisposable
         const string Put = """
             {"Id":"a","Type":"PUT","Document":{"n":NUMBER},"ForceRevisionCreationStrategy":"Before"}
             """;
-        Assert.Null(_node.Batch(Put.Replace("NUMBER", "1", StringComparison.Ordinal)).Rejection);
-        Assert.Equal(["\"n\":1"], _node.Bodies("a")); // a new document itself becomes the revision
+        var refusal = _node.Batch(Put.Replace("NUMBER", "1", StringComparison.Ordinal)).Rejection;
+        Assert.Contains("was not saved on the server yet", refusal?.Message, StringComparison.Ordinal);
+        Assert.Null(_node.Batch("""{"Id":"a","Type":"PUT","Document":{"n":1}}""").Rejection);
+        Assert.Empty(_node.Bodies("a"));
         Assert.Null(_node.Batch(Put.Replace("NUMBER", "2", StringComparison.Ordinal)).Rejection);
         Assert.Equal(["\"n\":1"], _node.Bodies("a"));
         Assert.Null(_node.Batch(Put.Replace("NUMBER", "3", StringComparison.Ordinal)).Rejection);
