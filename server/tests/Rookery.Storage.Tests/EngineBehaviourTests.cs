@@ -8,8 +8,6 @@ namespace Rookery.Storage.Tests;
 /// <summary>Space, memory and files of the storage engine over several flushes and merges.</summary>
 public sealed class EngineBehaviourTests
 {
-    private const int RowsOfRun = 90;
-
     [Fact]
     public void Flushes_and_merges_free_the_space_of_a_deleted_database()
     {
@@ -274,83 +272,6 @@ public sealed class EngineBehaviourTests
     }
 
     [Fact]
-    public void A_full_merge_takes_runs_for_which_no_merge_is_due_and_keeps_the_newest_rows()
-    {
-        var disk = new SimulatedDisk("/data");
-        using StorageEngine engine = EngineWorkload.Open(disk, EngineWorkload.Options with { FanIn = 8 });
-        for (int index = 1; index <= 3; index++)
-        {
-            WriteBatch batch = engine.Begin(index, term: 1);
-            batch.Put(EngineWorkload.Key(database: 1, table: 1, "same"), index, DrawBytes(index, bytes: 100));
-            batch.Put(EngineWorkload.Key(database: 1, table: 3, "same"), index, DrawBytes(index, bytes: 100));
-            engine.Apply(batch, index);
-            DoBackgroundWork(engine, flushAll: index < 3);
-        }
-
-        Assert.False(engine.MergeOnce());
-        Assert.False(engine.IsFullMergePending);
-        engine.BeginFullMerge();
-        Assert.True(engine.IsFullMergePending);
-        DoBackgroundWork(engine, flushAll: false);
-        Assert.False(engine.IsFullMergePending);
-        Assert.All(engine.Statistics().Groups, static group => Assert.InRange(group.SortedRuns, 0, 1));
-        Assert.Equal(2, engine.Statistics().Groups.Sum(static group => group.Rows));
-        using Snapshot snapshot = engine.OpenSnapshot();
-        Assert.True(snapshot.TryGet(EngineWorkload.Key(database: 1, table: 1, "same"), out Row row));
-        Assert.Equal(DrawBytes(3, bytes: 100), row.Value.ToArray());
-        row.Dispose();
-    }
-
-    [Fact]
-    public void A_full_merge_is_not_pending_because_another_merge_runs()
-    {
-        using StorageEngine engine = EngineWorkload.Open(new SimulatedDisk("/data"));
-        int runs = 0;
-        do
-        {
-            AddInterleavedRun(engine, runs++);
-        } while (!engine.MergeOnce());
-
-        Assert.False(engine.IsFullMergePending);
-        Assert.True(engine.MergeOnce(), "the merge that is due has only one part");
-    }
-
-    [Fact]
-    public void A_cancelled_full_merge_ends_after_the_part_that_runs()
-    {
-        const int Runs = 3;
-        using StorageEngine engine = EngineWorkload.Open(
-            new SimulatedDisk("/data"),
-            EngineWorkload.Options with
-            {
-                FanIn = 8,
-            }
-        );
-        for (int run = 0; run < Runs; run++)
-        {
-            AddInterleavedRun(engine, run);
-        }
-
-        Assert.False(engine.MergeOnce());
-        engine.BeginFullMerge();
-        Assert.True(engine.MergeOnce());
-        Assert.True(engine.IsFullMergePending);
-        engine.CancelFullMerge();
-        Assert.False(engine.IsFullMergePending);
-        Assert.False(engine.MergeOnce());
-        for (int run = 0; run < Runs; run++)
-        {
-            Assert.Equal(1000, Read(engine, InterleavedKey(run, 0)));
-            Assert.Equal(1000, Read(engine, InterleavedKey(run, RowsOfRun - 1)));
-        }
-
-        engine.BeginFullMerge();
-        DoBackgroundWork(engine, flushAll: false);
-        Assert.False(engine.IsFullMergePending);
-        Assert.All(engine.Statistics().Groups, static group => Assert.InRange(group.SortedRuns, 0, 1));
-    }
-
-    [Fact]
     public void Merges_keep_files_unchanged_that_do_not_overlap()
     {
         using StorageEngine engine = EngineWorkload.Open(new SimulatedDisk("/data"));
@@ -487,23 +408,6 @@ public sealed class EngineBehaviourTests
 
         while (engine.MergeOnce()) { }
     }
-
-    // Adds a run of about one file, whose keys are between those of the other runs.
-    private static void AddInterleavedRun(StorageEngine engine, int run)
-    {
-        WriteBatch batch = engine.Begin(run + 1, term: 1);
-        for (int row = 0; row < RowsOfRun; row++)
-        {
-            int sequence = (run * RowsOfRun) + row + 1;
-            batch.Put(InterleavedKey(run, row), sequence, DrawBytes(sequence, bytes: 200));
-        }
-
-        engine.Apply(batch, (run + 1) * RowsOfRun);
-        DoFlush(engine);
-    }
-
-    private static byte[] InterleavedKey(int run, int row) =>
-        EngineWorkload.Key(database: 1, table: 1, $"at{row:D4}-{run}");
 
     private static byte[] DrawBytes(long seed, int bytes)
     {

@@ -126,6 +126,7 @@ internal sealed class BackgroundMerges
         {
             if (job.FindIn(runs).Equals(default))
             {
+                RequestAgain(unfinished);
                 unfinished.Clear();
             }
         }
@@ -186,6 +187,10 @@ internal sealed class BackgroundMerges
             )
         );
 
+    // Requests the full merge of a group again whose job is dropped because a deleted range removed one of its inputs.
+    private void RequestAgain(IEnumerable<MergeJob> dropped) =>
+        _requested.UnionWith(dropped.Where(static job => job.IsRequested).Select(static job => job.Group));
+
     private bool DoPart(MergeJob job)
     {
         Stack<MergeJob> unfinished = _jobs[job.Group];
@@ -224,6 +229,7 @@ internal sealed class BackgroundMerges
         }
         else
         {
+            RequestAgain(isInstalled ? [] : [job]);
             _staleFiles.Clear();
         }
 
