@@ -267,6 +267,12 @@ public sealed class StorageEngine : IDisposable
     public bool IsFullMergePending => _merges.IsFullMergePending;
 
     /// <summary>
+    /// Why the last full merge leaves runs unmerged, in two sentences that name a damaged file; null if it leaves none.
+    /// Call it on the thread of the background work.
+    /// </summary>
+    public string? FullMergeGap => _merges.FullMergeGap;
+
+    /// <summary>
     /// Scrubs: checks the next bytes of the runs against their checksums. Reports damage to <see cref="DamageFound"/>.
     /// </summary>
     /// <returns>Whether all runs were checked; the next call starts again with the first.</returns>

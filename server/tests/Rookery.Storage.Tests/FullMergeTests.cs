@@ -1,3 +1,4 @@
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Storage.Tests;
@@ -120,11 +121,55 @@ public sealed class FullMergeTests
         AssertMergedToOneRun(engine);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_full_merge_names_the_damaged_file_that_it_leaves_out(bool isDamagedDuringTheMerge)
+    {
+        var disk = new SimulatedDisk("/data");
+        using StorageEngine engine = EngineWorkload.Open(disk, WithoutDueMerges);
+        for (int run = 0; run < 3; run++)
+        {
+            AddInterleavedRun(engine, run);
+        }
+
+        if (isDamagedDuringTheMerge)
+        {
+            engine.BeginFullMerge();
+            Assert.True(engine.MergeOnce());
+        }
+
+        string path = disk.Files.First(static name => name.EndsWith(".run", StringComparison.Ordinal));
+        using (var file = disk.Open(path, DiskOpen.Read))
+        {
+            for (long offset = 0; offset < file.Length; offset += 512)
+            {
+                disk.Rot(path, offset, mask: 1);
+            }
+        }
+
+        while (!engine.ScrubOnce(budgetBytes: 1 << 20)) { }
+
+        Assert.Null(engine.FullMergeGap);
+        if (!isDamagedDuringTheMerge)
+        {
+            engine.BeginFullMerge();
+        }
+
+        while (engine.MergeOnce()) { }
+
+        Assert.False(engine.IsFullMergePending);
+        Assert.Contains(path, engine.FullMergeGap, StringComparison.Ordinal);
+        engine.BeginFullMerge();
+        Assert.Null(engine.FullMergeGap);
+    }
+
     // Merges until nothing is left to merge. The rows of the second database remain.
     private static void AssertMergedToOneRun(StorageEngine engine)
     {
         DoBackgroundWork(engine, flushAll: false);
         Assert.False(engine.IsFullMergePending);
+        Assert.Null(engine.FullMergeGap);
         Assert.All(engine.Statistics().Groups, static group => Assert.InRange(group.SortedRuns, 0, 1));
         for (int run = 0; run < 3; run++)
         {

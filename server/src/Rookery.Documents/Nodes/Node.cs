@@ -165,6 +165,8 @@ public abstract class Node : IDisposable
     /// <param name="ending">Ends the merges after the part that runs, which writes at most one file. What is merged
     /// stays merged.</param>
     /// <exception cref="OperationCanceledException"><paramref name="ending"/> ended the merges.</exception>
+    /// <exception cref="FileMergeException">A flush or merge failed several times in a row, or a damaged file was left
+    /// out. What is merged stays merged.</exception>
     /// <exception cref="IOException">The node is stopping, or in diagnosis mode.</exception>
     public virtual Task MergeFilesAsync(CancellationToken ending) =>
         Task.FromException(new IOException("The node is in diagnosis mode."));

@@ -109,30 +109,7 @@ internal sealed class OpenNode : Node
         Diagnosis is null ? _store.Background.DoAsync(_store.BeginBackup) : base.BeginBackupAsync();
 
     /// <inheritdoc/>
-    public override async Task MergeFilesAsync(CancellationToken ending)
-    {
-        await _store.Background.DoAsync(() =>
-        {
-            _store.Storage.BeginFullMerge();
-            return true;
-        });
-        try
-        {
-            while (await _store.Background.DoAsync(() => _store.Storage.IsFullMergePending))
-            {
-                await Task.Delay(TimeSpan.FromMilliseconds(200), _store.Time, ending);
-            }
-        }
-        catch (OperationCanceledException)
-        {
-            await _store.Background.DoAsync(() =>
-            {
-                _store.Storage.CancelFullMerge();
-                return true;
-            });
-            throw;
-        }
-    }
+    public override Task MergeFilesAsync(CancellationToken ending) => new FileMerge(_store).RunAsync(ending);
 
     /// <inheritdoc/>
     public override void StopCleanly()

@@ -67,11 +67,20 @@ internal sealed class BackgroundMerges
         _requested.Count > 0 || _jobs.Values.Any(static jobs => jobs.Any(static job => job.IsRequested));
 
     /// <summary>
+    /// Why the last requested full merge leaves runs unmerged, in two sentences that name a damaged file; null if it
+    /// leaves none.
+    /// </summary>
+    public string? FullMergeGap { get; private set; }
+
+    /// <summary>
     /// Requests that all runs of each group are merged into one. Files of chunks stay: they are rewritten when most of
     /// their chunks are dead.
     /// </summary>
-    public void RequestFullMerge() =>
+    public void RequestFullMerge()
+    {
+        FullMergeGap = null;
         _requested.UnionWith(_context.Sources.Tables.Groups.Where(static group => group != TableMap.Chunks));
+    }
 
     /// <summary>
     /// Ends a requested full merge. What it has merged stays merged; the remaining runs are merged when they are due.
@@ -134,7 +143,7 @@ internal sealed class BackgroundMerges
         // Runs newer than all inputs of unfinished jobs.
         int newerRuns = unfinished.TryPeek(out MergeJob? newest) ? newest.FindIn(runs).Start.Value : runs.Length;
         int usable = 0;
-        while (usable < newerRuns && !IsDamaged(runs[usable]))
+        while (usable < newerRuns && FindDamaged(runs[usable]) is null)
         {
             usable++;
         }
@@ -143,6 +152,7 @@ internal sealed class BackgroundMerges
         bool isRequested = unfinished.Count == 0 && _requested.Remove(group);
         if (isRequested)
         {
+            RecordGap(runs[..newerRuns]);
             picked = usable > 1 ? ..usable : picked;
         }
 
@@ -179,11 +189,11 @@ internal sealed class BackgroundMerges
         );
 
     // A damaged run cannot be merged. It waits for its repair; newer runs are merged without it.
-    private bool IsDamaged(SortedRun run) =>
-        run.Files.Any(file =>
+    private RunEntry? FindDamaged(SortedRun run) =>
+        run.Files.FirstOrDefault(file =>
             !file.IsReadable
             || _context.Sources.Damage.Events.Any(damage =>
-                string.Equals(damage.File, file.Reader.Path, StringComparison.Ordinal)
+                string.Equals(damage.File, file.Path, StringComparison.Ordinal)
             )
         );
 
@@ -191,12 +201,36 @@ internal sealed class BackgroundMerges
     private void RequestAgain(IEnumerable<MergeJob> dropped) =>
         _requested.UnionWith(dropped.Where(static job => job.IsRequested).Select(static job => job.Group));
 
+    // Records the first damaged file among runs that a full merge was to merge.
+    private void RecordGap(ReadOnlySpan<SortedRun> runs)
+    {
+        foreach (SortedRun run in runs)
+        {
+            if (FindDamaged(run) is { } file)
+            {
+                FullMergeGap ??=
+                    $"{file.Path} is damaged, so it was not merged with the other files of its tables. "
+                    + "Merge again when it is repaired.";
+            }
+        }
+    }
+
+    // Drops a job with a damaged input.
+    private void DropDamaged(Stack<MergeJob> unfinished)
+    {
+        MergeJob job = unfinished.Pop();
+        if (job.IsRequested)
+        {
+            RecordGap(job.Inputs);
+        }
+    }
+
     private bool DoPart(MergeJob job)
     {
         Stack<MergeJob> unfinished = _jobs[job.Group];
-        if (job.Inputs.Any(IsDamaged))
+        if (job.Inputs.Any(run => FindDamaged(run) is not null))
         {
-            unfinished.Pop();
+            DropDamaged(unfinished);
             return true;
         }
 
@@ -214,8 +248,8 @@ internal sealed class BackgroundMerges
         );
         if (part.Linked.Count == 0 && !merge.Run(part.ToExclusive.Span))
         {
-            unfinished.Pop();
-            return true; // an input is damaged, which is registered: the job ends
+            DropDamaged(unfinished);
+            return true; // the damage is registered
         }
 
         SortedRun[] remaining = part.Linked.Count > 0 ? Without(job.Inputs, part.Linked) : merge.RemainingInputs();

@@ -49,6 +49,32 @@ public sealed class NodeMaintenanceTests
         node.StopCleanly();
     }
 
+    [Theory]
+    [InlineData(Errno.NoSpace)]
+    [InlineData(Errno.InputOutput)]
+    public async Task A_merge_of_all_files_ends_with_the_cause_if_it_fails_again_and_again(Errno error)
+    {
+        var disk = new SimulatedDisk();
+        using var node = Open(disk, new RunWriters());
+        await FillAsync(node, documents: 160);
+        disk.Inject(
+            new DiskFault(AtCall: 1, error)
+            {
+                Calls = DiskCalls.Create | DiskCalls.Write,
+                PathContains = "/data/storage/",
+                Sticky = true,
+            }
+        );
+        var failure = await Assert.ThrowsAsync<FileMergeException>(() =>
+            node.MergeFilesAsync(CancellationToken.None).WaitAsync(TimeSpan.FromMinutes(1))
+        );
+        Assert.Contains("Not all files were merged", failure.Message, StringComparison.Ordinal);
+        Assert.Contains("/data/storage/", failure.Message, StringComparison.Ordinal);
+        disk.ClearFaults();
+        await node.MergeFilesAsync(CancellationToken.None).WaitAsync(TimeSpan.FromMinutes(1));
+        Assert.All(node.ReadStatistics()!.Storage.Groups, static group => Assert.InRange(group.SortedRuns, 0, 1));
+    }
+
     [Fact]
     public async Task Damage_found_at_opening_is_reported_and_the_rest_is_served()
     {

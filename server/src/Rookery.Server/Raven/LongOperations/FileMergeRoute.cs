@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Nodes;
 using Rookery.Server.Access;
 
 namespace Rookery.Server.Raven.LongOperations;
@@ -71,6 +72,16 @@ internal sealed class FileMergeRoute(ServerContext context, OperationRegistry op
         catch (OperationCanceledException) when (operation.Killed.IsCancellationRequested)
         {
             operation.Cancel();
+        }
+        catch (FileMergeException failure)
+        {
+            operation.Fail(
+                new RefusedException(
+                    StatusCodes.Status500InternalServerError,
+                    RavenType.RavenException,
+                    failure.Message
+                )
+            );
         }
         catch (Exception failure) when (failure is OperationCanceledException or IOException)
         {
