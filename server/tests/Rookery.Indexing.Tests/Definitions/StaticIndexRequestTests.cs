@@ -190,6 +190,22 @@ public sealed class StaticIndexRequestTests
         "a boost in a reduce",
         true
     )]
+    [InlineData("""{"Name":"A","Maps":["map('A', a => ({ b: cmpxchg(a.b).c }))"]}""", "'cmpxchg'", true)]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { b = LoadCompareExchangeValue(a.b) })"]}""",
+        "'LoadCompareExchangeValue'",
+        true
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["map('A', a => ({ b: loadAttachment(a, 'c').getContentAsString() }))"]}""",
+        "'getContentAsString'",
+        true
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { b = LoadAttachment(a, \"c\").GetContentAsString() })"]}""",
+        "'GetContentAsString'",
+        true
+    )]
     [InlineData(
         """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"OutputReduceToCollection":"B"}""",
         "'OutputReduceToCollection'",
