@@ -37,28 +37,12 @@ internal sealed class ClusterRoutes(ILogger log)
     /// <summary>The routes.</summary>
     public IReadOnlyList<AdminRoute> All =>
         [
-            new AdminRoute(HttpMethods.Post, "/admin/cluster/tokens", CreateTokenAsync),
+            new AdminRoute(HttpMethods.Post, "/admin/cluster/tokens", CreateTokenAsync) { TakesBody = true },
             new AdminRoute(HttpMethods.Get, "/admin/cluster/nodes", ListMembersAsync),
-            new AdminRoute(
-                HttpMethods.Delete,
-                "/admin/cluster/nodes",
-                http => SendOrderAsync(http, MemberOrder.Remove)
-            ),
-            new AdminRoute(
-                HttpMethods.Post,
-                "/admin/cluster/nodes/promote",
-                http => SendOrderAsync(http, MemberOrder.Promote)
-            ),
-            new AdminRoute(
-                HttpMethods.Post,
-                "/admin/cluster/nodes/demote",
-                http => SendOrderAsync(http, MemberOrder.Demote)
-            ),
-            new AdminRoute(
-                HttpMethods.Post,
-                "/admin/cluster/nodes/transfer",
-                http => SendOrderAsync(http, MemberOrder.Transfer)
-            ),
+            Order(HttpMethods.Delete, "/admin/cluster/nodes", MemberOrder.Remove),
+            Order(HttpMethods.Post, "/admin/cluster/nodes/promote", MemberOrder.Promote),
+            Order(HttpMethods.Post, "/admin/cluster/nodes/demote", MemberOrder.Demote),
+            Order(HttpMethods.Post, "/admin/cluster/nodes/transfer", MemberOrder.Transfer),
             new AdminRoute(HttpMethods.Post, "/admin/cluster/clock/confirm", ConfirmClockAsync),
             new AdminRoute(HttpMethods.Post, "/admin/cluster/finalize-upgrade", FinalizeUpgradeAsync),
             new AdminRoute(HttpMethods.Get, "/admin/cluster/upgrade", ShowUpgradeAsync),
@@ -165,6 +149,9 @@ internal sealed class ClusterRoutes(ILogger log)
         http.Response.ContentType = "application/json";
         await http.Response.WriteAsync(answer.Text, http.RequestAborted);
     }
+
+    private AdminRoute Order(string method, string path, MemberOrder order) =>
+        new(method, path, http => SendOrderAsync(http, order)) { Parameters = ["name"] };
 
     private async Task SendOrderAsync(HttpContext http, MemberOrder order)
     {

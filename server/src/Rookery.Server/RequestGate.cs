@@ -129,10 +129,6 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         {
             parameters.Check(http, IsWrite(http, endpoint));
         }
-        else if (endpoint is not null)
-        {
-            RouteParameters.RefuseRepeated(http);
-        }
 
         if (endpoint?.Metadata.GetMetadata<LongBody>() is not null)
         {

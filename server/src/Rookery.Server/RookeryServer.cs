@@ -13,6 +13,7 @@ using Rookery.Server.Dashboard;
 using Rookery.Server.FastPath;
 using Rookery.Server.Observation;
 using Rookery.Server.Operations;
+using Rookery.Server.Raven;
 using Rookery.Server.Subscriptions;
 using Rookery.Server.Support;
 using Rookery.Server.Transfer;
@@ -160,7 +161,8 @@ public static class RookeryServer
         {
             routes
                 .MapMethods(route.Path, [route.Method], Raven.RavenRoute.OnServer(route.Handler))
-                .For(RouteScope.Admin);
+                .For(RouteScope.Admin)
+                .Taking(new RouteParameters([.. route.Parameters]) { TakesNoBody = !route.TakesBody });
         }
     }
 
@@ -170,12 +172,11 @@ public static class RookeryServer
         {
             var scope = endpoint.Metadata.OfType<RouteScope>().LastOrDefault();
             Invariant.Holds(scope is not null, "every route has a scope");
-            string pattern = route.RoutePattern.RawText ?? string.Empty;
             Invariant.Holds(
-                !pattern.StartsWith("/databases/", StringComparison.Ordinal)
-                    || endpoint.Metadata.OfType<Raven.RouteParameters>().Any(),
-                "every route of a database declares its parameters"
+                endpoint.Metadata.OfType<RouteParameters>().Any(),
+                "every route declares its parameters"
             );
+            string pattern = route.RoutePattern.RawText ?? string.Empty;
             endpoint.Metadata.Add(context.Metrics.ForRoute(pattern));
             if (endpoint.Metadata.OfType<OnAnyMember>().Any())
             {

@@ -42,7 +42,7 @@ export function useHistory(
         const answers = await Promise.all(
           tags.map((tag) =>
             ask<Answer>(
-              `/dashboard/history?node=${encodeURIComponent(tag)}&from=${from}${to ? `&to=${Math.ceil(to)}` : ""}&points=${MostPoints}&columns=${names.join()}`,
+              `/dashboard/history?node=${encodeURIComponent(tag)}&from=${from}${to ? `&to=${Math.ceil(to)}` : ""}&points=${MostPoints}`,
               { signal: leaving.signal },
             ),
           ),

@@ -29,13 +29,18 @@ internal sealed class CertificateRoutes(ServerContext context)
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
         var certificates = new CertificateRoutes(context);
-        routes.MapMethods(Path, [HttpMethods.Get], RavenRoute.OnServer(certificates.ListAsync)).For(RouteScope.Admin);
+        routes
+            .MapMethods(Path, [HttpMethods.Get], RavenRoute.OnServer(certificates.ListAsync))
+            .For(RouteScope.Admin)
+            .Taking(RouteParameters.None);
         routes
             .MapMethods(Path, [HttpMethods.Post], RavenRoute.OnServer(certificates.CreateAsync))
-            .For(RouteScope.Admin);
+            .For(RouteScope.Admin)
+            .Taking(RouteParameters.None);
         routes
             .MapMethods(Path, [HttpMethods.Delete], RavenRoute.OnServer(certificates.RemoveAsync))
-            .For(RouteScope.Admin);
+            .For(RouteScope.Admin)
+            .Taking(RouteParameters.WithoutBody("name"));
     }
 
     private async Task ListAsync(HttpContext http)

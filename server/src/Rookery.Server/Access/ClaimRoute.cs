@@ -23,7 +23,8 @@ internal sealed class ClaimRoute(ServerContext context)
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
         routes
             .MapMethods("/claim", [HttpMethods.Post], RavenRoute.OnServer(new ClaimRoute(context).AnswerAsync))
-            .For(RouteScope.Open);
+            .For(RouteScope.Open)
+            .Taking(RouteParameters.None);
 
     private async Task AnswerAsync(HttpContext http)
     {

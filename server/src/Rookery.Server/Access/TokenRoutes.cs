@@ -26,13 +26,19 @@ internal sealed class TokenRoutes(ServerContext context)
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
         var tokens = new TokenRoutes(context);
-        routes.MapMethods(Path, [HttpMethods.Get], RavenRoute.OnServer(tokens.ListAsync)).For(RouteScope.Admin);
-        routes.MapMethods(Path, [HttpMethods.Post], RavenRoute.OnServer(tokens.CreateAsync)).For(RouteScope.Admin);
-        routes.MapMethods(Path, [HttpMethods.Delete], RavenRoute.OnServer(tokens.RemoveAsync)).For(RouteScope.Admin);
-        routes
-            .MapMethods(Path + "/reset", [HttpMethods.Post], RavenRoute.OnServer(tokens.ResetAsync))
-            .For(RouteScope.Admin);
+        Map(routes, HttpMethods.Get, Path, tokens.ListAsync, RouteParameters.None);
+        Map(routes, HttpMethods.Post, Path, tokens.CreateAsync, RouteParameters.None);
+        Map(routes, HttpMethods.Delete, Path, tokens.RemoveAsync, RouteParameters.WithoutBody("name"));
+        Map(routes, HttpMethods.Post, Path + "/reset", tokens.ResetAsync, RouteParameters.None);
     }
+
+    private static void Map(
+        IEndpointRouteBuilder routes,
+        string method,
+        string path,
+        RequestDelegate handler,
+        RouteParameters parameters
+    ) => routes.MapMethods(path, [method], RavenRoute.OnServer(handler)).For(RouteScope.Admin).Taking(parameters);
 
     private async Task ListAsync(HttpContext http)
     {

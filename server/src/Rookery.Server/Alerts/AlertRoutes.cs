@@ -20,16 +20,18 @@ internal static class AlertRoutes
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
-        routes.MapWithoutData(
-            "/dashboard/alerts",
-            RouteScope.Metrics,
-            static http => JsonResponse.SendAsync(http, WriteCatalogue)
-        );
+        routes
+            .MapWithoutData(
+                "/dashboard/alerts",
+                RouteScope.Metrics,
+                static http => JsonResponse.SendAsync(http, WriteCatalogue)
+            )
+            .Taking(RouteParameters.None);
         routes
             .MapMethods("/admin/alerts/test", [HttpMethods.Post], RavenRoute.OnServer(http => TestAsync(http, context)))
             .WithMetadata(WithoutData.Instance)
             .For(RouteScope.Admin)
-            .Taking(RavenParameters.Read);
+            .Taking(RouteParameters.WithoutBody("consistency"));
         routes
             .MapMethods(Webhook, [HttpMethods.Get], RavenRoute.OnServer(http => GetAsync(http, context)))
             .For(RouteScope.Admin)

@@ -2,6 +2,7 @@ using System.Net;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Rookery.Server.Access;
+using Rookery.Server.Raven;
 
 namespace Rookery.Server.Dashboard;
 
@@ -24,18 +25,18 @@ internal static class DashboardRoutes
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
-        routes.MapWithoutData("/", RouteScope.Open, http => AnswerPageAsync(http, context));
-        routes.MapWithoutData(
+        MapStatic(routes, "/", http => AnswerPageAsync(http, context));
+        MapStatic(
+            routes,
             "/assets/{**name}",
-            RouteScope.Open,
             static http => AnswerAssetAsync(http, (string?)http.Request.RouteValues["name"])
         );
 
         // Browsers request this path for every address that they open.
-        routes.MapWithoutData("/favicon.ico", RouteScope.Open, static http => AnswerAssetAsync(http, "rook.svg"));
-        routes.MapWithoutData(
+        MapStatic(routes, "/favicon.ico", static http => AnswerAssetAsync(http, "rook.svg"));
+        MapStatic(
+            routes,
             "/studio/{**path}",
-            RouteScope.Open,
             static http =>
             {
                 http.Response.Redirect("/");
@@ -43,6 +44,9 @@ internal static class DashboardRoutes
             }
         );
     }
+
+    private static void MapStatic(IEndpointRouteBuilder routes, string pattern, RequestDelegate handler) =>
+        routes.MapWithoutData(pattern, RouteScope.Open, handler).Taking(RouteParameters.Any);
 
     /// <summary>Forbids a browser to load anything for the response from elsewhere.</summary>
     public static void Protect(HttpContext http)

@@ -19,15 +19,17 @@ internal sealed class SessionRoutes(ServerContext context)
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
         var session = new SessionRoutes(context);
-        routes.MapWithoutData(Path, RouteScope.Open, session.ShowAsync);
+        routes.MapWithoutData(Path, RouteScope.Open, session.ShowAsync).Taking(RouteParameters.None);
         routes
             .MapMethods(Path, [HttpMethods.Post], RavenRoute.OnServer(session.BeginAsync))
             .WithMetadata(WithoutData.Instance)
-            .For(RouteScope.Open);
+            .For(RouteScope.Open)
+            .Taking(RouteParameters.None);
         routes
             .MapMethods(Path, [HttpMethods.Delete], RavenRoute.OnServer(session.EndAsync))
             .WithMetadata(WithoutData.Instance)
-            .For(RouteScope.Open);
+            .For(RouteScope.Open)
+            .Taking(RouteParameters.WithoutBody());
     }
 
     private async Task BeginAsync(HttpContext http)

@@ -25,7 +25,7 @@ internal sealed class FindRoute(ServerContext context)
         routes
             .MapMethods("/admin/node/find", [HttpMethods.Post], RavenRoute.OnServer(new FindRoute(context).AnswerAsync))
             .WithMetadata(WithoutData.Instance)
-            .OnAnyMember()
+            .OnAnyMember("seconds")
             .For(RouteScope.Admin);
 
     private Task AnswerAsync(HttpContext http)

@@ -17,7 +17,8 @@ namespace Rookery.Server.Observation;
 /// </summary>
 internal sealed class ForwardedRequests(ServerContext context)
 {
-    private const string Parameter = "node";
+    /// <summary>Name of the query parameter with the tag of the member that answers.</summary>
+    internal const string Parameter = "node";
 
     /// <summary>Header with the caller's name, for the log of the node that runs the route.</summary>
     private const string AskedByHeader = "Rookery-Asked-By";

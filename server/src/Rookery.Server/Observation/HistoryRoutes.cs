@@ -18,15 +18,28 @@ internal sealed class HistoryRoutes(ServerContext context)
     private const int MaxPoints = 1440;
     private const long LastSecond = 253_402_300_799; // the last second of the year 9999
 
+    private static readonly RouteParameters Parameters = new("node", "from", "to", "points")
+    {
+        // A page stays open while its node is upgraded.
+        Ignored = new Dictionary<string, string>(StringComparer.Ordinal)
+        {
+            ["columns"] = "names the columns that a page of an earlier version shows; the answer has all",
+        },
+    };
+
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
         var history = new HistoryRoutes(context);
-        routes.MapWithoutData(
-            "/dashboard/history",
-            RouteScope.Metrics,
-            RavenRoute.OnServer(history.AnswerHistoryAsync)
-        );
-        routes.MapWithoutData("/dashboard/slow", RouteScope.Metrics, RavenRoute.OnServer(history.AnswerSlowAsync));
+        routes
+            .MapWithoutData(
+                "/dashboard/history",
+                RouteScope.Metrics,
+                RavenRoute.OnServer(history.AnswerHistoryAsync)
+            )
+            .Taking(Parameters);
+        routes
+            .MapWithoutData("/dashboard/slow", RouteScope.Metrics, RavenRoute.OnServer(history.AnswerSlowAsync))
+            .Taking(new RouteParameters("node"));
     }
 
     private Task AnswerHistoryAsync(HttpContext http)

@@ -18,11 +18,14 @@ internal static class LiveRoute
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
         var stream = new LiveStream(context);
-        routes.MapWithoutData(
-            "/dashboard/live",
-            RouteScope.Metrics,
-            http => HttpMethods.IsHead(http.Request.Method) ? AnswerHeadAsync(http) : AnswerAsync(http, context, stream)
-        );
+        routes
+            .MapWithoutData(
+                "/dashboard/live",
+                RouteScope.Metrics,
+                http =>
+                    HttpMethods.IsHead(http.Request.Method) ? AnswerHeadAsync(http) : AnswerAsync(http, context, stream)
+            )
+            .Taking(RouteParameters.None);
     }
 
     private static Task AnswerHeadAsync(HttpContext http)

@@ -1,4 +1,5 @@
 using Microsoft.AspNetCore.Builder;
+using Rookery.Server.Raven;
 
 namespace Rookery.Server.Observation;
 
@@ -19,6 +20,11 @@ public sealed class OnAnyMember
 public static class OnAnyMemberRoutes
 {
     /// <summary>Lets every member forward requests for this route to any other.</summary>
-    public static TBuilder OnAnyMember<TBuilder>(this TBuilder route)
-        where TBuilder : IEndpointConventionBuilder => route.WithMetadata(Observation.OnAnyMember.Instance);
+    /// <param name="route">The route, which reads no body.</param>
+    /// <param name="parameters">Names of the query parameters that it takes besides <c>node</c>.</param>
+    public static TBuilder OnAnyMember<TBuilder>(this TBuilder route, params string[] parameters)
+        where TBuilder : IEndpointConventionBuilder =>
+        route
+            .WithMetadata(Observation.OnAnyMember.Instance)
+            .Taking(RouteParameters.WithoutBody([ForwardedRequests.Parameter, .. parameters]));
 }

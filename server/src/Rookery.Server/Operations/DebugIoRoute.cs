@@ -23,7 +23,9 @@ internal static class DebugIoRoute
     private const int MaxSpans = 4096;
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapWithoutData("/debug/io", RouteScope.Metrics, http => AnswerAsync(http, context)).OnAnyMember();
+        routes
+            .MapWithoutData("/debug/io", RouteScope.Metrics, http => AnswerAsync(http, context))
+            .OnAnyMember("since", "until", "span", "only");
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context)
     {

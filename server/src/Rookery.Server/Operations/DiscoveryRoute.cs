@@ -23,19 +23,21 @@ internal static class DiscoveryRoute
     ];
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapWithoutData(
-            "/sd/prometheus",
-            RouteScope.Metrics,
-            http =>
-                context.Readiness.Node is { Diagnosis: null } node
-                    ? AnswerAsync(http, context.Options, node.Consensus.View.Members)
-                    : ErrorResponse.WriteAsync(
-                        http,
-                        StatusCodes.Status503ServiceUnavailable,
-                        ErrorResponse.RavenException,
-                        context.Readiness.Reason ?? "The node is opening its data."
-                    )
-        );
+        routes
+            .MapWithoutData(
+                "/sd/prometheus",
+                RouteScope.Metrics,
+                http =>
+                    context.Readiness.Node is { Diagnosis: null } node
+                        ? AnswerAsync(http, context.Options, node.Consensus.View.Members)
+                        : ErrorResponse.WriteAsync(
+                            http,
+                            StatusCodes.Status503ServiceUnavailable,
+                            ErrorResponse.RavenException,
+                            context.Readiness.Reason ?? "The node is opening its data."
+                        )
+            )
+            .Taking(RouteParameters.None);
 
     private static async Task AnswerAsync(
         HttpContext http,

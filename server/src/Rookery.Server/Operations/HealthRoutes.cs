@@ -5,6 +5,7 @@ using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Rookery.Server.Access;
 using Rookery.Server.Observation;
+using Rookery.Server.Raven;
 
 namespace Rookery.Server.Operations;
 
@@ -35,8 +36,12 @@ internal static class HealthRoutes
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
-        routes.MapWithoutData("/livez", RouteScope.Open, static http => http.Response.WriteAsync("ok\n"));
-        routes.MapWithoutData("/readyz", RouteScope.Open, http => AnswerReadyAsync(http, context));
+        routes
+            .MapWithoutData("/livez", RouteScope.Open, static http => http.Response.WriteAsync("ok\n"))
+            .Taking(RouteParameters.None);
+        routes
+            .MapWithoutData("/readyz", RouteScope.Open, http => AnswerReadyAsync(http, context))
+            .Taking(new RouteParameters("verbose", "words"));
     }
 
     private static Task AnswerReadyAsync(HttpContext http, ServerContext context)

@@ -2,6 +2,7 @@ using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Rookery.Server.Access;
 using Rookery.Server.Dashboard;
+using Rookery.Server.Raven;
 
 namespace Rookery.Server.Operations;
 
@@ -23,12 +24,16 @@ internal static class HelpRoutes
 
     public static void Map(IEndpointRouteBuilder routes)
     {
-        routes.MapWithoutData("/help", RouteScope.Open, static http => AnswerAsync(http, FirstPage));
-        routes.MapWithoutData(
-            "/help/{**path}",
-            RouteScope.Open,
-            static http => AnswerAsync(http, (string?)http.Request.RouteValues["path"] ?? FirstPage)
-        );
+        routes
+            .MapWithoutData("/help", RouteScope.Open, static http => AnswerAsync(http, FirstPage))
+            .Taking(RouteParameters.Any);
+        routes
+            .MapWithoutData(
+                "/help/{**path}",
+                RouteScope.Open,
+                static http => AnswerAsync(http, (string?)http.Request.RouteValues["path"] ?? FirstPage)
+            )
+            .Taking(RouteParameters.Any);
     }
 
     private static Task AnswerAsync(HttpContext http, string path)

@@ -7,6 +7,7 @@ using Microsoft.Extensions.Hosting;
 using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Configuration;
+using Rookery.Server.Raven;
 
 namespace Rookery.Server.Operations;
 
@@ -52,7 +53,7 @@ internal sealed class MachineMetricsRoute : IDisposable
         routes
             .ServiceProvider.GetRequiredService<IHostApplicationLifetime>()
             .ApplicationStopped.Register(route.Dispose);
-        routes.MapWithoutData("/metrics/machine", RouteScope.Metrics, route.AnswerAsync);
+        routes.MapWithoutData("/metrics/machine", RouteScope.Metrics, route.AnswerAsync).Taking(RouteParameters.Any);
     }
 
     public void Dispose() => _client.Dispose();

@@ -4,6 +4,7 @@ using Microsoft.AspNetCore.Routing;
 using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Alerts;
+using Rookery.Server.Raven;
 using Rookery.Server.Subscriptions;
 
 namespace Rookery.Server.Operations;
@@ -17,15 +18,17 @@ internal static class MetricsRoute
     private static readonly double[] Quantiles = [0.5, 0.99, 0.999];
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapWithoutData(
-            "/metrics",
-            RouteScope.Metrics,
-            http =>
-            {
-                http.Response.ContentType = "text/plain; version=0.0.4; charset=utf-8";
-                return http.Response.WriteAsync(Collect(context), http.RequestAborted);
-            }
-        );
+        routes
+            .MapWithoutData(
+                "/metrics",
+                RouteScope.Metrics,
+                http =>
+                {
+                    http.Response.ContentType = "text/plain; version=0.0.4; charset=utf-8";
+                    return http.Response.WriteAsync(Collect(context), http.RequestAborted);
+                }
+            )
+            .Taking(RouteParameters.Any);
 
     /// <summary>Returns all metrics.</summary>
     public static string Collect(ServerContext context)

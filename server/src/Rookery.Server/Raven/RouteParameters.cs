@@ -1,5 +1,6 @@
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
 
 namespace Rookery.Server.Raven;
 
@@ -30,8 +31,15 @@ internal sealed class RouteParameters(params string[] obeyed)
     /// <summary>A route without parameters.</summary>
     public static RouteParameters None { get; } = new();
 
-    /// <summary>A route that refuses every request, whatever its parameters.</summary>
+    /// <summary>
+    /// A route whose answer no parameter changes: it refuses every request, or sends a file or all metrics. Links to
+    /// files have parameters of their own ("?utm_source="), and scrapers send names of collectors.
+    /// </summary>
     public static RouteParameters Any { get; } = new() { TakesAll = true };
+
+    /// <summary>A route that reads no body, so that a request with one is refused.</summary>
+    /// <param name="obeyed">As in the constructor.</param>
+    public static RouteParameters WithoutBody(params string[] obeyed) => new(obeyed) { TakesNoBody = true };
 
     /// <summary>Names of the parameters that the route's handler obeys, or refuses itself.</summary>
     public IEnumerable<string> Obeyed => _obeyed.Select(static known => known.Name);
@@ -54,41 +62,25 @@ internal sealed class RouteParameters(params string[] obeyed)
     /// <summary>Whether the route's handler obeys an Idempotency-Key, or refuses it itself.</summary>
     public bool TakesKey { get; init; }
 
+    /// <summary>
+    /// Whether a request that is no GET is refused if it has a body: what it asks for in the body would be ignored.
+    /// </summary>
+    public bool TakesNoBody { get; init; }
+
     private bool TakesAll { get; init; }
 
     /// <summary>Refuses parameters and headers that the route does not take.</summary>
     /// <param name="http">The request.</param>
     /// <param name="isWrite">Whether the route writes.</param>
     /// <exception cref="RefusedException">The request has a parameter or header that would be ignored: 501, or 400 for
-    /// one that appears twice.</exception>
+    /// one that appears twice, and for a body that would be ignored.</exception>
     public void Check(HttpContext http, bool isWrite)
     {
         if (!TakesAll)
         {
             CheckNames(http);
             CheckHeaders(http, isWrite);
-        }
-    }
-
-    /// <summary>
-    /// Refuses a parameter that appears twice, for a route that does not declare which ones it takes.
-    /// </summary>
-    /// <exception cref="RefusedException">A name appears twice: 400.</exception>
-    public static void RefuseRepeated(HttpContext http)
-    {
-        if (!http.Request.QueryString.HasValue)
-        {
-            return;
-        }
-
-        var seen = new HashSet<string>(StringComparer.OrdinalIgnoreCase);
-        foreach (var parameter in new QueryParameters(http))
-        {
-            string name = parameter.Name.ToString();
-            if (!seen.Add(name))
-            {
-                throw Twice(name);
-            }
+            CheckBody(http, isWrite);
         }
     }
 
@@ -182,6 +174,21 @@ internal sealed class RouteParameters(params string[] obeyed)
         if (!TakesKey)
         {
             IdempotencyHeader.Refuse(http, http.Request.Path, "this route does not recognise repetitions");
+        }
+    }
+
+    private void CheckBody(HttpContext http, bool isWrite)
+    {
+        if (TakesNoBody && isWrite && http.Features.Get<IHttpRequestBodyDetectionFeature>() is { CanHaveBody: true })
+        {
+            throw RefusedException.BadRequest(
+                $"{http.Request.Method} {http.Request.Path} reads no body, and nothing was done. "
+                    + (
+                        _obeyed.Length == 0
+                            ? "Send it without a body."
+                            : $"Send {string.Join(", ", Obeyed)} in the query string, without a body."
+                    )
+            );
         }
     }
 

@@ -20,7 +20,7 @@ internal static class LogRoute
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
         routes
             .MapWithoutData("/admin/logs", RouteScope.Admin, RavenRoute.OnServer(http => AnswerAsync(http, context)))
-            .OnAnyMember();
+            .OnAnyMember("after", "limit");
 
     /// <summary>Writes lines as the member <c>Lines</c>.</summary>
     public static void Write(Utf8JsonWriter json, IEnumerable<LogLine> lines)

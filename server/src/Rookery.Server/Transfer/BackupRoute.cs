@@ -35,7 +35,10 @@ internal static class BackupRoute
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
         var slot = new BackupSlot(context.Time);
-        routes.MapGet("/admin/node/backup", http => AnswerAsync(http, context, slot)).For(RouteScope.Admin);
+        routes
+            .MapGet("/admin/node/backup", http => AnswerAsync(http, context, slot))
+            .For(RouteScope.Admin)
+            .Taking(RouteParameters.None);
     }
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context, BackupSlot slot)

@@ -246,7 +246,9 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
             new Uri(server.Address, path + QueryOf(route, database))
         );
         request.Content =
-            HttpMethod.Get == request.Method || HttpMethod.Head == request.Method
+            HttpMethod.Get == request.Method
+            || HttpMethod.Head == request.Method
+            || route.Parameters is { TakesNoBody: true }
                 ? null
                 : new StringContent(
                     BodyOf(route),

@@ -6,9 +6,11 @@ using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Routing;
+using Microsoft.Extensions.Logging.Abstractions;
 using Rookery.Cluster;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
+using Rookery.Hosting;
 using Rookery.Indexing.Indexes;
 using Rookery.Platform;
 using Rookery.Simulation;
@@ -94,6 +96,7 @@ public sealed class RunningServer : IAsyncLifetime
                 {
                     Listen = new IPEndPoint(IPAddress.Loopback, 0),
                     TcpListen = new IPEndPoint(IPAddress.Loopback, 0),
+                    AdminRoutes = new ClusterRoutes(NullLogger.Instance).All,
                 }
             ),
             Time,
