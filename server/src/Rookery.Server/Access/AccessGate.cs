@@ -343,7 +343,8 @@ internal sealed class AccessGate(ServerContext context)
     }
 
     /// <summary>
-    /// Identifies the caller by certificate. The connection caches the result until the access records change.
+    /// Identifies the caller by certificate. The connection caches the result until the access records or the trusted
+    /// authorities change.
     /// </summary>
     private AccessRefusal? IdentifyByCertificate(
         IDictionary<object, object?>? items,
@@ -378,7 +379,8 @@ internal sealed class AccessGate(ServerContext context)
                 );
         }
 
-        if (context.Options.Identity?.Invoke()?.WhyRefused(certificate, node.Consensus.Time) is { } reason)
+        var identity = context.Options.Identity?.Invoke();
+        if (identity?.WhyRefused(certificate, node.Consensus.Time) is { } reason)
         {
             return new AccessRefusal(
                 StatusCodes.Status403Forbidden,
@@ -393,7 +395,10 @@ internal sealed class AccessGate(ServerContext context)
                 found,
                 new DateTimeOffset(certificate.NotAfter),
                 Authorization: []
-            );
+            )
+            {
+                Identity = identity,
+            };
         }
 
         principal = found;
@@ -427,6 +432,7 @@ internal sealed class AccessGate(ServerContext context)
         && ReferenceEquals(cached.Table, current)
         && authorization.SequenceEqual(cached.Authorization)
         && !HasExpired(node, cached.Expires)
+        && (cached.Identity is null || ReferenceEquals(cached.Identity, context.Options.Identity?.Invoke()))
             ? cached.Principal
             : null;
 
@@ -503,5 +509,12 @@ internal sealed class AccessGate(ServerContext context)
         Principal Principal,
         DateTimeOffset Expires,
         byte[] Authorization
-    );
+    )
+    {
+        /// <summary>
+        /// The identity of this node that accepted the client's certificate; null for a token. This node may cease to
+        /// trust the authority of the certificate after the access records changed.
+        /// </summary>
+        public IServerIdentity? Identity { get; init; }
+    }
 }

@@ -208,6 +208,25 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
         await node.DisposeAsync();
     }
 
+    /// <summary>
+    /// Formerly, a connection that sent a request between the end of the trust in the log and on this node kept its
+    /// rights until the certificate expired.
+    /// </summary>
+    [Fact]
+    public async Task A_client_certificate_of_an_authority_that_is_retired_is_refused_on_an_open_connection()
+    {
+        var node = new SecureServer();
+        await node.InitializeAsync();
+        using var certificate = node.Identity.NewClient("app");
+        await node.RegisterAsync(certificate, isAdmin: true);
+        using var http = node.NewClient(certificate);
+        Assert.Equal(404, (await node.SendAsync(http, "GET", Docs)).Status);
+        using var next = new TestIdentity { RefusalReason = "Its authority is retired." };
+        node.NextIdentity = next;
+        (await node.SendAsync(http, "GET", Docs)).IsRefusal(403, "Its authority is retired.");
+        await node.DisposeAsync();
+    }
+
     // A token of the right form that was never registered, one too short, another program's, and one too long.
     [Theory]
     [InlineData("rookery_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB", "not known")]

@@ -76,6 +76,9 @@ public sealed class SecureServer : IAsyncLifetime
 
     internal TestIdentity Identity { get; } = new();
 
+    /// <summary>The identity after the authority was replaced; null before.</summary>
+    internal TestIdentity? NextIdentity { get; set; }
+
     internal ServerContext Context { get; private set; } = null!;
 
     public Node Node => _node!;
@@ -106,7 +109,7 @@ public sealed class SecureServer : IAsyncLifetime
             Listen = new IPEndPoint(IPAddress.Loopback, 0),
             TcpListen = new IPEndPoint(IPAddress.Loopback, 0),
             IsSecure = IsSecure,
-            Identity = () => Identity,
+            Identity = () => NextIdentity ?? Identity,
             NodeName = "pi-1",
             ClusterName = "home",
             MachineMetrics = MachineMetrics,
