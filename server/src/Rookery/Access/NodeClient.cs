@@ -212,8 +212,10 @@ internal sealed class NodeClient(
         ForeignAnswer.ReadAsync(answer.Content, _node.Address, cancellation, time: _time);
 
     /// <summary>Opens the body of a response as a stream whose reads end if the node hangs.</summary>
-    public async Task<Stream> OpenBodyAsync(HttpResponseMessage answer) =>
-        new BoundedReads(await answer.Content.ReadAsStreamAsync(), _node, _time);
+    /// <param name="answer">The response.</param>
+    /// <param name="cancellation">Ends synchronous reads.</param>
+    public async Task<Stream> OpenBodyAsync(HttpResponseMessage answer, CancellationToken cancellation) =>
+        new BoundedReads(await answer.Content.ReadAsStreamAsync(cancellation), _node, _time, cancellation);
 
     /// <summary>Reads the JSON of a response.</summary>
     /// <exception cref="AdminException">The response is not JSON, or the connection broke.</exception>

@@ -175,7 +175,7 @@ internal static class AnsweredQuery
             cancellation: cancellation
         );
         ForeignAnswer.RequireStream(answer, client.Address);
-        await using var stream = await client.OpenBodyAsync(answer);
+        await using var stream = await client.OpenBodyAsync(answer, cancellation);
         await using var output = new BufferedStream(Output.Visible, OutputBytes);
         try
         {

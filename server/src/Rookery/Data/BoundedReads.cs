@@ -9,7 +9,13 @@ namespace Rookery.Data;
 /// <param name="body">The body.</param>
 /// <param name="node">The node that sends the body.</param>
 /// <param name="time">The clock.</param>
-internal sealed class BoundedReads(Stream body, NodeConnection node, TimeProvider time) : Stream
+/// <param name="cancellation">Ends synchronous reads.</param>
+internal sealed class BoundedReads(
+    Stream body,
+    NodeConnection node,
+    TimeProvider time,
+    CancellationToken cancellation
+) : Stream
 {
     /// <inheritdoc/>
     public override bool CanRead => true;
@@ -32,7 +38,7 @@ internal sealed class BoundedReads(Stream body, NodeConnection node, TimeProvide
 
     /// <inheritdoc/>
     public override int Read(byte[] buffer, int offset, int count) =>
-        ReadAsync(buffer.AsMemory(offset, count)).AsTask().GetAwaiter().GetResult();
+        ReadAsync(buffer.AsMemory(offset, count), cancellation).AsTask().GetAwaiter().GetResult();
 
     /// <inheritdoc/>
     public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)

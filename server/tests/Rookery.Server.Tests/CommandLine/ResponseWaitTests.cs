@@ -41,6 +41,23 @@ public sealed class ResponseWaitTests : IDisposable
         Assert.Equal(ExitCode.Failure, refused.Code);
     }
 
+    /// <summary>Formerly, the first Ctrl+C in a script of the shell had no effect until the next result.</summary>
+    [Fact]
+    public async Task A_streamed_query_ends_between_two_results_when_it_is_cancelled()
+    {
+        using var interrupted = new CancellationTokenSource();
+        var asked = new AskedQuery("/databases/Shop", "from Birds", []);
+        var streaming = Task.Run(() => AnsweredQuery.StreamAsync(_client, asked, interrupted.Token));
+        using var node = await _listener.AcceptTcpClientAsync();
+        var stream = node.GetStream();
+        _ = await stream.ReadAsync(new byte[4096]);
+        await stream.WriteAsync(
+            "HTTP/1.1 200 OK\r\nRaven-Server-Version: 7.2.0.0\r\nTransfer-Encoding: chunked\r\n\r\n"u8.ToArray()
+        );
+        await interrupted.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => streaming.WaitAsync(TimeSpan.FromMinutes(1)));
+    }
+
     [Fact]
     public async Task Long_work_is_cancelled_when_its_caller_gives_up()
     {
@@ -105,7 +122,7 @@ public sealed class ResponseWaitTests : IDisposable
 
     private async Task<byte[]> ReadAllAsync(HttpResponseMessage answer)
     {
-        await using var body = await _client.OpenBodyAsync(answer);
+        await using var body = await _client.OpenBodyAsync(answer, CancellationToken.None);
         using var read = new MemoryStream();
         await body.CopyToAsync(read);
         return read.ToArray();
