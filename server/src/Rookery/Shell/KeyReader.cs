@@ -188,15 +188,24 @@ internal sealed class KeyReader(KeyReader.ReadBytes read)
         utf8[0] = first;
         int length = first switch
         {
-            >= 0xF0 => 4,
-            >= 0xE0 => 3,
-            >= 0xC0 => 2,
+            >= 0xC0 and < 0xE0 => 2,
+            >= 0xE0 and < 0xF0 => 3,
+            >= 0xF0 and < 0xF8 => 4,
             _ => 1,
         };
         for (int position = 1; position < length; position++)
         {
             if (TakeByte() is not { } next)
             {
+                return Replacement;
+            }
+
+            const int ContinuationMask = 0xC0;
+            const int Continuation = 0x80;
+            if ((next & ContinuationMask) != Continuation)
+            {
+                // The character is not UTF-8. The byte after it is the next key, which may be Enter or Ctrl+C.
+                _position--;
                 return Replacement;
             }
 

@@ -109,6 +109,21 @@ public sealed class ShellTests : IDisposable
         Assert.Equal((EditKey.Text, "x"), keys.Read());
     }
 
+    /// <summary>Formerly, keys after a letter of another encoding were lost, also Ctrl+C.</summary>
+    [Fact]
+    public void A_key_after_bytes_that_are_not_UTF8_is_not_lost()
+    {
+        byte[] latin1 = [0xE4, 0x03, 0xFF, (byte)'a', 0xF0, 0x9F, (byte)'\r'];
+        var bytes = new MemoryStream(latin1);
+        var keys = new KeyReader(buffer => bytes.Read(buffer[..1]));
+        Assert.Equal((EditKey.Text, "\ufffd"), keys.Read());
+        Assert.Equal(EditKey.Abandon, keys.Read().Key);
+        Assert.Equal((EditKey.Text, "\ufffd"), keys.Read());
+        Assert.Equal((EditKey.Text, "a"), keys.Read());
+        Assert.Equal((EditKey.Text, "\ufffd"), keys.Read());
+        Assert.Equal(EditKey.Enter, keys.Read().Key);
+    }
+
     /// <summary>Formerly, the paste did not end, so that the shell took no key any more.</summary>
     [Fact]
     public void A_pasted_text_that_ends_with_an_escape_ends()
