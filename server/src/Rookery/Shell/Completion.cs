@@ -5,7 +5,7 @@ namespace Rookery.Shell;
 /// <param name="Candidates">The texts.</param>
 internal sealed record Completion(int From, IReadOnlyList<string> Candidates)
 {
-    /// <summary>The beginning that all candidates have, ignoring the case of letters.</summary>
+    /// <summary>The beginning that all candidates have, ignoring the case of letters, in whole characters.</summary>
     public string CommonBeginning
     {
         get
@@ -27,6 +27,6 @@ internal sealed record Completion(int From, IReadOnlyList<string> Candidates)
             length++;
         }
 
-        return length;
+        return length > 0 && char.IsHighSurrogate(one[length - 1]) ? length - 1 : length;
     }
 }

@@ -23,6 +23,10 @@ internal sealed class EditedText
 
     private int LineEnd => Text.IndexOf('\n', Cursor) is >= 0 and var end ? end : Text.Length;
 
+    /// <summary>Returns a text of one line without its last character, as it is drawn.</summary>
+    public static string WithoutLast(string text) =>
+        text[..StringInfo.ParseCombiningCharacters(text).LastOrDefault()];
+
     /// <summary>Replaces the text and moves the cursor to its end.</summary>
     public void Set(string text) => (Text, Cursor) = (text, text.Length);
 
@@ -152,7 +156,7 @@ internal sealed class EditedText
             position--;
         }
 
-        return position;
+        return Whole(position);
     }
 
     private int WordAfter()
@@ -168,12 +172,16 @@ internal sealed class EditedText
             position++;
         }
 
-        return position;
+        int start = Whole(position);
+        return start < position ? After(start) : position;
     }
 
     private static bool IsWord(char letter) =>
         char.IsLetterOrDigit(letter)
         || letter == '_'
         || char.IsSurrogate(letter)
-        || char.GetUnicodeCategory(letter) is UnicodeCategory.NonSpacingMark;
+        || char.GetUnicodeCategory(letter)
+            is UnicodeCategory.NonSpacingMark
+                or UnicodeCategory.SpacingCombiningMark
+                or UnicodeCategory.EnclosingMark;
 }

@@ -209,7 +209,7 @@ internal sealed class LineEditor(
                     place = Find(typed, Math.Min(place, history.Entries.Count - 1), place);
                     break;
                 case EditKey.RemoveBefore:
-                    typed = typed.Length > 0 ? typed[..^1] : typed;
+                    typed = EditedText.WithoutLast(typed);
                     place = Find(typed, history.Entries.Count - 1, history.Entries.Count);
                     break;
                 case EditKey.Search:

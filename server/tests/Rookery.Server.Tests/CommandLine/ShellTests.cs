@@ -68,6 +68,51 @@ public sealed class ShellTests : IDisposable
         Assert.Equal("a", edited.Text);
     }
 
+    [Theory]
+    [InlineData("a👩🏽", "a")]
+    [InlineData("e\u0301", "")]
+    [InlineData("😀", "")]
+    [InlineData("", "")]
+    public void What_is_searched_loses_its_last_character_as_a_whole(string typed, string expected) =>
+        Assert.Equal(expected, EditedText.WithoutLast(typed));
+
+    /// <summary>Formerly, half of the emoji stayed, so that nothing was found any more.</summary>
+    [Fact]
+    public void A_search_finds_statements_after_an_emoji_is_removed_from_it()
+    {
+        var history = History.Open(file: null);
+        history.Add("from Birds;");
+        var editor = new LineEditor(
+            Keys("\u0012😀\u007fBirds\r\r"),
+            history,
+            static (_, at) => new Completion(at, []),
+            static _ => { },
+            static () => (80, 24)
+        );
+        Assert.Equal("from Birds;", editor.Read("> ", "- ", static _ => true));
+    }
+
+    [Theory]
+    [InlineData("from 👩‍👩‍👧")]
+    [InlineData("from कि")]
+    public void A_word_before_the_cursor_is_cut_in_whole_characters(string typed)
+    {
+        var edited = new EditedText();
+        edited.Insert(typed);
+        edited.CutWordBefore();
+        Assert.Equal("from ", edited.Text);
+    }
+
+    [Fact]
+    public void A_word_after_the_cursor_is_cut_in_whole_characters()
+    {
+        var edited = new EditedText();
+        edited.Insert("👩‍👩‍👧 y");
+        edited.MoveToLineStart();
+        edited.CutWordAfter();
+        Assert.Equal(" y", edited.Text);
+    }
+
     [Fact]
     public void Words_and_lines_are_cut_and_inserted_again()
     {
@@ -205,6 +250,10 @@ public sealed class ShellTests : IDisposable
         Assert.Equal(18, found.From);
         Assert.Equal("Total", found.CommonBeginning);
     }
+
+    [Fact]
+    public void A_common_beginning_ends_with_a_whole_character() =>
+        Assert.Equal("a", new Completion(0, ["a😀", "a😁"]).CommonBeginning);
 
     [Fact]
     public void The_history_is_kept_for_its_owner_only_with_at_most_a_thousand_statements()
