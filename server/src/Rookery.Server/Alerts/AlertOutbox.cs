@@ -81,10 +81,11 @@ internal sealed class AlertOutbox
         {
             var ended = _reported[key];
 
-            // The leader has probably sent the alert just before. If it fails, the next leader must send the end.
+            // The leader has probably sent the alert just before, or this node did before it was restarted. If the
+            // leader fails, the next one must send the end.
             bool isSentElsewhere =
-                !isMine(ended.Alert)
-                && (ended.Alert.Alert.Severity is AlertSeverity.Critical || BeganAt(ended.Alert) < quietSince);
+                BeganAt(ended.Alert) < quietSince
+                || (!isMine(ended.Alert) && ended.Alert.Alert.Severity is AlertSeverity.Critical);
             if (isQuiet && (ended.IsSent || isSentElsewhere))
             {
                 _reported[key] = ended with { IsSent = true, IsEndHeld = true };

@@ -237,6 +237,23 @@ public sealed class AlertOutboxTests
         );
     }
 
+    /// <summary>Formerly, its receiver never learned that it had ended.</summary>
+    [Fact]
+    public void A_leader_that_was_restarted_in_quiet_hours_sends_the_end_of_what_was_sent_before_them()
+    {
+        var restarted = new AlertOutbox();
+        var quietSince = new DateTimeOffset(2026, 1, 1, 21, 0, 0, TimeSpan.Zero);
+        MemberAlert[] alerts = [new("B", Alert(AlertSeverity.Warning, quietSince.AddHours(-1)))];
+        Assert.Empty(restarted.Update(alerts, static _ => true, MayBeOver, quietSince.AddHours(1), quietSince));
+        Assert.Empty(restarted.Update([], static _ => true, MayBeOver, quietSince.AddHours(2), quietSince));
+        Assert.Equal(
+            ["resolved"],
+            restarted
+                .Update([], static _ => true, MayBeOver, quietSince.AddHours(9))
+                .Select(static message => message.State)
+        );
+    }
+
     // An alert that became active at a time.
     private static ActiveAlert Alert(string severity, DateTimeOffset time)
     {
