@@ -71,6 +71,30 @@ public sealed class ContentPaceTests : IDisposable
         Assert.False(reading.IsCompleted);
     }
 
+    /// <summary>Formerly, it cancelled the next read, for example for a heartbeat.</summary>
+    [Fact]
+    public async Task An_end_that_comes_just_after_the_read_does_not_cancel_the_next_one()
+    {
+        using var pace = new ContentPace(new LateTimers(), _body.Reader);
+        pace.Begin();
+        var reading = pace.WaitAsync(_body.Reader.ReadAsync());
+        await _body.Writer.WriteAsync(new byte[1]);
+        var read = await reading;
+        _body.Reader.AdvanceTo(read.Buffer.End);
+        Assert.False(read.IsCanceled);
+        Assert.False(_body.Reader.ReadAsync().IsCompleted);
+    }
+
+    [Fact]
+    public async Task A_read_that_completes_while_it_is_cancelled_counts_as_too_slow()
+    {
+        var arriving = new TaskCompletionSource<ReadResult>();
+        var reading = _pace.WaitAsync(new ValueTask<ReadResult>(arriving.Task));
+        _time.Advance(SlowBodies.MaxDelay);
+        arriving.SetResult(new ReadResult(buffer: default, isCanceled: false, isCompleted: false));
+        Assert.True((await reading).IsCanceled);
+    }
+
     // Reads bytes that arrive after some time.
     private async Task<ReadResult> ReadAsync(TimeSpan delay, int bytes)
     {
@@ -84,5 +108,33 @@ public sealed class ContentPaceTests : IDisposable
         var read = await reading.WaitAsync(Guard);
         _body.Reader.AdvanceTo(read.Buffer.End);
         return read;
+    }
+
+    /// <summary>A clock whose timers fire when they are stopped: their callbacks had begun before.</summary>
+    private sealed class LateTimers : TimeProvider
+    {
+        public override ITimer CreateTimer(
+            TimerCallback callback,
+            object? state,
+            TimeSpan dueTime,
+            TimeSpan period
+        ) => new LateTimer(() => callback(state));
+
+        private sealed class LateTimer(Action fire) : ITimer
+        {
+            public bool Change(TimeSpan dueTime, TimeSpan period)
+            {
+                if (dueTime == Timeout.InfiniteTimeSpan)
+                {
+                    fire();
+                }
+
+                return true;
+            }
+
+            public void Dispose() { }
+
+            public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+        }
     }
 }

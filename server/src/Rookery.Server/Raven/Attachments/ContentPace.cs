@@ -13,8 +13,11 @@ internal sealed class ContentPace(TimeProvider time, PipeReader body) : IDisposa
     /// <summary>How long a client that has sent fast may then be silent within a content.</summary>
     public static readonly TimeSpan MaxCredit = TimeSpan.FromMinutes(1);
 
+    private readonly Lock _gate = new();
     private ITimer? _end;
     private TimeSpan _credit;
+    private bool _isReading;
+    private bool _isCancelled;
 
     /// <summary>Returns the error for a content that came too slowly: 408.</summary>
     public static RefusedException TooSlow() =>
@@ -28,25 +31,51 @@ internal sealed class ContentPace(TimeProvider time, PipeReader body) : IDisposa
     /// <summary>Begins a content.</summary>
     public void Begin() => _credit = SlowBodies.MaxDelay;
 
-    /// <summary>Waits for a read of the body that has begun. Its result is cancelled if the content is too
-    /// slow.</summary>
+    /// <summary>Waits for a read of the body that has begun. Its result is cancelled if the content is too slow; then
+    /// no further read may begin.</summary>
     public async ValueTask<ReadResult> WaitAsync(ValueTask<ReadResult> reading)
     {
         long since = time.GetTimestamp();
         if (!reading.IsCompleted)
         {
+            lock (_gate)
+            {
+                _isReading = true;
+            }
+
             // One timer serves all reads of the bulk insert.
             _end ??= time.CreateTimer(
-                static body => ((PipeReader)body!).CancelPendingRead(),
-                body,
+                static pace => ((ContentPace)pace!).End(),
+                this,
                 Timeout.InfiniteTimeSpan,
                 Timeout.InfiniteTimeSpan
             );
             _end.Change(_credit > TimeSpan.Zero ? _credit : TimeSpan.Zero, Timeout.InfiniteTimeSpan);
         }
 
-        var read = await reading;
-        _end?.Change(Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        ReadResult read;
+        bool isTooSlow;
+        try
+        {
+            read = await reading;
+        }
+        finally
+        {
+            lock (_gate)
+            {
+                // If the timer fires just now, it must not cancel the next read, which may be for a heartbeat.
+                _isReading = false;
+                isTooSlow = _isCancelled;
+            }
+
+            _end?.Change(Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        }
+
+        if (isTooSlow)
+        {
+            return new ReadResult(read.Buffer, isCanceled: true, read.IsCompleted);
+        }
+
         var credit =
             _credit
             - time.GetElapsedTime(since)
@@ -57,4 +86,16 @@ internal sealed class ContentPace(TimeProvider time, PipeReader body) : IDisposa
 
     /// <inheritdoc/>
     public void Dispose() => _end?.Dispose();
+
+    private void End()
+    {
+        lock (_gate)
+        {
+            if (_isReading)
+            {
+                _isCancelled = true;
+                body.CancelPendingRead();
+            }
+        }
+    }
 }
