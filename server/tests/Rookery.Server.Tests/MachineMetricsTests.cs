@@ -33,8 +33,10 @@ public sealed class MachineMetricsTests : IAsyncLifetime
         await _node.DisposeAsync();
     }
 
-    [Fact]
-    public async Task The_exporters_answer_is_forwarded_unchanged()
+    [Theory]
+    [InlineData("identity")]
+    [InlineData("gzip;q=0, identity")]
+    public async Task The_exporters_answer_is_forwarded_unchanged(string acceptedCodings)
     {
         var answered = AnswerAsync(
             "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: 10\r\n\r\nnode_up 1\n"u8.ToArray()
@@ -42,6 +44,7 @@ public sealed class MachineMetricsTests : IAsyncLifetime
         using var http = _node.NewClient();
         using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(_node.Address, "/metrics/machine"));
         request.Headers.TryAddWithoutValidation("Authorization", "Bearer " + _token);
+        request.Headers.TryAddWithoutValidation("Accept-Encoding", acceptedCodings);
         using var answer = await http.SendAsync(request);
 
         Assert.Equal("node_up 1\n", await answer.Content.ReadAsStringAsync());

@@ -77,7 +77,7 @@ internal sealed class DashboardFile
 
         http.Response.ContentType = _contentType;
         await using var content = Open();
-        if (AcceptsBrotli(http.Request.Headers.AcceptEncoding.ToString()))
+        if (AcceptedCoding.Includes(http, "br"))
         {
             headers.ContentEncoding = "br";
             http.Response.ContentLength = content.Length;
@@ -91,26 +91,6 @@ internal sealed class DashboardFile
             await using var plain = new BrotliInputStream(content);
             await plain.CopyToAsync(http.Response.Body, http.RequestAborted);
         }
-    }
-
-    /// <summary>Whether an Accept-Encoding header accepts Brotli.</summary>
-    internal static bool AcceptsBrotli(string accepted)
-    {
-        foreach (var range in accepted.AsSpan().Split(','))
-        {
-            var coding = accepted.AsSpan(range);
-            int parameters = coding.IndexOf(';');
-            bool isBrotli = (parameters < 0 ? coding : coding[..parameters])
-                .Trim()
-                .Equals("br", StringComparison.OrdinalIgnoreCase);
-            if (isBrotli)
-            {
-                // A quality of 0, as in "br;q=0", refuses the coding (RFC 9110 12.4.2).
-                return parameters < 0 || coding[parameters..].Trim(" ;qQ=").Trim("0.") is not [];
-            }
-        }
-
-        return false;
     }
 
     private static string? ContentTypeOf(string name) =>

@@ -69,7 +69,7 @@ internal sealed class MachineMetricsRoute : IDisposable
         try
         {
             using var request = new HttpRequestMessage(HttpMethod.Get, _context.Options.MachineMetrics);
-            if (http.Request.Headers.AcceptEncoding.ToString().Contains("gzip", StringComparison.OrdinalIgnoreCase))
+            if (AcceptedCoding.Includes(http, "gzip"))
             {
                 request.Headers.AcceptEncoding.Add(new StringWithQualityHeaderValue("gzip"));
             }

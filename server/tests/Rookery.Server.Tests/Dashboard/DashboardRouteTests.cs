@@ -135,5 +135,5 @@ public sealed class DashboardRouteTests : IAsyncLifetime
     [InlineData("br;q=0.0, gzip", false)]
     [InlineData("brotli", false)]
     public void Brotli_is_sent_only_to_clients_that_accept_it(string accepted, bool takes) =>
-        Assert.Equal(takes, DashboardFile.AcceptsBrotli(accepted));
+        Assert.Equal(takes, AcceptedCoding.Includes(accepted, "br"));
 }
