@@ -5,6 +5,34 @@ namespace Rookery.Server.Tests.Raven;
 /// <summary>The terms of an index's field over HTTP.</summary>
 public sealed class IndexTermsTests(RunningServer server) : IClassFixture<RunningServer>
 {
+    /// <summary>Formerly, an answer had 1,024 terms, as if the index had no more.</summary>
+    [Theory]
+    [InlineData("", 2_500)]
+    [InlineData("&pageSize=", 2_500)]
+    [InlineData("&pageSize=2048", 2_048)]
+    [InlineData("&pageSize=3000", 2_500)]
+    [InlineData("&pageSize=0", 0)]
+    [InlineData("&pageSize=2000&fromValue=v1000", 1_499)]
+    public async Task Terms_are_listed_up_to_the_size_of_the_page(string parameters, int expected)
+    {
+        string db = await server.CreateDatabaseAsync();
+        string tags = string.Join(',', Enumerable.Range(0, 2_500).Select(static at => $"\"v{at:0000}\""));
+        string document = $$$"""{"tags":[{{{tags}}}],"@metadata":{"@collection":"Things"}}""";
+        await server.SendAsync("PUT", $"{db}/docs?id=t/1", document);
+        const string Definition = """
+            {"Indexes":[{"Name":"ByTag","Maps":["from t in docs.Things select new { t.tags }"]}]}
+            """;
+        await server.SendAsync("PUT", db + "/admin/indexes", Definition);
+        const string Query = """{"Query":"from index 'ByTag'","WaitForNonStaleResults":true}""";
+        await server.SendAsync("POST", db + "/queries", Query);
+
+        string path = $"{db}/indexes/terms?name=ByTag&field=tags{parameters}";
+        using var answer = JsonDocument.Parse((await server.SendAsync("GET", path)).Body);
+        var terms = answer.RootElement.GetProperty("Terms").EnumerateArray().Select(static term => term.GetString());
+        int first = parameters.Contains("from", StringComparison.Ordinal) ? 1_001 : 0;
+        Assert.Equal(Enumerable.Range(first, expected).Select(static at => $"v{at:0000}"), terms);
+    }
+
     /// <summary>A client continues after the last term of a page, whatever kind of value it is.</summary>
     [Theory]
     [InlineData("Default")]

@@ -11,7 +11,7 @@ namespace Rookery.Server.Raven.Indexes;
 /// <summary>State of a database's indexes on this node: stats, progress, staleness, status, terms and errors.</summary>
 internal sealed class IndexStatusRoutes(ServerContext context)
 {
-    private const int MaxTerms = 1024;
+    private const int TermsAtOnce = 1024;
 
     // The same as the default wait of a query.
     private const long MaxWaitMilliseconds = 15_000;
@@ -92,8 +92,8 @@ internal sealed class IndexStatusRoutes(ServerContext context)
 
     /// <summary>
     /// GET indexes/terms?name=…&amp;field=…[&amp;fromValue=…][&amp;pageSize=…]: the terms of a field in an index, in
-    /// order, after a value. Waits for an index that was defined or reset a moment ago. As in RavenDB, a field that the
-    /// index lacks has no terms.
+    /// order, after a value; all without a size. Waits for an index that was defined or reset a moment ago. As in
+    /// RavenDB, a field that the index lacks has no terms.
     /// </summary>
     public async Task TermsAsync(HttpContext http, Database database)
     {
@@ -101,7 +101,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         string name = parameters.RequiredText("name");
         string field = parameters.RequiredText("field");
         string? after = parameters.Text("fromValue") is { Length: > 0 } from ? from : null;
-        int count = (int)Math.Min(parameters.Number("pageSize", MaxTerms), MaxTerms);
+        long pageSize = parameters.Number("pageSize", long.MaxValue);
         var index = Find(database, [name])[0];
         if (index is { Status: null, WhyNotMaintained: null })
         {
@@ -115,25 +115,49 @@ internal sealed class IndexStatusRoutes(ServerContext context)
             index = Find(database, [name])[0];
         }
 
-        var terms =
-            ReadTerms(database, name, field, after, count)
+        var first =
+            ReadTerms(database, name, field, after, CountOf(pageSize))
             ?? (index.Status is null ? throw IndexCommand.NotOpen(context, database, index.Name) : []);
-        await JsonResponse.SendAsync(
-            http,
-            json =>
+        using var answer = new DocumentResponse(http, context.LargeRequests);
+        using (var json = new Utf8JsonWriter(answer.Buffer))
+        {
+            var slices = new RequestTimeSlices(context, http);
+            json.WriteStartObject();
+            json.WriteString("IndexName"u8, index.Name);
+            json.WriteNumber("ResultEtag"u8, index.Status?.VisibleEtag ?? 0);
+            json.WriteStartArray("Terms"u8);
+            var terms = first;
+            for (long left = pageSize; ; terms = ReadMore(terms[^1], left))
             {
-                json.WriteString("IndexName"u8, index.Name);
-                json.WriteNumber("ResultEtag"u8, index.Status?.VisibleEtag ?? 0);
-                json.WriteStartArray("Terms"u8);
                 foreach (string term in terms)
                 {
                     json.WriteStringValue(term);
                 }
 
-                json.WriteEndArray();
+                json.Flush();
+                if (terms.Count < CountOf(left) || (left -= terms.Count) == 0)
+                {
+                    break;
+                }
+
+                await slices.YieldWhenDueAsync();
+                await answer.SendWhenDueAsync(pause: null);
             }
-        );
+
+            json.WriteEndArray();
+            json.WriteEndObject();
+        }
+
+        await answer.SendAsync();
+
+        IReadOnlyList<string> ReadMore(string last, long left) =>
+            Find(database, [name])[0].Record.Number == index.Record.Number
+            && ReadTerms(database, name, field, last, CountOf(left)) is { } more
+                ? more
+                : throw IndexCommand.NotOpen(context, database, index.Name); // replaced or reset meanwhile
     }
+
+    private static int CountOf(long left) => (int)Math.Min(left, TermsAtOnce);
 
     private IReadOnlyList<string>? ReadTerms(Database database, string name, string field, string? after, int count)
     {
