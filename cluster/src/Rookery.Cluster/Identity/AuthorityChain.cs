@@ -10,8 +10,8 @@ namespace Rookery.Cluster.Identity;
 internal static class AuthorityChain
 {
     /// <summary>
-    /// Returns the policy for building a certificate chain. A TLS stack also uses it, before it calls this node's own
-    /// check.
+    /// Returns the policy for building a certificate chain. <see cref="WhyRefused"/> uses the policy, and so does the
+    /// TLS stack, which builds a chain before it calls this node's callback.
     /// </summary>
     public static X509ChainPolicy PolicyOf(IEnumerable<X509Certificate2> authorities, Oid usage)
     {

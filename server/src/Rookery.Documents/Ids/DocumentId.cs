@@ -60,7 +60,8 @@ public static class DocumentId
     /// <summary>Lower-cases a valid id by Unicode's simple mapping, independent of culture.</summary>
     /// <remarks>
     /// By Unicode's stability policy, the mapping of assigned characters never changes, so a newer runtime finds the
-    /// rows that an older one wrote.
+    /// rows that an older one wrote. A character that the older runtime did not know yet is an exception: the older
+    /// runtime stored it unchanged, and the newer one may map it.
     /// </remarks>
     /// <param name="id">A valid id or prefix.</param>
     /// <param name="destination">At least <see cref="MaxBytes"/> bytes.</param>
@@ -86,6 +87,7 @@ public static class DocumentId
             return true;
         }
 
+        // Until its first failure, Ascii.ToLower wrote one byte for each byte that it read.
         int read = written;
         while (read < id.Length)
         {

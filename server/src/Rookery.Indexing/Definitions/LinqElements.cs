@@ -4,8 +4,9 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Applies the element type of a sequence, if the text determines it, to calls of sequence methods. C# converts the
-/// numbers that are added to a sequence, and <c>FirstOrDefault</c> and similar methods return the default of the type.
+/// Makes calls of sequence methods follow the type of the sequence's elements, if the text of the index determines the
+/// type. As in C#, numbers that are added to a sequence are converted to the type, and <c>FirstOrDefault</c> and
+/// similar methods return the default of the type.
 /// </summary>
 internal sealed class LinqElements(LinqTypes types)
 {
@@ -48,7 +49,8 @@ internal sealed class LinqElements(LinqTypes types)
 
         if (TakeElements.Contains(method.Text))
         {
-            // 'Contains' must not fail for a number of a document that the type cannot hold: it equals no element.
+            // A number from a document may not fit into the type. 'Contains' must not fail then, because the number
+            // merely equals no element.
             return
                 method.Text is "Contains"
                 && type is ScriptFunction.CastToInt or ScriptFunction.CastToLong
@@ -62,7 +64,10 @@ internal sealed class LinqElements(LinqTypes types)
             : arguments;
     }
 
-    /// <summary>Returns a call with the default of the element type, where the sequence may have no element.</summary>
+    /// <summary>
+    /// Adds the default of the element type to a call that returns it if the sequence has no element. Converts the
+    /// result of <c>Sum</c> to the element type. Returns other calls unchanged.
+    /// </summary>
     public Expression WithDefault(Expression call)
     {
         if (

@@ -131,8 +131,10 @@ internal static class CSharpSequences
         );
     }
 
-    /// <summary>Returns the index of the first value, or with <paramref name="isBackwards"/> the last one, that is
-    /// equal in C#; -1 if there is none.</summary>
+    /// <summary>
+    /// Returns the index of the first element that equals <paramref name="wanted"/> as C# compares them, or with
+    /// <paramref name="isBackwards"/> of the last one; -1 if there is none.
+    /// </summary>
     public static int IndexOfSame(
         this ScriptHeap heap,
         ScriptValue sequence,
@@ -174,7 +176,10 @@ internal static class CSharpSequences
         return function == ScriptFunction.Union ? heap.AddNew(combined, second) : combined;
     }
 
-    /// <summary>Appends the elements of a sequence that an array lacks, each once, and returns the array.</summary>
+    /// <summary>
+    /// Appends to the array <paramref name="values"/> each element of <paramref name="sequence"/> that the array does
+    /// not contain yet, and returns the array.
+    /// </summary>
     public static ScriptValue AddNew(this ScriptHeap heap, ScriptValue values, ScriptValue sequence)
     {
         for (int index = 0; index < heap.Containers.Count(sequence); index++)

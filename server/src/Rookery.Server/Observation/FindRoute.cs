@@ -63,7 +63,7 @@ internal sealed class FindRoute(ServerContext context)
             light.TryBlink(out string? whyNot)
             ?? throw RefusedException.NotSupported(
                 $"Node {context.Options.NodeTag} may not blink the light {light.Name} of its board: "
-                    + $"{whyNot}. Its user needs to write trigger and brightness in "
+                    + $"{whyNot}. The user that runs the node must be able to write trigger and brightness in "
                     + $"/sys/class/leds/{light.Name}; the package sets that up."
             );
         if (context.Background.TryBegin("the blinking light", StopWhenDueAsync))
