@@ -101,7 +101,8 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     public static OpenConsensus Alone { get; } =
         static store =>
         {
-            // A node with peers skips this check, because a removed member is not a member in its own log either.
+            // Skipped if the node has peers: a member that was removed is not a member in its own log either, so
+            // the check would not prove that the format file belongs to another node.
             if (!store.Options.HasPeers)
             {
                 RefuseForeignFormat(store);
@@ -234,9 +235,9 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
             || !configuration.IsVoter(Members.IdOf(store.NodeId));
     }
 
-    // A node without an identity never had other members, so its log's only member is this node. If the format file
-    // named another node, this node would wait forever for the member in its log. For a node with an identity, the
-    // identity was already compared with the format file.
+    // This check is for nodes without an identity (NodeIdentity). Such a node never had other members, so the only
+    // member in its log is the node that wrote the log. If the format file named another node, this node would wait
+    // forever for that member. If a node has an identity, the format file was already compared with the identity.
     private static void RefuseForeignFormat(NodeStore store)
     {
         if (store.Journal.Configuration.IsEmpty)

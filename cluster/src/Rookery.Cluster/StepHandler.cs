@@ -69,8 +69,8 @@ internal sealed class StepHandler(
     }
 
     /// <summary>
-    /// Publishes the leader and the configuration. If this node's role changed, abandons forwards to silent leaders,
-    /// and wakes the journal thread and the callers that wait for a leader. Under the lock.
+    /// Publishes the leader and the configuration. If leader or term may have changed, abandons forwards to silent
+    /// leaders, and wakes the journal thread and the callers that wait for a leader. Under the lock.
     /// </summary>
     private void HandleLeadershipChange()
     {

@@ -134,9 +134,10 @@ public sealed class RaftCore
 
     /// <summary>
     /// Whether a fetched snapshot may be installed now. The host calls this immediately before it installs, and takes
-    /// no other step until <see cref="Input.SnapshotInstalled"/>. While a journal write is in flight, the host tries
-    /// again later. It reports <see cref="Input.SnapshotFailed"/> when this node has applied entries after the
-    /// snapshot, or when <paramref name="committedBy"/> is later than this node's term.
+    /// no other step until <see cref="Input.SnapshotInstalled"/>. If the answer is false because a journal write is in
+    /// flight, the host tries again later. If this node has applied entries after the snapshot, or if
+    /// <paramref name="committedBy"/> is later than this node's term, the host reports
+    /// <see cref="Input.SnapshotFailed"/> instead.
     /// </summary>
     /// <param name="position">The last entry that the snapshot contains.</param>
     /// <param name="committedBy">The sender's term when it sent the snapshot. The snapshot's entries were committed in

@@ -77,6 +77,8 @@ internal sealed class Replication(
                 return;
             }
 
+            // Until the configuration at HoldBackFrom is committed, a peer that it removes or demotes gets neither this
+            // configuration nor later entries.
             long through = Math.Min(
                 _log.Entries.LastIndex,
                 _log.CommitIndex >= peer.HoldBackFrom ? long.MaxValue : peer.HoldBackFrom - 1

@@ -211,8 +211,9 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Makes frames durable, with one write (in pieces of 1 MiB if it is larger) and one sync. On return they survive a
-    /// power cut. If it throws, their durability is unknown and the journal is latched.
+    /// Makes frames durable, with one write (in pieces of 1 MiB if it is larger) and one sync. After a truncation that
+    /// removes a configuration, the remaining frames take a second write, in a new segment. On return all frames
+    /// survive a power cut. If it throws, their durability is unknown and the journal is latched.
     /// </summary>
     /// <param name="frames">In this order: at most one vote, at most one truncation, entries with consecutive indexes,
     /// at most one commit frame.</param>

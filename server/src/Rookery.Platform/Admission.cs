@@ -37,7 +37,8 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
     public long Refused => Volatile.Read(ref _refused);
 
     /// <summary>
-    /// Admits a request without waiting. Fails if the bound would be exceeded, or if other requests wait.
+    /// Admits a request without waiting. Fails if other requests wait. Also fails if the bound or the memory budget
+    /// would be exceeded, unless no admitted request holds bytes.
     /// </summary>
     public bool TryEnter(long bytes) => TryEnter(bytes, heldBytes: 0);
 

@@ -121,8 +121,8 @@ public sealed class Applier : IDisposable
             }
 
             // Compare-exchange values that expire at or before expiryTicks are absent. An entry whose log time is not
-            // steady does not change expiryTicks. Older versions cannot read a record with expiryTicks, so the node
-            // records it only from the first command of format level 3 (kind ClusterTransaction or greater) on.
+            // steady does not change expiryTicks. Versions before format level 3 cannot read a NodeRecord with
+            // ExpiryTicks, so ExpiryTicks stays null until the first command of that level (ClusterTransaction or up).
             long expiryTicks = entry.IsSteady ? entry.LogTicks : _nodeState.ExpiryTicks ?? 0;
             if (_nodeState.ExpiryTicks is not null)
             {
@@ -270,8 +270,8 @@ public sealed class Applier : IDisposable
         bool changedNoDocument = _context.OperationsWithoutDocumentChange == command.OperationCount;
         if (changedNoDocument)
         {
-            // All operations only read or changed values of counters, which only indexes over counters read. So no
-            // other index becomes stale.
+            // The operations changed nothing that indexes read, except values of counters, which only indexes over
+            // counters read. So no other index becomes stale.
             database.LastEtagForIndexes = lastEtagForIndexes;
         }
 

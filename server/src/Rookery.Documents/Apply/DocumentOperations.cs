@@ -346,7 +346,7 @@ internal sealed class DocumentOperations : IDisposable
         const int BytesBeyondBudget = 1024;
         _patches.CopiedBytesLeft = context.Patches.CopiedBytesLeft + BytesBeyondBudget;
         _patches.LogTicks = context.LogTicks;
-        if (patch.Reaches)
+        if (patch.Reaches) // other documents
         {
             _writes.Context = context;
             _patches.BeginWrites(_writes, LowerId, patch.ReservedEtags);
@@ -394,6 +394,7 @@ internal sealed class DocumentOperations : IDisposable
 
         result = status switch
         {
+            // The script stores or deletes the patched document itself: _writes.Apply does this, and sets the result.
             PatchStatus.Created or PatchStatus.Patched when _patches.Writes.ReplacesOwn => default,
             PatchStatus.Created or PatchStatus.Patched => StorePatched(context, previous, status),
             PatchStatus.NotModified => MakeUnchangedResult(context, previous),

@@ -50,8 +50,9 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
         MayHaveParts(context, previous) ? DocumentParts.Of(previous.Head) : default;
 
     /// <summary>
-    /// Charges the entry's budget with the bytes of the document's lists of counters and attachments, which a put,
-    /// patch or delete copies or removes. Without this charge, a short command could copy many such bytes.
+    /// Charges the entry's budget with the bytes that a put, patch or delete copies or removes besides the content: the
+    /// document's lists of counters and attachments, and its revisions. Without this charge, a short command could copy
+    /// many such bytes.
     /// </summary>
     /// <returns>The reason to refuse the command, or null.</returns>
     public static Rejection? Charge(
@@ -79,7 +80,8 @@ internal sealed class DocumentRows(CompareExchangeOperations values, RevisionRow
         copied += RevisionCosts.OfCounters(context, document.Head);
         if (isKept)
         {
-            // The previous version becomes a row.
+            // The previous version becomes a row of a revision. Of its bytes, only those beyond the length of the new
+            // content count, because the command itself contains that content.
             stored += Math.Max(0, document.Length - newLength);
             long purge = isDelete ? RevisionCosts.OfPurge(context, lowerId, document.Head) : 0;
             if (purge > PatchBudget.CopiedBytesPerCommand)

@@ -152,7 +152,7 @@ public readonly struct DatabaseReader : IDisposable
     /// <param name="withCounters">Whether to also return documents whose counters changed after their content.</param>
     public ChangeCursor SeekChanges(long afterEtag, bool withCounters = false) => new(this, afterEtag, withCounters);
 
-    /// <summary>Reads the counters of the database.</summary>
+    /// <summary>Reads how many documents, tombstones and other items the database has, and its last etags.</summary>
     public DatabaseStatistics ReadStatistics()
     {
         var counters = ReadDatabaseCounters();
@@ -174,7 +174,7 @@ public readonly struct DatabaseReader : IDisposable
     public long ReadIdempotencyHorizonTicks() => ReadDatabaseCounters().IdempotencyHorizonTicks;
 
     /// <summary>
-    /// Reads the counters of all non-empty collections one by one, ordered by lower-cased name. Use the items before
+    /// Reads the statistics of all non-empty collections one by one, ordered by lower-cased name. Use the items before
     /// the reader is disposed.
     /// </summary>
     /// <param name="after">The last collection to skip; null to start with the first one.</param>
@@ -349,7 +349,7 @@ public readonly struct DatabaseReader : IDisposable
 
     /// <summary>
     /// Returns when the next of the compare-exchange values that are present in the snapshot expires, in UTC ticks; 0
-    /// if none expires. While this and the database's last etag stay the same, so do all values.
+    /// if none expires. While the returned time and the database's last etag stay the same, so do all values.
     /// </summary>
     public long ReadNextCompareExchangeExpiry()
     {

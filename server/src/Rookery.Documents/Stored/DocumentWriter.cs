@@ -100,8 +100,8 @@ public static class DocumentWriter
     }
 
     /// <summary>
-    /// Returns those of the metadata members <c>"@attachments":[…],"@counters":[…],"@flags":"HasAttachments,
-    /// HasCounters, HasRevisions"</c> that the document has.
+    /// Returns the members of the metadata that are computed from the stored lists of attachments, counters and
+    /// revisions: <c>@attachments</c>, <c>@counters</c> and <c>@flags</c>, without those that the document lacks.
     /// </summary>
     internal static ReadOnlySpan<byte> ComputedMembers(scoped in DocumentView document)
     {
@@ -157,8 +157,8 @@ public static class DocumentWriter
 
     private static int FillParts(Span<byte> span, int written, scoped in DocumentView document)
     {
-        var ofRevision = document.Revisions;
-        var flags = ofRevision.IsEmpty ? RevisionFlags.None : (RevisionFlags)ofRevision[0];
+        var revisionState = document.Revisions;
+        var flags = revisionState.IsEmpty ? RevisionFlags.None : (RevisionFlags)revisionState[0];
         bool isRevision = (flags & RevisionFlags.IsShown) != RevisionFlags.None;
         if (!document.Attachments.IsEmpty)
         {
@@ -167,7 +167,7 @@ public static class DocumentWriter
 
         if (isRevision)
         {
-            written += RevisionCounters.WriteJson(span[written..], document.CounterNames, ofRevision[1..]);
+            written += RevisionCounters.WriteJson(span[written..], document.CounterNames, revisionState[1..]);
         }
         else if (!document.CounterNames.IsEmpty)
         {
@@ -178,7 +178,7 @@ public static class DocumentWriter
         int start = written;
         written = FillFlag(span, written, start, "HasAttachments"u8, !document.Attachments.IsEmpty);
         written = FillFlag(span, written, start, "HasCounters"u8, !document.CounterNames.IsEmpty);
-        written = FillFlag(span, written, start, "HasRevisions"u8, !ofRevision.IsEmpty);
+        written = FillFlag(span, written, start, "HasRevisions"u8, !revisionState.IsEmpty);
         written = FillFlag(span, written, start, "DeleteRevision"u8, Has(RevisionFlags.IsDelete));
         written = FillFlag(span, written, start, "Revision"u8, isRevision && !Has(RevisionFlags.IsDelete));
         written = FillFlag(span, written, start, "ForceCreated"u8, isRevision && Has(RevisionFlags.IsForced));

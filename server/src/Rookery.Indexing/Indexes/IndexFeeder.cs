@@ -202,7 +202,7 @@ public sealed class IndexFeeder
         }
         catch (Exception unreadable) when (unreadable is DamagedException or StoredDocumentException)
         {
-            // Only counter indexes read counters. If a document is unreadable, the next step of the others finds it.
+            // Only counter indexes read counters, so only they wait. Another index finds an unreadable document itself.
             bool mayBeCounter = _fed.ReadsCounters;
             foreach (var index in _group.Where(index => !mayBeCounter || index.Map.ReadsCounters))
             {
@@ -493,7 +493,7 @@ public sealed class IndexFeeder
         HashSet<string> fedForCounters = new(StringComparer.Ordinal); // ids
         long fedThrough = position;
         long bytes = 0;
-        int passed = 0; // moves that only passed over replaced changes
+        int passed = 0; // moves of the cursor without a change to feed (ChangeCursor.IsPassed)
         for (read = 0; changes.MoveNext(); )
         {
             if (changes.Etag > limit)

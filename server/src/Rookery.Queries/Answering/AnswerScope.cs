@@ -109,8 +109,8 @@ internal sealed class AnswerScope(
     }
 
     /// <summary>
-    /// Makes a scan of the reader's snapshot the basis of the answer, because the chosen index was reset before it was
-    /// searched. Does nothing if no index was chosen.
+    /// Makes a scan of the reader's snapshot the basis of the answer, because the search of the chosen index returned
+    /// null (<see cref="Search"/>). Does nothing if no index was chosen.
     /// </summary>
     public void SwitchToScan()
     {

@@ -21,7 +21,7 @@ internal static class BasisChooser
     /// </summary>
     public static readonly TimeSpan ImplicitWait = TimeSpan.FromSeconds(1.5);
 
-    // Time to wait for the definition of an index by a query that a scan answers.
+    // Time that a query waits for the definition of its index, although a scan answers the query.
     private static readonly TimeSpan DefinitionWait = TimeSpan.FromMilliseconds(500);
 
     // Time to wait for an index that is being built, if the query sets no wait and a scan would be expensive.
@@ -107,6 +107,8 @@ internal static class BasisChooser
         return basis;
     }
 
+    // An automatic index that would answer, if it could hold all documents, counts as used. Otherwise it would be
+    // deleted and built again in vain.
     private static void RecordUseOfUnheld(QueryEngine engine, Database database, IndexChoice choice)
     {
         if (choice.UnheldIndex is { } unheld)

@@ -104,7 +104,7 @@ internal sealed class ConditionCursors
 
     private Candidates OpenAny(ReadOnlySpan<Predicate> conditions)
     {
-        var required = new List<EntryCursor>();
+        var alternatives = new List<EntryCursor>();
         bool isExact = true;
         foreach (var condition in conditions)
         {
@@ -117,11 +117,11 @@ internal sealed class ConditionCursors
             isExact &= candidates.IsExact;
             if (candidates.Cursor is not EmptyCursor)
             {
-                required.Add(candidates.Cursor);
+                alternatives.Add(candidates.Cursor);
             }
         }
 
-        return required.Count == 0 ? Candidates.None : new Candidates(AnyOf(required), isExact);
+        return alternatives.Count == 0 ? Candidates.None : new Candidates(AnyOf(alternatives), isExact);
     }
 
     /// <summary>Returns the entries that are in all cursors. The caller passes at least one cursor.</summary>

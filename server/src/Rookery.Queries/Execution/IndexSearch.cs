@@ -44,7 +44,8 @@ internal sealed class IndexSearch(
     /// <returns>The entries in order, the number of results, and whether the entries are candidates.</returns>
     public (IReadOnlyList<FoundEntry> Found, long Total, bool AreCandidates) Run()
     {
-        // A score that does not sort the results is computed by a scan, which collects its own word statistics.
+        // Scores of a static index's rows always use the word statistics of the index. For documents, only scores that
+        // sort the results do. Other scores are computed by a scan, which collects its own word statistics.
         if (compiled.Sort.HasScore || (compiled.Rows is not null && (compiled.IsScored || compiled.NeedsScan)))
         {
             var statistics = new IndexStatistics(segments, work);
@@ -102,6 +103,7 @@ internal sealed class IndexSearch(
         return page.Find(opened, conditions);
     }
 
+    // Results without a sort are in the order of their etags, so the page begins with the oldest entries.
     private FoundEntry[] FindOldest(Candidates[] opened)
     {
         var oldest = new FoundEntries(compiled.PageEnd, work.Memory);

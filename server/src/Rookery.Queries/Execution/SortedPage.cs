@@ -24,7 +24,8 @@ internal sealed class SortedPage(
     OrderPosition? after = null
 )
 {
-    // Ranks are not used for a longer page, which would be held twice: by rank and by key.
+    // A longer page is sorted by keys only, not by ranks (RankedPage), because it would be held twice: by rank and by
+    // key.
     private const int MaxRankedPage = 16 * 1024;
 
     private readonly HitHeap _heap = new(compiled.Sort, compiled.PageEnd);

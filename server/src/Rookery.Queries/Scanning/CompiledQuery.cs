@@ -127,8 +127,8 @@ public sealed class CompiledQuery
     public ScanTarget Target { get; }
 
     /// <summary>
-    /// Whether a scan skips archived documents, as the index would that RavenDB uses for the query. A query of a whole
-    /// collection or by ids alone needs no index and returns them.
+    /// Whether a scan skips archived documents, because RavenDB would answer the query from an index, which omits them.
+    /// A query of a whole collection or by ids alone needs no index and returns archived documents too.
     /// </summary>
     public bool ExcludesArchived { get; }
 
@@ -188,7 +188,7 @@ public sealed class CompiledQuery
     /// <summary>Whether results have a score.</summary>
     public bool IsScored { get; }
 
-    /// <summary>Whether members of the results are counters, without a script.</summary>
+    /// <summary>Whether 'select' names values of counters; false if a script computes the results.</summary>
     public bool SelectsCounters { get; }
 
     /// <summary>The facets or suggestions to compute instead of returning results; null if there are none.</summary>

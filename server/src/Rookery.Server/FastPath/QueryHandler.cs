@@ -140,7 +140,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
     )
     {
         long started = context.Time.GetTimestamp();
-        var tag = PlannedQuery.TagOf(database, body.FirstSpan);
+        var textTag = PlannedQuery.TagOf(database, body.FirstSpan);
         long lastEtag = database.LastEtag;
         using var plan = context.Queries.Plan(database, query);
         if (plan.HasReferences || plan.HasTimings)
@@ -148,10 +148,10 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
             return default;
         }
 
-        string? tagText = PlannedQuery.TagOf(tag, plan, lastEtag);
-        if (tagText is not null && Ascii.Equals(request.KnownTag, tagText))
+        string? answerTag = PlannedQuery.TagOf(textTag, plan, lastEtag);
+        if (answerTag is not null && Ascii.Equals(request.KnownTag, answerTag))
         {
-            return (WriteNotModified(tagText, output), StatusCodes.Status304NotModified);
+            return (WriteNotModified(answerTag, output), StatusCodes.Status304NotModified);
         }
 
         using var sink = new ShortAnswer(context, started);
@@ -160,7 +160,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
             return default;
         }
 
-        return (WriteCollected(tagText, sink.Buffer, output), StatusCodes.Status200OK);
+        return (WriteCollected(answerTag, sink.Buffer, output), StatusCodes.Status200OK);
     }
 
     // Returns false if the answer needs the full pipeline.

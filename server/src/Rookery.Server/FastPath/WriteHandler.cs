@@ -65,6 +65,7 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
                     status = StatusCodes.Status201Created;
                     return WriteStored(request, database, write.Batch, outcome, output);
                 case { Kind: RejectionKind.OutcomeUnknown } unknown when write.MayBeRepeated:
+                    // RavenDB's clients repeat a request after 504, but not after 500 (RepeatableWrite).
                     status = StatusCodes.Status504GatewayTimeout;
                     return WriteError(request, "504 Gateway Timeout"u8, RavenType.Timeout, unknown.Message, output);
                 case { Kind: RejectionKind.OutcomeUnknown } unknown:
@@ -236,7 +237,8 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
         json.WriteStartArray("Results"u8);
         for (int i = 0; i < batch.Length; i++)
         {
-            batch[i].WriteResult(json, database, outcome[i], mayRead: true); // FastPathGate checks it
+            // FastPathGate admits a batch only if its caller may also read.
+            batch[i].WriteResult(json, database, outcome[i], mayRead: true);
         }
 
         json.WriteEndArray();

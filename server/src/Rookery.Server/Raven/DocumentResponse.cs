@@ -42,9 +42,9 @@ internal sealed class DocumentResponse(
     /// <inheritdoc/>
     public bool TryReserve(long bytes)
     {
-        long bytesHeld = Buffer.Length + bytes;
-        return bytesHeld <= LargeRequests.BytesWithoutLease + ResponseBuffer.PartBytes
-            || (_lease ??= requests.Begin(http)).TryGrow(_heldBytes + bytesHeld);
+        long responseBytes = Buffer.Length + bytes;
+        return responseBytes <= LargeRequests.BytesWithoutLease + ResponseBuffer.PartBytes
+            || (_lease ??= requests.Begin(http)).TryGrow(_heldBytes + responseBytes);
     }
 
     /// <inheritdoc/>

@@ -135,7 +135,8 @@ internal static class RavenRoute
         );
 
     /// <summary>
-    /// Waits for the read barrier, for routes outside a database. With <c>consistency=local</c> it does not wait.
+    /// Waits for the read barrier, for handlers that <see cref="OnDatabaseRead"/> does not wrap. With
+    /// <c>consistency=local</c> it does not wait.
     /// </summary>
     /// <returns>Whether the handler may read. If not, the error is already sent.</returns>
     public static async ValueTask<bool> TryPassBarrierAsync(ServerContext context, HttpContext http)

@@ -126,7 +126,8 @@ public static class RavenRoutes
         Add(routes, "GET", "/" + Client, RouteScope.ReadOrWrite, clients.GetOfServerAsync).Taking(RavenParameters.Read);
         Add(routes, "GET", "/admin/" + Client, RouteScope.Admin, clients.GetOfServerAsync).Taking(RavenParameters.Read);
         Add(routes, "PUT", "/admin/" + Client, RouteScope.Admin, clients.PutOfServerAsync).Taking(RouteParameters.None);
-        // Answered even without a leader, because the header of an answered read makes clients send this request.
+        // Answered even without a leader: reads with consistency=local are, and the header Refresh-Client-Configuration
+        // of their responses makes clients send this request.
         routes
             .MapMethods(Database + Client, ["GET"], RavenRoute.OnAnyDatabaseNow(context, clients.GetAsync))
             .For(RouteScope.ReadOrWrite)

@@ -22,8 +22,8 @@ internal sealed class ResponseBuffer : IResultBuffer, IDisposable
     // Length in bytes from which a part is sent while all responses together hold more memory than their limit.
     private const int ShortPartBytes = 4 << 10;
 
-    // Largest capacity of a buffer that a thread keeps for its next response, or that grows again after a wait for its
-    // client.
+    // The largest capacity that a thread keeps for its next response. Also the largest that a buffer, which gave up its
+    // memory during a wait for its client, allocates at once afterwards.
     private const int MaxKeptBytes = 2 * PartBytes;
 
     // A longer buffer is sent in slices of PartBytes.

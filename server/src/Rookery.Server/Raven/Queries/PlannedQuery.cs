@@ -11,18 +11,19 @@ namespace Rookery.Server.Raven.Queries;
 /// The planned query of a request, and the memory that the request holds until it is answered.
 /// </summary>
 /// <param name="plan">Plan of the query.</param>
-/// <param name="text">Tag of the query's text.</param>
+/// <param name="textTag">Tag of the query's text, from which the answer's tag is made.</param>
 /// <param name="etag">The database's last etag, from before the planning.</param>
 /// <param name="lease">The memory that the body holds; the response extends this lease. Null if the body is
 /// small.</param>
-internal sealed class PlannedQuery(QueryPlan plan, EntityTag text, long etag, LargeRequests.Lease? lease) : IDisposable
+internal sealed class PlannedQuery(QueryPlan plan, EntityTag textTag, long etag, LargeRequests.Lease? lease)
+    : IDisposable
 {
     public QueryPlan Plan => plan;
 
     /// <summary>The database's last etag, from before the planning.</summary>
     public long Etag => etag;
 
-    /// <summary>ETag of a non-stale answer; null if the answer depends on more than the documents.</summary>
+    /// <summary>Tag (HTTP ETag) of a non-stale answer at <see cref="Etag"/>; null if its order is random.</summary>
     public string? Tag => TagAt(etag);
 
     public LargeRequests.Lease? Lease => lease;
@@ -96,10 +97,11 @@ internal sealed class PlannedQuery(QueryPlan plan, EntityTag text, long etag, La
     }
 
     /// <summary>
-    /// Returns the tag of a non-stale answer from the state after an operation; null if there is none.
+    /// Returns the tag of a non-stale answer that is computed from one state of the database; null if the order of the
+    /// answer is random.
     /// </summary>
-    /// <param name="lastEtag">Etag of the database's last operation in that state.</param>
-    public string? TagAt(long lastEtag) => TagOf(text, plan, lastEtag);
+    /// <param name="lastEtag">The database's last etag in that state.</param>
+    public string? TagAt(long lastEtag) => TagOf(textTag, plan, lastEtag);
 
     /// <summary>Returns the tag of a query's text, from which <see cref="TagOf(EntityTag, QueryPlan, long)"/> makes
     /// the tags of its answers.</summary>
@@ -114,14 +116,14 @@ internal sealed class PlannedQuery(QueryPlan plan, EntityTag text, long etag, La
     /// Returns the tag of the answer to a planned query; null if its order is random. Equal tags mean equal answers: a
     /// stale answer, which may differ at the same etag, is sent without a tag.
     /// </summary>
-    /// <param name="query">Tag of the query's text.</param>
+    /// <param name="textTag">Tag of the query's text.</param>
     /// <param name="plan">The plan.</param>
     /// <param name="lastEtag">The database's last etag, read before the answer's snapshot was opened, or in it.</param>
-    public static string? TagOf(EntityTag query, QueryPlan plan, long lastEtag)
+    public static string? TagOf(EntityTag textTag, QueryPlan plan, long lastEtag)
     {
-        query.Add(plan.DefinitionNumber);
-        query.Add(lastEtag);
-        return HasRandomOrder(plan.Query) ? null : query.ToString();
+        textTag.Add(plan.DefinitionNumber);
+        textTag.Add(lastEtag);
+        return HasRandomOrder(plan.Query) ? null : textTag.ToString();
     }
 
     /// <summary>Returns whether the text of a query may read compare-exchange values.</summary>

@@ -117,7 +117,8 @@ internal sealed class RunQuery(ServerContext context)
             }
             else if (database.LastEtag != planned.Etag)
             {
-                // The query has defined its index, so that the same query would not find the tag that is set.
+                // The last etag has risen, for instance because this query defined its index. If the same query came
+                // again now, its tag would be made from the higher etag and would never equal the tag that is set.
                 http.Response.Headers.ETag = planned.TagAt(answer.LastEtag);
             }
 
