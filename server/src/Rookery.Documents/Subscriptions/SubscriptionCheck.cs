@@ -44,7 +44,7 @@ internal readonly ref struct SubscriptionCheck(Snapshot snapshot, uint database)
     private void CheckNumbered(long number)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        if (snapshot.TryLoadAhead(SubscriptionKey.WriteProgress(key, database, number), out var row))
+        if (snapshot.TryGet(SubscriptionKey.WriteProgress(key, database, number), out var row))
         {
             using (row)
             {
@@ -57,7 +57,7 @@ internal readonly ref struct SubscriptionCheck(Snapshot snapshot, uint database)
     private void CheckNamed(ReadOnlySpan<byte> lowerName)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        if (snapshot.TryLoadAhead(Key.WriteText(key, database, Table.Subscriptions, lowerName), out var row))
+        if (snapshot.TryGet(Key.WriteText(key, database, Table.Subscriptions, lowerName), out var row))
         {
             using var definition = new Document(row);
             long number = SubscriptionValue.Read(definition.Bytes).Number;

@@ -4,6 +4,7 @@ using Rookery.Documents.Consensus;
 using Rookery.Documents.Subscriptions;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Simulation;
+using Rookery.Storage;
 
 namespace Rookery.Documents.Tests.Subscriptions;
 
@@ -49,15 +50,15 @@ public sealed class SubscriptionDamageTests
         }
 
         int refused = 0;
+        uint database = node.Database("Shop").Number;
         using (node)
         {
             for (int i = 0; i < Subscriptions; i += 3)
             {
-                uint database = node.Database("Shop").Number;
                 foreach (
                     var change in (CommandBuffer[])
                         [
-                            SubscriptionWriter.Acknowledge(database, i + 1, 1, expected: 0, 1, connectedTicks: 7),
+                            Acknowledge(node, i, progress: 2),
                             Define(node, $"s{i:D2}", "from B"),
                             SubscriptionWriter.Delete(database, key: default, $"s{i + 1:D2}"),
                         ]
@@ -73,6 +74,79 @@ public sealed class SubscriptionDamageTests
         }
 
         return refused;
+    }
+
+    /// <summary>A progress in memory does not hide that the definition cannot be read.</summary>
+    [Fact]
+    public void Damage_refuses_the_acknowledgement_of_a_running_subscription()
+    {
+        var disk = new SimulatedDisk("/data");
+        using var node = SteppedNode.Open(disk, DamageTests.Directory);
+        node.CreateDatabase("Shop");
+        for (int i = 0; i < Subscriptions; i++)
+        {
+            node.Run(Define(node, $"s{i:D2}", DamageTests.Noise(i, bytes: 4000)));
+        }
+
+        node.Flush();
+        for (int i = 0; i < Subscriptions; i++)
+        {
+            node.Run(Acknowledge(node, i, progress: 1));
+        }
+
+        var changes = Enumerable.Range(0, Subscriptions).Select(i => Acknowledge(node, i, progress: 2)).ToList();
+        foreach (string path in disk.Files.Where(static path => path.EndsWith(".run", StringComparison.Ordinal)))
+        {
+            for (long offset = 2000; offset < DamageTests.Length(disk, path); offset += 20_000)
+            {
+                disk.Rot(path, offset, mask: 1);
+            }
+        }
+
+        node.Core.Storage.TrimIdle();
+        node.Core.Storage.TrimIdle();
+        var rejections = changes.ConvertAll(change => node.Propose(change).Rejection);
+        Assert.Contains(rejections, static one => one is { Kind: RejectionKind.Damaged });
+        Assert.All(rejections, static one => Assert.True(one is null or { Kind: RejectionKind.Damaged }));
+        Assert.Null(node.Consensus.Refusal);
+    }
+
+    [Fact]
+    public void A_deleted_subscription_is_defined_again()
+    {
+        using var node = SteppedNode.Open(new SimulatedDisk("/data"), DamageTests.Directory);
+        node.CreateDatabase("Shop");
+        uint database = node.Database("Shop").Number;
+        node.Run(Define(node, "s", "from A"));
+        node.Flush();
+        node.Run(SubscriptionWriter.Delete(database, key: default, "s"));
+        node.Flush();
+        node.Run(Acknowledge(node, index: 0, progress: 1));
+        node.Run(Define(node, "s", "from A"));
+    }
+
+    // The subscriptions have the numbers 1, 2 and so on.
+    private static CommandBuffer Acknowledge(SteppedNode node, int index, long progress)
+    {
+        using var reader = node.Database("Shop").OpenReader();
+        SubscriptionRecord? found = null;
+        try
+        {
+            found = SubscriptionRows.Find(reader, index + 1);
+        }
+        catch (DamagedException)
+        {
+            // The acknowledgement of another version is refused, or does nothing.
+        }
+
+        return SubscriptionWriter.Acknowledge(
+            node.Database("Shop").Number,
+            index + 1,
+            found?.Version ?? 0,
+            found?.Progress ?? 0,
+            progress,
+            connectedTicks: 7
+        );
     }
 
     private static CommandBuffer Define(SteppedNode node, string name, string query) =>
