@@ -149,7 +149,7 @@ internal static class Table
         new(Counters, "counters", MetaGroup),
         new(Identities, "identities", MetaGroup),
         new(Idempotency, "idempotency keys", MetaGroup),
-        new(IdempotencyOrder, "idempotency keys by time", MetaGroup),
+        new(IdempotencyOrder, "idempotency keys by time", MetaGroup, IsWalkedOnly: true),
         new(Databases, "databases", MetaGroup),
         new(Node, "node", MetaGroup),
         new(Configurations, "client configuration", MetaGroup),

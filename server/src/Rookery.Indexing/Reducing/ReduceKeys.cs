@@ -27,7 +27,7 @@ internal static class ReduceKeys
         new(Documents, "mapped documents", 1),
         new(Groups, "reduced groups", 2),
         new(Pages, "pages of reduce trees", 2),
-        new(Changed, "changed groups", 3),
+        new(Changed, "changed groups", 3, IsWalkedOnly: true),
         new(State, "state of the reduce", 3),
     ];
 

@@ -14,15 +14,20 @@ internal sealed unsafe class SkipList
     // With one node in four on the next level, twelve levels suffice for 16 million nodes, with 1.33 links each.
     private const int MaximumHeight = 12;
 
+    // A shorter list is searched as fast as an index, and many lists of small databases have a few rows only.
+    private const int LeastVersionsOfIndex = 32;
+
     private readonly Arena _arena;
     private readonly MemtableNode* _head;
-    private readonly KeyIndex? _index;
+    private readonly bool _isLookedUp;
+    private KeyIndex? _index;
 
     // Position of the last insertion: on each level the node before and after it. Tables ordered by etag only append,
     // and bulk inserts mostly continue at the last position; then the search takes two comparisons.
     private readonly nint[] _before = new nint[MaximumHeight];
     private readonly nint[] _after = new nint[MaximumHeight];
     private int _height = 1;
+    private int _count;
     private ulong _random = 0x9E3779B97F4A7C15; // any number except 0
 
     /// <summary>Creates an empty list.</summary>
@@ -32,7 +37,7 @@ internal sealed unsafe class SkipList
     public SkipList(ulong keyspace, Arena arena, bool isLookedUp)
     {
         Keyspace = keyspace;
-        _index = isLookedUp ? new KeyIndex(arena) : null;
+        _isLookedUp = isLookedUp;
         _arena = arena;
         _head = (MemtableNode*)arena.Allocate(MemtableNode.BytesOf(MaximumHeight, keyLength: 0, valueLength: 0));
         *_head = new MemtableNode { Height = MaximumHeight };
@@ -99,7 +104,7 @@ internal sealed unsafe class SkipList
             Volatile.Write(ref _height, nodeHeight);
         }
 
-        _index?.Put(node);
+        AddToIndex(node);
         return node;
     }
 
@@ -110,7 +115,9 @@ internal sealed unsafe class SkipList
     /// <param name="key">The key.</param>
     /// <param name="hash">Its <see cref="KeyHash"/>.</param>
     public MemtableNode* NewestOf(ReadOnlySpan<byte> key, ulong hash) =>
-        _index is null ? AtOrAfter(key) : _index.Find(key, hash);
+        Volatile.Read(ref _index) is { } index && index.TryFind(key, hash, out MemtableNode* node)
+            ? node
+            : AtOrAfter(key);
 
     /// <summary>Returns the first version at or after a key of this keyspace; null if there is none.</summary>
     public MemtableNode* AtOrAfter(ReadOnlySpan<byte> key)
@@ -164,6 +171,37 @@ internal sealed unsafe class SkipList
         }
 
         return node;
+    }
+
+    private void AddToIndex(MemtableNode* node)
+    {
+        _count++;
+        if (_index is { } index)
+        {
+            index.Put(node);
+        }
+        else if (_isLookedUp && _count == LeastVersionsOfIndex)
+        {
+            Volatile.Write(ref _index, CreateIndex());
+        }
+    }
+
+    private KeyIndex CreateIndex()
+    {
+        var index = new KeyIndex(_arena);
+        MemtableNode* previous = null;
+        for (MemtableNode* node = First; node is not null; node = MemtableNode.Next(node, level: 0))
+        {
+            // The newest version of a key comes first.
+            if (previous is null || !MemtableNode.Key(previous).SequenceEqual(MemtableNode.Key(node)))
+            {
+                index.Put(node);
+            }
+
+            previous = node;
+        }
+
+        return index;
     }
 
     // Whether the key belongs between the last inserted node and its successor, so that no search is needed.
