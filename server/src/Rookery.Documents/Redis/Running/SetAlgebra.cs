@@ -1,3 +1,4 @@
+using Rookery.Platform;
 using O = Rookery.Documents.Redis.RedisOpcode;
 
 namespace Rookery.Documents.Redis.Running;
@@ -7,6 +8,9 @@ internal sealed class SetAlgebra(RedisSession session, RedisArray members)
 {
     // Hashing and finding a member takes about as long as copying so many bytes.
     private const int BytesPerMember = 64;
+
+    // The same on all members, because it decides what is stored.
+    private const int MaxResultBytes = 32 << 20;
 
     private readonly RedisMembers _result = new();
 
@@ -95,8 +99,7 @@ internal sealed class SetAlgebra(RedisSession session, RedisArray members)
             var member = members.Read(body, i, session.Value);
             if (number == 0 || operation == Operation.Union)
             {
-                _result.Add(member);
-                Reply.Limit(checked(_result.Bytes + (BytesPerMember * _result.Count)));
+                AddToResult(member);
             }
             else if (
                 _result.Find(member) is >= 0 and var found
@@ -108,6 +111,18 @@ internal sealed class SetAlgebra(RedisSession session, RedisArray members)
         }
 
         return true;
+    }
+
+    private void AddToResult(ReadOnlySpan<byte> member)
+    {
+        _result.Add(member);
+        if (_result.Bytes + ((long)BytesPerMember * _result.Count) > MaxResultBytes)
+        {
+            throw new RedisLimitException(
+                $"The sets have too many members to combine: more than {Amount.Bytes(MaxResultBytes)}, with "
+                    + $"{BytesPerMember} bytes for each. Nothing of the commands was carried out."
+            );
+        }
     }
 
     private bool IsResult(Operation operation, int index, int sets) =>

@@ -10,6 +10,12 @@ internal sealed class SetRandom(RedisSession session, RedisArray members)
     /// <summary>Replies with random members.</summary>
     public void Run(RedisArguments arguments)
     {
+        if (arguments.Count > 2)
+        {
+            Reply.Error(RedisErrors.Syntax);
+            return;
+        }
+
         bool hasCount = arguments.Count > 1;
         long count = 1;
         if (hasCount && !session.TryReadInteger(arguments[1], out count))
@@ -17,15 +23,9 @@ internal sealed class SetRandom(RedisSession session, RedisArray members)
             return;
         }
 
-        if (arguments.Count > 2)
-        {
-            Reply.Error(RedisErrors.Syntax);
-            return;
-        }
-
         if (count < -MaxCount)
         {
-            Reply.Error(RedisErrors.OutOfRangeOfCounts);
+            Reply.Error(RedisErrors.OutOfRange);
             return;
         }
 
