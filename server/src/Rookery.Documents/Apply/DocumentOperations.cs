@@ -394,8 +394,7 @@ internal sealed class DocumentOperations : IDisposable
 
         result = status switch
         {
-            // The script stores or deletes the patched document itself: _writes.Apply does this, and sets the result.
-            PatchStatus.Created or PatchStatus.Patched when _patches.Writes.ReplacesOwn => default,
+            PatchStatus.Created or PatchStatus.Patched when _patches.Writes.ReplacesOwn => default, // set by _writes
             PatchStatus.Created or PatchStatus.Patched => StorePatched(context, previous, status),
             PatchStatus.NotModified => MakeUnchangedResult(context, previous),
             PatchStatus.Skipped => MakeUnchangedResult(context, previous) with { Status = OperationStatus.Skipped },

@@ -209,7 +209,7 @@ internal sealed class BackgroundMerges
             if (FindDamaged(run) is { } file)
             {
                 FullMergeGap ??=
-                    $"{file.Path} is damaged, so it was not merged with the other files of its tables. "
+                    $"{file.Path} is damaged, so it and the older files of its tables were not merged. "
                     + "Merge again when it is repaired.";
             }
         }

@@ -77,19 +77,19 @@ public sealed class ContentPaceTests : IDisposable
     {
         using var pace = new ContentPace(new LateTimers(), _body.Reader);
         pace.Begin();
-        var reading = pace.WaitAsync(_body.Reader.ReadAsync());
+        var reading = pace.WaitAsync(_body.Reader.ReadAsync()).AsTask();
         await _body.Writer.WriteAsync(new byte[1]);
         var read = await reading;
         _body.Reader.AdvanceTo(read.Buffer.End);
         Assert.False(read.IsCanceled);
-        Assert.False(_body.Reader.ReadAsync().IsCompleted);
+        Assert.False(_body.Reader.ReadAsync().AsTask().IsCompleted);
     }
 
     [Fact]
     public async Task A_read_that_completes_while_it_is_cancelled_counts_as_too_slow()
     {
         var arriving = new TaskCompletionSource<ReadResult>();
-        var reading = _pace.WaitAsync(new ValueTask<ReadResult>(arriving.Task));
+        var reading = _pace.WaitAsync(new ValueTask<ReadResult>(arriving.Task)).AsTask();
         _time.Advance(SlowBodies.MaxDelay);
         arriving.SetResult(new ReadResult(buffer: default, isCanceled: false, isCompleted: false));
         Assert.True((await reading).IsCanceled);
@@ -113,12 +113,8 @@ public sealed class ContentPaceTests : IDisposable
     /// <summary>A clock whose timers fire when they are stopped: their callbacks had begun before.</summary>
     private sealed class LateTimers : TimeProvider
     {
-        public override ITimer CreateTimer(
-            TimerCallback callback,
-            object? state,
-            TimeSpan dueTime,
-            TimeSpan period
-        ) => new LateTimer(() => callback(state));
+        public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) =>
+            new LateTimer(() => callback(state));
 
         private sealed class LateTimer(Action fire) : ITimer
         {
