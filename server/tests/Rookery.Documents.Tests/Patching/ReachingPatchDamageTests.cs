@@ -13,6 +13,10 @@ namespace Rookery.Documents.Tests.Patching;
 public sealed class ReachingPatchDamageTests
 {
     private const int Documents = 60;
+
+    // Enough that the identities of a run take several blocks. Each start reads the first of them.
+    private const int OtherIdentities = 8;
+
     private static readonly DateTimeOffset Start = new(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
     /// <summary>The script has <c>#</c> where the number of a document belongs.</summary>
@@ -80,10 +84,10 @@ public sealed class ReachingPatchDamageTests
             string noise = DamageTests.Noise(i, isLarge && i % 7 == 0 ? 30_000 : 200);
             node.Put("db", $"d/{i:D2}", $$"""{"n":"{{noise}}"}""");
             node.Put("db", $"d/{Start + TimeSpan.FromDays(i):yyyy-MM-dd}", $$"""{"n":"{{noise}}"}""");
-            foreach (string name in (string[])[$"d/{i:D2}|", $"d/{i:D2}/{DamageTests.Noise(i, bytes: 200)}|"])
+            SeedIdentity($"d/{i:D2}|");
+            for (int other = 0; other < OtherIdentities; other++)
             {
-                byte[] identity = Encoding.UTF8.GetBytes(name);
-                node.Run(CommandEncoder.IdentitySeed(database, identity, 1000 + i, force: true, key: default));
+                SeedIdentity($"d/{i:D2}/{DamageTests.Noise((i * OtherIdentities) + other, bytes: 200)}|");
             }
 
             if (isLarge && i % 7 == 0)
@@ -95,6 +99,11 @@ public sealed class ReachingPatchDamageTests
         node.Flush();
         node.Put("db", "own", """{"n":0}""");
         return disk;
+
+        void SeedIdentity(string name) =>
+            node.Run(
+                CommandEncoder.IdentitySeed(database, Encoding.UTF8.GetBytes(name), 1000, force: true, key: default)
+            );
     }
 
     private static string Increment(string id) =>
