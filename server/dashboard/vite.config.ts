@@ -55,5 +55,6 @@ export default defineConfig({
   server: {
     proxy: Object.fromEntries(routes.map((path) => [path, { target: node, changeOrigin: true, secure: false, headers: { origin: node } }])),
   },
-  test: { include: ["tests/**/*.test.ts"] },
+  // Beside other tests on a busy machine, the longest tests exceeded the default of five seconds.
+  test: { include: ["tests/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 },
 })
