@@ -5,6 +5,7 @@ namespace Rookery.Storage;
 /// <param name="Name">The table's name in statistics and damage reports.</param>
 /// <param name="Group">Number of the group, 0 to 239. Tables of one group share run files: put tables together that are
 /// read and expire together.</param>
-/// <param name="IsWalkedOnly">Whether its rows are scanned, and looked up by key only seldom. If this holds for
-/// all tables of a group, its runs have no Bloom filter: a lookup reads a block of each run that spans the key.</param>
+/// <param name="IsWalkedOnly">Whether its rows are scanned, and looked up by key only seldom. Memtables then have no
+/// hash of its keys. If this holds for all tables of a group, its runs have no Bloom filter: a lookup reads a block of
+/// each run that spans the key.</param>
 public readonly record struct TableDefinition(byte Number, string Name, byte Group, bool IsWalkedOnly = false);

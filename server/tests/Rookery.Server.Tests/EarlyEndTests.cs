@@ -147,7 +147,9 @@ public sealed class EarlyEndTests : IAsyncLifetime
         await AwaitAsync(() => _server.Context.Metrics.InFlight == 0);
     }
 
-    /// <summary>All runs are merged during the export. Those with which it began are deleted once it has ended.</summary>
+    /// <summary>
+    /// All runs are merged during the export. Those with which it began are deleted once it has ended.
+    /// </summary>
     [Fact]
     public async Task An_export_during_merges_is_complete_and_from_one_snapshot()
     {

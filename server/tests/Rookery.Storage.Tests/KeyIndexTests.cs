@@ -163,8 +163,8 @@ public sealed class KeyIndexTests : IDisposable
         return node is null ? 0 : node->Sequence;
     }
 
-    // Keys of one length with one hash: the bytes at 24 to 31 cancel the state of the hash after the first 16 bytes, and
-    // so the eight bytes between them do not matter.
+    // Keys of one length with one hash: the bytes at 24 to 31 cancel the state of the hash after the first 16 bytes.
+    // So the eight bytes between them do not matter.
     private static byte[] Colliding(int number)
     {
         byte[] keyspace = [0, 0, 0, 1, LookedUp];

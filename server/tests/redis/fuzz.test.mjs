@@ -73,7 +73,10 @@ function firstDifference(ours, theirs) {
 /** Whether a transaction would stay open, and swallow the next sequence. */
 const isOpen = commands => commands.findLastIndex(([name]) => name === "MULTI") > commands.findLastIndex(([name]) => name === "EXEC" || name === "DISCARD")
 
-const manyKeys = new Set(["MGET", "DEL", "UNLINK", "EXISTS", "TOUCH", "RENAME", "RENAMENX", "SINTER", "SUNION", "SDIFF", "SINTERSTORE", "SUNIONSTORE", "SDIFFSTORE"])
+const manyKeys = new Set([
+  "MGET", "DEL", "UNLINK", "EXISTS", "TOUCH", "RENAME", "RENAMENX", "SINTER", "SUNION", "SDIFF",
+  "SINTERSTORE", "SUNIONSTORE", "SDIFFSTORE"
+])
 const twoKeys = new Set(["COPY", "LMOVE", "RPOPLPUSH", "SMOVE"])
 const pairs = new Set(["MSET", "MSETNX"])
 

@@ -82,7 +82,10 @@ const forms = [
   (r, p) => ["LTRIM", p.key(), p.number(), p.number()],
   (r, p) => [r.of(["LPUSHX", "RPUSHX"]), p.key(), ...some(r, 1, 2, p.value)],
   (r, p) => ["LINSERT", p.key(), r.of(["BEFORE", "after", "x"]), p.value(), p.value()],
-  (r, p) => ["LPOS", p.key(), p.value(), ...some(r, 0, 3, () => r.of([["RANK", p.number()], ["COUNT", p.number()], ["MAXLEN", p.number()], ["BAD"]]))],
+  (r, p) => {
+    const options = () => r.of([["RANK", p.number()], ["COUNT", p.number()], ["MAXLEN", p.number()], ["BAD"]])
+    return ["LPOS", p.key(), p.value(), ...some(r, 0, 3, options)]
+  },
   (r, p) => ["LMOVE", p.key(), p.key(), r.of(["LEFT", "right"]), r.of(["LEFT", "RIGHT", "x"])],
   (r, p) => ["RPOPLPUSH", p.key(), p.key()],
   (r, p) => [r.of(["SINTER", "SUNION", "SDIFF"]), ...some(r, 1, 3, p.key)],

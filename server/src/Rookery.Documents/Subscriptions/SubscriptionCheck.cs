@@ -14,7 +14,8 @@ namespace Rookery.Documents.Subscriptions;
 /// <param name="database">The database's number.</param>
 internal readonly ref struct SubscriptionCheck(Snapshot snapshot, uint database)
 {
-    /// <summary>Reads the counters, and the progress and definition of each subscription that the command names.
+    /// <summary>
+    /// Reads the counters, and the progress and definition of each subscription that the command names.
     /// </summary>
     /// <exception cref="DamagedException">One of the rows is damaged.</exception>
     public void Run(in SubscriptionCommand command)
