@@ -172,10 +172,7 @@ public static class RookeryServer
         {
             var scope = endpoint.Metadata.OfType<RouteScope>().LastOrDefault();
             Invariant.Holds(scope is not null, "every route has a scope");
-            Invariant.Holds(
-                endpoint.Metadata.OfType<RouteParameters>().Any(),
-                "every route declares its parameters"
-            );
+            Invariant.Holds(endpoint.Metadata.OfType<RouteParameters>().Any(), "every route declares its parameters");
             string pattern = route.RoutePattern.RawText ?? string.Empty;
             endpoint.Metadata.Add(context.Metrics.ForRoute(pattern));
             if (endpoint.Metadata.OfType<OnAnyMember>().Any())

@@ -31,11 +31,7 @@ internal sealed class HistoryRoutes(ServerContext context)
     {
         var history = new HistoryRoutes(context);
         routes
-            .MapWithoutData(
-                "/dashboard/history",
-                RouteScope.Metrics,
-                RavenRoute.OnServer(history.AnswerHistoryAsync)
-            )
+            .MapWithoutData("/dashboard/history", RouteScope.Metrics, RavenRoute.OnServer(history.AnswerHistoryAsync))
             .Taking(Parameters);
         routes
             .MapWithoutData("/dashboard/slow", RouteScope.Metrics, RavenRoute.OnServer(history.AnswerSlowAsync))

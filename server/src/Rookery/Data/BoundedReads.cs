@@ -10,12 +10,8 @@ namespace Rookery.Data;
 /// <param name="node">The node that sends the body.</param>
 /// <param name="time">The clock.</param>
 /// <param name="cancellation">Ends synchronous reads.</param>
-internal sealed class BoundedReads(
-    Stream body,
-    NodeConnection node,
-    TimeProvider time,
-    CancellationToken cancellation
-) : Stream
+internal sealed class BoundedReads(Stream body, NodeConnection node, TimeProvider time, CancellationToken cancellation)
+    : Stream
 {
     /// <inheritdoc/>
     public override bool CanRead => true;

@@ -24,8 +24,7 @@ internal sealed class EditedText
     private int LineEnd => Text.IndexOf('\n', Cursor) is >= 0 and var end ? end : Text.Length;
 
     /// <summary>Returns a text of one line without its last character, as it is drawn.</summary>
-    public static string WithoutLast(string text) =>
-        text[..StringInfo.ParseCombiningCharacters(text).LastOrDefault()];
+    public static string WithoutLast(string text) => text[..StringInfo.ParseCombiningCharacters(text).LastOrDefault()];
 
     /// <summary>Replaces the text and moves the cursor to its end.</summary>
     public void Set(string text) => (Text, Cursor) = (text, text.Length);
