@@ -14,6 +14,12 @@ internal sealed class BatchWriter
 
     // For each entry of the batch, its number in the segment; -1 if a later version replaced it.
     private readonly int[] _newEntries;
+    private readonly TermGroups _groups;
+
+    // For each term: whether it is a sort key, and its number in the segment's field. A term has one field, so all fields
+    // share the arrays. With arrays of its own for each field, a document of 65,536 fields took 30 s.
+    private readonly bool[] _isSortKey;
+    private readonly int[] _ordinals;
     private readonly SortedTerms _sorted = new();
     private readonly GrowableBytes _postings = new();
     private readonly int _liveEntries;
@@ -23,6 +29,9 @@ internal sealed class BatchWriter
         _batch = batch;
         _writer = writer;
         _newEntries = new int[batch.Entries];
+        _groups = new TermGroups(batch.Terms, batch.Fields.Length);
+        _isSortKey = new bool[batch.Terms.Count];
+        _ordinals = new int[batch.Terms.Count];
         var documents = batch.AllDocuments;
         var entries = batch.AllEntries;
         for (int i = 0; i < _newEntries.Length; i++)
@@ -61,7 +70,7 @@ internal sealed class BatchWriter
 
     private void WriteField(int number, BatchField field)
     {
-        _sorted.Collect(_batch.Terms, number);
+        _sorted.Collect(_batch.Terms, _groups.Of(number));
         _postingsWritten = 0;
         if (_sorted.Numbers.IsEmpty && !field.HasLengths)
         {
@@ -70,8 +79,11 @@ internal sealed class BatchWriter
 
         bool isText = field.IsText == true;
         _writer.BeginField(number, isText);
-        int[] ordinals = field.HasSortKeys ? new int[_batch.Terms.Count] : [];
-        bool[] isSortKey = field.HasSortKeys ? SortKeysOf(field) : [];
+        if (field.HasSortKeys)
+        {
+            MarkSortKeys(field);
+        }
+
         var numbers = _sorted.Numbers;
         for (int i = 0; i < numbers.Length; i++)
         {
@@ -83,19 +95,15 @@ internal sealed class BatchWriter
             int term = numbers[i];
             var target = _writer.BeginTerm();
             AddPostings(term, field, isText, target);
-            if (target.Count > 0 || (field.HasSortKeys && isSortKey[term]))
+            if (target.Count > 0 || _isSortKey[term])
             {
-                if (field.HasSortKeys)
-                {
-                    ordinals[term] = (int)_writer.Terms;
-                }
-
+                _ordinals[term] = (int)_writer.Terms;
                 _writer.EndTerm(_batch.Terms.KeyOf(term));
             }
         }
 
         var sortOrdinals = field.HasSortKeys
-            ? WriteColumn(entry => field.SortTermOf(entry) is >= 0 and int key ? (ulong)ordinals[key] + 1 : 0)
+            ? WriteColumn(entry => field.SortTermOf(entry) is >= 0 and int key ? (ulong)_ordinals[key] + 1 : 0)
             : default;
         long withLength = 0;
         long total = 0;
@@ -117,18 +125,15 @@ internal sealed class BatchWriter
         );
     }
 
-    private bool[] SortKeysOf(BatchField field)
+    private void MarkSortKeys(BatchField field)
     {
-        bool[] isSortKey = new bool[_batch.Terms.Count];
         for (int entry = 0; entry < _newEntries.Length; entry++)
         {
             if (_newEntries[entry] >= 0 && field.SortTermOf(entry) is >= 0 and int key)
             {
-                isSortKey[key] = true;
+                _isSortKey[key] = true;
             }
         }
-
-        return isSortKey;
     }
 
     /// <summary>

@@ -28,6 +28,9 @@ internal sealed class SegmentBuilder : IDisposable
     private readonly List<ulong> _pending = [];
     private readonly GrowableBytes _encoded = new();
     private long _reserved;
+
+    // The sum of the fields' UsedBytes. A batch may have 65,536 fields, so it is not added up for each document.
+    private long _fieldBytes;
     private bool _isInEntry;
     private bool _areIdsAscending = true;
 
@@ -137,7 +140,10 @@ internal sealed class SegmentBuilder : IDisposable
     public void SetLength(int field, int tokens)
     {
         Invariant.Holds(_isInEntry && tokens >= 0, "a length belongs to an entry");
-        FieldOf(field).SetLength(_entries.Count - 1, tokens);
+        var state = FieldOf(field);
+        long before = state.UsedBytes;
+        state.SetLength(_entries.Count - 1, tokens);
+        _fieldBytes += state.UsedBytes - before;
     }
 
     /// <summary>
@@ -150,7 +156,10 @@ internal sealed class SegmentBuilder : IDisposable
             _isInEntry && key.Length <= SegmentFormat.KeyLimitBytes,
             "a sort key belongs to an entry and is no longer than a term"
         );
-        FieldOf(field).SetSortTerm(_entries.Count - 1, _terms.Find(field, key));
+        var state = FieldOf(field);
+        long before = state.UsedBytes;
+        state.SetSortTerm(_entries.Count - 1, _terms.Find(field, key));
+        _fieldBytes += state.UsedBytes - before;
     }
 
     /// <summary>Sets the value stored with the entry: a projection or a reduced row.</summary>
@@ -222,18 +231,27 @@ internal sealed class SegmentBuilder : IDisposable
         _share.Release(_reserved);
         _reserved = 0;
         _fields = [];
+        _fieldBytes = 0;
     }
 
     /// <summary>Collects the term numbers of the document ids, in the order of ids.</summary>
     internal void CollectIds(SortedTerms target)
     {
+        target.Clear();
         if (!_areIdsAscending)
         {
-            target.Collect(_terms, IdField);
+            for (int number = 0; number < _terms.Count; number++)
+            {
+                if (_terms[number].Field == IdField)
+                {
+                    target.Add(number);
+                }
+            }
+
+            target.Sort(_terms);
             return;
         }
 
-        target.Clear();
         foreach (ref readonly var document in AllDocuments)
         {
             target.Add(document.Id);
@@ -273,7 +291,7 @@ internal sealed class SegmentBuilder : IDisposable
     {
         if (number >= _fields.Length)
         {
-            Array.Resize(ref _fields, number + 1);
+            Array.Resize(ref _fields, Math.Max(number + 1, 2 * _fields.Length));
         }
 
         return _fields[number] ??= new BatchField();
@@ -316,12 +334,8 @@ internal sealed class SegmentBuilder : IDisposable
         long bytes =
             ((long)_documents.Capacity * Unsafe.SizeOf<BatchDocument>())
             + ((long)_entries.Capacity * Unsafe.SizeOf<BatchEntry>())
-            + ((long)_pending.Capacity * sizeof(ulong));
-        foreach (var field in _fields)
-        {
-            bytes += field?.UsedBytes ?? 0;
-        }
-
+            + ((long)_pending.Capacity * sizeof(ulong))
+            + _fieldBytes;
         if (bytes > _reserved)
         {
             _share.Reserve(bytes - _reserved);

@@ -18,7 +18,9 @@ internal sealed class SortedTerms
     /// <summary>Removes all numbers.</summary>
     public void Clear() => _count = 0;
 
-    /// <summary>Adds a term. The caller adds terms in ascending order.</summary>
+    /// <summary>
+    /// Adds a term. The caller adds terms in the order of their keys, or calls <see cref="Sort(TermTable)"/> after them.
+    /// </summary>
     public void Add(int number)
     {
         if (_count == _numbers.Length)
@@ -29,18 +31,21 @@ internal sealed class SortedTerms
         _numbers[_count++] = number;
     }
 
-    /// <summary>Collects and sorts the terms of a field.</summary>
-    public void Collect(TermTable terms, int field)
+    /// <summary>Collects and sorts terms.</summary>
+    public void Collect(TermTable terms, ReadOnlySpan<int> numbers)
     {
         Clear();
-        for (int number = 0; number < terms.Count; number++)
+        foreach (int number in numbers)
         {
-            if (terms[number].Field == field)
-            {
-                Add(number);
-            }
+            Add(number);
         }
 
+        Sort(terms);
+    }
+
+    /// <summary>Sorts the numbers by the keys of their terms.</summary>
+    public void Sort(TermTable terms)
+    {
         if (_heads.Length < _numbers.Length)
         {
             _heads = new ulong[_numbers.Length];
