@@ -3,6 +3,7 @@ import assert from "node:assert/strict"
 import { createServer } from "node:http"
 import { after, before, test } from "node:test"
 import { assertAccessible, goTo, openPageOnNode } from "./page-on-node.mjs"
+import { assertNoErrors } from "./recorded-errors.mjs"
 
 const received = []
 const hook = createServer(async (request, response) => {
@@ -45,5 +46,5 @@ test("A webhook is set with quiet hours in the user's time, gets a test message,
   await page.getByRole("menuitem", { name: "Send none any more …" }).click()
   await page.getByRole("button", { name: "Send none" }).click()
   await page.getByText("Nobody is told").waitFor()
-  assert.deepEqual(opened.wrong, [])
+  assertNoErrors(opened.wrong)
 })

@@ -4,6 +4,7 @@ import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { after, before, test } from "node:test"
 import { assertAccessible, goTo, openPageOnNode } from "./page-on-node.mjs"
+import { assertNoErrors } from "./recorded-errors.mjs"
 
 const database = "Gallery"
 const asked = []
@@ -189,5 +190,5 @@ test("A token that only reads is offered no action", async () => {
   await go(`#/database/${database}`)
   await page.getByRole("row", { name: "Expiration" }).waitFor()
   assert.equal(await button("Add a rule").count(), 0)
-  assert.deepEqual(opened.wrong, [])
+  assertNoErrors(opened.wrong)
 })

@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { after, before, test } from "node:test"
 import { chromium } from "playwright-core"
 import { ThreeNodes } from "../../../cluster/tests/process/three-nodes.mjs"
+import { assertNoErrors, recordErrors } from "./recorded-errors.mjs"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 const Flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
@@ -24,9 +25,7 @@ before(async () => {
   page = await context.newPage()
   page.setDefaultTimeout(30_000)
   // The browser itself logs refused and failed requests. These are no errors of the page.
-  page.on("console", message => { if (message.type() === "error" && !/Failed to load resource/.test(message.text())) wrong.push(message.text()) })
-  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
-  page.on("request", request => { if (!request.url().startsWith(url) && !/^(data|blob):/.test(request.url())) wrong.push(`asked ${request.url()}`) })
+  recordErrors(page, wrong, { isProvoked: message => /Failed to load resource/.test(message.text()), base: () => url })
 })
 
 after(() => browser?.close())
@@ -98,7 +97,7 @@ test("After signing in, a user sees three nodes, and the reason why nothing is w
   await cluster.restart()
   await page.goto(`${url}/#/`)
   await page.getByText("All 3 nodes are well").waitFor({ timeout: 60_000 })
-  assert.deepEqual(wrong, [])
+  assertNoErrors(wrong)
 })
 
 test("The timeline can be zoomed, and a table shows the same data", { timeout: 120_000 }, async t => {
@@ -116,5 +115,5 @@ test("The timeline can be zoomed, and a table shows the same data", { timeout: 1
   await page.getByRole("button", { name: "+", exact: true }).or(page.getByRole("button", { name: /zoom in/i })).first().click()
   await isAccessible("timeline")
   await picture("timeline")
-  assert.deepEqual(wrong, [])
+  assertNoErrors(wrong)
 })

@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { after, before, beforeEach, test } from "node:test"
 import { constants, gunzipSync, gzipSync } from "node:zlib"
 import { assertAccessible, goTo, openPageOnNode } from "./page-on-node.mjs"
+import { assertNoErrors } from "./recorded-errors.mjs"
 
 const database = "Aviary"
 const exact = "12345678901234567890.50"
@@ -648,5 +649,5 @@ test("A database is deleted by typing its name", async () => {
 })
 
 test("The page logged no error and sent requests only to its node", () => {
-  assert.deepEqual(opened.wrong, [])
+  assertNoErrors(opened.wrong)
 })

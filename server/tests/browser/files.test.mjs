@@ -3,6 +3,7 @@ import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { after, before, test } from "node:test"
 import { assertAccessible, goTo, openPageOnNode } from "./page-on-node.mjs"
+import { assertNoErrors } from "./recorded-errors.mjs"
 
 const database = "Files"
 let opened
@@ -259,4 +260,4 @@ test("A menu is used by keyboard, and dangerous actions are last in a menu and n
   assert.equal(await page.locator(".actions", { has: page.getByRole("button", { name: "Run" }) }).locator(".danger").count(), 0)
 })
 
-test("No page logged an error", () => assert.deepEqual(opened.wrong, []))
+test("No page logged an error", () => assertNoErrors(opened.wrong))

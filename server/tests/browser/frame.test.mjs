@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { after, before, test } from "node:test"
 import { launchBrowser, startMockNode } from "./page-on-mock.mjs"
+import { assertNoErrors, recordErrors } from "./recorded-errors.mjs"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 const Patience = 60_000
@@ -41,9 +42,8 @@ async function openPage(options) {
   const page = await browser.newPage(options)
   const only = { base: "" }
   page.setDefaultTimeout(Patience)
-  page.on("console", message => { if (message.type() === "error" && !/Failed to load resource: the server responded with a status of (401|501|503)/.test(message.text())) wrong.push(message.text()) })
-  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
-  page.on("request", request => { if (!request.url().startsWith(only.base) && !/^(data|blob):/.test(request.url())) wrong.push(`asked ${request.url()}`) })
+  const isProvoked = message => /Failed to load resource: the server responded with a status of (401|501|503)/.test(message.text())
+  recordErrors(page, wrong, { isProvoked, base: () => only.base })
   return { page, only }
 }
 
@@ -299,7 +299,7 @@ test("Every page works in a browser that forbids storage, and remembers choices 
   const page = await browser.newPage()
   t.after(() => page.close())
   page.setDefaultTimeout(Patience)
-  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
+  recordErrors(page, wrong, { isProvoked: () => true })
   await page.addInitScript(() => Object.defineProperty(window, "localStorage", { get() { throw new DOMException("forbidden", "SecurityError") } }))
   const go = hash => page.evaluate(to => { location.hash = to }, hash)
   await page.goto(`${open}/#/documents/shop`)
@@ -391,4 +391,4 @@ test("Leaving a page cancels its pending requests", async () => {
   }
 })
 
-test("No page logged an error or sent requests to another machine", () => assert.deepEqual(wrong, []))
+test("No page logged an error or sent requests to another machine", () => assertNoErrors(wrong))

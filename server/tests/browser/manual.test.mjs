@@ -1,23 +1,19 @@
 // The manual in a real browser, on the mock node, which serves docs/ like a node.
 import assert from "node:assert/strict"
-import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import { dirname, join } from "node:path"
 import { after, before, test } from "node:test"
-import { fileURLToPath } from "node:url"
-import { chromium } from "playwright-core"
+import { launchBrowser, startMockNode } from "./page-on-mock.mjs"
+import { assertNoErrors, recordErrors } from "./recorded-errors.mjs"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-const Flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-const mockNode = join(dirname(fileURLToPath(import.meta.url)), "../../dashboard/tests/mock-node.mjs")
 const started = []
 const wrong = []
 let browser
 let open
 
 before(async () => {
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: Flags })
+  browser = await launchBrowser()
   open = await play()
 })
 
@@ -26,22 +22,13 @@ after(async () => {
   for (const process of started) process.kill()
 })
 
-/** Starts a mock node on a free port, and returns its address. */
-function play(...options) {
-  const node = spawn(process.execPath, [mockNode, "--port", "0", ...options], { stdio: ["ignore", "pipe", "inherit"] })
-  started.push(node)
-  return new Promise((resolve, reject) => {
-    node.once("exit", code => reject(new Error(`The mock node ended with ${code}.`)))
-    node.stdout.once("data", line => resolve(/http:\/\/\S+/.exec(String(line))[0]))
-  })
-}
+const play = (...options) => startMockNode(started, ...options)
 
 async function openPage(t, address, { width = 1280, height = 800, colorScheme = "light", ...more } = {}) {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme, ...more })
   t.after(() => page.close())
   page.setDefaultTimeout(20_000)
-  page.on("console", message => { if (message.type() === "error") wrong.push(message.text()) })
-  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
+  recordErrors(page, wrong)
   await page.goto(address)
   return page
 }
@@ -178,4 +165,4 @@ test("Every picture of the manual is shown", async t => {
   assert.equal(await page.locator("article img").count(), 2)
 })
 
-test("No page logged an error", () => assert.deepEqual(wrong, []))
+test("No page logged an error", () => assertNoErrors(wrong))

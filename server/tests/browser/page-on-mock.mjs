@@ -1,10 +1,10 @@
 // A page in a real browser against the mock node, which serves the built server/dashboard/dist.
-import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { dirname, join } from "node:path"
 import { after } from "node:test"
 import { fileURLToPath } from "node:url"
 import { chromium } from "playwright-core"
+import { assertNoErrors, recordErrors } from "./recorded-errors.mjs"
 
 const Flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 const mockNode = join(dirname(fileURLToPath(import.meta.url)), "../../dashboard/tests/mock-node.mjs")
@@ -31,12 +31,12 @@ export async function openOnMock(t, hash, ...options) {
   t.after(async () => {
     await context.close()
     for (const process of started) process.kill()
-    assert.deepEqual(wrong, [])
+    assertNoErrors(wrong)
   })
   const node = await startMockNode(started, ...options)
   const page = await context.newPage()
   page.setDefaultTimeout(60_000)
-  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
+  recordErrors(page, wrong, { isProvoked: () => true })
   await page.goto(`${node}/${hash}`)
   return { page, node }
 }

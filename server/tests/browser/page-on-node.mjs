@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { chromium } from "playwright-core"
 import { startNode } from "../client/running-node.mjs"
+import { recordErrors } from "./recorded-errors.mjs"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 const Flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
@@ -21,9 +22,7 @@ export async function openPageOnNode({ isProvoked = () => false, ...options } = 
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, colorScheme: "light", ...options })
   page.setDefaultTimeout(60_000)
   const wrong = []
-  page.on("console", message => { if (message.type() === "error" && !isProvoked(message)) wrong.push(`${message.text()} ${message.location().url}`) })
-  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
-  page.on("request", request => { if (!request.url().startsWith(base) && !/^(data|blob):/.test(request.url())) wrong.push(`asked ${request.url()}`) })
+  recordErrors(page, wrong, { isProvoked, base: () => base })
   return {
     base,
     page,

@@ -1,16 +1,12 @@
 // The command palette and the sheets over the page in a real browser, on the mock node.
 import assert from "node:assert/strict"
-import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import { dirname, join } from "node:path"
 import { after, before, test } from "node:test"
-import { fileURLToPath } from "node:url"
-import { chromium } from "playwright-core"
+import { launchBrowser, startMockNode } from "./page-on-mock.mjs"
+import { assertNoErrors, recordErrors } from "./recorded-errors.mjs"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-const Flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-const mockNode = join(dirname(fileURLToPath(import.meta.url)), "../../dashboard/tests/mock-node.mjs")
 const Patience = 20_000
 const started = []
 const wrong = []
@@ -18,7 +14,7 @@ let browser
 let base
 
 before(async () => {
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: Flags })
+  browser = await launchBrowser()
   base = await play()
 })
 
@@ -27,22 +23,13 @@ after(async () => {
   for (const process of started) process.kill()
 })
 
-/** Starts a mock node on a free port, and returns its address. */
-function play(...options) {
-  const node = spawn(process.execPath, [mockNode, "--port", "0", ...options], { stdio: ["ignore", "pipe", "inherit"] })
-  started.push(node)
-  return new Promise((resolve, reject) => {
-    node.once("exit", code => reject(new Error(`The mock node ended with ${code}.`)))
-    node.stdout.once("data", line => resolve(/http:\/\/\S+/.exec(String(line))[0]))
-  })
-}
+const play = (...options) => startMockNode(started, ...options)
 
 async function openPage(t, hash, options = {}) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options })
   t.after(() => page.close())
   page.setDefaultTimeout(Patience)
-  page.on("console", message => { if (message.type() === "error") wrong.push(message.text()) })
-  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
+  recordErrors(page, wrong)
   await page.goto(`${base}/${hash}`)
   await page.getByRole("heading", { level: 1 }).first().waitFor({ state: "attached" })
   return page
@@ -259,4 +246,4 @@ test("On a phone Back closes the menu of the other pages", async t => {
   await page.getByRole("heading", { level: 1, name: "Logs" }).waitFor()
 })
 
-test("No page logged an error", () => assert.deepEqual(wrong, []))
+test("No page logged an error", () => assertNoErrors(wrong))
