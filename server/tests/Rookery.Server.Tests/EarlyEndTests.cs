@@ -150,6 +150,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
     /// <summary>
     /// All runs are merged during the export. Those with which it began are deleted once it has ended.
     /// </summary>
+    [Trait("Effort", "Whole")]
     [Fact]
     public async Task An_export_during_merges_is_complete_and_from_one_snapshot()
     {

@@ -10,6 +10,7 @@ namespace Rookery.Cluster.Tests.Simulation;
 /// left. The rule of <see cref="AttachmentRun"/> is checked after each step. The environment variables ATTACHMENT_SEEDS
 /// and ATTACHMENT_FIRST set the number of seeds and the first one.
 /// </summary>
+[Trait("Effort", "Whole")]
 public sealed class AttachmentSeedTests(ITestOutputHelper report)
 {
     private const int Documents = 4;

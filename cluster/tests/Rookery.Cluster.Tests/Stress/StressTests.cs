@@ -7,6 +7,7 @@ namespace Rookery.Cluster.Tests.Stress;
 /// The program's own consensus, store and threads under load and faults. STRESS_SECONDS sets the duration, STRESS_SEED
 /// repeats the faults.
 /// </summary>
+[Trait("Effort", "Whole")]
 public sealed class StressTests(ITestOutputHelper report)
 {
     private const int SecondsOfRun = 8;

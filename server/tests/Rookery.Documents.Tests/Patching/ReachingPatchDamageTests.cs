@@ -10,6 +10,7 @@ using Rookery.Storage;
 namespace Rookery.Documents.Tests.Patching;
 
 /// <summary>Scripts of patches that reach other documents, while a block of a run is damaged.</summary>
+[Trait("Effort", "Whole")]
 public sealed class ReachingPatchDamageTests
 {
     private const int Documents = 60;

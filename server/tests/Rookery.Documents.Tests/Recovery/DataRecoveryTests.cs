@@ -98,6 +98,7 @@ public class DataRecoveryTests
         );
     }
 
+    [Trait("Effort", "Whole")]
     [Fact]
     public void A_power_cut_leaves_the_old_data_or_the_new()
     {

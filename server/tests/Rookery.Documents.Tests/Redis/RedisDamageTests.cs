@@ -8,6 +8,7 @@ using Rookery.Storage;
 namespace Rookery.Documents.Tests.Redis;
 
 /// <summary>Commands of Redis while a block of a run is damaged.</summary>
+[Trait("Effort", "Whole")]
 public sealed class RedisDamageTests
 {
     private const int Documents = 40;

@@ -168,6 +168,7 @@ public sealed class RedisLimitTests : IDisposable
     }
 
     /// <summary>Each thread that has carried out a command keeps an interpreter.</summary>
+    [Trait("Effort", "Whole")]
     [Fact]
     public void Interpreters_keep_no_memory_of_large_documents()
     {

@@ -12,6 +12,7 @@ using Rookery.Storage;
 namespace Rookery.Documents.Tests.Revisions;
 
 /// <summary>Changes of documents with revisions, attachments and counters, while a block of a run is damaged.</summary>
+[Trait("Effort", "Whole")]
 public sealed class RevisionDamageTests
 {
     private const int Documents = 90;

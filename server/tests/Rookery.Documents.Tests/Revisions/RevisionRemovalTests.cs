@@ -75,6 +75,7 @@ public sealed class RevisionRemovalTests : IDisposable
         Assert.Equal(0, _node.Etag("a"));
     }
 
+    [Trait("Effort", "Whole")]
     [Fact]
     public void Revisions_that_must_be_stored_whole_are_divided_among_commands()
     {

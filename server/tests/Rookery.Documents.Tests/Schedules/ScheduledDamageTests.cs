@@ -9,6 +9,7 @@ using Rookery.Simulation;
 namespace Rookery.Documents.Tests.Schedules;
 
 /// <summary>Scheduled changes of documents whose revisions or contents are damaged.</summary>
+[Trait("Effort", "Whole")]
 public sealed class ScheduledDamageTests
 {
     private const int Documents = 200;

@@ -20,6 +20,7 @@ public sealed class StateChangesTests
     private const int Seeds = 24;
     private const byte FirstTableOfEngine = 240;
 
+    [Trait("Effort", "Whole")]
     [Fact]
     public void A_lagging_member_has_every_row_of_its_sender_after_installing_the_changes()
     {

@@ -10,6 +10,7 @@ namespace Rookery.Indexing.Tests.Definitions;
 /// The rows of a map/reduce index depend only on the documents: not on the order of their changes, on earlier versions,
 /// or on the pages of rows.
 /// </summary>
+[Trait("Effort", "Whole")]
 public sealed class ReduceOrderTests
 {
     private const string Map = "from u in docs.Users select new { u.k, u.a, u.b, u.d, u.tags }";

@@ -118,6 +118,7 @@ public sealed class KeyTreeLookupTests
     /// Keys with common prefixes of hundreds of bytes, so that blocks above the leaves have few items and the tree has
     /// as many levels as that of a very large segment.
     /// </summary>
+    [Trait("Effort", "Whole")]
     [Theory]
     [InlineData(1, 2)]
     [InlineData(2, 26)]
