@@ -109,11 +109,13 @@ start_redis() { # DIRECTORY
   wait_until 20 redis-cli -p "$REDIS_PORT" ping
 }
 
-start_garnet() { # DIRECTORY: commits each operation to its log before it answers
+# Commits each operation to its log before it answers. Its native device needs glibc 2.38, so it writes by .NET's files, opened with O_SYNC.
+start_garnet() { # DIRECTORY
   local tool=$ROOT/artifacts/benchmarks/garnet
   [[ -x $tool/garnet-server ]] || dotnet tool install garnet-server --version 2.2.8 --tool-path "$tool" >&2
   mkdir -p "$1"
-  launch "$WORK/garnet.log" env DOTNET_ROLL_FORWARD=Major "$tool/garnet-server" --port "$GARNET_PORT" --bind 127.0.0.1 --checkpointdir "$1" --aof --aof-commit-freq 0 --aof-commit-wait
+  launch "$WORK/garnet.log" env DOTNET_ROLL_FORWARD=Major "$tool/garnet-server" --device-type FileStream \
+    --port "$GARNET_PORT" --bind 127.0.0.1 --checkpointdir "$1" --aof --aof-commit-freq 0 --aof-commit-wait
   GARNET_PID=$LAUNCHED
   wait_until 30 redis-cli -p "$GARNET_PORT" ping
 }
@@ -127,15 +129,19 @@ redis_rate() { # PORT set|get CONNECTIONS PIPELINE SECONDS KEYS
 }
 
 # Prints how often a process syncs while a command runs.
-count_syncs() { # PID COMMAND...
-  local pid=$1 tracer; shift
-  strace -f -qq -e trace=fsync,fdatasync,msync,sync_file_range -o "$WORK/syncs" -p "$pid" &
+count_syncs() { # PID COMMAND...: also counts writes to files that are open with O_DSYNC or O_SYNC
+  local pid=$1 tracer info flags synchronous=none; shift
+  strace -f -qq -e trace=fsync,fdatasync,msync,sync_file_range,write,pwrite64,pwritev -o "$WORK/syncs" -p "$pid" &
   tracer=$!
   wait_until 10 is_traced "$pid"
   "$@" >/dev/null
   kill -INT "$tracer"
   wait "$tracer" 2>/dev/null || true
-  grep -cE 'sync(_file_range)?\(' "$WORK/syncs" || true
+  for info in /proc/"$pid"/fdinfo/*; do
+    flags=$(sed -n 's/^flags:[[:space:]]*//p' "$info" 2>/dev/null)
+    (((${flags:-0} & 010000) == 0)) || synchronous+="|${info##*/}"
+  done
+  grep -cE "sync(_file_range)?\(|write(64|v)?\(($synchronous)," "$WORK/syncs" || true
 }
 is_traced() { # PID: whether strace has attached to all threads
   ! grep -qE '^TracerPid:[[:space:]]+0$' /proc/"$1"/task/*/status
