@@ -9,8 +9,8 @@ using Rookery.Platform;
 namespace Rookery.Server.Raven.Attachments;
 
 /// <summary>
-/// POST attachments/bulk: several attachments in one answer, as RavenDB sends them. The answer is a JSON object with
-/// what each attachment is, and then the bytes of all, one after the other. It ends early if a content is damaged, or
+/// POST attachments/bulk: several attachments in one answer, as RavenDB sends them. The answer is a JSON object that
+/// describes each attachment, and then the bytes of all, one after the other. It ends early if a content is damaged, or
 /// is deleted meanwhile: clients know the lengths.
 /// </summary>
 internal sealed class GetAttachments(ServerContext context)

@@ -49,7 +49,7 @@ internal sealed record BatchAttachment(string Name, string ContentType, ContentH
         string version = database.ChangeVectorOf(result.Etag);
         bool moves = Source is { Moves: true };
         json.WriteString("Type"u8, moves ? "AttachmentMOVE"u8 : "AttachmentCOPY"u8);
-        // Of a copy, clients add Name to the document Id; of a move they remove it there.
+        // After a copy, clients add Name to the document Id. After a move, they remove it from there.
         json.WriteString("Id"u8, moves ? removal.Id ?? (Source!.Renames ? id : Source.Id) : id);
         json.WriteString("Name"u8, moves ? Source!.Name : Name);
         if (moves)

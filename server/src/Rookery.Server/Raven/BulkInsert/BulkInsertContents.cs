@@ -16,7 +16,7 @@ internal sealed class BulkInsertContents(ServerContext context, Database databas
     // Each content of a chunk is pinned, with its hash.
     private const int MaxContents = 256;
 
-    // What the list of a document grows by, at most, beside the lengths of its name and type.
+    // Maximum bytes that an attachment adds to the list in its document, besides its name and type.
     private const int EntryBytes = 1024;
 
     private readonly ReceivedContents _received = new(context);
@@ -33,7 +33,7 @@ internal sealed class BulkInsertContents(ServerContext context, Database databas
     /// <summary>Receives the bytes that the reader has, and adds the attachment to the chunk at the last one.</summary>
     /// <param name="documents">The reader.</param>
     /// <param name="chunk">The chunk.</param>
-    /// <param name="unappliedBytes">What rewriting the document takes if it is not stored yet, or an upper
+    /// <param name="unappliedBytes">Bytes for rewriting the document if it is not stored yet, or an upper
     /// bound.</param>
     /// <returns>Whether the content is complete; otherwise more bytes must be fed.</returns>
     /// <exception cref="RefusedException">The content was not accepted.</exception>
@@ -78,7 +78,7 @@ internal sealed class BulkInsertContents(ServerContext context, Database databas
         Release(_pins);
     }
 
-    /// <summary>Ends pins.</summary>
+    /// <summary>Releases pins.</summary>
     public static void Release(IReadOnlyList<PinnedContent> pins)
     {
         foreach (var pin in pins)

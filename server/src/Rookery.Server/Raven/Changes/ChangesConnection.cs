@@ -37,7 +37,8 @@ internal sealed class ChangesConnection(
     // Longest time for sending one message. Changes queue up meanwhile.
     private static readonly TimeSpan SendTimeout = TimeSpan.FromSeconds(30);
 
-    // A command names one id of at most 512 bytes, each of which may be escaped as six.
+    // Most commands name one id of at most 512 bytes, each of which may be escaped as six. A longer command ends the
+    // connection.
     private const int MessageBytes = 4 << 10;
     private const int ChangesPerMessage = 256;
 

@@ -38,8 +38,6 @@ internal sealed class DocumentChanges(
     private const long MaxDocumentBytes = 512 << 10;
     private const int MaxCommandBytes = 896 << 10;
 
-    // How long a batch that an overloaded node refuses is retried, and the time between two attempts.
-
     private readonly List<byte[]> _ids = [];
     private readonly int _maxDocuments = (int)
         Math.Clamp(

@@ -411,7 +411,8 @@ internal sealed class DumpExport(
         }
     }
 
-    // A value is followed by the etag of its change at the database that made it, of which there is one here.
+    // Two numbers for each database that changed a counter: its part of the value, and the etag of its last change.
+    // Here, one database changes all counters.
     private void WriteCounters(AnswerReader reader, DumpWriter dump, ReadOnlySpan<byte> id, ReadOnlySpan<byte> stored)
     {
         using (var json = new Utf8JsonWriter(dump.Element))

@@ -17,7 +17,7 @@ internal sealed class DumpWriter(IBufferWriter<byte> output) : IDisposable
     /// <summary>Begins the dump.</summary>
     public void Begin() => _gzip.Write("{"u8);
 
-    /// <summary>Writes a member that is a number.</summary>
+    /// <summary>Writes a member with a JSON value.</summary>
     public void WriteMember(ReadOnlySpan<byte> name, ReadOnlySpan<byte> value)
     {
         WriteName(name);

@@ -27,8 +27,8 @@ internal sealed class DumpedMetadata
 
     /// <summary>Reads the metadata of a document.</summary>
     /// <param name="document">Its JSON, which is valid.</param>
-    /// <exception cref="FormatException">A list has an unexpected form, as other exceptions of JSON readers say.
-    /// </exception>
+    /// <exception cref="FormatException">A list has an unexpected form. Exceptions of JSON readers mean the
+    /// same.</exception>
     public static DumpedMetadata Read(ReadOnlySpan<byte> document)
     {
         var read = new DumpedMetadata();

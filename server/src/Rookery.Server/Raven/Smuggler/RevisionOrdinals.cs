@@ -1,8 +1,8 @@
 namespace Rookery.Server.Raven.Smuggler;
 
 /// <summary>
-/// Counts the revisions of a document that have the same time, as all changes of one entry of the log have. By this
-/// number a repeated import knows them apart.
+/// Counts the revisions of a document that have the same time, as all changes of one entry of the log have. A
+/// repeated import distinguishes them by this number.
 /// </summary>
 internal sealed class RevisionOrdinals
 {

@@ -59,7 +59,7 @@ internal sealed class SmugglerOperation(uint database, long id) : LongOperation(
         }
     }
 
-    /// <summary>Adds a sentence to the result. Beyond a limit only their number is kept; a long one is cut.</summary>
+    /// <summary>Adds a sentence to the result. A long one is cut. Beyond a limit, sentences are only counted.</summary>
     public void Tell(string message)
     {
         lock (_lock)
@@ -75,7 +75,7 @@ internal sealed class SmugglerOperation(uint database, long id) : LongOperation(
         }
     }
 
-    /// <summary>Counts what the dump or the database has and the result names as left out.</summary>
+    /// <summary>Counts parts of the dump or the database that are left out. The result names them.</summary>
     public void LeaveOut(string what, long count)
     {
         lock (_lock)

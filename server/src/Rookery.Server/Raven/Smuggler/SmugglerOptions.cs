@@ -134,7 +134,8 @@ internal sealed class SmugglerOptions
             case "MaxStepsForTransformScript":
                 value.Skip();
                 break;
-            // Nothing that is written expires, is archived or is artificial in a way that would change this.
+            // Archived documents are always written, and artificial ones do not exist. No reader sees documents that
+            // have expired.
             case "IncludeExpired" or "IncludeArchived":
                 RequireFlag(ref value, name, expected: true);
                 break;

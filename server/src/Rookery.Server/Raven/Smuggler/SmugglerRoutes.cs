@@ -6,8 +6,8 @@ using Rookery.Server.Raven.LongOperations;
 namespace Rookery.Server.Raven.Smuggler;
 
 /// <summary>
-/// POST smuggler/export and smuggler/import: dumps of RavenDB (.ravendbdump), as long operations whose requests last
-/// as long as they do.
+/// POST smuggler/export and smuggler/import: dumps of RavenDB (.ravendbdump), as long operations, each of which
+/// ends with its request.
 /// </summary>
 internal sealed class SmugglerRoutes(ServerContext context, OperationRegistry operations)
 {
