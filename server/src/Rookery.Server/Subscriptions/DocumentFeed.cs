@@ -53,7 +53,7 @@ internal sealed class DocumentFeed(Database database, SubscriptionCriteria crite
     /// <summary>Whether documents are out, or have to be sent again.</summary>
     public bool HasPending => _pending.Count > 0;
 
-    /// <summary>Whether no document is read before some are acknowledged.</summary>
+    /// <summary>Whether no further document is read until a worker acknowledges some.</summary>
     public bool IsFull => _pending.Count >= MaxPending;
 
     /// <summary>
@@ -301,7 +301,8 @@ internal sealed class DocumentFeed(Database database, SubscriptionCriteria crite
         }
     }
 
-    // Whether the document is out with some worker. Its newer version is sent once that one is acknowledged.
+    // Whether some worker has a version of the document that it has not acknowledged. The newer version is sent after
+    // the acknowledgement.
     private bool IsOut(ReadOnlySpan<byte> id, long etag)
     {
         string lower = LowerOf(id);

@@ -11,13 +11,13 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Subscriptions;
 
 /// <summary>
-/// A part of a batch: the messages for the documents that were read in one go, before they are sent. Between two parts
-/// no snapshot is open.
+/// A part of a batch: the messages for the documents that were read from one snapshot, before they are sent. Between
+/// two parts no snapshot is open.
 /// </summary>
 internal sealed class FeedSlice : IDisposable
 {
-    // Documents that are read without a pause, and the time, so that a criterion that matches little or takes long
-    // yields to others.
+    // Maximum number of documents, and maximum time, to read without a pause for others: a criterion may match few
+    // documents, or take long.
     private const int MaxReads = 2048;
     private static readonly TimeSpan MaxTime = TimeSpan.FromMilliseconds(100);
 

@@ -13,7 +13,7 @@ internal sealed class MessageReader(PipeReader input)
     public const int MaxBytes = 16 << 10;
 
     // What is known of the object at the beginning of the buffer.
-    private int _looked;
+    private int _scanned;
     private int _depth;
     private bool _isText;
     private bool _isEscaped;
@@ -46,21 +46,21 @@ internal sealed class MessageReader(PipeReader input)
         }
     }
 
-    // Takes a whole object from the beginning of a buffer. Looks at each byte once, however they arrive.
+    // Takes a whole object from the beginning of a buffer. Scans each byte once, however the bytes arrive.
     private bool TryTake(ref ReadOnlySequence<byte> buffer, out byte[]? message)
     {
         message = null;
-        if (_looked == 0)
+        if (_scanned == 0)
         {
             var blanks = new SequenceReader<byte>(buffer);
             blanks.AdvancePastAny((byte)' ', (byte)'\r', (byte)'\n', (byte)'\t');
             buffer = buffer.Slice(blanks.Position);
         }
 
-        var reader = new SequenceReader<byte>(buffer.Slice(_looked));
-        while (_looked <= MaxBytes && reader.TryRead(out byte next))
+        var reader = new SequenceReader<byte>(buffer.Slice(_scanned));
+        while (_scanned <= MaxBytes && reader.TryRead(out byte next))
         {
-            _looked++;
+            _scanned++;
             if (_isText)
             {
                 _isText = _isEscaped || next != (byte)'"';
@@ -78,9 +78,9 @@ internal sealed class MessageReader(PipeReader input)
                     throw new InvalidDataException("A message must be a JSON object.");
                 }
 
-                message = buffer.Slice(0, _looked).ToArray();
-                buffer = buffer.Slice(_looked);
-                _looked = 0;
+                message = buffer.Slice(0, _scanned).ToArray();
+                buffer = buffer.Slice(_scanned);
+                _scanned = 0;
                 return true;
             }
         }

@@ -4,7 +4,7 @@ using Rookery.Platform;
 namespace Rookery.Server.Subscriptions;
 
 /// <summary>
-/// The subscriptions whose workers are connected to this node, and how these share them. Thread-safe.
+/// The subscriptions whose workers are connected to this node, and the feeds that workers share. Thread-safe.
 /// </summary>
 internal sealed class ServedSubscriptions(long memoryBytes)
 {
@@ -131,8 +131,8 @@ internal sealed class ServedSubscriptions(long memoryBytes)
 
     /// <summary>Returns the feed that the concurrent workers of a subscription share.</summary>
     /// <param name="key">Database and number of the subscription.</param>
-    /// <param name="version">The worker's version of the subscription. Workers of an earlier one are about to end:
-    /// documents that their query left out are not left out for this worker.</param>
+    /// <param name="version">The worker's version of the subscription. A feed of another version is not shared, because
+    /// its query may leave out other documents. Workers of an earlier version are about to end.</param>
     /// <param name="create">Creates it for the first of them.</param>
     public DocumentFeed ShareFeed((uint Database, long Number) key, long version, Func<DocumentFeed> create)
     {

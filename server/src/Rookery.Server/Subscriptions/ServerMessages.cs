@@ -21,7 +21,7 @@ internal sealed record EndOfConnection(string? Status, string Sentence)
     /// <summary>Name of the exception in RavenDB, which precedes the sentence.</summary>
     public string ExceptionType { get; init; } = "Raven.Client.Exceptions.RavenException";
 
-    /// <summary>The client connects again.</summary>
+    /// <summary>Returns an end after which the client connects again.</summary>
     public static EndOfConnection Reconnect(string sentence) => new("ConcurrencyReconnect", sentence);
 }
 

@@ -276,7 +276,7 @@ internal sealed class SubscriptionConnection(
 
     /// <summary>
     /// Ends the connection when the subscription changes, another member must serve it, or the client loses its rights;
-    /// also when that cannot be found out.
+    /// also if the check of these conditions fails.
     /// </summary>
     private async Task WatchAsync(
         TcpHandshake handshake,

@@ -22,7 +22,7 @@ internal sealed class SubscriptionEndpoint(ServerContext context)
 
     private const SocketOptionLevel Tcp = SocketOptionLevel.Tcp;
 
-    // A peer that vanished without a word is noticed after these: its subscription must be free for another worker.
+    // A client that vanished is noticed after these times, so that its subscription becomes free for another worker.
     private const int SecondsBeforeProbe = 30;
     private const int SecondsBetweenProbes = 10;
     private const int Probes = 3;

@@ -35,8 +35,8 @@ internal sealed class TcpHandshake(ServerContext context, ConnectionContext conn
 
     /// <summary>Reads headers until a version is agreed and the client is known.</summary>
     /// <returns>
-    /// Whether the connection continues. If not, the reason is already sent, unless the client cannot be checked now:
-    /// it takes each answer but "Ok" as final, and connects again without one.
+    /// Whether the connection continues. If not, the reason is already sent. But nothing is sent if the client cannot
+    /// be checked now: it takes each answer other than "Ok" as final, and connects again if there is none.
     /// </returns>
     public async Task<bool> RunAsync(CancellationToken cancellationToken)
     {

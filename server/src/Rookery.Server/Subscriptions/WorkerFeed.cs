@@ -141,7 +141,7 @@ internal sealed class WorkerFeed : IDisposable
         DocumentFeed Create() => new(_database, _criteria, isShared, record.Progress) { Version = record.Version };
     }
 
-    /// <summary>Takes a message of the client.</summary>
+    /// <summary>Handles a message of the client.</summary>
     /// <returns>Whether the client stays.</returns>
     /// <exception cref="RefusedException">The message is not valid.</exception>
     public bool Receive(ReadOnlySpan<byte> message)
@@ -396,7 +396,8 @@ internal sealed class WorkerFeed : IDisposable
         }
         else
         {
-            // Another worker's batch may hold the progress back. Its acknowledgement stores these documents, too.
+            // Another worker's batch may hold the progress back. Its acknowledgement stores these documents, too, so
+            // they count as stored: this sets Skipped to 0.
             feed.SetStored(feed.Stored);
         }
     }

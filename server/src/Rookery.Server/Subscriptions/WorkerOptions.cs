@@ -9,7 +9,7 @@ internal enum OpeningStrategy
     /// <summary>Opens if no worker is connected.</summary>
     OpenIfFree,
 
-    /// <summary>Takes the place of a connected worker.</summary>
+    /// <summary>Replaces a connected worker.</summary>
     TakeOver,
 
     /// <summary>Waits until no worker is connected.</summary>

@@ -4,15 +4,16 @@ using Microsoft.AspNetCore.Connections;
 namespace Rookery.Server.Subscriptions;
 
 /// <summary>
-/// Sends the messages of a worker whole, also while its connection is about to end, so that what follows is readable.
-/// Aborts the connection if the client takes too long: a client that does not read would hold memory for ever.
+/// Sends messages to a worker. A message that was begun is sent to its end even if the connection is ending, so that
+/// the client can read the message after it. Aborts the connection if the client takes too long: a client that does not
+/// read would hold memory forever.
 /// </summary>
 /// <param name="context">The server.</param>
 /// <param name="connection">The connection.</param>
 /// <param name="ending">Cancelled when the connection ends.</param>
 internal sealed class WorkerOutput(ServerContext context, ConnectionContext connection, CancellationToken ending)
 {
-    // Each part of a message must be taken in this time: 1 KiB/s.
+    // The client must take each part of a message in this time: 1 KiB/s.
     private const int MaxWriteBytes = 64 << 10;
     private static readonly TimeSpan MaxWriting = TimeSpan.FromMinutes(1);
 
