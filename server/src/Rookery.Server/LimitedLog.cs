@@ -22,7 +22,7 @@ internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
     private readonly Lock _gate = new();
     private readonly long _startedAt = time.GetTimestamp();
 
-    // Lines that have passed, plus lines that could have passed and no longer may: at most a burst is saved up.
+    // Lines that have passed, plus unused ones that have lapsed: at most a burst of unused lines is saved up.
     private long _passed;
     private long _dropped;
     private long _reported; // the dropped lines that a logged line has reported

@@ -53,7 +53,8 @@ internal sealed class AlertOutbox
             }
             else if (!isHeld && entry.IsEndHeld)
             {
-                // A critical alert that ended in quiet hours begins anew. Another one lasts, for its receiver.
+                // A critical alert that ended in quiet hours begins anew. Any other one has not ended for its receiver,
+                // who was not told of the end.
                 entry = entry with
                 {
                     IsEndHeld = false,
@@ -62,8 +63,8 @@ internal sealed class AlertOutbox
                 };
             }
 
-            // Another node has sent an alert that became active before the quiet hours, also if this node learns of it
-            // only within them.
+            // An alert that became active before the quiet hours was sent by another node, even if this node learns of
+            // the alert only within them.
             bool wasSentElsewhere = !isSentHere && now - entry.Since >= NewAlertAge;
             if (!entry.IsSent && ((isSentHere && !isHeld) || wasSentElsewhere))
             {

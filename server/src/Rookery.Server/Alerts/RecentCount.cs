@@ -1,7 +1,7 @@
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// By how much a counter grew in the last five minutes, as <c>increase(…[5m])</c> of Prometheus. Not thread-safe.
+/// Computes how much a counter grew in the last five minutes, as <c>increase(…[5m])</c> of Prometheus. Not thread-safe.
 /// </summary>
 /// <param name="time">The clock.</param>
 internal sealed class RecentCount(TimeProvider time)

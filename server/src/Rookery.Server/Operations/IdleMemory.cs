@@ -2,8 +2,8 @@ namespace Rookery.Server.Operations;
 
 /// <summary>
 /// Releases memory 10 to 20 seconds after the last work, and again whenever the idle process has grown by 4 MiB and
-/// stopped growing. An idle process grows because the runtime recompiles methods that ran thirty times, up to 15
-/// minutes after the start, and the C library keeps the memory that the compiler frees.
+/// stopped growing. With a just-in-time compiler, an idle process grows because the runtime recompiles methods that ran
+/// thirty times, up to 15 minutes after the start, and the C library keeps the memory that the compiler frees.
 /// </summary>
 public sealed class IdleMemory : IDisposable
 {
